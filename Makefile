@@ -1,0 +1,38 @@
+# Every target sets up what it needs: .venv/ with the pinned, hashed packages of requirements.lock.
+PYTHON ?= python3.11
+BIN := .venv/bin
+READY := .venv/.ready
+
+export GX_ANALYTICS_ENABLED := false
+
+.PHONY: setup demo test lint ui bench lock clean
+
+setup: $(READY)
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $(READY)
+
+demo: $(READY)  ## make sample data of a hospital and release it six times
+	$(BIN)/republish demo
+
+test: $(READY)  ## every test
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+ui: $(READY)  ## Dagster on http://127.0.0.1:3000
+	$(BIN)/republish ui
+
+bench: $(READY)  ## every measurement, each printing a table
+	for measurement in benchmarks/[a-z]*.py; do $(BIN)/python $$measurement || exit 1; done
+
+lock:  ## after changing the dependencies in pyproject.toml; needs uv
+	uv pip compile pyproject.toml --extra dev --python-version 3.11 --generate-hashes --no-emit-index-url -o requirements.lock
+
+clean:
+	rm -rf .venv

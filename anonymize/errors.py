@@ -1,0 +1,73 @@
+"""What can go wrong, by meaning. Each message is one line for the publisher: what, where, and the way out."""
+
+
+class RepublishError(Exception):
+    """Any refusal of republish. `exit_code` is what the command line ends with."""
+
+    exit_code = 1
+
+
+class ContractError(RepublishError):
+    """A contract that can't be used: every fault in it, each with its key and what is accepted.
+
+    Parameters
+    ----------
+    where
+        The contract's file, or another word a reader finds it by.
+    faults
+        One `(key, what is wrong and what is accepted)` per fault.
+    """
+
+    exit_code = 2
+
+    def __init__(self, where: str, faults: list[tuple[str, str]]):
+        self.where = where
+        self.faults = faults
+        super().__init__(where, faults)
+
+    def __str__(self) -> str:
+        lines = [f"  {key}: {message}" if key else f"  {message}" for key, message in self.faults]
+        count = "1 fault" if len(lines) == 1 else f"{len(lines)} faults"
+        return "\n".join([f"{self.where}: {count} in the contract", *lines])
+
+
+class SnapshotError(RepublishError):
+    """A snapshot that is missing, unreadable or not what the contract promises."""
+
+    exit_code = 2
+
+
+class HomeError(RepublishError):
+    """The publisher's own folder can't be used: another key, newer history, a second process."""
+
+    exit_code = 2
+
+
+class PublishedFolderError(RepublishError):
+    """A published folder is not what its manifest says: changed, incomplete, or out of the chain."""
+
+    exit_code = 2
+
+
+class NotEligible(RepublishError):
+    """The batch can't be published under the principle: refused for privacy."""
+
+    exit_code = 3
+
+
+class ValueChangeRefused(RepublishError):
+    """Sensitive values changed in a series whose contract refuses that."""
+
+    exit_code = 3
+
+
+class AuditFailed(RepublishError):
+    """A candidate release breaks a promise; it is not published."""
+
+    exit_code = 3
+
+
+class AlreadyPublished(RepublishError):
+    """A published release is a fact: it can't be made again from other inputs or parameters."""
+
+    exit_code = 3

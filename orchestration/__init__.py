@@ -1,0 +1,1 @@
+"""The data product of republish: contracts, sources, Dagster assets, publication, command line."""

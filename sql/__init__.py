@@ -1,0 +1,1 @@
+"""Every SQL statement of republish, one per file, named by verb."""
