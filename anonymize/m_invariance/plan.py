@@ -1,0 +1,301 @@
+"""Plan a release on counts: which bucket gets how many people and counterfeits of which value.
+
+Xiao and Tao, m-Invariance, SIGMOD 2007, sections 4.1 (division, balancing) and 4.2 (assignment). The
+planner never sees a row: its input and output are tables of (bucket, value) -> n.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from anonymize.errors import NotEligible
+from anonymize.m_invariance.separate import place_separated
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The people of T(n), counted. V values, B buckets, C classes of people who need a new signature."""
+
+    signatures: np.ndarray
+    """bool[B, V]: the values of each bucket's signature."""
+    bound: np.ndarray
+    """int[B, V]: people who keep their signature, by bucket and value (division, section 4.1)."""
+    free: np.ndarray
+    """int[V]: inserted people, S-, who may go to any bucket that has their value."""
+    separated_value: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    """int[C]: the new value of a class of people whose value left their signature."""
+    forbidden: np.ndarray = field(default_factory=lambda: np.empty((0, 0), bool))
+    """bool[C, V]: the values of all their earlier signatures, which the new one must avoid."""
+    separated: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    """int[C]: people in the class."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do, on counts. The first B of its B' buckets are those of `Counts`, in their order."""
+
+    signatures: np.ndarray
+    """bool[B', V]: signatures, with new buckets at the end."""
+    moved: np.ndarray
+    """int[B', V]: inserted people each bucket receives (balancing and assignment)."""
+    separated: np.ndarray
+    """int[C, B']: people of each separated class each bucket receives."""
+    counterfeits: np.ndarray
+    """int[B', V]: counterfeits each bucket receives."""
+    held_back: np.ndarray
+    """int[V]: inserted people who wait for the next release (`defer`)."""
+    held_back_separated: np.ndarray
+    """int[C]: separated people who wait for the next release (`defer`)."""
+
+
+def is_eligible(counts: np.ndarray, m: int) -> bool:
+    """Whether people can be split into groups of at least `m` distinct sensitive values.
+
+    A batch is m-eligible if no value is carried by more than 1/m of its people.
+
+    Parameters
+    ----------
+    counts
+        int[V]: people per value.
+    m
+        Privacy parameter, at least 2.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.1.
+    """
+    return bool(counts.max(initial=0) * m <= counts.sum())
+
+
+def make_plan(counts: Counts, m: int, on_ineligible: str, rng: np.random.Generator) -> Plan:
+    """Balance every bucket and assign everybody who is inserted, with the fewest counterfeits.
+
+    Parameters
+    ----------
+    counts
+        The people of T(n) by bucket, value and class.
+    m
+        Privacy parameter, at least 2. Buckets with smaller signatures (from releases with a smaller
+        m) keep their people and receive no others.
+    on_ineligible
+        `refuse`, `counterfeit` or `defer`: what becomes of inserted people who are not m-eligible.
+    rng
+        Secret randomness: which values the counterfeits of an ineligible batch carry.
+
+    Raises
+    ------
+    NotEligible
+        If the inserted people are not m-eligible (`refuse`), or there are too few values for anybody.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, sections 4.1 and 4.2.
+    """
+    if on_ineligible == "refuse":
+        _refuse_ineligible(counts.free, m)
+    placed = place_separated(counts, m, on_ineligible)
+    need = shortages(placed.signatures, placed.present)
+    open_need = need * (placed.signatures.sum(axis=1) >= m)[:, None]
+    batch = balance(counts.free, open_need.sum(axis=0), m, on_ineligible)
+
+    filled = _fill(open_need, batch.moved)
+    rest = counts.free - batch.moved - batch.held_back
+    extra = _values_of_counterfeits(rest, batch.added, m, rng)
+    assigned, signatures = assign_counts(rest + extra, m, placed.signatures)
+    fake = _spread(extra, assigned, rng)
+
+    grown = ((0, len(signatures) - len(need)), (0, 0))
+    counterfeits = np.pad(need - filled, grown) + fake
+    return Plan(
+        signatures=signatures,
+        moved=np.pad(filled, grown) + assigned - fake,
+        separated=np.pad(placed.separated, ((0, 0), grown[0])),
+        counterfeits=_without_empty_groups(counterfeits, signatures),
+        held_back=batch.held_back,
+        held_back_separated=placed.held_back,
+    )
+
+
+def shortages(signatures: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """int[B, V]: tuples each bucket lacks to hold every value of its signature equally often.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.1, balancing.
+    """
+    return np.where(signatures, present.max(axis=1, initial=0, keepdims=True) - present, 0)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What becomes of the inserted people before assignment, by value."""
+
+    moved: np.ndarray
+    """int[V]: people who fill shortages in buckets."""
+    held_back: np.ndarray
+    """int[V]: people who wait for the next release."""
+    added: int
+    """Counterfeits that make the others m-eligible."""
+
+
+def balance(free: np.ndarray, need: np.ndarray, m: int, on_ineligible: str) -> Batch:
+    """How many inserted people of each value fill shortages: the most that leaves the rest m-eligible.
+
+    Moving K of N people so that no value keeps more than t leaves the rest m-eligible if
+    m t <= N - K. The smallest t within reach is that of the value whose people exceed its shortages
+    most, and it allows the largest K. Among values, the rarest are moved first: a scarce value left
+    over would need a signature of its own.
+
+    Parameters
+    ----------
+    free, need
+        int[V]: inserted people, and shortages over all buckets, by value.
+    m
+        Privacy parameter, at least 2.
+    on_ineligible
+        What to do where no K leaves an eligible rest: `counterfeit` adds the fewest, `defer` holds
+        back the fewest. An m-eligible batch always has one (K = 0).
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.1, balancing; the closed form is ours.
+    """
+    most = np.minimum(free, need)
+    left = (free - most).max(initial=0)
+    held_back = np.zeros_like(free)
+    if on_ineligible == "defer":
+        left = min(left, _largest_eligible_level(free, m))
+        held_back = np.maximum(free - most - left, 0)
+    least = np.maximum(free - held_back - left, 0)
+    room = int((free - held_back).sum()) - m * left
+    total = min(max(room, least.sum()), most.sum())
+    moved = least + _rarest_first(most - least, total - least.sum(), free)
+    return Batch(moved=moved, held_back=held_back, added=max(0, int(total) - room))
+
+
+def assign_counts(rest: np.ndarray, m: int, signatures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Assign an m-eligible rest to balanced buckets, creating buckets where needed.
+
+    Each iteration takes the beta most frequent values as a signature and alpha people of each, for
+    the smallest beta and then the largest alpha that leave the rest m-eligible (Inequalities 5-7).
+
+    Parameters
+    ----------
+    rest
+        int[V]: an m-eligible batch.
+    m
+        Privacy parameter, at least 2.
+    signatures
+        bool[B, V]: buckets that exist.
+
+    Returns
+    -------
+    assigned
+        int[B', V]: people assigned.
+    signatures
+        bool[B', V]: the existing buckets, then the new ones in the order of their creation.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.2, Figure 3, Lemma 5.
+    """
+    rest = rest.copy()
+    rows = {signature.tobytes(): row for row, signature in enumerate(signatures)}
+    added: dict[int, np.ndarray] = {}
+    created = []
+    while rest.any():
+        order = np.argsort(-rest, kind="stable")
+        alpha, beta = _largest_step(rest[order], m)
+        signature = np.zeros(len(rest), bool)
+        signature[order[:beta]] = True
+        row = rows.setdefault(signature.tobytes(), len(rows))
+        if row == len(signatures) + len(created):
+            created.append(signature)
+        added[row] = added.get(row, 0) + alpha * signature
+        rest -= alpha * signature
+    if created:
+        signatures = np.vstack([signatures, created])
+    assigned = np.zeros(signatures.shape, np.int64)
+    for row, tuples in added.items():
+        assigned[row] = tuples
+    return assigned, signatures
+
+
+def _largest_step(counts: np.ndarray, m: int) -> tuple[int, int]:
+    """The (alpha, beta) of one iteration, for counts in descending order (Inequalities 5-7)."""
+    people, most = int(counts.sum()), int(counts[0])
+    for beta in range(m, len(counts) + 1):
+        following = int(counts[beta]) if beta < len(counts) else 0
+        alpha = min(int(counts[beta - 1]), (people - m * following) // beta)
+        if beta > m:
+            alpha = min(alpha, (people - m * most) // (beta - m))
+        if alpha >= 1:
+            return alpha, beta
+    raise AssertionError("an m-eligible batch always has a step (Lemma 5)")
+
+
+def _refuse_ineligible(free: np.ndarray, m: int) -> None:
+    if not is_eligible(free, m):
+        raise NotEligible(
+            f"the {free.sum()} inserted people are not {m}-eligible: {free.max()} of them share a value,"
+            f" at most {free.sum() // m} may. Set on_ineligible to counterfeit or defer, choose a smaller"
+            " m, or release less often"
+        )
+
+
+def _largest_eligible_level(free: np.ndarray, m: int) -> int:
+    """The largest t for which at most t people of each value are m-eligible."""
+    levels = np.arange(free.max(initial=0) + 1)
+    ascending = np.sort(free)
+    sums = np.concatenate([[0], np.cumsum(ascending)])
+    below = np.searchsorted(ascending, levels)
+    capped = sums[below] + (len(free) - below) * levels
+    return int(levels[capped >= m * levels].max())
+
+
+def _rarest_first(room: np.ndarray, total: int, frequency: np.ndarray) -> np.ndarray:
+    """`total` units handed to values in ascending frequency, at most `room` each."""
+    order = np.argsort(frequency, kind="stable")
+    before = np.cumsum(room[order]) - room[order]
+    units = np.zeros_like(room)
+    units[order] = np.clip(total - before, 0, room[order])
+    return units
+
+
+def _fill(need: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """int[B, V]: the moved people of each value, handed to the buckets that lack it in their order."""
+    before = np.cumsum(need, axis=0) - need
+    return np.clip(moved - before, 0, need)
+
+
+def _values_of_counterfeits(rest: np.ndarray, added: int, m: int, rng: np.random.Generator) -> np.ndarray:
+    """int[V]: values for the counterfeits that make the rest m-eligible, drawn from all there is room for.
+
+    A fixed rule would tell counterfeits from people: whoever knows it can replay it.
+    """
+    if not added:
+        return np.zeros_like(rest)
+    if len(rest) < m:
+        raise NotEligible(
+            f"{len(rest)} sensitive values are known, groups need {m}: list the domain under"
+            " sensitive.values, or choose a smaller m"
+        )
+    return rng.multivariate_hypergeometric(rest.max() - rest, added)
+
+
+def _spread(extra: np.ndarray, assigned: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """int[B', V]: which of the assigned tuples are counterfeits, drawn value by value."""
+    fake = np.zeros_like(assigned)
+    for value in np.flatnonzero(extra):
+        fake[:, value] = rng.multivariate_hypergeometric(assigned[:, value], extra[value])
+    return fake
+
+
+def _without_empty_groups(counterfeits: np.ndarray, signatures: np.ndarray) -> np.ndarray:
+    """Counterfeits less whole signatures of them: a group that hosts nobody protects nobody."""
+    whole = np.where(signatures, counterfeits, np.iinfo(np.int64).max).min(
+        axis=1, initial=np.iinfo(np.int64).max
+    )
+    return counterfeits - np.where(signatures, whole[:, None], 0)
