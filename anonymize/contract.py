@@ -5,12 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, get_args
 
 import polars as pl
 from pydantic import (
+    AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StrictFloat,
@@ -24,7 +26,51 @@ from pydantic import (
 
 from anonymize.errors import ContractError
 
-Number = StrictInt | StrictFloat
+
+def _number(declared: Any) -> Any:
+    if type(declared) not in (int, float) or not abs(declared) < 2**53:
+        raise ValueError(f"must be a number within 2^53, not {_shown(declared)}")
+    return declared
+
+
+def _date(declared: Any) -> Any:
+    """A date, or its text; never a number, which pydantic would take for seconds since 1970."""
+    if isinstance(declared, str):
+        try:
+            return dt.datetime.strptime(declared, "%Y-%m-%d").date()  # noqa: DTZ007 - a date has no zone
+        except ValueError:
+            pass
+    if type(declared) is not dt.date:
+        raise ValueError(f"must be a date, YYYY-MM-DD, not {_shown(declared)}")
+    return declared
+
+
+def _label(declared: Any) -> Any:
+    if declared == "":
+        raise ValueError("must not be empty")
+    if isinstance(declared, str):
+        return declared
+    raise ValueError(f"must be text, not {_shown(declared)}: write it in quotes")
+
+
+def _pair(declared: Any) -> Any:
+    if not isinstance(declared, list | tuple) or len(declared) != 2:
+        raise ValueError(f"must be a list of two, [lowest, highest], not {_shown(declared)}")
+    return declared
+
+
+def _ascending(domain: tuple) -> tuple:
+    low, high = domain
+    if low > high:
+        raise ValueError(f"must go from the lowest to the highest value, not from {low} to {high}")
+    return domain
+
+
+Number = Annotated[StrictInt | StrictFloat, BeforeValidator(_number)]
+Date = Annotated[dt.date, BeforeValidator(_date)]
+Label = Annotated[StrictStr, BeforeValidator(_label)]
+NumberDomain = Annotated[tuple[Number, Number], BeforeValidator(_pair), AfterValidator(_ascending)]
+DateDomain = Annotated[tuple[Date, Date], BeforeValidator(_pair), AfterValidator(_ascending)]
 
 
 class Declaration(BaseModel):
@@ -38,9 +84,9 @@ class NumberAttribute(Declaration):
 
     kind: Literal["number"]
     """`number`"""
-    name: StrictStr
+    name: Label
     """The snapshot's column."""
-    domain: tuple[Number, Number]
+    domain: NumberDomain
     """Lowest and highest value there can be. Two whole numbers make a whole-number attribute."""
     min_width: Number = 0
     """The narrowest interval that may be published: values covered if whole-number, else length."""
@@ -53,13 +99,16 @@ class NumberAttribute(Declaration):
     def dtype(self) -> pl.DataType:
         return pl.Int64() if self.discrete else pl.Float64()
 
-    @model_validator(mode="after")
-    def _check(self) -> NumberAttribute:
-        _check_range(self.domain)
-        _check_width(self.min_width, self.domain[1] - self.domain[0] + self.discrete)
-        if self.discrete and not isinstance(self.min_width, int):
-            raise ValueError("min_width must be a whole number, as the domain's bounds are")
-        return self
+    @field_validator("min_width")
+    @classmethod
+    def _check_min_width(cls, min_width: float, info: ValidationInfo) -> float:
+        if "domain" not in info.data:
+            return min_width
+        low, high = info.data["domain"]
+        discrete = isinstance(low, int) and isinstance(high, int)
+        if discrete and not isinstance(min_width, int):
+            raise ValueError(f"must be a whole number, as the domain's bounds are, not {min_width}")
+        return _check_width(min_width, high - low + discrete)
 
 
 class DateAttribute(Declaration):
@@ -67,21 +116,23 @@ class DateAttribute(Declaration):
 
     kind: Literal["date"]
     """`date`"""
-    name: StrictStr
+    name: Label
     """The snapshot's column."""
-    domain: tuple[dt.date, dt.date]
+    domain: DateDomain
     """Earliest and latest date there can be."""
     min_width: StrictInt = 0
     """The narrowest interval that may be published, in days covered."""
 
-    discrete = property(lambda self: True)
-    dtype = property(lambda self: pl.Date())
+    discrete = property(lambda _: True)
+    dtype = property(lambda _: pl.Date())
 
-    @model_validator(mode="after")
-    def _check(self) -> DateAttribute:
-        _check_range(self.domain)
-        _check_width(self.min_width, (self.domain[1] - self.domain[0]).days + 1)
-        return self
+    @field_validator("min_width")
+    @classmethod
+    def _check_min_width(cls, min_width: int, info: ValidationInfo) -> int:
+        if "domain" not in info.data:
+            return min_width
+        low, high = info.data["domain"]
+        return _check_width(min_width, (high - low).days + 1)
 
 
 class CategoryAttribute(Declaration):
@@ -89,46 +140,60 @@ class CategoryAttribute(Declaration):
 
     kind: Literal["category"]
     """`category`"""
-    name: StrictStr
+    name: Label
     """The snapshot's column."""
-    order: tuple[StrictStr, ...] | None = None
+    order: tuple[Label, ...] | None = None
     """The labels, in the order in which intervals are formed."""
-    hierarchy: tuple[tuple[StrictStr, ...], ...] | None = None
+    hierarchy: Annotated[tuple[tuple[Label, ...], ...] | None, Field(validate_default=True)] = None
     """One path `leaf, parent, …, root` per label; the leaves from left to right are the order."""
     min_width: StrictInt = 0
     """The fewest labels an interval may cover."""
 
-    discrete = property(lambda self: True)
-    dtype = property(lambda self: pl.String())
+    discrete = property(lambda _: True)
+    dtype = property(lambda _: pl.String())
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels in the order of their codes 0, 1, …"""
+        """The labels in the order of their codes, which begin with 0."""
         return self.order or tuple(path[0] for path in self.hierarchy)
 
-    @field_validator("hierarchy", mode="before")
+    @field_validator("order")
     @classmethod
-    def _read_hierarchy(cls, declared: Any, info: ValidationInfo) -> Any:
+    def _check_order(cls, order: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if order is not None and not order:
+            raise ValueError("needs at least one label")
+        if order is not None and (twice := _repeated(order)):
+            raise ValueError(f"lists {twice} more than once")
+        return order
+
+    @field_validator("hierarchy", mode="wrap")
+    @classmethod
+    def _read_hierarchy(cls, declared: Any, validate: Callable, info: ValidationInfo) -> Any:
         """A hierarchy named by its file is read by whoever may read files (the validation context)."""
+        if "order" in info.data and (declared is None) == (info.data["order"] is None):
+            raise ValueError("give either order (a list of labels) or hierarchy (a CSV file), one of the two")
+        if declared is None:
+            return None
+        paths = declared
         if isinstance(declared, str):
             read = (info.context or {}).get("read_hierarchy")
             if read is None:
                 raise ValueError(f"names a file ({declared}), and there are no files here: give the paths")
-            return read(declared)
-        return declared
+            paths = read(declared)
+        try:
+            return _check_hierarchy(validate(paths))
+        except ValueError as error:
+            if isinstance(error, ValidationError) or not isinstance(declared, str):
+                raise
+            raise ValueError(f"{declared}, {error}") from None
 
-    @model_validator(mode="after")
-    def _check(self) -> CategoryAttribute:
-        if (self.order is None) == (self.hierarchy is None):
-            raise ValueError("needs either order (a list of labels) or hierarchy (a CSV file), not both")
-        if not self.labels:
-            raise ValueError("needs at least one label")
-        if twice := _repeated(self.labels):
-            raise ValueError(f"lists {twice} more than once")
-        if self.hierarchy is not None:
-            _check_hierarchy(self.hierarchy)
-        _check_width(self.min_width, len(self.labels))
-        return self
+    @field_validator("min_width")
+    @classmethod
+    def _check_min_width(cls, min_width: int, info: ValidationInfo) -> int:
+        order, hierarchy = info.data.get("order"), info.data.get("hierarchy")
+        if not (order or hierarchy):
+            return min_width
+        return _check_width(min_width, len(order or hierarchy))
 
 
 QuasiIdentifier = Annotated[NumberAttribute | DateAttribute | CategoryAttribute, Field(discriminator="kind")]
@@ -137,26 +202,22 @@ QuasiIdentifier = Annotated[NumberAttribute | DateAttribute | CategoryAttribute,
 class Sensitive(Declaration):
     """The attribute nobody may learn about a person."""
 
-    name: StrictStr
+    name: Label
     """The snapshot's column."""
     values: tuple[Any, ...] | None = None
     """The domain. Without it, any text or whole number is a value."""
     semantics: Literal["persistent", "transient"] = "persistent"
     """Whether a person's value stays (a chronic disease) or comes and goes (this quarter's diagnosis)."""
 
-    @model_validator(mode="after")
-    def _check(self) -> Sensitive:
-        if self.values is not None and (twice := _repeated(self.values)):
-            raise ValueError(f"values lists {twice} more than once")
-        return self
-
     @field_validator("values")
     @classmethod
     def _check_values(cls, values: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
-        if values is not None and {type(value) for value in values} not in ({str}, {int}):
-            raise ValueError(
-                "must be all text or all whole numbers, and at least one (yes and no need quotes)"
-            )
+        if values is None:
+            return None
+        if {type(value) for value in values} not in ({str}, {int}):
+            raise ValueError("must be all text or all whole numbers, and at least one value")
+        if twice := _repeated(values):
+            raise ValueError(f"lists {twice} more than once")
         return values
 
 
@@ -219,7 +280,7 @@ class QuerySource(Declaration):
 class Releases(Declaration):
     """When releases are due."""
 
-    first: dt.date
+    first: Date
     """The date of the first release."""
     cron: StrictStr
     """The schedule; each tick from `first` on is a release, named by its date."""
@@ -240,25 +301,23 @@ class Contract(Declaration):
     """Where snapshots come from."""
     releases: Releases
     """When releases are due."""
-    identifier: StrictStr
+    identifier: Label
     """The column that tells people apart; never published."""
-    quasi_identifiers: Annotated[tuple[QuasiIdentifier, ...], Field(min_length=1)]
+    quasi_identifiers: tuple[QuasiIdentifier, ...]
     """What others may know about a person, published as intervals."""
     sensitive: Sensitive
     """What nobody may learn about a person."""
     principle: Principle
     """What is promised, and its parameters."""
-    keep_private: Literal["all"] | Annotated[StrictInt, Field(ge=1)] = "all"
+    keep_private: Literal["all"] | StrictInt = "all"
     """Private folders older than the last N published releases are deleted; `all` keeps them."""
 
     @field_validator("source", mode="wrap")
     @classmethod
-    def _file_or_query(cls, declared: Any, _handler: Any) -> FileSource | QuerySource:
-        """A source with a dsn or a query is a query: so that its faults are told of one kind alone."""
+    def _file_or_query(cls, declared: Any, _validate: Callable) -> FileSource | QuerySource:
         if isinstance(declared, FileSource | QuerySource):
             return declared
-        is_query = isinstance(declared, Mapping) and bool({"dsn", "query"} & set(declared))
-        return (QuerySource if is_query else FileSource).model_validate(declared)
+        return (QuerySource if _is_query(declared) else FileSource).model_validate(declared)
 
     @field_validator("owners")
     @classmethod
@@ -268,20 +327,36 @@ class Contract(Declaration):
                 raise ValueError(f"{owner} must be an e-mail address or team:name")
         return owners
 
-    @model_validator(mode="after")
-    def _check(self) -> Contract:
-        names = [self.identifier, *(qi.name for qi in self.quasi_identifiers), self.sensitive.name]
-        if twice := _repeated(names):
-            raise ValueError(f"the column {twice} has more than one role")
-        published = [f"{qi.name}_{end}" for qi in self.quasi_identifiers for end in ("low", "high")]
-        taken = {*published, "group_id"} & {self.sensitive.name, self.identifier}
-        if taken:
-            raise ValueError(f"the column {sorted(taken)[0]} bears the name of a published column")
-        values = self.sensitive.values
-        if values is not None and len(values) < self.principle.m:
+    @field_validator("quasi_identifiers", mode="before")
+    @classmethod
+    def _check_quasi_identifiers(cls, declared: Any) -> Any:
+        if not isinstance(declared, list | tuple) or not declared:
+            raise ValueError("must be a list of at least one column, {name: …, kind: …}")
+        return declared
+
+    @field_validator("principle")
+    @classmethod
+    def _check_values_suffice(cls, principle: Principle, info: ValidationInfo) -> Principle:
+        sensitive = info.data.get("sensitive")
+        if sensitive and sensitive.values is not None and len(sensitive.values) < principle.m:
             raise ValueError(
-                f"sensitive.values lists {len(values)} values; m ({self.principle.m}) needs at least m of them"
+                f"m ({principle.m}) needs as many sensitive values, and sensitive.values lists "
+                f"{len(sensitive.values)}"
             )
+        return principle
+
+    @field_validator("keep_private", mode="before")
+    @classmethod
+    def _check_keep_private(cls, declared: Any) -> Any:
+        if declared != "all" and (type(declared) is not int or declared < 1):
+            raise ValueError(f"must be all, or a whole number of releases from 1 on, not {_shown(declared)}")
+        return declared
+
+    @model_validator(mode="after")
+    def _check_roles(self) -> Contract:
+        names = [qi.name for qi in self.quasi_identifiers]
+        if fault := _role_fault(self.identifier, names, self.sensitive.name):
+            raise ValueError(fault)
         return self
 
     @property
@@ -320,100 +395,153 @@ def parse_contract(
     try:
         return Contract.model_validate(declared, context=dict(context or {}))
     except ValidationError as error:
-        raise ContractError(where, [_fault(declared, fault) for fault in error.errors()]) from None
+        raise ContractError(where, _faults(declared, error)) from None
+
+
+def _faults(declared: Mapping, error: ValidationError) -> list[tuple[str, str]]:
+    """Every fault of a contract; those between columns also where a column has a fault of its own."""
+    faults = [_fault(declared, fault) for fault in error.errors()]
+    between = ("", _role_fault(*_declared_names(declared)))
+    return faults if between[1] is None or between in faults else [*faults, between]
 
 
 _REWORDED = {
     "missing": "is missing",
-    "extra_forbidden": "is not a key of a contract",
-    "string_type": "must be text",
-    "int_type": "must be a whole number",
-    "tuple_type": "must be a list",
-    "model_type": "must be a mapping of keys",
-    "union_tag_not_found": "needs {discriminator} to say which",
+    "string_type": "must be text: write {input} in quotes",
+    "int_type": "must be a whole number, not {input}",
+    "tuple_type": "must be a list, not {input}",
+    "model_type": "must be a mapping of keys, not {input}",
+    "model_attributes_type": "must be a mapping of keys, not {input}",
+    "invalid_key": "is unknown: keys are text",
+    "union_tag_not_found": "{discriminator} is missing; accepted: {tags}",
+    "union_tag_invalid": "{tag} is unknown; accepted: {tags}",
+    "literal_error": "{input} is unknown; accepted: {expected}",
+    "string_pattern_mismatch": "{input} is not accepted; it must match {pattern}",
+    "extra_forbidden": "is unknown; accepted: {keys}",
 }
 
 
 def _fault(declared: Mapping, fault: Mapping) -> tuple[str, str]:
     """A pydantic error as `(key, what is wrong and what is accepted)`, in a publisher's words."""
-    key = _key(declared, fault["loc"])
-    context = fault.get("ctx") or {}
-    if fault["type"] == "union_tag_invalid":
-        discriminator = context["discriminator"].strip("'")
-        return f"{key}.{discriminator}", f"{context['tag']} is unknown; accepted: {context['expected_tags']}"
-    if fault["type"] == "literal_error":
-        return key, f"{fault['input']} is unknown; accepted: {context['expected']}"
-    if fault["type"] == "string_pattern_mismatch":
-        return key, f"{fault['input']} does not match {context['pattern']}"
-    if fault["type"] == "extra_forbidden":
-        accepted = ", ".join(_accepted(fault["loc"]))
-        return key, "is unknown" + (f"; accepted: {accepted}" if accepted else "")
-    message = _REWORDED.get(fault["type"], fault["msg"].removeprefix("Value error, "))
-    return key, message.replace("{discriminator}", str(context.get("discriminator")))
+    kind, location, context = fault["type"], fault["loc"], fault.get("ctx") or {}
+    key = _key(declared, location)
+    if kind == "union_tag_invalid":
+        key += f".{context['discriminator'].strip(chr(39))}"
+    if kind not in _REWORDED:
+        return key, fault["msg"].removeprefix("Value error, ")
+    words = {
+        "input": _shown(fault["input"]),
+        "discriminator": str(context.get("discriminator")).strip("'"),
+        "tag": context.get("tag"),
+        "tags": ", ".join(_PRINCIPLES if location[0] == "principle" else _KINDS),
+        "expected": str(context.get("expected")).replace("'", "").replace(" or ", ", "),
+        "pattern": context.get("pattern"),
+        "keys": ", ".join(_part(declared, location).model_fields),
+    }
+    return key, _REWORDED[kind].format_map(words)
 
 
-def _key(declared: Any, loc: Sequence[str | int]) -> str:
+def _key(declared: Any, location: Sequence[str | int]) -> str:
     """`quasi_identifiers[age].domain` for a location in the mapping; union branches are left out."""
     key, at = "", declared
-    for step in loc:
+    branch = {("quasi_identifiers",): 2, ("principle",): 1}.get(tuple(location[:1]), len(location))
+    for step in (*location[:branch], *location[branch + 1 :]):
         if isinstance(step, int):
             at = at[step] if isinstance(at, Sequence) and step < len(at) else None
-            name = at.get("name") if isinstance(at, Mapping) else None
-            key += f"[{name or step}]"
-        elif isinstance(at, Mapping) and step not in at and step in _BRANCHES:
-            continue
-        elif not isinstance(at, Mapping) and not (at is None):
-            continue
+            key += f"[{_name(at) or step}]"
         else:
-            key += f".{step}" if key else step
             at = at.get(step) if isinstance(at, Mapping) else None
+            key += f".{step}" if key else step
     return key
 
 
-_PARTS = {
-    "FileSource": FileSource,
-    "QuerySource": QuerySource,
-    "number": NumberAttribute,
-    "date": DateAttribute,
-    "category": CategoryAttribute,
-    "m_invariance": MInvariance,
-    "sensitive": Sensitive,
-    "releases": Releases,
-}
-_BRANCHES = {"number", "date", "category", "m_invariance", "FileSource", "QuerySource"}
+def _variants(union: Any, tag: str) -> dict[str, type[Declaration]]:
+    """The parts that a tagged union is one of, by their tags."""
+    members = get_args(union)[0]
+    return {get_args(part.model_fields[tag].annotation)[0]: part for part in get_args(members) or (members,)}
 
 
-def _accepted(loc: Sequence[str | int]) -> list[str]:
-    """The keys accepted where an unknown one was found."""
-    if len(loc) == 1:
-        return list(Contract.model_fields)
-    part = next((_PARTS[step] for step in reversed(loc[:-1]) if step in _PARTS), None)
-    return list(part.model_fields) if part else []
+_KINDS = _variants(QuasiIdentifier, "kind")
+_PRINCIPLES = _variants(Principle, "name")
 
 
-def _check_range(domain: tuple) -> None:
-    low, high = domain
-    if not low <= high:
-        raise ValueError(f"domain must go from the lowest to the highest value, not from {low} to {high}")
-    if isinstance(low, float | int) and not (abs(low) < 2**53 and abs(high) < 2**53):
-        raise ValueError("domain must be finite and within 2^53")
+def _part(declared: Mapping, location: Sequence[str | int]) -> type[Declaration]:
+    """The part of the contract that a location of one of its keys lies in."""
+    branches = [step for step in location[:-1] if step in _KINDS | _PRINCIPLES]
+    if branches:
+        return (_KINDS | _PRINCIPLES)[branches[0]]
+    source = QuerySource if _is_query(declared.get("source")) else FileSource
+    parts = {"source": source, "releases": Releases, "sensitive": Sensitive}
+    return parts.get(location[0], Contract) if len(location) > 1 else Contract
 
 
-def _check_width(min_width: float, widest: float) -> None:
+def _is_query(source: Any) -> bool:
+    """A source with a dsn or a query is a query: so that its faults are told of one kind alone."""
+    return isinstance(source, Mapping) and bool({"dsn", "query"} & set(source))
+
+
+def _role_fault(
+    identifier: str | None, quasi_identifiers: Sequence[str], sensitive: str | None
+) -> str | None:
+    """What is wrong between columns that are each right, or None."""
+    if twice := _repeated([name for name in (identifier, *quasi_identifiers, sensitive) if name is not None]):
+        return f"the column {twice} has more than one role: identifier, quasi-identifier or sensitive"
+    published = {f"{name}_{end}" for name in quasi_identifiers for end in ("low", "high")} | {"group_id"}
+    if taken := published & {identifier, sensitive}:
+        return f"the column {min(taken)} bears the name of a published column: rename it in the source"
+    return None
+
+
+def _declared_names(declared: Mapping) -> tuple[str | None, list[str], str | None]:
+    """Identifier, quasi-identifiers and sensitive column as far as a faulty contract names them."""
+    attributes = declared.get("quasi_identifiers")
+    names = [_name(attribute) for attribute in attributes] if isinstance(attributes, list | tuple) else []
+    identifier = declared.get("identifier")
+    return (
+        identifier if isinstance(identifier, str) else None,
+        [name for name in names if name is not None],
+        _name(declared.get("sensitive")),
+    )
+
+
+def _name(part: Any) -> str | None:
+    name = part.get("name") if isinstance(part, Mapping) else None
+    return name if isinstance(name, str) else None
+
+
+def _shown(declared: Any) -> str:
+    """What was declared, as a contract writes it and short enough for a line."""
+    words = {None: "nothing", True: "true", False: "false", "": "empty text"}
+    if declared is None or isinstance(declared, bool | str):
+        text = words.get(declared, str(declared))
+    else:
+        text = repr(declared).replace("'", "")
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _check_width(min_width: float, widest: float) -> float:
     if not 0 <= min_width <= widest:
-        raise ValueError(f"min_width ({min_width}) must be between 0 and the domain's width ({widest})")
+        raise ValueError(f"must be between 0 and the domain's width ({widest}), not {min_width}")
+    return min_width
 
 
-def _check_hierarchy(paths: Sequence[Sequence[str]]) -> None:
-    if len({len(path) for path in paths}) != 1:
-        raise ValueError("hierarchy: every line must have the same number of levels")
-    if len({path[-1] for path in paths}) != 1:
-        raise ValueError("hierarchy: every line must end in the same root")
-    parents: dict[tuple[int, str], Sequence[str]] = {}
-    for path in paths:
+def _check_hierarchy(paths: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    """The paths if they are the lines of one tree, its leaves all equally deep."""
+    if not paths:
+        raise ValueError("holds no labels")
+    first_lines: dict[tuple[int, str], tuple[int, tuple[str, ...]]] = {}
+    for line, path in enumerate(paths, start=1):
+        if len(path) != len(paths[0]):
+            raise ValueError(f"line {line}: has {len(path)} levels, line 1 has {len(paths[0])}")
+        if path[-1] != paths[0][-1]:
+            raise ValueError(f"line {line}: ends in the root {path[-1]}, line 1 in {paths[0][-1]}")
         for level, node in enumerate(path):
-            if tuple(parents.setdefault((level, node), path[level:])) != tuple(path[level:]):
-                raise ValueError(f"hierarchy: {node} has more than one parent")
+            before, above = first_lines.setdefault((level, node), (line, path[level:]))
+            if level == 0 and before != line:
+                raise ValueError(f"line {line}: {node} is in line {before} already")
+            if above != path[level:]:
+                raise ValueError(f"line {line}: {node} has another parent than in line {before}")
+    return paths
 
 
 def _repeated(names: Sequence) -> Any:
