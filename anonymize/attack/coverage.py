@@ -1,0 +1,116 @@
+"""Which groups a person's quasi-identifiers fall into, and the values they hold together."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from anonymize.attack.published import Published
+from anonymize.kernels import coverage as kernel
+
+BINS = 32
+"""Cells along each side of the grid; two sides, so at most 1,024 lists of boxes."""
+
+
+def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.DataFrame:
+    """The candidate sensitive set of every person at one release, by coverage.
+
+    Parameters
+    ----------
+    people
+        `person`, and one column of codes per quasi-identifier. Other columns are kept.
+    published
+        The release.
+    domain
+        Every sensitive value, in the order of the bits.
+
+    Returns
+    -------
+    pl.DataFrame
+        The people with `candidates_0`, `candidates_1`, …: 64 bits of the set each; `groups`, the number
+        of groups that cover the person; `group_id` if that is one, else null.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 15.
+    """
+    names = [column.removesuffix("_low") for column in published.boxes.columns if column.endswith("_low")]
+    boxes = published.boxes.with_row_index("box").join(
+        signatures(published.values, domain), on="group_id", how="left", maintain_order="left"
+    )
+    points = _matrix(people, names)
+    lows = _matrix(boxes, [f"{name}_low" for name in names])
+    highs = _matrix(boxes, [f"{name}_high" for name in names])
+    words = _words(boxes)
+    cells, offsets, listed = _grid(points, lows, highs)
+    union, first, covering = kernel.cover(points, cells, lows, highs, words, offsets, listed)
+    found = pl.DataFrame(
+        {f"candidates_{word}": union[:, word] for word in range(union.shape[1])}
+        | {"box": first, "groups": covering}
+    )
+    hosts = boxes.select(pl.col("box").cast(pl.Int32), "group_id")
+    return (
+        pl.concat([people, found], how="horizontal")
+        .join(hosts, on="box", how="left", maintain_order="left")
+        .with_columns(pl.when(pl.col("groups") == 1).then(pl.col("group_id")))
+        .drop("box")
+    )
+
+
+def signatures(values: pl.DataFrame, domain: pl.Series) -> pl.DataFrame:
+    """The signature of every group as bits: `group_id`, `candidates_0`, `candidates_1`, ….
+
+    Parameters
+    ----------
+    values
+        `group_id`, `value`.
+    domain
+        Every sensitive value, in the order of the bits.
+    """
+    positions = domain.to_frame("value").with_row_index("position")
+    bit = pl.lit(1, pl.UInt64) * pl.lit(2, pl.UInt64).pow(pl.col("position") % 64)
+    return (
+        values.join(positions, on="value", how="inner")
+        .with_columns(bit.cast(pl.UInt64).alias("bit"), (pl.col("position") // 64).alias("word"))
+        .group_by("group_id")
+        .agg(
+            pl.col("bit").filter(pl.col("word") == word).bitwise_or().fill_null(0).alias(f"candidates_{word}")
+            for word in range(max(1, -(-len(domain) // 64)))
+        )
+    )
+
+
+def _matrix(frame: pl.DataFrame, columns: list[str]) -> np.ndarray:
+    codes = frame.select(pl.col(columns).cast(pl.Float64))
+    return np.ascontiguousarray(codes.to_numpy()).reshape(len(frame), len(columns))
+
+
+def _words(boxes: pl.DataFrame) -> np.ndarray:
+    words = boxes.select(pl.col("^candidates_.*$").fill_null(0))
+    return np.ascontiguousarray(words.to_numpy())
+
+
+def _grid(points: np.ndarray, lows: np.ndarray, highs: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The cell of every point, and the boxes listed by cell, on the two attributes that prune most."""
+    edges = [_edges(points[:, attribute]) for attribute in range(points.shape[1])]
+    reach = [
+        np.stack([np.searchsorted(edge, lows[:, a], "left"), np.searchsorted(edge, highs[:, a], "left")])
+        for a, edge in enumerate(edges)
+    ]
+    spans = [
+        float((1 + to - begin).mean()) / (len(edge) + 1) if len(lows) else 1.0
+        for (begin, to), edge in zip(reach, edges, strict=True)
+    ]
+    row, column = (list(np.argsort(spans, kind="stable")) * 2)[:2]
+    columns = len(edges[column]) + 1
+    inside = [np.searchsorted(edges[a], points[:, a], "left") for a in (row, column)]
+    offsets, listed = kernel.list_boxes(*reach[row], *reach[column], columns, (len(edges[row]) + 1) * columns)
+    return inside[0] * columns + inside[1], offsets, listed
+
+
+def _edges(codes: np.ndarray) -> np.ndarray:
+    """Quantiles of the people's codes: about as many people between any two of them."""
+    if len(codes) == 0:
+        return np.empty(0)
+    quantiles = np.quantile(codes, np.linspace(0, 1, BINS + 1)[1:-1], method="nearest")
+    return np.unique(quantiles)

@@ -1,0 +1,199 @@
+"""The intersection attack: candidate sensitive sets, intersected over everything that was published.
+
+A person's value is persistent while they carry it, so it lies in every one of their candidate sets. What
+is kept from release to release is one bitset per lifespan of a tuple (a person with one value); how far
+an adversary gets who links lifespans, values or whole series follows from it by intersecting further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from anonymize.attack.coverage import cover, signatures
+from anonymize.attack.published import Published
+
+SCOPES = {
+    "lifespan": ("person", "value", "since"),
+    "value": ("person", "value"),
+    "person": ("person",),
+}
+"""What an adversary may know to belong together: an uninterrupted stay, all stays with the same value,
+all stays whatever the value (they don't know, or don't believe, that it changed)."""
+
+
+def intersect(
+    people: pl.DataFrame,
+    published: Published,
+    domain: pl.Series,
+    release: int,
+    state: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Candidate sensitive sets after one more release, for an adversary who knows quasi-identifiers.
+
+    Parameters
+    ----------
+    people
+        T(n): `person` (unique), `value`, one column of codes per quasi-identifier. The value tells
+        apart a person's tuples and is used for nothing else, so a keyed digest of it will do.
+    published
+        T*(n).
+    domain
+        Every sensitive value, in the order of the bits; values may only be added at the end.
+    release
+        n, counted from 1.
+    state
+        What this returned for the release before; None at the first.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row per lifespan of a tuple, past and present: `person`, `value`, `since`, `until` (release
+        numbers) and `candidates_0`, `candidates_1`, … (64 bits of the set each).
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 15, Lemmas 1 and 2.
+    """
+    return narrow(cover(people, published, domain), release, state)
+
+
+def intersect_hosts(
+    people: pl.DataFrame,
+    hosts: pl.DataFrame,
+    published: Published,
+    domain: pl.Series,
+    release: int,
+    state: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Candidate sensitive sets for an adversary who knows everybody's generalized hosting group.
+
+    Stronger than coverage, and what m-invariance promises to withstand (Definition 17, condition 2).
+
+    Parameters
+    ----------
+    people, published, domain, release, state
+        As for `intersect`; quasi-identifiers are not needed.
+    hosts
+        `person`, `group_id` in this release. People without a group are not in the release.
+    """
+    hosted = people.join(hosts, on="person", how="inner").join(
+        signatures(published.values, domain), on="group_id", how="left"
+    )
+    return narrow(hosted.with_columns(pl.col("^candidates_.*$").fill_null(0)), release, state)
+
+
+def narrow(covered: pl.DataFrame, release: int, state: pl.DataFrame | None) -> pl.DataFrame:
+    """The state after a release: lifespans that go on narrowed, ended ones kept, new ones added.
+
+    Parameters
+    ----------
+    covered
+        `person`, `value`, `candidates_…` at this release.
+    release
+        n, counted from 1.
+    state
+        Lifespans after the release before, or None.
+    """
+    now = covered.select(
+        "person",
+        "value",
+        pl.lit(release, pl.Int32).alias("since"),
+        pl.lit(release, pl.Int32).alias("until"),
+        "^candidates_.*$",
+    )
+    if state is None:
+        return now
+    going_on = pl.col("until") == release - 1
+    ended = state.filter(~going_on)
+    before = state.filter(going_on)
+    linked = now.join(before, on=["person", "value"], how="left", suffix="_before", maintain_order="left")
+    narrowed = linked.select(
+        "person",
+        "value",
+        pl.col("since_before").fill_null(pl.col("since")).alias("since"),
+        "until",
+        *(
+            pl.when(pl.col("since_before").is_null())
+            .then(pl.col(word))
+            .otherwise(pl.col(word) & pl.col(f"{word}_before"))
+            if f"{word}_before" in linked.columns
+            else pl.when(pl.col("since_before").is_null()).then(pl.col(word)).otherwise(pl.lit(0, pl.UInt64))
+            for word in words(now)
+        ),
+    )
+    left = before.join(now, on=["person", "value"], how="anti")
+    return pl.concat([ended, left, narrowed], how="diagonal").with_columns(
+        pl.col("^candidates_.*$").fill_null(0)
+    )
+
+
+def words(frame: pl.DataFrame) -> list[str]:
+    """The columns that hold the candidate sets."""
+    return [column for column in frame.columns if column.startswith("candidates_")]
+
+
+def candidates(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataFrame:
+    """How many candidates are left, over all releases of all series together.
+
+    Parameters
+    ----------
+    states
+        One state per series of the same product, over the same domain.
+    scope
+        A key of `SCOPES`. Lifespans are of one series; values and persons are linked across series.
+
+    Returns
+    -------
+    pl.DataFrame
+        The scope's columns, and `candidates`: how many values are left.
+    """
+    wide = max(states, key=lambda state: len(words(state)))
+    together = pl.concat(
+        [state.with_columns(pl.lit(n).alias("series")) for n, state in enumerate(states)], how="diagonal"
+    ).with_columns(pl.col("^candidates_.*$").fill_null(0))
+    keys = [*SCOPES[scope], *(["series"] if scope == "lifespan" else [])]
+    sets = together if scope == "lifespan" else together.group_by(keys).agg(
+        pl.col(words(wide)).bitwise_and()
+    )
+    return sets.select(
+        *keys,
+        pl.sum_horizontal(pl.col(words(wide)).bitwise_count_ones()).cast(pl.Int32).alias("candidates"),
+    )
+
+
+def changed(states: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """`person`: those whose value changed, so that intersecting over everything misleads an adversary."""
+    pairs = pl.concat([state.select("person", "value") for state in states]).unique()
+    return pairs.group_by("person").len().filter(pl.col("len") > 1).select("person")
+
+
+def intersection_figures(left: pl.DataFrame) -> dict[str, int | float | None]:
+    """What an intersection attack came to.
+
+    Parameters
+    ----------
+    left
+        `candidates`, one row per lifespan, value or person.
+
+    Returns
+    -------
+    dict
+        `attacked` (rows), `vulnerable` (one candidate: the value is known, Lemma 1), `empty` (none: the
+        adversary was misled), `smallest` among the sets that are not empty, `mean`.
+    """
+    sizes = left["candidates"]
+    found = sizes.filter(sizes > 0)
+    return {
+        "attacked": len(sizes),
+        "vulnerable": int((sizes == 1).sum()),
+        "empty": int((sizes == 0).sum()),
+        "smallest": found.min(),
+        "mean": sizes.mean(),
+    }
+
+
+def distribution(left: pl.DataFrame) -> pl.DataFrame:
+    """`candidates`, `people`: how many are left with how many candidates."""
+    return left.group_by("candidates").agg(pl.len().cast(pl.Int64).alias("people")).sort("candidates")

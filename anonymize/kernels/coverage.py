@@ -1,0 +1,85 @@
+"""Which published boxes a person lies in: the loop behind every attack by quasi-identifiers."""
+
+import numba
+import numpy as np
+
+
+@numba.njit(parallel=True, cache=True)
+def cover(points, cells, lows, highs, words, offsets, listed):
+    """The union of the bitsets of all boxes that cover each point, and which boxes those are.
+
+    Parameters
+    ----------
+    points : float64[p, d]
+        One row of codes per point.
+    cells : int64[p]
+        The grid cell each point lies in.
+    lows, highs : float64[b, d]
+        Boxes, closed on both ends.
+    words : uint64[b, w]
+        One bitset per box.
+    offsets, listed : int64[c + 1], int32[n]
+        The boxes that may cover a point of cell `i` are `listed[offsets[i]:offsets[i + 1]]`.
+
+    Returns
+    -------
+    union : uint64[p, w]
+        Bitsets of the covering boxes, united.
+    first : int32[p]
+        The first covering box in the cell's list, -1 where none covers.
+    covering : int32[p]
+        How many boxes cover the point.
+    """
+    people, attributes = points.shape
+    width = words.shape[1]
+    union = np.zeros((people, width), dtype=np.uint64)
+    first = np.full(people, -1, dtype=np.int32)
+    covering = np.zeros(people, dtype=np.int32)
+    for p in numba.prange(people):
+        for at in range(offsets[cells[p]], offsets[cells[p] + 1]):
+            box = listed[at]
+            inside = True
+            for a in range(attributes):
+                if points[p, a] < lows[box, a] or points[p, a] > highs[box, a]:
+                    inside = False
+                    break
+            if inside:
+                if first[p] < 0:
+                    first[p] = box
+                covering[p] += 1
+                for w in range(width):
+                    union[p, w] |= words[box, w]
+    return union, first, covering
+
+
+@numba.njit(cache=True)
+def list_boxes(from_row, to_row, from_column, to_column, columns, cells):
+    """The boxes that reach into each cell of a grid, as one list with offsets.
+
+    Parameters
+    ----------
+    from_row, to_row, from_column, to_column : int64[b]
+        The cells each box reaches, both ends included.
+    columns, cells : int
+        The grid's columns, and all of its cells.
+
+    Returns
+    -------
+    offsets, listed : int64[cells + 1], int32[n]
+        The boxes of cell `i` are `listed[offsets[i]:offsets[i + 1]]`, in ascending order.
+    """
+    offsets = np.zeros(cells + 1, dtype=np.int64)
+    for box in range(len(from_row)):
+        for row in range(from_row[box], to_row[box] + 1):
+            for column in range(from_column[box], to_column[box] + 1):
+                offsets[row * columns + column + 1] += 1
+    offsets = np.cumsum(offsets)
+    listed = np.empty(offsets[-1], dtype=np.int32)
+    at = offsets[:-1].copy()
+    for box in range(len(from_row)):
+        for row in range(from_row[box], to_row[box] + 1):
+            for column in range(from_column[box], to_column[box] + 1):
+                cell = row * columns + column
+                listed[at[cell]] = box
+                at[cell] += 1
+    return offsets, listed

@@ -1,0 +1,82 @@
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymize.attack.coverage import cover
+from anonymize.attack.published import Published, value_domain
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(0, 60), st.integers(0, 12))
+@settings(deadline=None, max_examples=60)
+def test_candidate_sets_are_the_union_of_all_covering_groups(seed, attributes, people, groups):
+    published, table = random_release(np.random.default_rng(seed), attributes, people, groups, values=70)
+    domain = pl.Series("value", range(70))
+    found = cover(table, published, domain)
+    for row in found.iter_rows(named=True):
+        covering = covering_groups(row, published, attributes)
+        union = set(published.values.filter(pl.col("group_id").is_in(covering))["value"])
+        assert unpack(row) == union
+        assert row["groups"] >= len(covering)
+        assert row["group_id"] == (covering[0] if row["groups"] == 1 else None)
+
+
+def test_intervals_are_closed_on_both_ends():
+    published = Published(
+        pl.DataFrame({"group_id": [1], "age_low": [21], "age_high": [22]}),
+        pl.DataFrame({"group_id": [1], "value": ["flu"], "tuples": [1]}),
+        pl.DataFrame({"group_id": [], "count": []}),
+    )
+    people = pl.DataFrame({"person": ["a", "b", "c", "d"], "age": [20, 21, 22, 23]})
+    found = cover(people, published, pl.Series(["flu"]))
+    assert found["groups"].to_list() == [0, 1, 1, 0]
+    assert found["candidates_0"].to_list() == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 200])
+def test_every_value_has_a_bit_of_its_own(count):
+    published = Published(
+        pl.DataFrame({"group_id": range(count), "age_low": range(count), "age_high": range(count)}),
+        pl.DataFrame({"group_id": range(count), "value": range(count), "tuples": [1] * count}),
+        pl.DataFrame({"group_id": [], "count": []}),
+    )
+    people = pl.DataFrame({"person": range(count), "age": range(count)})
+    found = cover(people, published, value_domain(published.values["value"]))
+    assert [unpack(row) for row in found.iter_rows(named=True)] == [{value} for value in range(count)]
+
+
+def test_new_values_come_after_the_known_ones():
+    first = value_domain(pl.Series(["m", "z"]))
+    assert value_domain(pl.Series(["a", "z", None]), known=first).to_list() == ["m", "z", "a"]
+
+
+def random_release(rng, attributes, people, groups, values):
+    names = [f"q{a}" for a in range(attributes)]
+    lows = {f"{name}_low": rng.integers(0, 8, groups) for name in names}
+    highs = {f"{name}_high": lows[f"{name}_low"] + rng.integers(0, 4, groups) for name in names}
+    boxes = pl.DataFrame({"group_id": np.arange(groups)} | lows | highs)
+    pairs = pl.DataFrame(
+        {
+            "group_id": np.repeat(np.arange(groups), 3),
+            "value": rng.integers(0, values, groups * 3),
+            "tuples": np.ones(groups * 3, dtype=np.int64),
+        }
+    ).unique(["group_id", "value"])
+    table = pl.DataFrame(
+        {"person": np.arange(people)} | {name: rng.integers(0, 11, people) for name in names}
+    )
+    return Published(boxes, pairs, pl.DataFrame({"group_id": [], "count": []})), table
+
+
+def covering_groups(person, published, attributes):
+    inside = [
+        (pl.col(f"q{a}_low") <= person[f"q{a}"]) & (pl.col(f"q{a}_high") >= person[f"q{a}"])
+        for a in range(attributes)
+    ]
+    return published.boxes.filter(inside)["group_id"].to_list()
+
+
+def unpack(row):
+    words = [row[column] for column in row if column.startswith("candidates_")]
+    return {64 * w + bit for w, word in enumerate(words) for bit in range(64) if word >> bit & 1}
