@@ -1,0 +1,112 @@
+"""The history of releases, in DuckDB: what was released, when built how, and what its audit found.
+
+The release folders are the truth; history can be written again from them and is opened for short
+transactions only, because one process at a time can have a DuckDB file open.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from anonymize.errors import HomeError
+
+SQL = Path(__file__).parents[1] / "sql"
+HISTORY_VERSION = 1
+"""Raised when the tables change."""
+PATIENCE = 60
+"""Seconds to wait for another process that has the file open."""
+
+
+def statement(name: str) -> str:
+    """The SQL statement in `sql/<name>.sql`."""
+    return (SQL / f"{name}.sql").read_text().strip().removesuffix(";")
+
+
+@dataclass(frozen=True)
+class History:
+    """The history file of a home."""
+
+    file: Path
+    """`history.duckdb`; made at first use."""
+
+    def check(self) -> None:
+        """Refuse a history that a newer version of the software wrote, before anything is done.
+
+        Raises
+        ------
+        HomeError
+            Naming the version that can read it.
+        """
+        with self._transaction():
+            pass
+
+    def record_candidate(self, row: Mapping[str, Any], buckets: pl.DataFrame) -> None:
+        """Record an audited candidate and the buckets it uses; what was recorded of it before is replaced."""
+        key = {name: row[name] for name in ("product", "series", "release")}
+        encoded = {name: json.dumps(value) if isinstance(value, dict | list) else value for name, value in row.items()}
+        with self._transaction() as connection:
+            connection.execute(statement("insert_release"), {**encoded, "manifest_sha256": None})
+            connection.execute(statement("delete_buckets"), key)
+            connection.register(
+                "buckets_in_use", buckets.with_columns(pl.col("signature").cast(pl.List(pl.String)))
+            )
+            connection.execute(statement("insert_buckets"), key)
+
+    def record_publication(self, product: str, series: str, release: str, manifest_sha256: str) -> None:
+        """Record that a candidate became a fact."""
+        with self._transaction() as connection:
+            connection.execute(
+                statement("update_release_published"),
+                {"product": product, "series": series, "release": release, "manifest_sha256": manifest_sha256},
+            )
+
+    def releases(self, product: str, series: str) -> pl.DataFrame:
+        """One row per release of a series, in order; JSON columns as text."""
+        with self._transaction() as connection:
+            found = connection.sql(
+                statement("select_releases"), params={"product": product, "series": series}
+            ).pl()
+        return found.with_columns(pl.col("release").cast(pl.String))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with _open(self.file) as connection:
+            connection.execute(statement("create_history"))
+            written_by = connection.execute(statement("select_software")).fetchone()
+            if written_by and written_by[0] > HISTORY_VERSION:
+                raise HomeError(
+                    f"{self.file} was written by republish {written_by[1]}, this is {version('republish')}."
+                    " Install that version or a newer one"
+                )
+            connection.begin()
+            connection.execute(
+                statement("insert_software"),
+                {"history_version": HISTORY_VERSION, "software_version": version("republish")},
+            )
+            yield connection
+            connection.commit()
+
+
+def _open(file: Path) -> duckdb.DuckDBPyConnection:
+    """The history, as soon as no other process has it open."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection = duckdb.connect(file)
+        except duckdb.IOException as error:
+            if "lock" not in str(error).lower() or time.monotonic() > deadline:
+                raise HomeError(f"{file} can't be opened: {str(error).splitlines()[0]}") from None
+            time.sleep(0.05)
+        else:
+            file.chmod(0o600)
+            return connection

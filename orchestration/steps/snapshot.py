@@ -1,0 +1,69 @@
+"""Take the snapshot of a release: read it, check it, keep it privately."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import polars as pl
+
+from anonymize.errors import AlreadyPublished
+from anonymize.pseudonyms import pseudonyms
+from orchestration.expectations import Verdict, judge
+from orchestration.series import Series
+from orchestration.sources import read_snapshot, snapshot_faults
+from orchestration.store import read_json, write_json, write_table
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A snapshot as it was taken."""
+
+    people: int
+    """Rows, one per person."""
+    verdict: Verdict
+    """What the suite `snapshot` found."""
+
+
+def take_snapshot(series: Series, release: str) -> Snapshot:
+    """Read the source, check it against the contract and keep it, one row per person by pseudonym.
+
+    The snapshot of a published release is compared with the one it was published from.
+
+    Raises
+    ------
+    SnapshotError
+        If the snapshot is missing, unreadable or not what the contract promises.
+    AlreadyPublished
+        If the release is published and the source now says something else.
+    """
+    with series.held(release) as folder:
+        people = read_snapshot(series.file, release)
+        verdict = judge({"snapshot": snapshot_faults(people, series.contract)}, {})[0]
+        keyed = people.with_columns(
+            pseudonyms(people[series.contract.identifier], series.pseudonym_key).alias("pseudonym")
+        ).sort("pseudonym")
+        kept = {"people": people.height, "sha256": content_digest(keyed)}
+        if series.is_published(release):
+            _refuse_other_content(series, release, kept)
+        elif read_json(folder / "snapshot.json") != kept or not (folder / "snapshot.parquet").exists():
+            (folder / "snapshot.json").unlink(missing_ok=True)
+            write_table(folder / "snapshot.parquet", keyed)
+            write_json(folder / "snapshot.json", kept)
+        return Snapshot(people=people.height, verdict=verdict)
+
+
+def content_digest(people: pl.DataFrame) -> str:
+    """SHA-256 (hex) of a snapshot's content; other software, or other Parquet settings, don't change it."""
+    text = people.with_columns(pl.col("pseudonym").bin.encode("hex")).write_csv()
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _refuse_other_content(series: Series, release: str, now: dict) -> None:
+    kept = read_json(series.private(release) / "snapshot.json")
+    if kept is not None and kept != now:
+        raise AlreadyPublished(
+            f"{series.name} {release} is published from a snapshot of {kept['people']} people; the source now"
+            " has another one. A published release can't be made again: correct the next one, or begin a"
+            " new series"
+        )

@@ -1,0 +1,2 @@
+DELETE FROM buckets
+WHERE product = $product AND series = $series AND release = $release;

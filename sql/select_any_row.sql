@@ -1,0 +1,5 @@
+SELECT 1
+FROM (
+{query}
+) AS snapshot
+LIMIT 1

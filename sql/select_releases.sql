@@ -1,0 +1,4 @@
+SELECT release, n, status, principle, parameters, figures, audit, seconds, inputs, manifest_sha256
+FROM releases
+WHERE product = $product AND series = $series
+ORDER BY n;

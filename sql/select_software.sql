@@ -1,0 +1,1 @@
+SELECT history_version, software_version FROM software;
