@@ -154,9 +154,7 @@ def candidates(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataF
         [state.with_columns(pl.lit(n).alias("series")) for n, state in enumerate(states)], how="diagonal"
     ).with_columns(pl.col("^candidates_.*$").fill_null(0))
     keys = [*SCOPES[scope], *(["series"] if scope == "lifespan" else [])]
-    sets = together if scope == "lifespan" else together.group_by(keys).agg(
-        pl.col(words(wide)).bitwise_and()
-    )
+    sets = together if scope == "lifespan" else together.group_by(keys).agg(pl.col(words(wide)).bitwise_and())
     return sets.select(
         *keys,
         pl.sum_horizontal(pl.col(words(wide)).bitwise_count_ones()).cast(pl.Int32).alias("candidates"),
