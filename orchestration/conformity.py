@@ -165,7 +165,13 @@ def _attribute_rule(attribute: QuasiIdentifier) -> _Rule:
         labels = list(attribute.labels)
         kind, convert, domain = "text", _as_label, f"{len(labels)} labels"
         return _Rule(
-            attribute.name, "quasi-identifier", kind, convert, dtype, lambda values: values.is_in(labels), domain
+            attribute.name,
+            "quasi-identifier",
+            kind,
+            convert,
+            dtype,
+            lambda values: values.is_in(labels),
+            domain,
         )
     if isinstance(attribute, DateAttribute):
         kind, convert = "dates (YYYY-MM-DD)", _as_date
@@ -202,7 +208,9 @@ def _as_identifier(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
     """Text and bytes as they are, whole numbers as Int64, or as text where they may be wider than that."""
     if _is_text(dtype) or dtype == pl.Binary:
         return values
-    is_wide = dtype in (pl.UInt64, pl.Int128, pl.UInt128) or (isinstance(dtype, pl.Decimal) and dtype.scale == 0)
+    is_wide = dtype in (pl.UInt64, pl.Int128, pl.UInt128) or (
+        isinstance(dtype, pl.Decimal) and dtype.scale == 0
+    )
     if is_wide:
         return values.cast(pl.String)
     return values.cast(pl.Int64) if dtype.is_integer() else None

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import duckdb
 import polars as pl
+import pyarrow as pa
 
 from anonymize.contract import Contract, FileSource, QuerySource
 from anonymize.errors import SnapshotError
 from orchestration.conformity import conform, describe_faults, snapshot_faults
 from orchestration.contract_file import ContractFile
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["read_snapshot", "snapshot_exists", "snapshot_faults"]
 
@@ -44,8 +40,9 @@ def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        The contract's columns, one row for each person: the identifier as the source has it, quasi-identifiers
-        of their attribute's type, the sensitive column String or Int64. No rows if there are no people.
+        The contract's columns, one row for each person: the identifier as the source has it,
+        quasi-identifiers of their attribute's type, the sensitive column String or Int64. No rows if
+        there are no people.
 
     Raises
     ------
@@ -82,7 +79,7 @@ def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
     any_row = resources.files("sql").joinpath("select_any_row.sql").read_text()
     query = any_row.replace("{query}", source.query.rstrip().rstrip(";"))
     where = _where(contract_file, release)
-    return _answer(contract_file, query, release, ["1"], where).height > 0
+    return _answer(contract_file, query, release, ["any_row"], where).height > 0
 
 
 def _where(contract_file: ContractFile, release: str) -> str:
@@ -135,7 +132,8 @@ def _check_file(file: Path, where: str) -> None:
 
 
 def _read_parquet(file: Path, contract: Contract, _where: str) -> pl.DataFrame:
-    present = pl.read_parquet_schema(file)
+    with file.open("rb") as content:
+        present = pl.read_parquet_schema(content)
     columns = [column for column in contract.columns if column in present]
     return pl.read_parquet(file, columns=columns, glob=False, hive_partitioning=False)
 
@@ -145,7 +143,9 @@ def _read_csv(file: Path, contract: Contract, where: str) -> pl.DataFrame:
     header = pl.read_csv(file, infer_schema=False, n_rows=0, glob=False).columns
     columns = [column for column in contract.columns if column in header]
     if twice := [column for column in columns if f"{column}_duplicated_0" in header]:
-        raise SnapshotError(f"{where}: the column {twice[0]} is in the header twice; rename one in the source")
+        raise SnapshotError(
+            f"{where}: the column {twice[0]} is in the header twice; rename one in the source"
+        )
     return pl.read_csv(file, infer_schema=False, columns=columns, glob=False).select(columns)
 
 
@@ -156,13 +156,15 @@ def _answer(
     contract_file: ContractFile, query: str, release: str, columns: list[str], where: str
 ) -> pl.DataFrame:
     """What a database answers to a query: those of the columns that it has."""
-    release_date = dt.date.fromisoformat(release)
-    if _is_duckdb(contract_file.contract.source):
-        return _ask_duckdb(_database_file(contract_file), query, release_date, columns, where)
-    return _ask_postgresql(contract_file.contract.source.dsn, query, release_date, columns, where)
+    source, release_date = contract_file.contract.source, dt.date.fromisoformat(release)
+    if _is_duckdb(source):
+        answer = _ask_duckdb(_database_file(contract_file), query, release_date, where)
+    else:
+        answer = _ask_postgresql(source.dsn, query, release_date, where)
+    return _to_polars(answer, columns, where)
 
 
-_SKIPPED = r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | \$(\w*)\$.*?\$\1\$
+_SKIPPED = r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$
                | --[^\n]* | /\*.*?\*/ | ::"""
 _PARAMETER = re.compile(rf"(?P<skipped>{_SKIPPED}) | :release\b", re.VERBOSE | re.DOTALL)
 
@@ -185,33 +187,112 @@ def _database_file(contract_file: ContractFile) -> Path:
     return contract_file.resolve(contract_file.contract.source.dsn.removeprefix("duckdb:///"))
 
 
-def _ask_duckdb(file: Path, query: str, release: dt.date, columns: list[str], where: str) -> pl.DataFrame:
+def _ask_duckdb(file: Path, query: str, release: dt.date, where: str) -> pa.Table:
     _check_file(file, where)
     bound, has_release = _bind(query, "$release")
-    with _told(where), closing(duckdb.connect(file, read_only=True)) as connection:
-        if len(connection.extract_statements(bound)) != 1:
-            raise SnapshotError(f"{where}: the query must be one SELECT")
-        answer = connection.sql(bound, params={"release": release} if has_release else None)
-        if answer is None:
-            raise SnapshotError(f"{where}: the query must be one SELECT")
-        present = [column for column in columns if column in answer.columns]
-        _check_unique(answer.columns, present, where)
-        if not present:
-            return pl.DataFrame()
-        return answer.select(*map(duckdb.ColumnExpression, present)).pl()
-    raise AssertionError
+    try:
+        with closing(duckdb.connect(file, read_only=True)) as connection:
+            is_one = len(connection.extract_statements(bound)) == 1
+            answer = connection.sql(bound, params={"release": release} if has_release else None)
+            if is_one and answer is not None:
+                return answer.to_arrow_table()
+            reason = "the query must be one SELECT; correct source.query in the contract"
+    except duckdb.Error as error:
+        reason = _duckdb_reason(error)
+    # Here, and not above: an error that is chained to the driver's is printed with what the driver said.
+    raise SnapshotError(f"{where}: {reason}")
 
 
-def _ask_postgresql(dsn: str, query: str, release: dt.date, columns: list[str], where: str) -> pl.DataFrame:
-    import adbc_driver_postgresql.dbapi as postgresql  # noqa: PLC0415 - only who has a server needs it
+def _ask_postgresql(dsn: str, query: str, release: dt.date, where: str) -> pa.Table:
+    import adbc_driver_postgresql.dbapi as postgresql  # noqa: PLC0415 - only who has a server waits for it
 
     bound, has_release = _bind(query, "$1")
     separator = "&" if "?" in dsn else "?"
     address = dsn if "connect_timeout=" in dsn else f"{dsn}{separator}connect_timeout={CONNECT_SECONDS}"
-    with _told(where), closing(postgresql.connect(address)) as connection, connection.cursor() as cursor:
-        cursor.execute("SET TRANSACTION READ ONLY")
-        cursor.execute(bound, parameters=(release,) if has_release else None)
-        answer = cursor.fetch_arrow_table()
+    try:
+        with closing(postgresql.connect(address)) as connection, connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute(bound, parameters=(release,) if has_release else None)
+            return cursor.fetch_arrow_table()
+    except postgresql.Error as error:
+        reason = _postgresql_reason(str(error), error.sqlstate or "")
+    raise SnapshotError(f"{where}: {reason}")
+
+
+def _to_polars(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame:
+    """Those of the columns that an answer has; decimals and identifiers of PostgreSQL's own as text."""
     present = [column for column in columns if column in answer.column_names]
-    _check_unique(answer.column_names, present, where)
-    return _to_polars(answer.select(present))
+    if twice := [column for column in present if answer.column_names.count(column) > 1]:
+        raise SnapshotError(f"{where}: the query answers with {twice[0]} twice; name its columns one by one")
+    plain = {column: _plain(answer[column]) for column in present}
+    frame = pl.DataFrame(plain)
+    return frame.with_columns(_uuid_text(column) for column in present if _is_uuid(answer[column].type))
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of a type that Arrow knows; PostgreSQL's numeric arrives as text."""
+    return column.cast(column.type.storage_type) if isinstance(column.type, pa.BaseExtensionType) else column
+
+
+def _is_uuid(dtype: pa.DataType) -> bool:
+    return isinstance(dtype, pa.UuidType)
+
+
+def _uuid_text(column: str) -> pl.Expr:
+    """The 16 bytes of a UUID as they are written elsewhere: 8-4-4-4-12 hexadecimal digits."""
+    digits = pl.col(column).bin.encode("hex")
+    parts = [
+        digits.str.slice(start, length) for start, length in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))
+    ]
+    return pl.concat_str(parts, separator="-").alias(column)
+
+
+# ---- what may be said of a database's failure
+
+
+def _server(dsn: str) -> str:
+    """Where a PostgreSQL database is, without user, password and options."""
+    try:
+        parts = urlsplit(dsn)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "postgresql://…"
+    if "@" in parts.path:  # a password with a slash in it would be taken for the path
+        return "postgresql://…"
+    return f"postgresql://{host}{f':{port}' if port else ''}{parts.path}"
+
+
+# What is said of these speaks of the query's own words and of names in the database, never of a value.
+_OF_THE_QUERY = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
+
+
+def _duckdb_reason(error: duckdb.Error) -> str:
+    said = str(error).splitlines()[0]
+    if isinstance(error, _OF_THE_QUERY):
+        return f"the query fails: {said}; correct source.query in the contract"
+    if isinstance(error, duckdb.IOException):
+        is_locked = "lock" in said.lower()
+        other = "is open in another process; try again when that is done"
+        return (
+            other if is_locked else "is no DuckDB file that can be read, or a part of one; deliver it again"
+        )
+    return f"the query fails ({type(error).__name__}); try it on the database, and correct source.query"
+
+
+def _postgresql_reason(said: str, state: str) -> str:
+    if "Failed to connect" in said:
+        # The rest may quote the dsn, and with it the password.
+        refused = re.search(r"failed: (?:FATAL: +)?([^\n]*)", said)
+        unknown = "could not translate host name" in said
+        reason = (
+            refused[1] if refused else "no such host" if unknown else "the dsn is no address that can be used"
+        )
+        return f"no connection to the database: {reason}; correct source.dsn, or try again when it is there"
+    if state.startswith("42"):  # syntax, or a name that isn't there
+        reason = re.search(r"ERROR: +([^\n]*)", said)
+        return f"the query fails: {reason[1] if reason else state}; correct source.query in the contract"
+    if state == "25006":
+        return "the query would change the database; it must be one SELECT"
+    return (
+        f"the query fails (SQLSTATE {state or 'unknown'}); try it on the database, and correct source.query"
+    )

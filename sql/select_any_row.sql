@@ -1,4 +1,4 @@
-SELECT 1
+SELECT 1 AS any_row
 FROM (
 {query}
 ) AS snapshot

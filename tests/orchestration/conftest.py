@@ -1,0 +1,64 @@
+"""A PostgreSQL server to read snapshots from: one that is given, or one of our own."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def postgresql():
+    """The address of a PostgreSQL database in which tests may make tables.
+
+    `REPUBLISH_TEST_POSTGRES` names one, `postgresql://user@host/database`. Without it a cluster is made in
+    a temporary folder, on a free loopback port; without PostgreSQL's programs the test is skipped.
+    """
+    if given := os.environ.get("REPUBLISH_TEST_POSTGRES"):
+        yield given
+        return
+    initdb, pg_ctl = _program("initdb"), _program("pg_ctl")
+    if not (initdb and pg_ctl):
+        pytest.skip("no PostgreSQL here: neither REPUBLISH_TEST_POSTGRES nor the program initdb")
+    with tempfile.TemporaryDirectory(prefix="republish-pg-") as folder:
+        owner = _owner()
+        shutil.chown(folder, owner)
+        cluster, port = f"{folder}/cluster", _free_port()
+        options = f"-k {folder} -h 127.0.0.1 -p {port} -F"
+        _run(owner, initdb, "-D", cluster, "-U", "republish", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")
+        _run(owner, pg_ctl, "-D", cluster, "-w", "-l", f"{folder}/log", "-o", options, "start")
+        try:
+            yield f"postgresql://republish:open-sesame@127.0.0.1:{port}/postgres"
+        finally:
+            _run(owner, pg_ctl, "-D", cluster, "-m", "immediate", "stop")
+
+
+def _program(name):
+    """Where Debian puts a program of PostgreSQL's, if not on the path."""
+    found = shutil.which(name) or max(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), default=None)
+    return found and str(found)
+
+
+def _owner():
+    """PostgreSQL refuses to be run by root."""
+    if os.geteuid() != 0:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    try:
+        return pwd.getpwnam("postgres").pw_name
+    except KeyError:
+        return "nobody"
+
+
+def _free_port():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return server.getsockname()[1]
+
+
+def _run(owner, *command):
+    user = owner if os.geteuid() == 0 else None
+    subprocess.run(command, user=user, cwd="/", check=True, stdout=subprocess.DEVNULL)
