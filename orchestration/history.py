@@ -1,7 +1,7 @@
 """The history of releases, in DuckDB: what was released, when built how, and what its audit found.
 
-The release folders are the truth; history can be written again from them and is opened for short
-transactions only, because one process at a time can have a DuckDB file open.
+The release folders are the truth and history their index, for whoever asks with SQL. It is opened for
+short transactions only, because one process at a time can have a DuckDB file open.
 """
 
 from __future__ import annotations
@@ -19,17 +19,12 @@ import duckdb
 import polars as pl
 
 from anonymize.errors import HomeError
+from orchestration.statements import statement
 
-SQL = Path(__file__).parents[1] / "sql"
 HISTORY_VERSION = 1
 """Raised when the tables change."""
 PATIENCE = 60
 """Seconds to wait for another process that has the file open."""
-
-
-def statement(name: str) -> str:
-    """The SQL statement in `sql/<name>.sql`."""
-    return (SQL / f"{name}.sql").read_text().strip().removesuffix(";")
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,10 @@ class History:
     def record_candidate(self, row: Mapping[str, Any], buckets: pl.DataFrame) -> None:
         """Record an audited candidate and the buckets it uses; what was recorded of it before is replaced."""
         key = {name: row[name] for name in ("product", "series", "release")}
-        encoded = {name: json.dumps(value) if isinstance(value, dict | list) else value for name, value in row.items()}
+        encoded = {
+            name: json.dumps(value) if isinstance(value, dict | list) else value
+            for name, value in row.items()
+        }
         with self._transaction() as connection:
             connection.execute(statement("insert_release"), {**encoded, "manifest_sha256": None})
             connection.execute(statement("delete_buckets"), key)
@@ -67,7 +65,12 @@ class History:
         with self._transaction() as connection:
             connection.execute(
                 statement("update_release_published"),
-                {"product": product, "series": series, "release": release, "manifest_sha256": manifest_sha256},
+                {
+                    "product": product,
+                    "series": series,
+                    "release": release,
+                    "manifest_sha256": manifest_sha256,
+                },
             )
 
     def releases(self, product: str, series: str) -> pl.DataFrame:

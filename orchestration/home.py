@@ -113,7 +113,7 @@ def private_folder(path: Path) -> Path:
 
 
 @contextmanager
-def only_one(folder: Path, what: str, *, patience: float = PATIENCE) -> Iterator[None]:
+def only_one(folder: Path, what: str, *, name: str = ".lock", patience: float = PATIENCE) -> Iterator[None]:
     """Hold a folder's lock; whoever comes second waits, and is turned away after `patience` seconds.
 
     The lock is the operating system's: it ends with the process that holds it, however it ends.
@@ -123,7 +123,7 @@ def only_one(folder: Path, what: str, *, patience: float = PATIENCE) -> Iterator
     HomeError
         If another process still holds the lock.
     """
-    lock = FileLock(private_folder(folder) / ".lock", mode=0o600)
+    lock = FileLock(private_folder(folder) / name, mode=0o600)
     try:
         with lock.acquire(timeout=patience):
             yield

@@ -49,7 +49,10 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         "counterfeits": described.counterfeits,
         "held_back": described.held_back,
         "files": {
-            file.name: {"sha256": sha256(file), "rows": pl.scan_parquet(file).select(pl.len()).collect().item()}
+            file.name: {
+                "sha256": sha256(file),
+                "rows": pl.scan_parquet(file).select(pl.len()).collect().item(),
+            }
             for file in sorted(folder.glob("*.parquet"))
         },
         "contract_sha256": described.contract_sha256,

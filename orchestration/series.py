@@ -17,7 +17,7 @@ from anonymize.errors import ContractError, HomeError
 from anonymize.randomness import derive_key, generator
 from orchestration.contract_file import ContractFile
 from orchestration.history import History
-from orchestration.home import Home, only_one, private_folder
+from orchestration.home import Home, only_one
 from orchestration.partitions import release_partitions
 from orchestration.store import read_json, write_json
 
@@ -69,7 +69,7 @@ class Series:
 
     @contextmanager
     def held(self, release: str) -> Iterator[Path]:
-        """Hold the series while working on a release; yields the release's private folder, made if need be.
+        """Hold the series while working on a release; yields the release's private folder.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class Series:
         with only_one(folder, f"series {self.name}"):
             self.history.check()
             self._check_beginning()
-            yield private_folder(self.private(release))
+            yield self.private(release)
 
     def draw(self, release: str, purpose: str) -> np.random.Generator:
         """The secret, repeatable randomness of a release for one purpose."""
@@ -131,7 +131,10 @@ class Series:
                 " one only. Restore secret.key or REPUBLISH_KEY, or begin a new series"
             )
         faults = [
-            (part, f"is {now[part]}, but series {self.contract.series} was begun with {begun[part]}: begin a new series")
+            (
+                part,
+                f"is {now[part]}, but series {self.contract.series} was begun with {begun[part]}: begin a new series",
+            )
             for part in ("identifier", "sensitive", "principle")
             if begun[part] != now[part]
         ]

@@ -25,7 +25,9 @@ def write_json(file: Path, content: Mapping[str, Any]) -> None:
     _write(file, lambda partial: partial.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
 
 
-def write_folder(folder: Path, tables: Mapping[str, pl.DataFrame], manifest: Callable[[Path], Mapping]) -> None:
+def write_folder(
+    folder: Path, tables: Mapping[str, pl.DataFrame], manifest: Callable[[Path], Mapping]
+) -> None:
     """Write a folder of tables with its manifest; it appears under its name when all of it is on disk.
 
     Parameters
@@ -64,7 +66,7 @@ def sha256(file: Path) -> str:
 
 
 def _write(file: Path, write: Callable[[Path], Any]) -> None:
-    partial = file.with_name(f".{file.name}.partial")
+    partial = private_folder(file.parent) / f".{file.name}.partial"
     # The mode is set before a byte is in the file: there is no moment at which others may read it.
     os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
     write(partial)

@@ -13,12 +13,12 @@ from typing import Any
 import polars as pl
 
 from anonymize.candidate import Candidate
-from anonymize.errors import AlreadyPublished, AuditFailed, HomeError, RepublishError
+from anonymize.errors import AlreadyPublished, AuditFailed, HomeError
 from anonymize.state import State
 from orchestration.expectations import Verdict, import_early, judge
+from orchestration.manifest import verify_release
 from orchestration.principles import code_version, principle_of
 from orchestration.series import Series
-from orchestration.steps.publication import verify_release
 from orchestration.store import read_json, sha256, write_json, write_table
 
 COMMITTED = "candidate.json"
@@ -126,9 +126,7 @@ def _inputs(series: Series, release: str, folder: Path) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _already_published(
-    series: Series, release: str, committed: Committed | None, inputs: str
-) -> Committed:
+def _already_published(series: Series, release: str, committed: Committed | None, inputs: str) -> Committed:
     """A published release is verified, never computed again."""
     verify_release(series.published(release))
     if committed is None:  # its private folder is not kept any more: its bytes are all there is to verify
@@ -153,7 +151,8 @@ def _state_before(series: Series, release: str, people: pl.DataFrame) -> State:
             f" audit passed. Release {previous} first"
         )
     return State(
-        memory=pl.read_parquet(folder / "memory.parquet"), buckets=pl.read_parquet(folder / "signatures.parquet")
+        memory=pl.read_parquet(folder / "memory.parquet"),
+        buckets=pl.read_parquet(folder / "signatures.parquet"),
     )
 
 
@@ -224,7 +223,10 @@ def _history_row(series: Series, release: str, record: Mapping[str, Any]) -> dic
         "status": "audited",
         "principle": series.contract.principle.name,
         "parameters": record["parameters"],
-        "figures": {**record["figures"], **{f"mean width of {qi}": width for qi, width in record["widths"].items()}},
+        "figures": {
+            **record["figures"],
+            **{f"mean width of {qi}": width for qi, width in record["widths"].items()},
+        },
         "audit": record["audit"],
         "seconds": record["seconds"],
         "inputs": record["inputs"],
@@ -242,6 +244,3 @@ class _Clock:
         now = time.perf_counter()
         self.seconds[spent_on] = round(self.seconds.get(spent_on, 0.0) + now - self._at, 3)
         self._at = now
-
-
-__all__ = ["COMMITTED", "Committed", "RepublishError", "compute_candidate", "read_committed", "refuse_broken"]

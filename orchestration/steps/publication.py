@@ -13,6 +13,7 @@ from orchestration.home import private_folder
 from orchestration.manifest import MANIFEST, Described, manifest, verify_release
 from orchestration.principles import principle_of
 from orchestration.series import Series
+from orchestration.steps.candidate import COMMITTED, read_committed
 from orchestration.store import read_json, sha256, write_folder
 
 
@@ -51,8 +52,6 @@ def publish(series: Series, release: str) -> Published:
 
 
 def _publish(series: Series, release: str, folder: Path) -> None:
-    from orchestration.steps.candidate import COMMITTED, read_committed  # noqa: PLC0415 - each needs the other
-
     private = series.private(release)
     committed = read_committed(private)
     if committed is None:
@@ -76,7 +75,8 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )
     tables = {
-        name: pl.read_parquet(private / f"candidate-{name}.parquet") for name in principle_of(series.contract).tables
+        name: pl.read_parquet(private / f"candidate-{name}.parquet")
+        for name in principle_of(series.contract).tables
     }
     private_folder(folder.parent)
     write_folder(folder, tables, lambda written: manifest(described, written))

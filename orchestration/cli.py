@@ -1,0 +1,204 @@
+"""The command line of republish."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from anonymize.errors import RepublishError
+
+app = typer.Typer(
+    name="republish",
+    help="Publish a table of people again and again, so that nobody who collects every release learns"
+    " a person's sensitive value.",
+    epilog="Exit codes: 0 done, 2 the input or the contract is wrong, 3 refused for privacy, 1 anything else.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+
+ContractPath = Annotated[
+    Path, typer.Argument(metavar="CONTRACT", help="The YAML file that declares the product.")
+]
+HomePath = Annotated[
+    Path | None,
+    typer.Option(
+        "--home",
+        metavar="DIR",
+        help="Your own folder: key, history, private and published releases."
+        " Default: REPUBLISH_HOME, or ./var.",
+    ),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+@app.callback()
+def _republish() -> None:
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
+
+
+@app.command()
+def release(
+    contract: ContractPath,
+    through: Annotated[
+        str | None,
+        typer.Option("--through", metavar="RELEASE", help="Stop after this release, e.g. 2024-04-01."),
+    ] = None,
+    home: HomePath = None,
+    debug: Debug = False,
+) -> None:
+    """Make every due release that is not published yet, in order; one line each.
+
+    Releases that are published are verified and left as they are. The first release that can't be
+    made ends the command; nothing of it is published.
+    """
+    from orchestration.contract_file import load_contract
+
+    _release(load_contract(contract), through, home)
+
+
+@app.command()
+def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False) -> None:
+    """Check a contract, and the snapshot of its next release if it has arrived. Changes nothing."""
+    from orchestration.contract_file import load_contract
+    from orchestration.partitions import release_partitions
+    from orchestration.sources import read_snapshot, snapshot_exists
+
+    file = load_contract(contract)
+    declared = file.contract
+    out.print(f"{contract}: the contract of {declared.product}/{declared.series} has no faults")
+    out.print(
+        f"  {len(declared.quasi_identifiers)} quasi-identifiers, sensitive {declared.sensitive.name},"
+        f" {declared.principle.name}"
+    )
+    due = list(release_partitions(file).get_partition_keys())
+    arrived = [release for release in due if snapshot_exists(file, release)]
+    out.print(f"  {len(due)} releases are due, the snapshots of {len(arrived)} are there")
+    for release in arrived:
+        people = read_snapshot(file, release)
+        out.print(f"  {release}: {people.height:,} people, no faults")
+
+
+@app.command()
+def demo(home: HomePath = None, debug: Debug = False) -> None:
+    """Make six quarters of a made-up hospital and release them with m = 4."""
+    from orchestration.contract_file import load_contract
+    from orchestration.demo import make_demo
+    from orchestration.home import Home
+
+    place = Home.at(home)
+    contract = make_demo(place.path)
+    file = load_contract(contract)
+    snapshots = sorted((contract.parent / file.contract.source.path).parent.glob("*.parquet"))
+    folder = _release(file, snapshots[-1].stem, home)
+    option = f" --home {home}" if home else ""
+    out.print(f"\nPublished, for researchers:  {folder}")
+    out.print(f"The contract, to learn from: {contract}")
+    out.print(f"Lineage, checks and plots:   republish ui{option}")
+
+
+@app.command()
+def ui(
+    home: HomePath = None,
+    port: Annotated[int, typer.Option(help="The port on 127.0.0.1.")] = 3000,
+    debug: Debug = False,
+) -> None:
+    """Open Dagster on 127.0.0.1: lineage, checks, plots, schedules, backfills. Ends with Ctrl-C."""
+    from orchestration.home import Home
+    from orchestration.releasing import prepare_dagster_home
+
+    place = Home.at(home)
+    prepare_dagster_home(place)
+    out.print(f"Dagster on http://127.0.0.1:{port}, of {place.path}. Ctrl-C ends it.")
+    command = ["dagster", "dev", "--module-name", "orchestration.definitions", "--host", "127.0.0.1"]
+    os.chdir(place.dagster)
+    os.execv(sys.executable, [sys.executable, "-m", *command, "--port", str(port)])
+
+
+@app.command()
+def verify(
+    published: Annotated[
+        Path, typer.Argument(metavar="PUBLISHED", help="A published release or series folder.")
+    ],
+    debug: Debug = False,
+) -> None:
+    """Check published folders: every file against its manifest, and the chain of manifests."""
+    from anonymize.errors import PublishedFolderError
+    from orchestration.manifest import MANIFEST, verify_release, verify_series
+
+    if not published.is_dir():
+        raise PublishedFolderError(f"{published}: is no folder")
+    is_release = (published / MANIFEST).exists()
+    manifests = [verify_release(published)] if is_release else verify_series(published)
+    if not manifests:
+        raise PublishedFolderError(f"{published}: has no releases in it")
+    for stated in manifests:
+        out.print(f"{stated['release']}  {len(stated['files'])} files as in the manifest")
+    if not is_release:
+        out.print(f"{len(manifests)} releases, an unbroken chain")
+
+
+def _release(file, through: str | None, home: Path | None) -> Path:
+    """Make the due releases of a contract; returns the folder they are published in."""
+    from orchestration.home import Home
+    from orchestration.releasing import make_release, releases_to_make, releasing
+    from orchestration.series import Series
+
+    series = Series(file, Home.at(home))
+    made = 0
+    with releasing(series) as instance:
+        waiting = releases_to_make(series, through)
+        for number, release in enumerate(waiting, start=1):
+            with _status(f"{series.name} {release}, {number} of {len(waiting)}"):
+                started = time.perf_counter()
+                released = make_release(series, release, instance)
+            made += 1
+            out.print(_line(released, time.perf_counter() - started))
+    if not made:
+        out.print(f"{series.name}: every release that is due is published, and is as it was published")
+    return series.published(series.due[0]).parent
+
+
+def _line(released, seconds: float) -> str:
+    spent = ", ".join(f"{part} {took:.1f}" for part, took in released.seconds.items())
+    held_back = f"  {released.held_back:,} held back" if released.held_back else ""
+    return (
+        f"{released.release}  published  {released.people:>9,} people  {released.groups:>7,} groups"
+        f"  {released.counterfeits:>5,} counterfeits{held_back}  {seconds:5.1f} s ({spent})"
+    )
+
+
+def _status(text: str):
+    return err.status(text) if err.is_terminal else nullcontext()
+
+
+def main() -> None:
+    """Run the command line; errors are one line on stderr, and a traceback with --debug."""
+    try:
+        app(standalone_mode=True)
+    except RepublishError as error:
+        _fail(error, str(error), error.exit_code)
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except Exception as error:  # noqa: BLE001 - the last resort: one line, exit code 1
+        _fail(error, f"unexpected {type(error).__name__}; run again with --debug to see where", 1)
+
+
+def _fail(error: Exception, message: str, code: int) -> None:
+    if "--debug" in sys.argv:
+        err.print_exception() if err.is_terminal else sys.excepthook(type(error), error, error.__traceback__)
+    print(f"republish: {message}", file=sys.stderr)
+    raise SystemExit(code) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""What Dagster loads: the product of every contract that the home knows."""
+
+from __future__ import annotations
+
+import logging
+
+import dagster as dg
+
+from orchestration.contract_file import ContractFile
+from orchestration.home import Home
+from orchestration.product.factory import product_definitions
+from orchestration.registry import known_contracts
+from orchestration.series import Series
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """The definitions of all products; a contract with faults is left out, with a warning that names them."""
+    home = Home.at()
+    products = []
+    for path, contract in known_contracts(home).items():
+        if isinstance(contract, ContractFile):
+            products.append(product_definitions(Series(contract, home)))
+        else:
+            logging.getLogger(__name__).warning("left out: %s", contract or path)
+    return dg.Definitions.merge(*products)

@@ -1,0 +1,258 @@
+"""The assets of a product: snapshot -> delta -> (buckets, release, counterfeits, audit) -> publication."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dagster as dg
+
+from anonymize.errors import RepublishError
+from orchestration.expectations import Verdict
+from orchestration.partitions import previous_release, release_partitions, this_and_previous_release
+from orchestration.principles import code_version, principle_of
+from orchestration.product import metadata
+from orchestration.product.names import (
+    AUDIT,
+    BRACKET,
+    BUCKETS,
+    CHAIN_CHECK,
+    COUNTERFEITS,
+    DELTA,
+    PUBLICATION,
+    RELEASE,
+    SNAPSHOT,
+    SNAPSHOT_CHECK,
+    asset_key,
+)
+from orchestration.series import Series
+from orchestration.steps.candidate import compute_candidate
+from orchestration.steps.delta import compare_snapshots
+from orchestration.steps.publication import publish
+from orchestration.steps.snapshot import take_snapshot
+
+ONE_RUN = dg.BackfillPolicy.single_run()
+"""A backfill is one run over ascending releases, each committed before the next."""
+
+
+def assets_of(series: Series) -> list[dg.AssetsDefinition]:
+    """The assets of the product that a series' contract declares."""
+    return [_snapshot(series), _delta(series), _bracket(series), _publication(series)]
+
+
+def _spec(
+    series: Series, asset: str, description: str, deps: list[dg.AssetDep], kinds: set[str]
+) -> dg.AssetSpec:
+    contract = series.contract
+    return dg.AssetSpec(
+        asset_key(contract.product, asset),
+        description=f"{contract.description}\n\n{description}" if asset == RELEASE else description,
+        deps=deps,
+        group_name=contract.product,
+        owners=list(contract.owners),
+        code_version=code_version(contract) if asset in BRACKET else None,
+        kinds=kinds,
+        tags={"principle": contract.principle.name},
+    )
+
+
+def _dep(series: Series, asset: str, mapping: dg.PartitionMapping | None = None) -> dg.AssetDep:
+    return dg.AssetDep(asset_key(series.contract.product, asset), partition_mapping=mapping)
+
+
+def _snapshot(series: Series) -> dg.AssetsDefinition:
+    spec = _spec(
+        series,
+        SNAPSHOT,
+        "The table of people at the release's date, checked. Private.",
+        [],
+        {"parquet", "polars"},
+    )
+
+    @dg.multi_asset(
+        name=f"{series.contract.product}_{SNAPSHOT}",
+        specs=[spec],
+        check_specs=[
+            dg.AssetCheckSpec(
+                SNAPSHOT_CHECK, asset=spec.key, description="The snapshot is what the contract promises."
+            )
+        ],
+        partitions_def=release_partitions(series.file),
+        backfill_policy=ONE_RUN,
+    )
+    def snapshot(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult | dg.AssetCheckResult]:
+        for release in context.partition_keys:
+            try:
+                with _told_to_dagster():
+                    taken = take_snapshot(series, release)
+            except dg.Failure as failure:
+                yield dg.AssetCheckResult(
+                    passed=False, check_name=SNAPSHOT_CHECK, description=failure.description
+                )
+                raise
+            context.log.info(f"{release}: a snapshot of {taken.people} people")
+            _add(context, spec.key, release, metadata.of_snapshot(series, taken))
+        yield dg.MaterializeResult()
+        yield _check(spec.key, taken.verdict)
+
+    return snapshot
+
+
+def _delta(series: Series) -> dg.AssetsDefinition:
+    spec = _spec(
+        series,
+        DELTA,
+        "Who entered, left, stayed or changed since the snapshot before. Private.",
+        [_dep(series, SNAPSHOT, this_and_previous_release())],
+        {"parquet", "polars"},
+    )
+
+    @dg.multi_asset(
+        name=f"{series.contract.product}_{DELTA}",
+        specs=[spec],
+        partitions_def=release_partitions(series.file),
+        backfill_policy=ONE_RUN,
+    )
+    def delta(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:
+        for release in context.partition_keys:
+            with _told_to_dagster():
+                figures = compare_snapshots(series, release)
+            _add(context, spec.key, release, figures)
+        yield dg.MaterializeResult()
+
+    return delta
+
+
+def _bracket(series: Series) -> dg.AssetsDefinition:
+    product, promises = series.contract.product, principle_of(series.contract).promises
+    specs = [
+        _spec(
+            series,
+            BUCKETS,
+            "Which signature has how many people and counterfeits. Private; the next release keeps to it.",
+            [_dep(series, SNAPSHOT), _dep(series, DELTA), _dep(series, BUCKETS, previous_release())],
+            {"duckdb", "numpy"},
+        ),
+        _spec(
+            series,
+            RELEASE,
+            "T*(n), the candidate to be published.",
+            [_dep(series, BUCKETS)],
+            {"parquet", "polars"},
+        ),
+        _spec(
+            series,
+            COUNTERFEITS,
+            "R(n): how many counterfeits each group has.",
+            [_dep(series, BUCKETS)],
+            {"parquet", "polars"},
+        ),
+        _spec(
+            series,
+            AUDIT,
+            "What was promised, against what an independent count and an attack find.",
+            [_dep(series, RELEASE), _dep(series, COUNTERFEITS), _dep(series, SNAPSHOT)],
+            {"greatexpectations"},
+        ),
+    ]
+    release_key = asset_key(product, RELEASE)
+
+    @dg.multi_asset(
+        name=f"{product}_candidate",
+        specs=specs,
+        check_specs=[
+            dg.AssetCheckSpec(promise, asset=release_key, description=metadata.PROMISES[promise])
+            for promise in promises
+        ],
+        partitions_def=release_partitions(series.file),
+        backfill_policy=ONE_RUN,
+    )
+    def candidate(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult | dg.AssetCheckResult]:
+        for release in context.partition_keys:
+            try:
+                with _told_to_dagster():
+                    committed = compute_candidate(series, release)
+            except dg.Failure as failure:
+                for verdict in getattr(failure.__cause__, "verdicts", []):
+                    yield _check(release_key, verdict)
+                raise
+            context.log.info(
+                f"{release}: {'audited' if committed.is_new else 'found as audited before'},"
+                f" {committed.figures.get('counterfeits', 0)} counterfeits"
+            )
+            for asset, entries in metadata.of_candidate(series, release, committed).items():
+                _add(context, asset_key(product, asset), release, entries)
+        for asset in BRACKET:
+            yield dg.MaterializeResult(asset_key=asset_key(product, asset))
+        for verdict in committed.verdicts:
+            yield _check(release_key, verdict)
+
+    return candidate
+
+
+def _publication(series: Series) -> dg.AssetsDefinition:
+    spec = _spec(
+        series,
+        PUBLICATION,
+        "The published folder: a fact, once and for all.",
+        [
+            _dep(series, RELEASE),
+            _dep(series, COUNTERFEITS),
+            _dep(series, AUDIT),
+            _dep(series, PUBLICATION, previous_release()),
+        ],
+        {"parquet"},
+    )
+
+    @dg.multi_asset(
+        name=f"{series.contract.product}_{PUBLICATION}",
+        specs=[spec],
+        check_specs=[
+            dg.AssetCheckSpec(
+                CHAIN_CHECK, asset=spec.key, description="Every published file is what its manifest says."
+            )
+        ],
+        partitions_def=release_partitions(series.file),
+        backfill_policy=ONE_RUN,
+    )
+    def publication(
+        context: dg.AssetExecutionContext,
+    ) -> Iterator[dg.MaterializeResult | dg.AssetCheckResult]:
+        for release in context.partition_keys:
+            with _told_to_dagster():
+                published = publish(series, release)
+            context.log.info(f"{release}: {'published' if published.is_new else 'is published as it was'}")
+            _add(context, spec.key, release, metadata.of_publication(published))
+        yield dg.MaterializeResult()
+        yield dg.AssetCheckResult(
+            passed=True,
+            check_name=CHAIN_CHECK,
+            metadata={
+                "files": len(published.manifest["files"]),
+                "releases_before": published.manifest["n"] - 1,
+            },
+        )
+
+    return publication
+
+
+@contextmanager
+def _told_to_dagster() -> Iterator[None]:
+    """A refusal of ours ends the step with its own words, and is not tried again."""
+    try:
+        yield
+    except RepublishError as error:
+        raise dg.Failure(description=str(error), allow_retries=False) from error
+
+
+def _add(context: dg.AssetExecutionContext, key: dg.AssetKey, release: str, entries: dict[str, Any]) -> None:
+    context.add_asset_metadata(entries, asset_key=key, partition_key=release)
+
+
+def _check(key: dg.AssetKey, verdict: Verdict) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        passed=verdict.passed,
+        asset_key=key,
+        check_name=verdict.promise,
+        metadata=verdict.figures,
+        description="; ".join(verdict.broken) or None,
+    )

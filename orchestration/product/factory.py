@@ -1,0 +1,28 @@
+"""A contract in, a data product out: adding a product is adding a YAML file."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from orchestration.product.assets import assets_of
+from orchestration.product.names import job_name
+from orchestration.product.schedule import schedule_of, sensor_of
+from orchestration.series import Series
+
+
+def product_definitions(series: Series) -> dg.Definitions:
+    """The assets, checks, job, schedule and sensor of the product that a series' contract declares."""
+    assets = assets_of(series)
+    job = dg.define_asset_job(
+        job_name(series.contract.product),
+        selection=dg.AssetSelection.assets(*(key for asset in assets for key in asset.keys)),
+        description=f"One release of {series.name}, from snapshot to publication.",
+        executor_def=dg.in_process_executor,
+    )
+    return dg.Definitions(
+        assets=assets,
+        jobs=[job],
+        schedules=[schedule_of(series, job)],
+        sensors=[sensor_of(series, job)],
+        executor=dg.in_process_executor,
+    )

@@ -1,0 +1,27 @@
+"""What assets, checks and jobs are called: in code, in the UI and in the docs."""
+
+import dagster as dg
+
+SNAPSHOT = "snapshot"
+DELTA = "delta"
+BUCKETS = "buckets"
+RELEASE = "release"
+COUNTERFEITS = "counterfeits"
+AUDIT = "audit"
+PUBLICATION = "publication"
+
+BRACKET = (BUCKETS, RELEASE, COUNTERFEITS, AUDIT)
+"""One multi-asset: the recursion from release to release stays inside it."""
+
+SNAPSHOT_CHECK = "snapshot"
+CHAIN_CHECK = "manifest_chain"
+
+
+def asset_key(product: str, asset: str) -> dg.AssetKey:
+    """Assets are prefixed by their product."""
+    return dg.AssetKey([product, asset])
+
+
+def job_name(product: str) -> str:
+    """The job that makes a release of a product, from snapshot to publication."""
+    return f"release_{product}"

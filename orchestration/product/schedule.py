@@ -1,0 +1,74 @@
+"""When a release is made without anybody asking: on its date, or when its snapshot has arrived."""
+
+import dagster as dg
+
+from orchestration.partitions import FORMAT
+from orchestration.product.names import job_name
+from orchestration.series import Series
+from orchestration.sources import snapshot_exists
+
+
+def schedule_of(series: Series, job) -> dg.ScheduleDefinition:
+    """On every tick of the contract's cron, the release of that date, if all before it are published."""
+
+    @dg.schedule(
+        name=f"{job_name(series.contract.product)}_schedule",
+        job=job,
+        cron_schedule=series.contract.releases.cron,
+        execution_timezone="UTC",
+        description="Releases on schedule; skips while an earlier release is not published or its snapshot not there.",
+    )
+    def release_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        release = context.scheduled_execution_time.strftime(FORMAT)
+        if reason := why_not(series, release):
+            return dg.SkipReason(reason)
+        return dg.RunRequest(run_key=release, partition_key=release)
+
+    return release_schedule
+
+
+def sensor_of(series: Series, job) -> dg.SensorDefinition:
+    """Whenever the snapshot of the next release is there."""
+
+    @dg.sensor(
+        name=f"{job_name(series.contract.product)}_arrival",
+        job=job,
+        minimum_interval_seconds=60,
+        description="Releases when the snapshot of the next due release has arrived.",
+    )
+    def arrival_sensor(_context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        release = next_release(series)
+        if release is None:
+            return dg.SkipReason("every release that is due is published")
+        if reason := why_not(series, release):
+            return dg.SkipReason(reason)
+        return dg.RunRequest(run_key=f"{release} {_arrival(series, release)}", partition_key=release)
+
+    return arrival_sensor
+
+
+def next_release(series: Series) -> str | None:
+    """The first due release that is not published."""
+    return next((release for release in series.due if not series.is_published(release)), None)
+
+
+def why_not(series: Series, release: str) -> str | None:
+    """Why a release can't be made now, or None if it can."""
+    if release not in series.due:
+        return f"{release} is not a release of {series.name} that is due"
+    if series.is_published(release):
+        return f"{release} is published"
+    if (waiting := next_release(series)) != release:
+        return f"the release before, {waiting}, is not published yet"
+    if not snapshot_exists(series.file, release):
+        return f"the snapshot of {release} has not arrived"
+    return None
+
+
+def _arrival(series: Series, release: str) -> str:
+    """Tells a snapshot from one that replaced it, so that a corrected file is tried again."""
+    source = series.contract.source
+    if not hasattr(source, "path"):
+        return "query"
+    file = series.file.resolve(source.path.format(release=release)).stat()
+    return f"{file.st_mtime_ns} {file.st_size}"
