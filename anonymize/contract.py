@@ -145,7 +145,7 @@ class CategoryAttribute(Declaration):
     order: tuple[Label, ...] | None = None
     """The labels, in the order in which intervals are formed."""
     hierarchy: Annotated[tuple[tuple[Label, ...], ...] | None, Field(validate_default=True)] = None
-    """One path `leaf, parent, …, root` per label; the leaves from left to right are the order."""
+    """One path `leaf, parent, …, root` per label; the tree's leaves from left to right are the order."""
     min_width: StrictInt = 0
     """The fewest labels an interval may cover."""
 
@@ -526,7 +526,7 @@ def _check_width(min_width: float, widest: float) -> float:
 
 
 def _check_hierarchy(paths: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-    """The paths if they are the lines of one tree, its leaves all equally deep."""
+    """The paths from the tree's left to its right, if they are one tree with leaves all equally deep."""
     if not paths:
         raise ValueError("holds no labels")
     first_lines: dict[tuple[int, str], tuple[int, tuple[str, ...]]] = {}
@@ -541,7 +541,21 @@ def _check_hierarchy(paths: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...
                 raise ValueError(f"line {line}: {node} is in line {before} already")
             if above != path[level:]:
                 raise ValueError(f"line {line}: {node} has another parent than in line {before}")
-    return paths
+    return _from_left_to_right(paths)
+
+
+def _from_left_to_right(paths: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    """The paths with siblings side by side, in the order in which each part of the tree is first named.
+
+    A file may name its leaves in any order; intervals are tight only where neighbours are relatives.
+    """
+    named: dict[tuple[str, ...], int] = {}
+    for path in paths:
+        for level in range(len(path)):
+            named.setdefault(path[level:], len(named))
+    return tuple(
+        sorted(paths, key=lambda path: [named[path[level:]] for level in reversed(range(len(path)))])
+    )
 
 
 def _repeated(names: Sequence) -> Any:

@@ -293,6 +293,17 @@ def test_a_hierarchy_that_is_no_tree_is_told_by_its_line(paths, message):
     assert faults(named, context={"read_hierarchy": lambda _: paths}) == [(key, f"a.csv, {message}")]
 
 
+def test_the_leaves_of_a_hierarchy_are_ordered_as_in_its_tree_however_its_lines_are():
+    paths = [
+        ["Rome", "Italy", "*"],
+        ["Lyon", "France", "*"],
+        ["Milan", "Italy", "*"],
+        ["Brest", "France", "*"],
+    ]
+    (places,) = parse_contract(attribute(kind="category", hierarchy=paths)).quasi_identifiers
+    assert places.labels == ("Rome", "Milan", "Lyon", "Brest")
+
+
 def test_a_hierarchy_file_needs_somebody_who_reads_files():
     ((key, message),) = faults(attribute(kind="category", hierarchy="a.csv"))
     assert (key, message.split(":")[0]) == (
