@@ -1,0 +1,153 @@
+"""Real tables, not part of the project: Adult, made dynamic, and medical receipts, which are.
+
+They are looked for in the folder that `REPUBLISH_DATA` names, else in `../shared/data` beside the
+repository. Who has neither can run everything else.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from benchmarks.dynamic import dynamic_series, monthly, write_series
+
+SEED = 1996
+ADULT_COLUMNS = [
+    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
+    "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country",
+    "class",
+]  # fmt: skip
+ADULT_CATEGORIES = ["education", "marital-status", "race", "sex", "native-country"]
+
+
+def data_folder() -> Path | None:
+    """Where the real data is; None if it isn't here."""
+    named = os.environ.get("REPUBLISH_DATA")
+    folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
+    return folder if (folder / "adult").is_dir() and (folder / "receipts").is_dir() else None
+
+
+WHY_NOT = "the real data isn't here: REPUBLISH_DATA names no folder with adult/ and receipts/"
+"""What to say where `data_folder` finds nothing."""
+
+
+def adult(folder: Path) -> pl.DataFrame:
+    """The 30,162 training rows of Adult without missing values, with a `person_id`.
+
+    Parameters
+    ----------
+    folder
+        As `data_folder` has it.
+
+    References
+    ----------
+    Becker and Kohavi, Adult, UCI Machine Learning Repository, 1996. CC BY 4.0.
+    """
+    rows = pl.read_csv(
+        folder / "adult" / "adult.data", has_header=False, new_columns=ADULT_COLUMNS, infer_schema=False
+    )
+    stripped = rows.with_columns(pl.all().str.strip_chars(" ")).drop_nulls()
+    complete = stripped.filter(pl.all_horizontal(pl.all() != "?"))
+    return complete.select(
+        pl.int_range(pl.len()).alias("person_id"),
+        pl.col("age").cast(pl.Int64),
+        *ADULT_CATEGORIES,
+        "occupation",
+    )
+
+
+def adult_series(
+    folder: Path, live: int = 15_000, r: int = 1500, releases: int = 10, seed: int = SEED
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Adult made dynamic the way the m-invariance paper does: monthly, r people replaced each time."""
+    return dynamic_series(adult(folder), live, r, monthly(2020, releases), seed)
+
+
+def adult_contract(folder: Path, m: int = 6) -> dict[str, Any]:
+    """The contract of Adult, all but its source: occupation is sensitive, the hierarchies are those given."""
+    return {
+        "product": "adult",
+        "series": "v1",
+        "releases": {"first": "2020-01-01", "cron": "0 0 1 * *"},
+        "identifier": "person_id",
+        "quasi_identifiers": [
+            {"name": "age", "kind": "number", "domain": [17, 90]},
+            *(
+                {"name": name, "kind": "category", "hierarchy": adult_hierarchy(folder, name)}
+                for name in ADULT_CATEGORIES
+            ),
+        ],
+        "sensitive": {
+            "name": "occupation",
+            "values": [leaf for leaf, *_ in adult_hierarchy(folder, "occupation")],
+        },
+        "principle": {"name": "m_invariance", "m": m},
+    }
+
+
+def adult_hierarchy(folder: Path, name: str) -> list[list[str]]:
+    """The paths `leaf, parent, …, root` of one attribute."""
+    with (folder / "adult" / f"adult_hierarchy_{name}.csv").open(encoding="utf-8-sig", newline="") as file:
+        return [path for path in csv.reader(file, delimiter=";") if path]
+
+
+def receipts_series(folder: Path, first_year: int = 2016) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Half-yearly snapshots of the people treated in that half year, until 2021.
+
+    Yields
+    ------
+    tuple[str, polars.DataFrame]
+        The half year's first day, and `person_id`, `sex`, `birth_year` and `chapter`: that of the ICD-10
+        on the person's latest receipt of the half year (of a month's receipts, the last in the file).
+
+    References
+    ----------
+    questforwisdom/anonypyx, MIT.
+    """
+    receipts = pl.read_csv(folder / "receipts" / "receipt.csv", infer_schema=False)
+    month = pl.col("treatment_ym").str.to_date("%Y/%m")
+    in_half = receipts.with_columns(
+        month=month, half=pl.date(month.dt.year(), pl.when(month.dt.month() <= 6).then(1).otherwise(7), 1)
+    ).filter(pl.col("month").dt.year() >= first_year)
+    latest = in_half.sort("month", maintain_order=True).group_by("half", "iid").last().sort("half", "iid")
+    for (half,), people in latest.group_by("half", maintain_order=True):
+        yield (
+            half.isoformat(),
+            people.select(
+                pl.col("iid").alias("person_id"),
+                "sex",
+                pl.col("birth_ym").str.head(4).cast(pl.Int64).alias("birth_year"),
+                pl.col("icd10").alias("chapter"),
+            ),
+        )
+
+
+def receipts_contract(m: int = 3, first_year: int = 2016) -> dict[str, Any]:
+    """The contract of the receipts, all but its source: a chapter comes and goes with the illness."""
+    return {
+        "product": "receipts",
+        "series": "v1",
+        "releases": {"first": f"{first_year}-01-01", "cron": "0 0 1 1,7 *"},
+        "identifier": "person_id",
+        "quasi_identifiers": [
+            {"name": "sex", "kind": "category", "order": ["F", "M"]},
+            {"name": "birth_year", "kind": "number", "domain": [1940, 2021]},
+        ],
+        "sensitive": {"name": "chapter", "semantics": "transient"},
+        "principle": {"name": "m_invariance", "m": m, "on_ineligible": "counterfeit"},
+    }
+
+
+def write_adult(folder: Path, real_data: Path, m: int = 6, **series: int) -> Path:
+    """Write dynamic Adult and its contract into a folder; `series` as `adult_series` has it."""
+    return write_series(folder, adult_contract(real_data, m), adult_series(real_data, **series))
+
+
+def write_receipts(folder: Path, real_data: Path, m: int = 3) -> Path:
+    """Write the receipts' snapshots and their contract into a folder."""
+    return write_series(folder, receipts_contract(m), receipts_series(real_data))
