@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False)
 
 ContractPath = Annotated[
     Path, typer.Argument(metavar="CONTRACT", help="The YAML file that declares the product.")
@@ -149,6 +149,9 @@ def verify(
 
 def _release(file, through: str | None, home: Path | None) -> Path:
     """Make the due releases of a contract; returns the folder they are published in."""
+    from orchestration.expectations import summon
+
+    summon()
     from orchestration.home import Home
     from orchestration.releasing import make_release, releases_to_make, releasing
     from orchestration.series import Series

@@ -15,7 +15,7 @@ import polars as pl
 from anonymize.candidate import Candidate
 from anonymize.errors import AlreadyPublished, AuditFailed, HomeError
 from anonymize.state import State
-from orchestration.expectations import Verdict, import_early, judge
+from orchestration.expectations import Verdict, judge, summon
 from orchestration.manifest import verify_release
 from orchestration.principles import code_version, principle_of
 from orchestration.series import Series
@@ -57,7 +57,7 @@ def compute_candidate(series: Series, release: str) -> Committed:
     HomeError
         If the release before is not there to be built on.
     """
-    import_early()
+    summon()
     with series.held(release) as folder:
         inputs = _inputs(series, release, folder)
         committed = read_committed(folder)

@@ -1,82 +1,41 @@
-"""Great Expectations judges evidence: a suite per promise, in `data_contracts/expectations/`."""
+"""Run a suite of Great Expectations on a table of evidence."""
 
 from __future__ import annotations
 
 import json
-import os
-import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+import great_expectations as gx
 import polars as pl
+from great_expectations.data_context.types.base import ProgressBarsConfig
 
-SUITES = Path(__file__).parents[1] / "data_contracts" / "expectations"
+from orchestration.expectations.verdict import Verdict
 
+SUITES = Path(__file__).parents[2] / "data_contracts" / "expectations"
 
-@dataclass(frozen=True)
-class Verdict:
-    """What a suite found on one table of evidence."""
-
-    promise: str
-    """The suite's name."""
-    passed: bool
-    """Whether every expectation was met; one that could not be evaluated was not."""
-    figures: dict[str, int | float]
-    """Rows of evidence, expectations, and the sums of the evidence's counts."""
-    broken: list[str] = field(default_factory=list)
-    """Each expectation that failed, in words, with how many rows of evidence failed it."""
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+_context = gx.get_context(mode="ephemeral")
+_context.variables.progress_bars = ProgressBarsConfig(globally=False)
 
 
-def judge(evidence: Mapping[str, pl.DataFrame], parameters: Mapping[str, Any]) -> list[Verdict]:
-    """A verdict for every table of evidence, by the suite of its name.
+def verdict(promise: str, table: pl.DataFrame, parameters: Mapping[str, Any]) -> Verdict:
+    """What the suite `data_contracts/expectations/<promise>.json` finds on a table of evidence.
 
     Parameters
     ----------
-    evidence
-        Tables of counts by promise.
+    promise
+        The suite's name.
+    table
+        Its evidence, counts only.
     parameters
-        What the suites' `$PARAMETER`s stand for.
+        What the suite's `$PARAMETER`s stand for.
     """
-    return [_verdict(promise, table, parameters) for promise, table in evidence.items()]
-
-
-def import_early() -> None:
-    """Begin to import Great Expectations beside other work: it takes seconds."""
-    threading.Thread(target=_context, daemon=True).start()
-
-
-_IMPORTING = threading.Lock()
-
-
-def _context():
-    with _IMPORTING:
-        return _make_context()
-
-
-@cache
-def _make_context():
-    os.environ["GX_ANALYTICS_ENABLED"] = "false"
-    import great_expectations as gx  # noqa: PLC0415 - takes two seconds
-    from great_expectations.data_context.types.base import ProgressBarsConfig  # noqa: PLC0415
-
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    return context
-
-
-def _verdict(promise: str, table: pl.DataFrame, parameters: Mapping[str, Any]) -> Verdict:
     declared = json.loads((SUITES / f"{promise}.json").read_text())
     results = _validate(promise, table, declared, parameters)
     broken = [_words(result) for result in results if not _is_met(result)]
     # No result at all is a suite that did not run: never a promise kept.
-    complete = len(results) == len(declared["expectations"]) > 0
-    if not complete:
+    if not len(results) == len(declared["expectations"]) > 0:
         broken.append(f"{len(results)} of {len(declared['expectations'])} expectations were evaluated")
     return Verdict(
         promise=promise,
@@ -87,10 +46,7 @@ def _verdict(promise: str, table: pl.DataFrame, parameters: Mapping[str, Any]) -
 
 
 def _validate(promise: str, table: pl.DataFrame, declared: Mapping, parameters: Mapping) -> list:
-    context = _context()
-    import great_expectations as gx  # noqa: PLC0415 - imported by now
-
-    source = context.data_sources.add_or_update_pandas("evidence")
+    source = _context.data_sources.add_or_update_pandas("evidence")
     batch = (
         source.add_dataframe_asset(promise)
         .add_batch_definition_whole_dataframe("whole")
@@ -121,7 +77,7 @@ def _words(result) -> str:
 
 
 def _sums(table: pl.DataFrame) -> dict[str, int | float]:
-    """The sum of every column of counts; identifiers of groups and buckets are not counts."""
+    """The sum of every column of counts; numbers of groups and buckets are not counts."""
     counts = [name for name, dtype in table.schema.items() if dtype.is_integer() and not name.endswith("_id")]
     sums = table.select(pl.col(counts).sum()).row(0, named=True) if counts else {}
     return {name: total or 0 for name, total in sums.items()}

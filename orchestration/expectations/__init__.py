@@ -1,0 +1,9 @@
+"""Great Expectations judges evidence: a suite per promise, in `data_contracts/expectations/`.
+
+`verdict` is what everybody else sees, `suites` runs a suite, `judge` is the process it runs in.
+"""
+
+from orchestration.expectations.judge import judge, summon
+from orchestration.expectations.verdict import Verdict
+
+__all__ = ["Verdict", "judge", "summon"]

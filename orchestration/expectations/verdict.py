@@ -1,0 +1,24 @@
+"""What a suite found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a suite found on one table of evidence."""
+
+    promise: str
+    """The suite's name."""
+    passed: bool
+    """Whether every expectation was met; one that could not be evaluated was not."""
+    figures: dict[str, int | float]
+    """Rows of evidence, expectations, and the sums of the evidence's counts."""
+    broken: list[str] = field(default_factory=list)
+    """Each expectation that failed, in words, with how many rows of evidence failed it."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Itself as a JSON object."""
+        return asdict(self)
