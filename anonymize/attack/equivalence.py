@@ -326,6 +326,8 @@ def _search(
     upper = best.e if best else total
     while below < upper:
         below = min(max(2, 2 * below), upper)
+        if time.monotonic() > deadline:
+            return found, max(begin, below // 2)
         zero: list[int] = []
         for column in _basis(matrix, below):
             attack, complete = _solve(matrix, min(below, upper), column, zero, deadline)

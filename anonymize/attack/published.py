@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from anonymize.codes import encode
-from anonymize.contract import Contract
+from anonymize.contract import Contract, QuasiIdentifier
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class Published:
     """
 
     boxes: pl.DataFrame
-    """`group_id`, and `<qi>_low`, `<qi>_high` as codes, closed on both ends; no two rows alike."""
+    """`group_id`, and `<qi>_low`, `<qi>_high` as codes, closed on both ends; no two rows alike. The names
+    are free, and the same as in the people's table; what is read here has `qi_0`, `qi_1`, …"""
     values: pl.DataFrame
     """`group_id`, `value`, `tuples`: how many tuples of a group carry a value, counterfeits included."""
     counterfeits: pl.DataFrame
@@ -48,8 +49,8 @@ def read_generalization(microdata: pl.DataFrame, counterfeits: pl.DataFrame, con
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 2 and 3.
     """
     bounds = [
-        encode(pl.col(f"{qi.name}_{end}"), qi).alias(f"{qi.name}_{end}")
-        for qi in contract.quasi_identifiers
+        encode(pl.col(f"{qi.name}_{end}"), qi).alias(f"{name}_{end}")
+        for name, qi in codes(contract)
         for end in ("low", "high")
     ]
     boxes = microdata.select("group_id", *bounds).unique(maintain_order=True)
@@ -82,8 +83,8 @@ def read_anatomy(
     He, Barman and Naughton, Preventing equivalence attacks, ICDE 2011, section IV-A.
     """
     bounds = [
-        encode(pl.col(qi.name), qi).alias(f"{qi.name}_{end}")
-        for qi in contract.quasi_identifiers
+        encode(pl.col(qi.name), qi).alias(f"{name}_{end}")
+        for name, qi in codes(contract)
         for end in ("low", "high")
     ]
     boxes = quasi_identifiers.select("group_id", *bounds).unique(maintain_order=True)
@@ -93,6 +94,34 @@ def read_anatomy(
         pl.col("count").cast(pl.Int64).alias("tuples"),
     )
     return Published(boxes, values.sort("group_id", "value"), counterfeits.select("group_id", "count"))
+
+
+def codes(contract: Contract) -> list[tuple[str, QuasiIdentifier]]:
+    """A name for each quasi-identifier's codes that no column of anybody's table can be mistaken for."""
+    return [(f"qi_{number}", qi) for number, qi in enumerate(contract.quasi_identifiers)]
+
+
+def knowledge_table(snapshot: pl.DataFrame, contract: Contract, person: str | None = None) -> pl.DataFrame:
+    """What the adversary knows of one release, and the values they don't: `person`, `value`, `qi_0`, ….
+
+    Parameters
+    ----------
+    snapshot
+        T(n): the contract's columns in their own types.
+    contract
+        The columns' roles.
+    person
+        The column that tells people apart over releases, if not the identifier: a pseudonym, say.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 6.
+    """
+    return snapshot.select(
+        pl.col(person or contract.identifier).alias("person"),
+        pl.col(contract.sensitive.name).alias("value"),
+        *(encode(pl.col(qi.name), qi).alias(name) for name, qi in codes(contract)),
+    )
 
 
 def value_domain(*columns: pl.Series, known: pl.Series | None = None) -> pl.Series:

@@ -1,0 +1,288 @@
+"""What an audit reads: published folders, the truth behind them, the contract, the private linkage."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+import yaml
+
+from anonymize.attack import evidence as ev
+from anonymize.contract import Contract, parse_contract
+from anonymize.errors import PublishedFolderError, SnapshotError
+from orchestration.audit.foreign import Foreign, convert
+from orchestration.conformity import conform, describe_faults
+from orchestration.contract_file import load_contract
+from orchestration.manifest import MANIFEST, verify_release
+
+TABLES = ("microdata", "quasi_identifiers", "sensitive", "counterfeits")
+UNNEEDED = {
+    "product": "audited",
+    "series": "audited",
+    "source": {"path": "{release}.csv"},
+    "releases": {"first": "2000-01-01", "cron": "0 0 1 1 *"},
+}
+"""What a contract that is only audited need not say."""
+HARMLESS_METADATA = {b"ARROW:schema", b"pandas"}
+
+
+@dataclass(frozen=True)
+class ReleaseFiles:
+    """Where one published release is."""
+
+    name: str
+    path: Path
+    """Its folder, or its one file."""
+    manifest: dict | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """Everything in it."""
+        return [self.path] if self.path.is_file() else sorted(p for p in self.path.iterdir() if p.is_file())
+
+
+@dataclass(frozen=True)
+class PublishedSeries:
+    """The releases of one series, in order."""
+
+    name: str
+    releases: list[ReleaseFiles]
+
+
+@dataclass
+class Reading:
+    """Every file that was read, so that the report can say what it is about."""
+
+    files: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+    """Path: SHA-256 (hex), rows (None for what is no table)."""
+
+    def note(self, path: Path, rows: int | None = None) -> None:
+        """Remember a file by its hash."""
+        with path.open("rb") as file:
+            self.files[str(path)] = (hashlib.file_digest(file, "sha256").hexdigest(), rows)
+
+
+def read_contract(path: Path) -> Contract:
+    """The contract; of one that leaves out where snapshots come from, what an audit needs.
+
+    Raises
+    ------
+    ContractError
+        Naming the file and every fault.
+    """
+    try:
+        declared = yaml.safe_load(path.read_text())
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return load_contract(path).contract
+    if not isinstance(declared, dict) or not set(UNNEEDED) - set(declared):
+        return load_contract(path).contract
+
+    def read_hierarchy(name: str) -> list[list[str]]:
+        try:
+            lines = (path.parent / name).read_text().splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise ValueError(f"names the file {name}, which can't be read") from None
+        return [[part.strip() for part in line.split(";")] for line in lines if line.strip()]
+
+    return parse_contract(UNNEEDED | declared, where=str(path), context={"read_hierarchy": read_hierarchy})
+
+
+def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[PublishedSeries]:
+    """The series that some folders and files are of; single releases of one folder are one series.
+
+    Raises
+    ------
+    PublishedFolderError
+        If there is nothing to audit in one of them, or a release is not what its manifest says.
+    """
+    found = [release for path in published for release in _releases(path, foreign)]
+    by_series = itertools.groupby(
+        sorted(found, key=lambda release: str(release.path.parent)), key=lambda release: release.path.parent
+    )
+    series = [
+        PublishedSeries(_series_name(folder, rows := list(group)), _ordered(rows))
+        for folder, group in by_series
+    ]
+    names = [one.name for one in series]
+    return [
+        one if names.count(one.name) == 1 else PublishedSeries(str(one.releases[0].path.parent), one.releases)
+        for one in series
+    ]
+
+
+def read_release(
+    release: ReleaseFiles, contract: Contract, foreign: Foreign | None, reading: Reading
+) -> dict[str, pl.DataFrame]:
+    """The published tables of a release, in file order.
+
+    Raises
+    ------
+    PublishedFolderError
+        If a table is missing, unreadable or lacks a column.
+    """
+    if release.path.is_file():
+        rows = _read_table(release.path, foreign.mapping.separator if foreign else ",")
+        reading.note(release.path, len(rows))
+        return convert(rows, foreign, contract, str(release.path))
+    tables = {}
+    for file in release.files:
+        if file.suffix == ".parquet" and file.stem in TABLES:
+            tables[file.stem] = _read_table(file)
+        reading.note(file, len(tables[file.stem]) if file.stem in tables else None)
+    _check_columns(tables, contract, release.path)
+    return tables
+
+
+def read_truth(folder: Path, release: str, contract: Contract, reading: Reading) -> pl.DataFrame:
+    """The snapshot behind a release: `<release>.parquet` or `.csv` in the folder of the truth.
+
+    Raises
+    ------
+    SnapshotError
+        If it is missing, unreadable, or not what the contract says.
+    """
+    candidates = [folder / f"{release}{suffix}" for suffix in (".parquet", ".csv")]
+    file = next((path for path in candidates if path.is_file()), None)
+    if file is None:
+        raise SnapshotError(
+            f"{folder}: has no {release}.parquet and no {release}.csv, the truth of {release}"
+        )
+    try:
+        snapshot = (
+            pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file, infer_schema=False)
+        )
+    except (pl.exceptions.PolarsError, OSError):
+        raise SnapshotError(f"{file}: can't be read as a {file.suffix[1:]} table") from None
+    if faults := describe_faults(snapshot, contract):
+        raise SnapshotError(f"{file}: " + "; ".join(faults))
+    reading.note(file, len(snapshot))
+    return conform(snapshot, contract)
+
+
+def read_linkage(
+    folder: Path, series: str, release: str, contract: Contract, reading: Reading
+) -> pl.DataFrame:
+    """The private linkage of a release: identifier and `group_id` of everybody in it.
+
+    Looked for in `<folder>/<release>/`, `<folder>/<series>/<release>/` and one level deeper.
+
+    Raises
+    ------
+    SnapshotError
+        If there is none, or more than one.
+    """
+    tail = Path(series).name
+    places = [
+        path
+        for path in sorted({*folder.glob("*.parquet"), *folder.glob("**/linkage.parquet")})
+        if path.name == "linkage.parquet" and path.parent.name == release
+    ]
+    own = [path for path in places if path.parent.parent.name == tail]
+    places = own or places
+    if len(places) != 1:
+        raise SnapshotError(
+            f"{folder}: has {len(places) or 'no'} linkage.parquet of release {release} of series {tail}"
+        )
+    linkage = pl.read_parquet(places[0])
+    if missing := {contract.identifier, "group_id"} - set(linkage.columns):
+        raise SnapshotError(f"{places[0]}: has no column {min(missing)}")
+    reading.note(places[0], len(linkage))
+    return linkage
+
+
+def metadata_evidence(release: ReleaseFiles) -> pl.DataFrame:
+    """Whether files carry more than the tables: foreign keys in Parquet, times of day, stray files."""
+    suspicious = [file.name for file in release.files if _says_more(file)]
+    return ev.promise(ev.METADATA, len(release.files), len(suspicious))
+
+
+def _says_more(file: Path) -> bool:
+    if file.name == MANIFEST:
+        return re.search(r"\d{2}:\d{2}:\d{2}", file.read_text(errors="replace")) is not None
+    if file.suffix == ".csv":
+        return False
+    if file.suffix != ".parquet":
+        return True
+    keys = set(pq.read_metadata(file).metadata or {})
+    return bool(keys - HARMLESS_METADATA)
+
+
+def _releases(path: Path, foreign: Foreign | None) -> Iterable[ReleaseFiles]:
+    if not path.exists():
+        raise PublishedFolderError(f"{path}: there is no such file or folder")
+    path = path.absolute()
+    if path.is_file():
+        return [_foreign(path, foreign)]
+    if _is_release(path):
+        return [_own(path)]
+    own = [_own(folder) for folder in sorted(path.iterdir()) if folder.is_dir() and _is_release(folder)]
+    if own:
+        return own
+    files = sorted(file for file in path.iterdir() if file.suffix in (".csv", ".parquet"))
+    if not files:
+        raise PublishedFolderError(
+            f"{path}: is neither a release (microdata.parquet, or quasi_identifiers.parquet and"
+            " sensitive.parquet), nor a series of such folders, nor a folder of .csv or .parquet files"
+        )
+    return [_foreign(file, foreign) for file in files]
+
+
+def _foreign(path: Path, foreign: Foreign | None) -> ReleaseFiles:
+    if foreign is None:
+        raise PublishedFolderError(f"{path}: was not made by republish; say what its columns are (--mapping)")
+    if path.suffix not in (".csv", ".parquet"):
+        raise PublishedFolderError(f"{path}: must be a .csv or .parquet file")
+    return ReleaseFiles(path.stem, path)
+
+
+def _own(path: Path) -> ReleaseFiles:
+    manifest = verify_release(path) if (path / MANIFEST).exists() else None
+    return ReleaseFiles(path.name, path, manifest)
+
+
+def _is_release(folder: Path) -> bool:
+    return any((folder / f"{table}.parquet").exists() for table in ("microdata", "quasi_identifiers"))
+
+
+def _ordered(releases: list[ReleaseFiles]) -> list[ReleaseFiles]:
+    return sorted(releases, key=lambda release: ((release.manifest or {}).get("n", 0), release.name))
+
+
+def _series_name(folder: Path, releases: list[ReleaseFiles]) -> str:
+    manifest = releases[0].manifest or {}
+    if {"product", "series"} <= set(manifest):
+        return f"{manifest['product']}/{manifest['series']}"
+    return folder.name
+
+
+def _read_table(file: Path, separator: str = ",") -> pl.DataFrame:
+    try:
+        if file.suffix == ".csv":
+            return pl.read_csv(file, separator=separator, infer_schema=False)
+        return pl.read_parquet(file)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise PublishedFolderError(f"{file}: can't be read: {str(error).splitlines()[0]}") from None
+
+
+def _check_columns(tables: dict[str, pl.DataFrame], contract: Contract, where: Path) -> None:
+    names = [qi.name for qi in contract.quasi_identifiers]
+    value = contract.sensitive.name
+    needed = (
+        {"microdata": ["group_id", value, *(f"{name}_{end}" for name in names for end in ("low", "high"))]}
+        if "microdata" in tables
+        else {"quasi_identifiers": ["group_id", *names], "sensitive": ["group_id", value, "count"]}
+    )
+    needed["counterfeits"] = ["group_id", "count"]
+    for table, columns in needed.items():
+        if table not in tables:
+            raise PublishedFolderError(f"{where / table}.parquet: is missing")
+        if missing := [column for column in columns if column not in tables[table].columns]:
+            raise PublishedFolderError(
+                f"{where / table}.parquet: has no column {missing[0]}, which the contract asks for"
+            )
