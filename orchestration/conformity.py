@@ -89,8 +89,8 @@ _OUT = {
     "missing": "add or rename it in the source, or correct the contract",
     "nulls": "fill them in the source, or leave these people out",
     "duplicates": "a snapshot has one row for each person",
-    "wrong_type": "correct them in the source, or the column's kind in the contract",
-    "outside_domain": "correct them in the source, or widen the contract's domain from a new series on",
+    "wrong_type": "correct them in the source, or what the contract says of the column",
+    "outside_domain": "correct them in the source, or widen the domain in the contract",
 }
 
 
@@ -160,35 +160,21 @@ def _rules(contract: Contract) -> list[_Rule]:
 
 
 def _attribute_rule(attribute: QuasiIdentifier) -> _Rule:
-    dtype = attribute.dtype
     if isinstance(attribute, CategoryAttribute):
         labels = list(attribute.labels)
-        kind, convert, domain = "text", _as_label, f"{len(labels)} labels"
-        return _Rule(
-            attribute.name,
-            "quasi-identifier",
-            kind,
-            convert,
-            dtype,
-            lambda values: values.is_in(labels),
-            domain,
-        )
-    if isinstance(attribute, DateAttribute):
+        inside, domain = (lambda values: values.is_in(labels)), f"{len(labels)} labels"
+    else:
+        low, high = attribute.domain
+        inside, domain = (lambda values: values.is_between(low, high)), f"{low} to {high}"
+    if isinstance(attribute, CategoryAttribute):
+        kind, convert = "text", _as_label
+    elif isinstance(attribute, DateAttribute):
         kind, convert = "dates (YYYY-MM-DD)", _as_date
     elif attribute.discrete:
         kind, convert = "whole numbers", _as_whole_number
     else:
         kind, convert = "numbers", _as_number
-    low, high = attribute.domain
-    return _Rule(
-        attribute.name,
-        "quasi-identifier",
-        kind,
-        convert,
-        dtype,
-        lambda values: values.is_between(low, high),
-        f"{low} to {high}",
-    )
+    return _Rule(attribute.name, "quasi-identifier", kind, convert, attribute.dtype, inside, domain)
 
 
 def _sensitive_rule(sensitive: Sensitive) -> _Rule:

@@ -270,12 +270,10 @@ def _duckdb_reason(error: duckdb.Error) -> str:
     said = str(error).splitlines()[0]
     if isinstance(error, _OF_THE_QUERY):
         return f"the query fails: {said}; correct source.query in the contract"
+    if isinstance(error, duckdb.ConnectionException) or "lock" in said.lower():
+        return "is open elsewhere for writing; try again when that is done"
     if isinstance(error, duckdb.IOException):
-        is_locked = "lock" in said.lower()
-        other = "is open in another process; try again when that is done"
-        return (
-            other if is_locked else "is no DuckDB file that can be read, or a part of one; deliver it again"
-        )
+        return "is no DuckDB file that can be read, or a part of one; deliver it again"
     return f"the query fails ({type(error).__name__}); try it on the database, and correct source.query"
 
 

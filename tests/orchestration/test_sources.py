@@ -1,5 +1,7 @@
 import datetime as dt
 import os
+import subprocess
+import sys
 import traceback
 
 import duckdb
@@ -242,6 +244,18 @@ class TestWhatIsRead:
         read_snapshot(contract_file, RELEASE)
         assert (tmp_path / "x.duckdb").read_bytes() == before
 
+    @pytest.mark.parametrize(
+        ("identifier", "text"),
+        [
+            ("7::hugeint", "7"),
+            ("7::decimal(20, 0)", "7"),
+            ("uuid '6F1C6F3E-0102-4000-8000-0000000000AB'", "6f1c6f3e-0102-4000-8000-0000000000ab"),
+        ],
+    )
+    def test_an_identifier_of_a_databases_own_type(self, in_duckdb, identifier, text):
+        query = QUERY.replace("*", f"* REPLACE ({identifier} AS patient_id)")
+        assert read_snapshot(in_duckdb(query), "2024-01-01")["patient_id"].to_list() == [text]
+
     @pytest.mark.postgres
     def test_a_uuid_is_an_identifier_as_it_is_written(self, in_postgresql):
         query = (
@@ -415,6 +429,18 @@ class TestQueriesThatFail:
         message = refusal(in_duckdb("SELECT CAST(disease AS int) FROM patients"))
         assert "the query fails (ConversionException)" in message
         assert not [disease for disease in PEOPLE["disease"] if disease in message]
+
+    def test_a_duckdb_file_that_is_open_for_writing(self, in_duckdb, tmp_path):
+        contract_file = in_duckdb()
+        writer = "import duckdb, sys; open_ = duckdb.connect(sys.argv[1]); print(); input()"
+        command = [sys.executable, "-c", writer, tmp_path / "x.duckdb"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            other.stdout.readline()
+            message = refusal(contract_file)
+            other.communicate(b"\n")
+        assert "is open elsewhere for writing; try again when that is done" in message
+        with duckdb.connect(tmp_path / "x.duckdb"):
+            assert "is open elsewhere for writing" in refusal(contract_file)
 
     @pytest.mark.parametrize("part", [0.3, 0.9])
     def test_a_truncated_duckdb_file(self, in_duckdb, tmp_path, part):
