@@ -37,27 +37,23 @@ class State:
         )
 
 
-def remember(memory: pl.DataFrame, hosted: pl.DataFrame, number: int) -> pl.DataFrame:
+def remember(memory: pl.DataFrame, pseudonyms: pl.Series, buckets: pl.Series, number: int) -> pl.DataFrame:
     """The memory after release `number` hosted people in buckets.
 
     Parameters
     ----------
     memory
         As in `State`.
-    hosted
-        `pseudonym`, `bucket_id` of the people in the release.
+    pseudonyms, buckets
+        The people in the release, and the `bucket_id` of each.
     number
         The release's number, counted from 1.
     """
-    today = hosted.select(
-        "pseudonym",
-        pl.col("bucket_id").cast(pl.Int32),
-        first_release=pl.lit(number, pl.Int32),
-        last_release=pl.lit(number, pl.Int32),
+    today = pl.DataFrame({"pseudonym": pseudonyms, "bucket_id": buckets}).with_columns(
+        first_release=pl.lit(number, pl.Int32), last_release=pl.lit(number, pl.Int32)
     )
-    known = memory.join(
-        today.select("pseudonym", "bucket_id", seen="last_release"), on=["pseudonym", "bucket_id"], how="left"
-    )
+    same = ["pseudonym", "bucket_id"]
+    known = memory.join(today.select(*same, seen="last_release"), on=same, how="left")
     known = known.with_columns(pl.coalesce("seen", "last_release").alias("last_release")).drop("seen")
-    new = today.join(memory, on=["pseudonym", "bucket_id"], how="anti")
-    return pl.concat([known, new]).sort("pseudonym", "bucket_id")
+    new = today.join(memory, on=same, how="anti")
+    return pl.concat([known, new]).sort(same)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anonymize.errors import NotEligible
+from anonymize.m_invariance.assign import Demand
 from anonymize.m_invariance.separate import place_separated
 
 
@@ -40,8 +41,8 @@ class Plan:
     """bool[B', V]: signatures, with new buckets at the end."""
     moved: np.ndarray
     """int[B', V]: inserted people each bucket receives (balancing and assignment)."""
-    separated: np.ndarray
-    """int[C, B']: people of each separated class each bucket receives."""
+    separated: Demand
+    """People of each separated class (its queue) each bucket receives."""
     counterfeits: np.ndarray
     """int[B', V]: counterfeits each bucket receives."""
     held_back: np.ndarray
@@ -82,12 +83,17 @@ def make_plan(counts: Counts, m: int, on_ineligible: str, rng: np.random.Generat
     on_ineligible
         `refuse`, `counterfeit` or `defer`: what becomes of inserted people who are not m-eligible.
     rng
-        Secret randomness: which values the counterfeits of an ineligible batch carry.
+        Secret randomness: who gets company of people and who of counterfeits, and of which values.
 
     Raises
     ------
     NotEligible
         If the inserted people are not m-eligible (`refuse`), or there are too few values for anybody.
+
+    Notes
+    -----
+    A plan without the fewest counterfeits could have a group of nothing else, which protects nobody; one
+    with the fewest has none, or it would do without that group.
 
     References
     ----------
@@ -95,24 +101,23 @@ def make_plan(counts: Counts, m: int, on_ineligible: str, rng: np.random.Generat
     """
     if on_ineligible == "refuse":
         _refuse_ineligible(counts.free, m)
-    placed = place_separated(counts, m, on_ineligible)
+    placed = place_separated(counts, m, on_ineligible, rng)
     need = shortages(placed.signatures, placed.present)
     open_need = need * (placed.signatures.sum(axis=1) >= m)[:, None]
-    batch = balance(counts.free, open_need.sum(axis=0), m, on_ineligible)
+    batch = balance(counts.free, open_need.sum(axis=0), m, on_ineligible, rng)
 
-    filled = _fill(open_need, batch.moved)
+    filled = _scatter(batch.moved, open_need, rng)
     rest = counts.free - batch.moved - batch.held_back
     extra = _values_of_counterfeits(rest, batch.added, m, rng)
     assigned, signatures = assign_counts(rest + extra, m, placed.signatures)
-    fake = _spread(extra, assigned, rng)
+    fake = _scatter(extra, assigned, rng)
 
     grown = ((0, len(signatures) - len(need)), (0, 0))
-    counterfeits = np.pad(need - filled, grown) + fake
     return Plan(
         signatures=signatures,
         moved=np.pad(filled, grown) + assigned - fake,
-        separated=np.pad(placed.separated, ((0, 0), grown[0])),
-        counterfeits=_without_empty_groups(counterfeits, signatures),
+        separated=placed.separated,
+        counterfeits=np.pad(need - filled, grown) + fake,
         held_back=batch.held_back,
         held_back_separated=placed.held_back,
     )
@@ -140,13 +145,10 @@ class Batch:
     """Counterfeits that make the others m-eligible."""
 
 
-def balance(free: np.ndarray, need: np.ndarray, m: int, on_ineligible: str) -> Batch:
-    """How many inserted people of each value fill shortages: the most that leaves the rest m-eligible.
-
-    Moving K of N people so that no value keeps more than t leaves the rest m-eligible if
-    m t <= N - K. The smallest t within reach is that of the value whose people exceed its shortages
-    most, and it allows the largest K. Among values, the rarest are moved first: a scarce value left
-    over would need a signature of its own.
+def balance(
+    free: np.ndarray, need: np.ndarray, m: int, on_ineligible: str, rng: np.random.Generator
+) -> Batch:
+    """Fill shortages with inserted people, such that the release needs the fewest counterfeits.
 
     Parameters
     ----------
@@ -155,8 +157,24 @@ def balance(free: np.ndarray, need: np.ndarray, m: int, on_ineligible: str) -> B
     m
         Privacy parameter, at least 2.
     on_ineligible
-        What to do where no K leaves an eligible rest: `counterfeit` adds the fewest, `defer` holds
-        back the fewest. An m-eligible batch always has one (K = 0).
+        What to do where no choice leaves an eligible rest: `counterfeit` adds the fewest, `defer` holds
+        back the fewest. An m-eligible batch has such a choice.
+    rng
+        Secret randomness: which of equally frequent values comes first.
+
+    Notes
+    -----
+    Every release consists of people in shortages and of further groups of m values or more, whose tuples
+    (people and the counterfeits `added`) are m-eligible; and all m-eligible tuples can be grouped so
+    (Lemma 5). If K of N people fill shortages and at most t of a value are left, m t <= N - K + added. So
+    the counterfeits, need - K + added, are at least need + max(m t - N, -K), which is least for the
+    smallest t and then the largest K. The smallest t is `left`: people of a value beyond its shortages stay.
+
+    Holding back H people, the fewest is what keeps them above t for the largest t whose sum of
+    min(free, t) reaches m t, unless nobody need be held back; then the same holds with N - H for N.
+
+    How K is made up does not matter to the number of counterfeits. The rarest values are moved first: a
+    scarce value left over would need a signature of its own.
 
     References
     ----------
@@ -164,14 +182,13 @@ def balance(free: np.ndarray, need: np.ndarray, m: int, on_ineligible: str) -> B
     """
     most = np.minimum(free, need)
     left = (free - most).max(initial=0)
-    held_back = np.zeros_like(free)
     if on_ineligible == "defer":
         left = min(left, _largest_eligible_level(free, m))
-        held_back = np.maximum(free - most - left, 0)
+    held_back = np.maximum(free - most - left, 0) if on_ineligible == "defer" else np.zeros_like(free)
     least = np.maximum(free - held_back - left, 0)
     room = int((free - held_back).sum()) - m * left
     total = min(max(room, least.sum()), most.sum())
-    moved = least + _rarest_first(most - least, total - least.sum(), free)
+    moved = least + _rarest_first(most - least, total - least.sum(), free, rng)
     return Batch(moved=moved, held_back=held_back, added=max(0, int(total) - room))
 
 
@@ -225,23 +242,23 @@ def assign_counts(rest: np.ndarray, m: int, signatures: np.ndarray) -> tuple[np.
 
 def _largest_step(counts: np.ndarray, m: int) -> tuple[int, int]:
     """The (alpha, beta) of one iteration, for counts in descending order (Inequalities 5-7)."""
-    people, most = int(counts.sum()), int(counts[0])
-    for beta in range(m, len(counts) + 1):
-        following = int(counts[beta]) if beta < len(counts) else 0
-        alpha = min(int(counts[beta - 1]), (people - m * following) // beta)
-        if beta > m:
-            alpha = min(alpha, (people - m * most) // (beta - m))
-        if alpha >= 1:
-            return alpha, beta
-    raise AssertionError("an m-eligible batch always has a step (Lemma 5)")
+    people, most = counts.sum(), counts[0]
+    beta = np.arange(m, len(counts) + 1)
+    following = np.append(counts[m:], 0)
+    alpha = np.minimum(counts[m - 1 :], (people - m * following) // beta)
+    # For beta = m, Inequality 6 is the eligibility of what there is.
+    alpha[1:] = np.minimum(alpha[1:], (people - m * most) // (beta[1:] - m))
+    first = int(np.argmax(alpha >= 1))
+    assert alpha[first] >= 1, "an m-eligible batch always has a step (Lemma 5)"
+    return int(alpha[first]), int(beta[first])
 
 
 def _refuse_ineligible(free: np.ndarray, m: int) -> None:
     if not is_eligible(free, m):
         raise NotEligible(
             f"the {free.sum()} inserted people are not {m}-eligible: {free.max()} of them share a value,"
-            f" at most {free.sum() // m} may. Set on_ineligible to counterfeit or defer, choose a smaller"
-            " m, or release less often"
+            f" and at most {free.sum() // m}, 1/{m} of them, may. Set on_ineligible to counterfeit or defer,"
+            " choose a smaller m, or release less often"
         )
 
 
@@ -255,19 +272,28 @@ def _largest_eligible_level(free: np.ndarray, m: int) -> int:
     return int(levels[capped >= m * levels].max())
 
 
-def _rarest_first(room: np.ndarray, total: int, frequency: np.ndarray) -> np.ndarray:
-    """`total` units handed to values in ascending frequency, at most `room` each."""
-    order = np.argsort(frequency, kind="stable")
+def _rarest_first(
+    room: np.ndarray, total: int, frequency: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """`total` units handed to values in ascending frequency, ties at random, at most `room` each."""
+    order = rng.permutation(len(room))
+    order = order[np.argsort(frequency[order], kind="stable")]
     before = np.cumsum(room[order]) - room[order]
     units = np.zeros_like(room)
     units[order] = np.clip(total - before, 0, room[order])
     return units
 
 
-def _fill(need: np.ndarray, moved: np.ndarray) -> np.ndarray:
-    """int[B, V]: the moved people of each value, handed to the buckets that lack it in their order."""
-    before = np.cumsum(need, axis=0) - need
-    return np.clip(moved - before, 0, need)
+def _scatter(tuples: np.ndarray, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """int[B, V]: the tuples of each value at random among its places, int[B, V], in all buckets.
+
+    Handed out in the buckets' order, real people would be in the first and counterfeits in the later
+    ones, and a counterfeit in one bucket would tell that of another.
+    """
+    scattered = np.zeros_like(places)
+    for value in np.flatnonzero(tuples):
+        scattered[:, value] = rng.multivariate_hypergeometric(places[:, value], tuples[value])
+    return scattered
 
 
 def _values_of_counterfeits(rest: np.ndarray, added: int, m: int, rng: np.random.Generator) -> np.ndarray:
@@ -283,19 +309,3 @@ def _values_of_counterfeits(rest: np.ndarray, added: int, m: int, rng: np.random
             " sensitive.values, or choose a smaller m"
         )
     return rng.multivariate_hypergeometric(rest.max() - rest, added)
-
-
-def _spread(extra: np.ndarray, assigned: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """int[B', V]: which of the assigned tuples are counterfeits, drawn value by value."""
-    fake = np.zeros_like(assigned)
-    for value in np.flatnonzero(extra):
-        fake[:, value] = rng.multivariate_hypergeometric(assigned[:, value], extra[value])
-    return fake
-
-
-def _without_empty_groups(counterfeits: np.ndarray, signatures: np.ndarray) -> np.ndarray:
-    """Counterfeits less whole signatures of them: a group that hosts nobody protects nobody."""
-    whole = np.where(signatures, counterfeits, np.iinfo(np.int64).max).min(
-        axis=1, initial=np.iinfo(np.int64).max
-    )
-    return counterfeits - np.where(signatures, whole[:, None], 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -10,9 +11,9 @@ import polars as pl
 from anonymize.candidate import Candidate
 from anonymize.codes import code_domain, encode_columns
 from anonymize.contract import Contract
-from anonymize.errors import ValueChangeRefused
+from anonymize.errors import SnapshotError, ValueChangeRefused
 from anonymize.generalize import generalize
-from anonymize.m_invariance.assign import HELD_BACK, assign
+from anonymize.m_invariance.assign import HELD_BACK, Demand, assign
 from anonymize.m_invariance.divide import UNDECIDED, Division, divide
 from anonymize.m_invariance.plan import Plan, make_plan
 from anonymize.m_invariance.split import EMPTY, split
@@ -38,7 +39,7 @@ def release(
     Parameters
     ----------
     people
-        T(n): the contract's columns, in their own types, and `pseudonym` (unique).
+        T(n): the contract's columns, in their own types, and `pseudonym` (unique); in any order.
     contract
         Quasi-identifiers, sensitive attribute and the parameters of m-invariance.
     state
@@ -52,6 +53,8 @@ def release(
     ------
     NotEligible
         If the inserted people are not m-eligible, or too few values are left for changed ones.
+    SnapshotError
+        If sensitive values have another type than declared or than before, or are not declared.
     ValueChangeRefused
         If a value left its signature and the contract refuses that.
 
@@ -59,58 +62,70 @@ def release(
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, sections 3.3 and 4.
     """
-    values = _known_values(people, contract, state)
-    people = people.with_columns(
-        pl.col(contract.sensitive.name)
-        .replace_strict(values, range(len(values)), return_dtype=pl.Int64)
-        .alias("value")
-    )
-    division = divide(
-        people["pseudonym"], people["value"].to_numpy(), state.memory, _matrix(state, values), number
-    )
+    # Ordered by a keyed hash: the order in which rows arrive decides nothing, and nobody can replay it.
+    people = people.sort("pseudonym")
+    sensitive = people[contract.sensitive.name]
+    values = _known_values(sensitive, contract, state)
+    value = _positions(sensitive, values, contract)
+    division = divide(people["pseudonym"], value, state.memory, _matrix(state, values, contract), number)
     if contract.principle.on_value_change == "refuse":
         _refuse_value_changes(division)
     plan = make_plan(division.counts, contract.principle.m, contract.principle.on_ineligible, draw("plan"))
     bucket = _execute(plan, division, draw("assign"))
 
-    hosted = people.with_columns(bucket_id=pl.Series(bucket, dtype=pl.Int32)).filter(
-        pl.col("bucket_id") != HELD_BACK
+    hosted = bucket != HELD_BACK
+    tuples = _tuples(people.filter(hosted), bucket[hosted], value[hosted], plan, contract)
+    group = split(tuples.bucket, tuples.value, _normalised(tuples.codes, contract), draw("split"))
+    generalization = generalize(
+        tuples.codes, values.gather(tuples.value), group, tuples.counterfeit, contract
     )
-    tuples = _tuples(hosted, plan, contract, values)
-    group = split(
-        tuples["bucket_id"].to_numpy(),
-        tuples["value"].to_numpy(),
-        _normalised(tuples, contract),
-        draw("split"),
+    linkage = people.filter(hosted).select(
+        contract.identifier,
+        pl.Series("bucket_id", bucket[hosted], dtype=pl.Int32),
+        pl.Series("group_id", generalization.group_id[~tuples.counterfeit]),
     )
-    tuples = tuples.with_columns(group=group)
-    generalization = generalize(tuples, contract)
-    tuples = tuples.join(generalization.group_ids, on="group", how="left", maintain_order="left")
+    buckets = _all_buckets(state.buckets, plan, values)
+    in_use = _buckets_in_use(tuples, group, buckets)
+    memory = remember(state.memory, people["pseudonym"].filter(hosted), linkage["bucket_id"], number)
     return Candidate(
         published={"microdata": generalization.microdata, "counterfeits": generalization.counterfeits},
-        linkage=tuples.filter(~pl.col("counterfeit")).select(contract.identifier, "bucket_id", "group_id"),
-        buckets=_buckets_in_use(tuples, contract),
-        state=State(
-            memory=remember(state.memory, hosted, number), buckets=_all_buckets(state.buckets, plan, values)
-        ),
-        figures=_figures(people, division, plan, tuples),
+        linkage=linkage,
+        buckets=in_use,
+        state=State(memory=memory, buckets=buckets),
+        figures=_figures(division, plan, in_use),
     )
 
 
-def _known_values(people: pl.DataFrame, contract: Contract, state: State) -> pl.Series:
+def _known_values(sensitive: pl.Series, contract: Contract, state: State) -> pl.Series:
     """All sensitive values there are, sorted: declared or seen, and those of remembered signatures."""
-    seen = people[contract.sensitive.name].alias("value")
-    declared = pl.Series("value", contract.sensitive.values or seen.unique(), dtype=seen.dtype)
     remembered = state.buckets["signature"].explode().alias("value")
+    declared = pl.Series("value", contract.sensitive.values or sensitive.unique())
+    for former, where in ((remembered, "in the releases before"), (declared, "under sensitive.values")):
+        if former.dtype != sensitive.dtype:
+            raise SnapshotError(
+                f"the column {sensitive.name} holds {sensitive.dtype}, and {former.dtype} {where}: give it"
+                " that type in the source, or begin a new series"
+            )
     return pl.concat([declared, remembered]).drop_nulls().unique().sort()
 
 
-def _matrix(state: State, values: pl.Series) -> np.ndarray:
+def _positions(column: pl.Series, values: pl.Series, contract: Contract) -> np.ndarray:
+    """int64[N]: where in `values` each entry of a column of sensitive values is."""
+    known = values.to_frame("value").with_row_index("position")
+    position = column.to_frame("value").join(known, on="value", how="left", maintain_order="left")["position"]
+    if unknown := position.null_count():
+        raise SnapshotError(
+            f"{unknown} people have a {contract.sensitive.name} that is null or not listed under"
+            " sensitive.values: correct the snapshot, or list it"
+        )
+    return position.cast(pl.Int64).to_numpy()
+
+
+def _matrix(state: State, values: pl.Series, contract: Contract) -> np.ndarray:
     """bool[B, V]: the signatures of all buckets."""
     matrix = np.zeros((state.buckets.height, len(values)), bool)
     pairs = state.buckets.explode("signature")
-    column = pairs["signature"].replace_strict(values, range(len(values)), return_dtype=pl.Int64)
-    matrix[pairs["bucket_id"].to_numpy(), column.to_numpy()] = True
+    matrix[pairs["bucket_id"].to_numpy(), _positions(pairs["signature"], values, contract)] = True
     return matrix
 
 
@@ -123,57 +138,85 @@ def _refuse_value_changes(division: Division) -> None:
 
 
 def _execute(plan: Plan, division: Division, rng: np.random.Generator) -> np.ndarray:
-    """int[N]: the bucket of every person of T(n), or `HELD_BACK`."""
+    """int64[N]: the bucket of every person of T(n), or `HELD_BACK`."""
+    values = plan.moved.shape[1]
+    receiving, moved = np.nonzero(plan.moved)
+    demand = Demand(
+        queue=np.append(moved, values + plan.separated.queue),
+        bucket=np.append(receiving, plan.separated.bucket),
+        people=np.append(plan.moved[receiving, moved], plan.separated.people),
+    )
     bucket = division.bucket.copy()
     undecided = bucket == UNDECIDED
-    demand = np.vstack([plan.moved.T, plan.separated])
-    bucket[undecided] = assign(division.queue[undecided], demand, rng)
+    queues = values + len(plan.held_back_separated)
+    bucket[undecided] = assign(division.queue[undecided], demand, queues, rng)
     return bucket
 
 
-def _tuples(hosted: pl.DataFrame, plan: Plan, contract: Contract, values: pl.Series) -> pl.DataFrame:
-    """People, quasi-identifiers in codes, and below them the counterfeits with none."""
-    people = encode_columns(hosted, contract.quasi_identifiers).with_columns(counterfeit=pl.lit(value=False))
-    bucket, value = np.nonzero(plan.counterfeits)
-    copies = plan.counterfeits[bucket, value]
-    code = np.repeat(value, copies)
-    counterfeits = pl.DataFrame(
-        {
-            "bucket_id": pl.Series(np.repeat(bucket, copies), dtype=pl.Int32),
-            "value": pl.Series(code, dtype=pl.Int64),
-            contract.sensitive.name: values.gather(code),
-        }
-    ).with_columns(counterfeit=pl.lit(value=True))
-    return pl.concat([people, counterfeits], how="diagonal")
+@dataclass(frozen=True)
+class Tuples:
+    """The rows of T*(n) before they are grouped: people, and below them counterfeits."""
+
+    bucket: np.ndarray
+    """int64[N]"""
+    value: np.ndarray
+    """int64[N]"""
+    counterfeit: np.ndarray
+    """bool[N]"""
+    codes: pl.DataFrame
+    """N quasi-identifiers in codes, null for counterfeits."""
 
 
-def _normalised(tuples: pl.DataFrame, contract: Contract) -> np.ndarray:
+def _tuples(
+    hosted: pl.DataFrame, bucket: np.ndarray, value: np.ndarray, plan: Plan, contract: Contract
+) -> Tuples:
+    codes = encode_columns(
+        hosted.select(qi.name for qi in contract.quasi_identifiers), contract.quasi_identifiers
+    )
+    receiving, counterfeit = np.nonzero(plan.counterfeits)
+    copies = plan.counterfeits[receiving, counterfeit]
+    return Tuples(
+        bucket=np.append(bucket, np.repeat(receiving, copies)),
+        value=np.append(value, np.repeat(counterfeit, copies)),
+        counterfeit=np.repeat([False, True], [len(bucket), copies.sum()]),
+        codes=pl.concat([codes, codes.clear(int(copies.sum()))]),
+    )
+
+
+def _normalised(codes: pl.DataFrame, contract: Contract) -> np.ndarray:
     """float64[N, d]: quasi-identifiers as shares of their domains, `EMPTY` for counterfeits (section 4.3)."""
-    columns = []
+    shares = []
     for qi in contract.quasi_identifiers:
         low, high = code_domain(qi)
-        share = (pl.col(qi.name) - low) / max(high - low, 1e-300)
-        columns.append(share.cast(pl.Float64).fill_null(EMPTY))
-    return tuples.select(columns).to_numpy()
+        share = (pl.col(qi.name) - low) / ((high - low) or 1)
+        shares.append(share.cast(pl.Float64).fill_null(EMPTY))
+    return codes.select(shares).to_numpy()
 
 
-def _buckets_in_use(tuples: pl.DataFrame, contract: Contract) -> pl.DataFrame:
+def _buckets_in_use(tuples: Tuples, group: np.ndarray, buckets: pl.DataFrame) -> pl.DataFrame:
     return (
-        tuples.group_by("bucket_id")
+        pl.DataFrame(
+            {
+                "bucket_id": pl.Series(tuples.bucket, dtype=pl.Int32),
+                "counterfeit": tuples.counterfeit,
+                "group": group,
+            }
+        )
+        .group_by("bucket_id")
         .agg(
-            pl.col(contract.sensitive.name).unique().sort().alias("signature"),
             (~pl.col("counterfeit")).sum().cast(pl.Int64).alias("people"),
             pl.col("counterfeit").sum().cast(pl.Int64).alias("counterfeits"),
             pl.col("group").n_unique().cast(pl.Int64).alias("groups"),
         )
+        .join(buckets, on="bucket_id")
+        .select("bucket_id", "signature", "people", "counterfeits", "groups")
         .sort("bucket_id")
     )
 
 
 def _all_buckets(buckets: pl.DataFrame, plan: Plan, values: pl.Series) -> pl.DataFrame:
     """The remembered buckets, and below them the new ones."""
-    new = plan.signatures[buckets.height :]
-    row, value = np.nonzero(new)
+    row, value = np.nonzero(plan.signatures[buckets.height :])
     signatures = (
         pl.DataFrame(
             {"bucket_id": pl.Series(row + buckets.height, dtype=pl.Int32), "signature": values.gather(value)}
@@ -184,18 +227,19 @@ def _all_buckets(buckets: pl.DataFrame, plan: Plan, values: pl.Series) -> pl.Dat
     return pl.concat([buckets, signatures])
 
 
-def _figures(people: pl.DataFrame, division: Division, plan: Plan, tuples: pl.DataFrame) -> dict[str, int]:
-    held_back = int(plan.held_back.sum() + plan.held_back_separated.sum())
-    counterfeits = int(plan.counterfeits.sum())
+def _figures(division: Division, plan: Plan, in_use: pl.DataFrame) -> dict[str, int]:
+    people, counterfeits, groups = in_use.select(
+        pl.col("people", "counterfeits", "groups").sum().cast(pl.Int64)
+    ).row(0)
     return {
-        "people": people.height - held_back,
+        "people": people,
         "carried": int((division.bucket != UNDECIDED).sum()),
         "returned": int(division.returned.sum()),
         "inserted": int(division.counts.free.sum()),
         "separated": int(division.counts.separated.sum()),
-        "held_back": held_back,
-        "tuples": tuples.height,
-        "groups": tuples["group"].n_unique(),
+        "held_back": int(plan.held_back.sum() + plan.held_back_separated.sum()),
+        "tuples": people + counterfeits,
+        "groups": groups,
         "counterfeits": counterfeits,
-        "buckets": tuples["bucket_id"].n_unique(),
+        "buckets": in_use.height,
     }
