@@ -80,6 +80,7 @@ def _snapshot(series: Series) -> dg.AssetsDefinition:
         backfill_policy=ONE_RUN,
     )
     def snapshot(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult | dg.AssetCheckResult]:
+        metadata.draw_soon()
         for release in context.partition_keys:
             try:
                 with _told_to_dagster():

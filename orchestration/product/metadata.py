@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import io
+import threading
 from typing import Any
 
 import dagster as dg
@@ -24,6 +26,11 @@ PROMISES = {
     "minimum_widths": "No interval is narrower than the contract allows.",
     "counterfeits": "R(n) is exact: a group's tuples are its people and its stated counterfeits.",
 }
+
+
+def draw_soon() -> None:
+    """Begin to import what draws charts: it takes a while, and the snapshot waits for its verdict anyway."""
+    threading.Thread(target=importlib.import_module, args=("matplotlib.figure",)).start()
 
 
 def of_snapshot(series: Series, snapshot: Snapshot) -> dict[str, Any]:
