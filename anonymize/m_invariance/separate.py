@@ -45,7 +45,7 @@ def place_separated(counts: Counts, m: int, on_ineligible: str, rng: np.random.G
         If fewer than m values are left to a class and `on_ineligible` is not `defer`.
     """
     buckets = _Buckets(counts)
-    popularity = np.lexsort((-counts.free, -_people_by_value(counts)))
+    frequent_first = np.argsort(-counts.free, kind="stable")
     held_back = np.zeros_like(counts.separated)
     for group in rng.permutation(len(counts.separated)):
         value, forbidden = counts.separated_value[group], counts.forbidden[group]
@@ -54,7 +54,7 @@ def place_separated(counts: Counts, m: int, on_ineligible: str, rng: np.random.G
         if not remaining:
             continue
         if not len(fitting):
-            signature = _new_signature(value, popularity[~forbidden[popularity]], m)
+            signature = _new_signature(value, frequent_first[~forbidden[frequent_first]], m)
             if signature is None:
                 held_back[group] = remaining
                 continue
@@ -70,18 +70,12 @@ def place_separated(counts: Counts, m: int, on_ineligible: str, rng: np.random.G
     return buckets.placed(held_back)
 
 
-def _people_by_value(counts: Counts) -> np.ndarray:
-    """int[V]: separated people by value."""
-    people = np.zeros_like(counts.free)
-    np.add.at(people, counts.separated_value, counts.separated)
-    return people
-
-
 def _new_signature(value: int, allowed: np.ndarray, m: int) -> np.ndarray | None:
-    """The block of at least m values that `value` lies in, of a partition of the `allowed` ones.
+    """The block of at least m values that `value` lies in, of the `allowed` ones cut into blocks in order.
 
     Every other value of the block would have had the same signature, so that nobody can tell from the
-    choice which of them is the person's. "The value and m - 1 frequent ones" would give a rare one away.
+    choice which of them is the person's: "the value and m - 1 frequent ones" would give a rare one away.
+    For the same reason the order must not depend on the separated people's own values.
     """
     blocks = len(allowed) // m
     if not blocks:
