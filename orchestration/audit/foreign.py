@@ -163,7 +163,7 @@ def _codes(published: pl.Series, qi: QuasiIdentifier, foreign: Foreign, where: s
     return pl.DataFrame(
         {
             end: text.replace_strict(
-                distinct, [read[written][n] for written in distinct], return_dtype=pl.Float64
+                distinct, [float(read[written][n]) for written in distinct], return_dtype=pl.Float64
             ).cast(dtype)
             for n, end in enumerate(("low", "high"))
         }

@@ -1,0 +1,122 @@
+"""The audit's report: one page that stands alone, and the same as JSON. Figures, never a person."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from anonymize.attack.evidence import MEANINGS, SERIES
+from orchestration.audit import charts
+from orchestration.audit.findings import (
+    AttackedSeries,
+    Evidence,
+    Findings,
+    final_distribution,
+    intersection_table,
+    largest_breach,
+)
+
+BACKGROUND = [
+    "every published table, of every series given",
+    "who is in the table at every release, under which name",
+    "everybody's exact quasi-identifiers at every release",
+    "that a person's sensitive value stays the same while they carry it, and when it changed",
+    "how many counterfeits each group has, as far as that is published",
+]
+
+
+def describe(findings: Findings, evidence: Evidence, contract: Path) -> dict[str, Any]:
+    """Everything the report says, as plain JSON values."""
+    return {
+        "holds": findings.holds,
+        "contract": {
+            "file": str(contract),
+            "product": findings.contract.product,
+            "quasi_identifiers": [qi.name for qi in findings.contract.quasi_identifiers],
+            "sensitive": findings.contract.sensitive.name,
+            "principle": findings.contract.principle.model_dump(mode="json"),
+        },
+        "background_knowledge": BACKGROUND
+        + (["everybody's group in every release (private folder)"] if evidence.private else []),
+        "promises": [
+            row | {"meaning": MEANINGS[SERIES if row["promise"].startswith(SERIES) else row["promise"]]}
+            for row in findings.promises().to_dicts()
+        ],
+        "series": [_series(one) for one in findings.series],
+        "not_covered": [{"what": what, "why": why} for what, why in findings.not_covered],
+        "read": [
+            {"file": file, "sha256": digest, "rows": rows}
+            for file, (digest, rows) in sorted(evidence.reading.files.items())
+        ],
+        "software": f"republish {version('republish')}",
+    }
+
+
+def _series(series: AttackedSeries) -> dict[str, Any]:
+    return {
+        "name": series.name,
+        "releases": [
+            {
+                "release": release.name,
+                "tuples": release.tuples,
+                "figures": release.audit.figures,
+                "evidence": release.audit.evidence.to_dicts(),
+            }
+            for release in series.releases
+        ],
+        "intersection": intersection_table(series).to_dicts(),
+        "candidates": final_distribution(series).to_dicts(),
+        "largest_breach_probability": largest_breach(series),
+        # Signatures are numbered, not named: which values are rare is not the report's to say.
+        "equivalence": [
+            {
+                "signature": number,
+                "values": len(found.signature),
+                "partitions": found.partitions,
+                "people": found.people,
+                "e": found.e,
+                "at_least": found.at_least,
+                "proven": found.proven,
+            }
+            for number, found in enumerate(series.equivalences, start=1)
+        ],
+    }
+
+
+def write_report(described: dict[str, Any], findings: Findings, folder: Path) -> tuple[Path, Path]:
+    """Write `audit.html` and `audit.json` into a folder; returns their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plots = {
+        one.name: {
+            "candidates": charts.candidates_over_time(one, findings.contract),
+            "risk": charts.risk_over_time(one, findings.contract),
+            "equivalence": charts.equivalence_by_signature(one, findings.contract),
+        }
+        for one in findings.series
+    }
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("orchestration.audit", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["figure"] = _figure
+    page = environment.get_template("report.html.j2").render(**described, plots=plots)
+    html, data = folder / "audit.html", folder / "audit.json"
+    html.write_text(page)
+    data.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n")
+    return html, data
+
+
+def _figure(value: Any) -> str:
+    """A number as a reader wants it; a dash where there is none."""
+    if value is None:
+        return "\u2013"
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:,.4g}"
+    return f"{int(value):,}" if isinstance(value, int | float) else str(value)

@@ -1,0 +1,215 @@
+import datetime as dt
+
+import polars as pl
+import pytest
+import yaml
+
+from anonymize.contract import parse_contract
+from anonymize.errors import ContractError, PublishedFolderError
+from orchestration.audit.foreign import convert, interval_reader, load_mapping
+
+
+@pytest.fixture(scope="module")
+def declared():
+    return parse_contract(
+        {
+            "product": "clinic",
+            "series": "v1",
+            "source": {"path": "{release}.csv"},
+            "releases": {"first": dt.date(2024, 1, 1), "cron": "0 0 1 1 *"},
+            "identifier": "id",
+            "quasi_identifiers": [
+                {"name": "age", "kind": "number", "domain": [0, 120]},
+                {"name": "weight", "kind": "number", "domain": [0.5, 300.0]},
+                {"name": "born", "kind": "date", "domain": ["1900-01-01", "2030-12-31"]},
+                {
+                    "name": "town",
+                    "kind": "category",
+                    "hierarchy": [["12001", "12", "*"], ["12002", "12", "*"], ["47001", "47", "*"]],
+                },
+            ],
+            "sensitive": {"name": "disease"},
+            "principle": {"name": "m_invariance", "m": 2},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "bounds"),
+    [
+        ("21", (21, 21)),
+        ("[21, 23]", (21, 23)),
+        ("[21,23)", (21, 22)),
+        ("(20, 23[", (21, 22)),
+        ("]20; 23]", (21, 23)),
+        ("[21-23]", (21, 23)),
+        ("21-23", (21, 23)),
+        ("21 – 23", (21, 23)),  # noqa: RUF001
+        ("21 to 23", (21, 23)),
+        ("21..23", (21, 23)),
+        ("[20.5, 23.5]", (21, 23)),
+        ("[20.5, 23.0)", (21, 22)),
+        ("2*", (20, 29)),
+        ("1**", (100, 199)),
+        ("<20", (0, 19)),
+        ("<= 20", (0, 20)),
+        (">64", (65, 120)),
+        (">=65", (65, 120)),
+        ("65+", (65, 120)),
+        ("*", (0, 120)),
+        ("{21, 25, 23}", (21, 25)),
+        ("[-inf, 20]", (0, 20)),
+        ("adults", None),
+        ("21-", None),
+        ("", (0, 120)),
+    ],
+)
+def test_intervals_of_whole_numbers(declared, written, bounds):
+    age = declared.quasi_identifiers[0]
+    assert interval_reader(age, suppressed=("*", ""))(written) == bounds
+
+
+@pytest.mark.parametrize(
+    ("written", "bounds"),
+    [
+        ("50.5", (50.5, 50.5)),
+        ("[50.5, 60.25]", (50.5, 60.25)),
+        ("-5--3.5", (-5, -3.5)),
+        ("1e2-2e2", (100, 200)),
+    ],
+)
+def test_intervals_of_fractions(declared, written, bounds):
+    assert interval_reader(declared.quasi_identifiers[1])(written) == bounds
+
+
+def test_an_open_end_leaves_the_end_itself_out(declared):
+    low, high = interval_reader(declared.quasi_identifiers[1])("(50.5, 60.5)")
+    assert 50.5 < low < 50.500001
+    assert 60.499999 < high < 60.5
+
+
+@pytest.mark.parametrize(
+    ("written", "first", "last"),
+    [
+        ("2024-02-29", "2024-02-29", "2024-02-29"),
+        ("2024-02", "2024-02-01", "2024-02-29"),
+        ("2024", "2024-01-01", "2024-12-31"),
+        ("[2024-01-31, 2024-03-01)", "2024-01-31", "2024-02-29"),
+        ("2020-2024", "2020-01-01", "2024-12-31"),
+        ("2024-01-01 - 2024-03-31", "2024-01-01", "2024-03-31"),
+    ],
+)
+def test_intervals_of_dates(declared, written, first, last):
+    days = [(dt.date.fromisoformat(text) - dt.date(1970, 1, 1)).days for text in (first, last)]
+    assert list(interval_reader(declared.quasi_identifiers[2])(written)) == days
+
+
+@pytest.mark.parametrize(
+    ("written", "bounds"),
+    [
+        ("12002", (1, 1)),
+        ("12", (0, 1)),
+        ("12***", (0, 1)),
+        ("12*", (0, 1)),
+        ("*", (0, 2)),
+        ("[12002, 47001]", (1, 2)),
+        ("{47001, 12002}", (1, 2)),
+        ("99***", None),
+        ("Berlin", None),
+    ],
+)
+def test_labels_masks_and_nodes_of_a_hierarchy(declared, written, bounds):
+    assert interval_reader(declared.quasi_identifiers[3])(written) == bounds
+
+
+def test_labels_of_numbers_by_a_hierarchy_of_their_own(declared):
+    paths = [[str(age), "minor" if age < 18 else "adult", "anybody"] for age in range(121)]
+    read = interval_reader(declared.quasi_identifiers[0], paths)
+    assert (read("minor"), read("adult"), read("anybody")) == ((0, 17), (18, 120), (0, 120))
+
+
+MAPPING = {
+    "quasi_identifiers": {"age": "Age", "weight": ["kg from", "kg to"], "born": "Born", "town": "Zip"},
+    "sensitive": "Diagnosis",
+}
+ROWS = pl.DataFrame(
+    {
+        "Zip": ["12***", "12***", "47001"],
+        "Age": ["20-29", "20-29", "[30, 39]"],
+        "kg from": ["50.0", "50.0", "70"],
+        "kg to": ["60.0", "60.0", "80"],
+        "Born": ["1990", "1990", "1980-05"],
+        "Diagnosis": ["flu", "gout", "flu"],
+    }
+)
+
+
+@pytest.fixture
+def mapping(tmp_path, declared):
+    def load(changes=None):
+        file = tmp_path / "mapping.yaml"
+        file.write_text(yaml.safe_dump(MAPPING | (changes or {})))
+        return load_mapping(file, declared)
+
+    return load
+
+
+def test_rows_with_the_same_quasi_identifiers_are_a_group(mapping, declared):
+    table = convert(ROWS, mapping(), declared, "2024.csv")["microdata"]
+    assert table["group_id"].to_list() in ([1, 1, 2], [2, 2, 1])
+    assert table.row(0, named=True) | {"group_id": 0} == {
+        "group_id": 0,
+        "age_low": 20,
+        "age_high": 29,
+        "weight_low": 50.0,
+        "weight_high": 60.0,
+        "born_low": dt.date(1990, 1, 1),
+        "born_high": dt.date(1990, 12, 31),
+        "town_low": "12001",
+        "town_high": "12002",
+        "disease": "flu",
+    }
+
+
+def test_a_column_can_number_the_groups(mapping, declared):
+    rows = ROWS.with_columns(pl.Series("class", ["x", "y", "y"]))
+    table = convert(rows, mapping({"group": "class"}), declared, "2024.csv")["microdata"]
+    assert table["group_id"].to_list() == [1, 2, 2]
+
+
+def test_columns_nobody_named_are_kept_for_the_attack_on_side_channels(mapping, declared):
+    table = convert(ROWS.with_columns(note=pl.lit("x")), mapping(), declared, "2024.csv")["microdata"]
+    assert "note" in table.columns
+
+
+def test_what_can_t_be_read_is_named_with_what_can(mapping, declared):
+    rows = ROWS.with_columns(Age=pl.Series(["young", "old", "20-29"]))
+    with pytest.raises(
+        PublishedFolderError, match=r"2024.csv: column Age: can't read 'old'.*\(2 such texts\).*21-23"
+    ):
+        convert(rows, mapping(), declared, "2024.csv")
+
+
+def test_an_interval_that_ends_before_it_begins_is_refused(mapping, declared):
+    rows = ROWS.rename({"kg from": "kg to", "kg to": "kg from"})
+    with pytest.raises(PublishedFolderError, match="3 intervals of weight end before they begin"):
+        convert(rows, mapping(), declared, "2024.csv")
+
+
+def test_a_missing_column_is_named(mapping, declared):
+    with pytest.raises(PublishedFolderError, match="has no column Diagnosis"):
+        convert(ROWS.drop("Diagnosis"), mapping(), declared, "2024.csv")
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"quasi_identifiers": {"age": "Age"}}, "quasi_identifiers.born: is missing"),
+        ({"quasi_identifiers": MAPPING["quasi_identifiers"] | {"sex": "Sex"}}, "is no quasi-identifier"),
+        ({"sensitiv": "x"}, "sensitiv"),
+        ({"hierarchies": {"age": "none.csv"}}, "can't be read"),
+    ],
+)
+def test_faults_of_a_mapping_are_named(mapping, changes, fault):
+    with pytest.raises(ContractError, match=fault):
+        mapping(changes)
