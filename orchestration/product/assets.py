@@ -27,7 +27,7 @@ from orchestration.product.names import (
 from orchestration.series import Series
 from orchestration.steps.candidate import compute_candidate
 from orchestration.steps.delta import compare_snapshots
-from orchestration.steps.publication import publish
+from orchestration.steps.publication import Published, publish
 from orchestration.steps.snapshot import take_snapshot
 
 ONE_RUN = dg.BackfillPolicy.single_run()
@@ -72,9 +72,7 @@ def _snapshot(series: Series) -> dg.AssetsDefinition:
         name=f"{series.contract.product}_{SNAPSHOT}",
         specs=[spec],
         check_specs=[
-            dg.AssetCheckSpec(
-                SNAPSHOT_CHECK, asset=spec.key, description="The snapshot is what the contract promises."
-            )
+            _check_spec(series, SNAPSHOT, SNAPSHOT_CHECK, "The snapshot is what the contract promises.")
         ],
         partitions_def=release_partitions(series.file),
         backfill_policy=ONE_RUN,
@@ -92,6 +90,7 @@ def _snapshot(series: Series) -> dg.AssetsDefinition:
                 raise
             context.log.info(f"{release}: a snapshot of {taken.people} people")
             _add(context, spec.key, release, metadata.of_snapshot(series, taken))
+            _log_checks(context, spec.key, release, [taken.verdict])
         yield dg.MaterializeResult()
         yield _check(spec.key, taken.verdict)
 
@@ -161,8 +160,7 @@ def _bracket(series: Series) -> dg.AssetsDefinition:
         name=f"{product}_candidate",
         specs=specs,
         check_specs=[
-            dg.AssetCheckSpec(promise, asset=release_key, description=metadata.PROMISES[promise])
-            for promise in promises
+            _check_spec(series, RELEASE, promise, metadata.PROMISES[promise]) for promise in promises
         ],
         partitions_def=release_partitions(series.file),
         backfill_policy=ONE_RUN,
@@ -182,6 +180,7 @@ def _bracket(series: Series) -> dg.AssetsDefinition:
             )
             for asset, entries in metadata.of_candidate(series, release, committed).items():
                 _add(context, asset_key(product, asset), release, entries)
+            _log_checks(context, release_key, release, committed.verdicts)
         for asset in BRACKET:
             yield dg.MaterializeResult(asset_key=asset_key(product, asset))
         for verdict in committed.verdicts:
@@ -208,9 +207,7 @@ def _publication(series: Series) -> dg.AssetsDefinition:
         name=f"{series.contract.product}_{PUBLICATION}",
         specs=[spec],
         check_specs=[
-            dg.AssetCheckSpec(
-                CHAIN_CHECK, asset=spec.key, description="Every published file is what its manifest says."
-            )
+            _check_spec(series, PUBLICATION, CHAIN_CHECK, "Every published file is what its manifest says.")
         ],
         partitions_def=release_partitions(series.file),
         backfill_policy=ONE_RUN,
@@ -247,6 +244,39 @@ def _told_to_dagster() -> Iterator[None]:
 
 def _add(context: dg.AssetExecutionContext, key: dg.AssetKey, release: str, entries: dict[str, Any]) -> None:
     context.add_asset_metadata(entries, asset_key=key, partition_key=release)
+
+
+def _check_spec(series: Series, asset: str, name: str, description: str) -> dg.AssetCheckSpec:
+    return dg.AssetCheckSpec(
+        name,
+        asset=asset_key(series.contract.product, asset),
+        description=description,
+        partitions_def=release_partitions(series.file),
+    )
+
+
+def _log_checks(
+    context: dg.AssetExecutionContext, key: dg.AssetKey, release: str, verdicts: list[Verdict]
+) -> None:
+    """Show what checks found of each release of a range: a result alone would show it of none."""
+    if len(context.partition_keys) == 1:
+        return
+    for verdict in verdicts:
+        context.log_event(
+            dg.AssetCheckEvaluation(
+                asset_key=key,
+                check_name=verdict.promise,
+                passed=verdict.passed,
+                metadata=verdict.figures,
+                description="; ".join(verdict.broken) or None,
+                partition=release,
+            )
+        )
+
+
+def _chain_verdict(published: Published) -> Verdict:
+    figures = {"files": len(published.manifest["files"]), "releases_before": published.manifest["n"] - 1}
+    return Verdict(promise=CHAIN_CHECK, passed=True, figures=figures)
 
 
 def _check(key: dg.AssetKey, verdict: Verdict) -> dg.AssetCheckResult:
