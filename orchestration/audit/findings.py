@@ -278,8 +278,8 @@ def _equivalence_gaps(series: AttackedSeries) -> list[tuple[str, str]]:
         (
             f"{series.name}: equivalence on {unproven} of {len(series.equivalences)} signatures",
             (
-                "the time was too short to prove the smallest attack; the smallest found and a bound are given. Give"
-                " more time (--seconds)."
+                "the time was too short to prove the smallest; the one found is given, and a bound."
+                " Give more time (--seconds)."
             ),
         )
     ]

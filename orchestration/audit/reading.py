@@ -23,7 +23,7 @@ from orchestration.manifest import MANIFEST, verify_release
 
 TABLES = ("microdata", "quasi_identifiers", "sensitive", "counterfeits")
 UNNEEDED = {
-    "product": "audited",
+    "product": "releases",
     "series": "audited",
     "source": {"path": "{release}.csv"},
     "releases": {"first": "2000-01-01", "cron": "0 0 1 1 *"},
@@ -170,7 +170,7 @@ def read_linkage(
 ) -> pl.DataFrame:
     """The private linkage of a release: identifier and `group_id` of everybody in it.
 
-    Looked for in `<folder>/<release>/`, `<folder>/<series>/<release>/` and one level deeper.
+    Looked for in `<folder>/<release>/`, and in `<series>/<release>/` anywhere in the folder.
 
     Raises
     ------
@@ -178,13 +178,12 @@ def read_linkage(
         If there is none, or more than one.
     """
     tail = Path(series).name
+    # Another series' linkage would be worse than none.
     places = [
         path
-        for path in sorted({*folder.glob("*.parquet"), *folder.glob("**/linkage.parquet")})
-        if path.name == "linkage.parquet" and path.parent.name == release
+        for path in sorted(folder.glob("**/linkage.parquet"))
+        if path.parent.name == release and (path.parents[1].name == tail or path.parents[1] == folder)
     ]
-    own = [path for path in places if path.parent.parent.name == tail]
-    places = own or places
     if len(places) != 1:
         raise SnapshotError(
             f"{folder}: has {len(places) or 'no'} linkage.parquet of release {release} of series {tail}"

@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from attack_series import Release, contract, publish, snapshots
+from tests.anonymize.attack.attack_series import Release, contract, publish, snapshots
 
 from anonymize.attack import evidence as ev
 from anonymize.attack.audit import audit_release

@@ -1,0 +1,268 @@
+"""`republish audit`, as an auditor uses it: folders in, a verdict and a report out."""
+
+import hashlib
+import json
+import re
+
+import polars as pl
+import pytest
+import yaml
+from rich.console import Console
+
+from anonymize.attack import evidence as ev
+from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
+from orchestration.audit.command import audit
+from tests.anonymize.attack.attack_series import contract, publish, snapshots
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Two series of one product, as they lie with the publisher and with the public."""
+    declared = contract()
+    told = {
+        "identifier": "patient",
+        "quasi_identifiers": [
+            qi.model_dump(mode="json", exclude_none=True) for qi in declared.quasi_identifiers
+        ],
+        "sensitive": {"name": "disease"},
+        "principle": {"name": "m_invariance", "m": 3},
+    }
+    (tmp_path / "contract.yaml").write_text(yaml.safe_dump(told))
+    (tmp_path / "truth").mkdir()
+    tables = list(snapshots(count=400, releases=2))
+    for series in ("v1", "v2"):
+        for n, release in enumerate(publish(tables, declared, series=series), start=1):
+            name = f"2024-0{n}-01"
+            release.snapshot.write_parquet(tmp_path / f"truth/{name}.parquet")
+            write_release(tmp_path / "published/hospital" / series / name, release.tables)
+            write_release(tmp_path / "private/hospital" / series / name, {"linkage": release.linkage})
+    return tmp_path
+
+
+def write_release(folder, tables):
+    folder.mkdir(parents=True)
+    for name, table in tables.items():
+        table.write_parquet(folder / f"{name}.parquet")
+
+
+def run(folders, *published, **options):
+    options = {"truth": folders / "truth", "contract": folders / "contract.yaml"} | options
+    paths = [folders / "published/hospital" / path for path in published]
+    return audit(paths, console=Console(quiet=True), **options)
+
+
+def report(folder):
+    return json.loads((folder / "audit.json").read_text())
+
+
+def broken(described):
+    return {row["promise"] for row in described["promises"] if not row["holds"]}
+
+
+def test_a_valid_series_passes_with_and_without_the_private_folder(folders):
+    assert run(folders, "v1") == 0
+    assert run(folders, "v1", private=folders / "private") == 0
+    assert run(folders, "v1/2024-01-01", "v1/2024-02-01") == 0
+
+
+def test_two_series_of_the_same_people_fail_together(folders):
+    assert run(folders, "v1", "v2", private=folders / "private", out=folders / "report") == 3
+    assert all(promise.startswith(ev.SERIES) for promise in broken(report(folders / "report")))
+
+
+def test_a_broken_release_is_named(folders):
+    file = folders / "published/hospital/v1/2024-02-01/microdata.parquet"
+    pl.read_parquet(file).slice(1).write_parquet(file)
+    assert run(folders, "v1", out=folders / "report") == 3
+    described = report(folders / "report")
+    assert {ev.COUNTS, ev.SHARE} <= broken(described)
+    assert {tuple(row["broken_in"]) for row in described["promises"] if not row["holds"]} == {("2024-02-01",)}
+
+
+def test_the_report_has_figures_and_hashes_and_nobody_s_value_or_name(folders):
+    run(folders, "v1", private=folders / "private", out=folders / "report")
+    page = (folders / "report/audit.html").read_text()
+    described = report(folders / "report")
+    everybody = pl.concat([pl.read_parquet(file) for file in (folders / "truth").iterdir()])
+    for text in (page, json.dumps(described)):
+        assert not any(name in text for name in everybody["patient"])
+        assert not any(value in text for value in everybody["disease"].unique())
+    read = {file["file"]: file["sha256"] for file in described["read"]}
+    truth = folders / "truth/2024-01-01.parquet"
+    assert read[str(truth)] == hashlib.sha256(truth.read_bytes()).hexdigest()
+    assert len(read) == 1 + 2 + 2 * 2 + 2
+    assert described["not_covered"]
+    assert described["background_knowledge"]
+    assert page.count("<svg") == 3
+
+
+def test_the_page_stands_alone(folders):
+    run(folders, "v1", out=folders / "report")
+    page = (folders / "report/audit.html").read_text()
+    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!#)""", page)
+    assert "<script" not in page
+
+
+def test_the_same_audit_writes_the_same_report(folders):
+    for name in ("one", "two"):
+        run(folders, "v1", out=folders / name)
+    for file in ("audit.html", "audit.json"):
+        assert (folders / "one" / file).read_text() == (folders / "two" / file).read_text()
+
+
+def test_without_hosting_groups_the_report_says_what_it_did_not_cover(folders):
+    run(folders, "v1", out=folders / "with_out")
+    run(folders, "v1", private=folders / "private", out=folders / "with")
+    without = [gap["what"] for gap in report(folders / "with_out")["not_covered"]]
+    covered = [gap["what"] for gap in report(folders / "with")["not_covered"]]
+    assert any("groups of" in gap for gap in without)
+    assert not any("groups of" in gap for gap in covered)
+
+
+def test_a_stray_file_in_a_release_is_reported(folders):
+    (folders / "published/hospital/v1/2024-01-01/notes.txt").write_text("counterfeits: see row 7")
+    assert run(folders, "v1", out=folders / "report") == 3
+    assert broken(report(folders / "report")) == {ev.METADATA}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error", "said"),
+    [
+        (lambda at: (at / "truth/2024-02-01.parquet").unlink(), SnapshotError, "the truth of 2024-02-01"),
+        (lambda at: (at / "truth/2024-02-01.parquet").write_bytes(b"PAR1"), SnapshotError, "can't be read"),
+        (
+            lambda at: (at / "contract.yaml").write_text("identifier: patient"),
+            ContractError,
+            "quasi_identifiers",
+        ),
+        (lambda at: (at / "contract.yaml").unlink(), ContractError, "no such file"),
+        (
+            lambda at: (at / "published/hospital/v1/2024-01-01/counterfeits.parquet").unlink(),
+            PublishedFolderError,
+            "counterfeits.parquet: is missing",
+        ),
+        (
+            lambda at: (at / "published/hospital/v1/2024-01-01/microdata.parquet").write_bytes(b"no"),
+            PublishedFolderError,
+            "can't be read",
+        ),
+        (
+            lambda at: (at / "private/hospital/v1/2024-01-01/linkage.parquet").unlink(),
+            SnapshotError,
+            "no linkage.parquet of release 2024-01-01",
+        ),
+    ],
+)
+def test_wrong_input_is_an_error_that_says_what_and_where(folders, spoil, error, said):
+    spoil(folders)
+    with pytest.raises(error, match=said) as raised:
+        run(folders, "v1", private=folders / "private", out=folders / "report")
+    assert raised.value.exit_code == 2
+    assert not (folders / "report").exists()
+
+
+def test_what_is_no_release_is_refused(folders):
+    with pytest.raises(PublishedFolderError, match="no such file or folder"):
+        run(folders, "v9")
+    with pytest.raises(PublishedFolderError, match="--mapping"):
+        audit([folders / "truth"], folders / "truth", folders / "contract.yaml")
+
+
+def test_a_folder_that_is_not_what_its_manifest_says_is_refused(folders):
+    release = folders / "published/hospital/v1/2024-01-01"
+    files = {name: {"sha256": "0" * 64, "rows": 0} for name in ("microdata.parquet", "counterfeits.parquet")}
+    (release / "manifest.json").write_text(json.dumps({"files": files}))
+    with pytest.raises(PublishedFolderError, match="was changed after publication"):
+        run(folders, "v1")
+
+
+# Releases of another tool: two yearly CSV files, made one at a time.
+
+YEARS = {
+    "2022": [
+        ("21-22", "120**", "dyspepsia"),
+        ("21-22", "120**", "bronchitis"),
+        ("36-41", "2****", "flu"),
+        ("36-41", "2****", "gastritis"),
+    ],
+    "2023": [
+        ("[21, 23]", "12***", "dyspepsia"),
+        ("[21, 23]", "12***", "gastritis"),
+        ("36-41", "2****", "flu"),
+        ("36-41", "2****", "gastritis"),
+    ],
+}
+TRUTH = {
+    "2022": [
+        ("Bob", 21, 12000, "dyspepsia"),
+        ("Alice", 22, 12040, "bronchitis"),
+        ("Gary", 41, 20000, "flu"),
+        ("Helen", 36, 27000, "gastritis"),
+    ],
+    "2023": [
+        ("Bob", 21, 12000, "dyspepsia"),
+        ("David", 23, 12500, "gastritis"),
+        ("Gary", 41, 20000, "flu"),
+        ("Helen", 36, 27000, "gastritis"),
+    ],
+}
+
+
+@pytest.fixture
+def yearly(tmp_path):
+    for year, rows in YEARS.items():
+        table = pl.DataFrame(rows, schema=["AGE", "ZIP", "DIAG"], orient="row")
+        write_csv(table, tmp_path / f"published/{year}.csv")
+    for year, rows in TRUTH.items():
+        table = pl.DataFrame(rows, schema=["name", "age", "zipcode", "disease"], orient="row")
+        write_csv(table, tmp_path / f"truth/{year}.csv")
+    (tmp_path / "contract.yaml").write_text(
+        """
+        identifier: name
+        quasi_identifiers:
+          - {name: age, kind: number, domain: [0, 120]}
+          - {name: zipcode, kind: number, domain: [10000, 99999]}
+        sensitive: {name: disease}
+        principle: {name: m_invariance, m: 2}
+        """
+    )
+    (tmp_path / "mapping.yaml").write_text(
+        """
+        quasi_identifiers: {age: AGE, zipcode: ZIP}
+        sensitive: DIAG
+        """
+    )
+    return tmp_path
+
+
+def write_csv(table, file):
+    file.parent.mkdir(exist_ok=True)
+    table.write_csv(file)
+
+
+def test_two_yearly_files_of_another_tool_give_bob_away(yearly):
+    code = audit(
+        [yearly / "published"],
+        yearly / "truth",
+        yearly / "contract.yaml",
+        mapping=yearly / "mapping.yaml",
+        out=yearly / "report",
+        console=Console(quiet=True),
+    )
+    assert code == 3
+    described = report(yearly / "report")
+    (candidates,) = [row for row in described["promises"] if row["promise"] == ev.CANDIDATES]
+    assert (candidates["people"], candidates["broken"], candidates["found"]) == (5, 1, 1)
+    assert candidates["broken_in"] == ["2023"]
+    assert [row["e"] for row in described["series"][0]["equivalence"]].count(1) == 0
+
+
+def test_one_year_alone_holds(yearly):
+    code = audit(
+        [yearly / "published/2022.csv"],
+        yearly / "truth",
+        yearly / "contract.yaml",
+        mapping=yearly / "mapping.yaml",
+        console=Console(quiet=True),
+    )
+    assert code == 0
