@@ -25,6 +25,7 @@ from orchestration.product.names import (
     asset_key,
 )
 from orchestration.series import Series
+from orchestration.steps.audit import ATTACK
 from orchestration.steps.candidate import compute_candidate
 from orchestration.steps.delta import compare_snapshots
 from orchestration.steps.publication import Published, publish
@@ -123,7 +124,7 @@ def _delta(series: Series) -> dg.AssetsDefinition:
 
 
 def _bracket(series: Series) -> dg.AssetsDefinition:
-    product, promises = series.contract.product, principle_of(series.contract).promises
+    product, promises = series.contract.product, (*principle_of(series.contract).promises, ATTACK)
     specs = [
         _spec(
             series,

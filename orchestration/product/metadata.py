@@ -15,6 +15,7 @@ from anonymize.codes import code_domain, encode
 from anonymize.contract import Contract
 from orchestration.product.names import AUDIT, BUCKETS, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from orchestration.series import Series
+from orchestration.steps.audit import ATTACK
 from orchestration.steps.candidate import Committed
 from orchestration.steps.publication import Published
 from orchestration.steps.snapshot import Snapshot
@@ -25,6 +26,7 @@ PROMISES = {
     "coverage": "Every person's group covers their quasi-identifiers and has their value.",
     "minimum_widths": "No interval is narrower than the contract allows.",
     "counterfeits": "R(n) is exact: a group's tuples are its people and its stated counterfeits.",
+    ATTACK: "Who knows everybody's quasi-identifiers, stays and groups learns no more than was promised.",
 }
 
 
@@ -72,8 +74,9 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
             "share of tuples": counterfeits / max(1, figures["tuples"]),
         },
         AUDIT: {
-            "promises": len(committed.verdicts),
-            "broken": sum(not verdict.passed for verdict in committed.verdicts),
+            **{name.replace("_", " "): figure for name, figure in committed.attack.items()},
+            "checks": len(committed.verdicts),
+            "failed checks": sum(not verdict.passed for verdict in committed.verdicts),
         },
     }
 

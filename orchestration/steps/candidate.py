@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from anonymize.candidate import Candidate
-from anonymize.errors import AlreadyPublished, AuditFailed, HomeError
+from anonymize.errors import (
+    AlreadyPublished,
+    AuditFailed,
+    HomeError,
+    NotEligible,
+    ValueChangeRefused,
+)
 from anonymize.state import State
-from orchestration.expectations import Verdict, judge, summon
-from orchestration.manifest import verify_release
-from orchestration.principles import code_version, principle_of
+from orchestration.committed import (
+    COMMITTED,
+    Committed,
+    committed_in_history,
+    history_row,
+    read_committed,
+)
+from orchestration.expectations import Verdict, summon
+from orchestration.principles import principle_of
 from orchestration.series import Series
+from orchestration.steps.audit import Audit, Knowledge, audit, knowledge_tables, read_knowledge
 from orchestration.store import read_json, sha256, write_json, write_table
 
-COMMITTED = "candidate.json"
-"""Written last: without it, nothing else in the folder counts."""
-
-
-@dataclass(frozen=True)
-class Committed:
-    """A candidate that passed its audit, as recorded in `candidate.json`."""
-
-    inputs: str
-    """SHA-256 (hex) of all it was made from: snapshot, state, parameters, algorithm, key."""
-    figures: Mapping[str, int]
-    """Counts worth plotting."""
-    widths: Mapping[str, float]
-    """The mean interval width of each quasi-identifier."""
-    verdicts: list[Verdict]
-    """What the audit found."""
-    seconds: Mapping[str, float]
-    """How long each part took, when it was computed."""
-    is_new: bool = True
-    """Whether it was computed just now, rather than found."""
+STATE = ("memory.parquet", "signatures.parquet")
+"""What the next release is built on."""
 
 
 def compute_candidate(series: Series, release: str) -> Committed:
@@ -59,44 +51,49 @@ def compute_candidate(series: Series, release: str) -> Committed:
     """
     summon()
     with series.held(release) as folder:
-        inputs = _inputs(series, release, folder)
+        present = made_from(series, release)
         committed = read_committed(folder)
         if series.is_published(release):
-            return _already_published(series, release, committed, inputs)
-        if committed is not None and committed.inputs == inputs:
+            return _already_published(series, release, committed, present)
+        if committed is not None and committed.made_from == present:
             return committed
         (folder / COMMITTED).unlink(missing_ok=True)
-        return _compute(series, release, folder, inputs)
+        return _compute(series, release, folder, present)
 
 
-def _compute(series: Series, release: str, folder: Path, inputs: str) -> Committed:
+def _compute(series: Series, release: str, folder: Path, present: Mapping[str, Any]) -> Committed:
     contract, principle = series.contract, principle_of(series.contract)
     clock = _Clock()
     people = pl.read_parquet(folder / "snapshot.parquet")
     before = _state_before(series, release, people)
+    knowledge, weakest_m = _audit_before(series, release)
     clock.lap("files")
-    candidate = principle.release(
-        people, contract, before, series.number(release), lambda purpose: series.draw(release, purpose)
-    )
+    try:
+        candidate = principle.release(
+            people, contract, before, series.number(release), lambda purpose: series.draw(release, purpose)
+        )
+    except (NotEligible, ValueChangeRefused) as refusal:
+        raise type(refusal)(f"{series.name} {release}: {refusal}") from None
     clock.lap("algorithm")
-    evidence = principle.evidence(candidate.published, candidate.linkage, people, before, contract)
-    verdicts = judge(evidence, principle.parameters(contract, candidate.figures))
-    refuse_broken(series, release, verdicts)
+    found = audit(candidate, people, before, contract, series.number(release), knowledge, weakest_m)
+    refuse_broken(series, release, found.verdicts)
     clock.lap("audit")
-    written = _write(folder, candidate)
+    files = _write(folder, candidate, found)
     clock.lap("files")
-    record = {
-        "inputs": inputs,
-        "figures": dict(candidate.figures),
-        "widths": _mean_widths(evidence),
-        "audit": [verdict.as_json() for verdict in verdicts],
-        "seconds": clock.seconds,
-        "parameters": contract.principle.model_dump(mode="json"),
-        "files": written,
-    }
-    series.history.record_candidate(_history_row(series, release, record), candidate.buckets)
-    write_json(folder / COMMITTED, record)
-    return _committed(record, is_new=True)
+    committed = Committed(
+        made_from=present,
+        parameters=contract.principle.model_dump(mode="json"),
+        figures=dict(candidate.figures),
+        attack={**found.figures, "weakest_m": weakest_m},
+        widths=_mean_widths(found.evidence),
+        verdicts=found.verdicts,
+        seconds=clock.seconds,
+        files=files,
+    )
+    row = history_row(committed, contract.product, contract.series, release, series.number(release))
+    series.history.record_candidate(row, candidate.buckets)
+    write_json(folder / COMMITTED, committed.as_json())
+    return committed
 
 
 def refuse_broken(series: Series, release: str, verdicts: list[Verdict]) -> None:
@@ -110,34 +107,44 @@ def refuse_broken(series: Series, release: str, verdicts: list[Verdict]) -> None
         raise error
 
 
-def _inputs(series: Series, release: str, folder: Path) -> str:
-    """A digest of everything the published bytes depend on."""
+def made_from(series: Series, release: str) -> dict[str, Any]:
+    """Everything that a release's published bytes depend on, as it is now."""
     previous = series.previous(release)
     before = read_json(series.private(previous) / COMMITTED) if previous else None
-    snapshot = read_json(folder / "snapshot.json") or {}
-    parts = {
-        "release": [series.name, release, series.number(release)],
+    snapshot = read_json(series.private(release) / "snapshot.json") or {}
+    return {
+        "number": series.number(release),
         "snapshot": snapshot.get("sha256"),
-        "before": before and before["inputs"],
-        "code": code_version(series.contract),
-        "privacy": series.contract.privacy_digest(),
+        "release before": {name: before["files"][name] for name in STATE} if before else None,
+        "algorithm": principle_of(series.contract).version,
+        "parameters": series.contract.privacy_digest(),
         "key": series.key_fingerprint,
     }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _already_published(series: Series, release: str, committed: Committed | None, inputs: str) -> Committed:
+def _already_published(
+    series: Series, release: str, committed: Committed | None, present: Mapping[str, Any]
+) -> Committed:
     """A published release is verified, never computed again."""
-    verify_release(series.published(release))
-    if committed is None:  # its private folder is not kept any more: its bytes are all there is to verify
-        return _committed(_record_in_history(series, release), is_new=False)
-    if committed.inputs != inputs:
+    series.verify(release)
+    found = committed or _in_history(series, release)
+    changed = [part for part, value in found.made_from.items() if value != present.get(part)]
+    # A private folder that is not kept any more has nothing to say of what was made of it.
+    changed = [part for part in changed if present.get(part) is not None]
+    if changed:
         raise AlreadyPublished(
-            f"{series.name} {release} is published, and was made from other inputs or parameters than the"
-            " present ones. A published release can't be made again: let the change take effect from the"
-            " next release on, or begin a new series"
+            f"{series.name} {release} is published, and was made from another {' and other '.join(changed)}"
+            " than the present. A published release can't be made again: let the change take effect from"
+            " the next release on, or begin a new series"
         )
-    return committed
+    return found
+
+
+def _in_history(series: Series, release: str) -> Committed:
+    rows = series.history.releases(series.contract.product, series.contract.series).filter(release=release)
+    if rows.is_empty():  # a history begun anew: the release's bytes are all there is to verify
+        return Committed({}, {}, {}, {}, [], {}, {}, is_new=False)
+    return committed_in_history(rows.row(0, named=True))
 
 
 def _state_before(series: Series, release: str, people: pl.DataFrame) -> State:
@@ -146,65 +153,45 @@ def _state_before(series: Series, release: str, people: pl.DataFrame) -> State:
         return State.empty(people.schema[series.contract.sensitive.name])
     folder = series.private(previous)
     if read_committed(folder) is None:
-        raise HomeError(
-            f"{series.name} {release} is built on the release before, {previous}, which is not there with an"
-            f" audit passed. Release {previous} first"
-        )
+        raise HomeError(f"{series.name} {release} is built on {previous}. {_way_to(series, previous)}")
     return State(
         memory=pl.read_parquet(folder / "memory.parquet"),
         buckets=pl.read_parquet(folder / "signatures.parquet"),
     )
 
 
-def _write(folder: Path, candidate: Candidate) -> dict[str, str]:
-    """Write a candidate's tables; returns their SHA-256 by file name."""
+def _way_to(series: Series, previous: str) -> str:
+    """What to do when the release before is not there to build on."""
+    if series.is_published(previous):
+        return (
+            f"It is published, but its working files in {series.private(previous)} are gone or were changed:"
+            " put them back from a copy, or begin a new series"
+        )
+    return "There is none of that date with its audit passed: release that one first"
+
+
+def _audit_before(series: Series, release: str) -> tuple[Knowledge | None, int]:
+    """What the audit of the release before left to know, and the smallest m of the series so far."""
+    m, previous = series.contract.principle.m, series.previous(release)
+    if previous is None:
+        return None, m
+    before = read_json(series.private(previous) / COMMITTED)
+    return read_knowledge(series.private(previous)), min(m, before["attack"]["weakest_m"])
+
+
+def _write(folder: Path, candidate: Candidate, found: Audit) -> dict[str, str]:
+    """Write a candidate's tables and what its audit is to remember; returns their SHA-256 by file name."""
     tables = {
         **{f"candidate-{name}": table for name, table in candidate.published.items()},
         "linkage": candidate.linkage.sort(pl.all()),
         "buckets": candidate.buckets,
         "memory": candidate.state.memory,
         "signatures": candidate.state.buckets,
+        **knowledge_tables(found.knowledge),
     }
     for name, table in tables.items():
         write_table(folder / f"{name}.parquet", table)
     return {f"{name}.parquet": sha256(folder / f"{name}.parquet") for name in tables}
-
-
-def read_committed(folder: Path) -> Committed | None:
-    """The committed candidate in a private folder, or None if there is none or its files were touched."""
-    record = read_json(folder / COMMITTED)
-    if record is None:
-        return None
-    for name, digest in record["files"].items():
-        if not (folder / name).exists() or sha256(folder / name) != digest:
-            return None
-    return _committed(record, is_new=False)
-
-
-def _committed(record: Mapping[str, Any], *, is_new: bool) -> Committed:
-    return Committed(
-        inputs=record["inputs"],
-        figures=record["figures"],
-        widths=record["widths"],
-        verdicts=[Verdict(**verdict) for verdict in record["audit"]],
-        seconds=record["seconds"],
-        is_new=is_new,
-    )
-
-
-def _record_in_history(series: Series, release: str) -> dict[str, Any]:
-    rows = series.history.releases(series.contract.product, series.contract.series).filter(release=release)
-    if rows.is_empty():
-        return {"inputs": "", "figures": {}, "widths": {}, "audit": [], "seconds": {}}
-    row = rows.row(0, named=True)
-    figures = json.loads(row["figures"])
-    return {
-        "inputs": row["inputs"],
-        "figures": figures,
-        "widths": {},
-        "audit": json.loads(row["audit"]),
-        "seconds": json.loads(row["seconds"]),
-    }
 
 
 def _mean_widths(evidence: Mapping[str, pl.DataFrame]) -> dict[str, float]:
@@ -212,25 +199,6 @@ def _mean_widths(evidence: Mapping[str, pl.DataFrame]) -> dict[str, float]:
     if widths is None:
         return {}
     return {column: mean or 0.0 for column, mean in widths.select("column", "mean_width").iter_rows()}
-
-
-def _history_row(series: Series, release: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "product": series.contract.product,
-        "series": series.contract.series,
-        "release": release,
-        "n": series.number(release),
-        "status": "audited",
-        "principle": series.contract.principle.name,
-        "parameters": record["parameters"],
-        "figures": {
-            **record["figures"],
-            **{f"mean width of {qi}": width for qi, width in record["widths"].items()},
-        },
-        "audit": record["audit"],
-        "seconds": record["seconds"],
-        "inputs": record["inputs"],
-    }
 
 
 class _Clock:

@@ -9,12 +9,13 @@ from pathlib import Path
 import polars as pl
 
 from anonymize.errors import HomeError
+from orchestration.committed import Committed, read_committed
 from orchestration.home import private_folder
-from orchestration.manifest import MANIFEST, Described, manifest, verify_release
+from orchestration.manifest import MANIFEST, Described, manifest
 from orchestration.principles import principle_of
 from orchestration.series import Series
-from orchestration.steps.candidate import COMMITTED, read_committed
-from orchestration.store import read_json, sha256, write_folder
+from orchestration.steps.candidate import made_from
+from orchestration.store import sha256, write_folder
 
 
 @dataclass(frozen=True)
@@ -34,17 +35,17 @@ def publish(series: Series, release: str) -> Published:
     Raises
     ------
     HomeError
-        If there is no audited candidate, or it was built on another release than the one published
-        before it.
+        If there is no audited candidate, or it was made from something else than there is now: another
+        release before, other parameters.
     PublishedFolderError
-        If the published folder was changed.
+        If the published folder, or that of the release before, was changed.
     """
     with series.held(release):
         folder = series.published(release)
         is_new = not series.is_published(release)
         if is_new:
             _publish(series, release, folder)
-        stated = verify_release(folder)
+        stated = series.verify(release)
         digest = sha256(folder / MANIFEST)
         series.history.record_publication(series.contract.product, series.contract.series, release, digest)
         _delete_old_private_folders(series, release)
@@ -53,12 +54,10 @@ def publish(series: Series, release: str) -> Published:
 
 def _publish(series: Series, release: str, folder: Path) -> None:
     private = series.private(release)
-    committed = read_committed(private)
-    if committed is None:
-        raise HomeError(f"{series.name} {release}: there is no candidate with an audit passed to publish")
+    committed = _audited(series, release)
     previous = series.previous(release)
-    if previous and not series.is_published(previous):
-        raise HomeError(f"{series.name} {release}: the release before, {previous}, is not published yet")
+    if previous:
+        series.verify(previous)  # the chain would vouch for a manifest that was changed
     series.begin()
     figures = committed.figures
     described = Described(
@@ -66,7 +65,7 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         series=series.contract.series,
         release=release,
         n=series.number(release),
-        principle=read_json(private / COMMITTED)["parameters"],
+        principle=committed.parameters,
         tuples=figures["tuples"],
         groups=figures["groups"],
         counterfeits=figures["counterfeits"],
@@ -80,6 +79,27 @@ def _publish(series: Series, release: str, folder: Path) -> None:
     }
     private_folder(folder.parent)
     write_folder(folder, tables, lambda written: manifest(described, written))
+
+
+def _audited(series: Series, release: str) -> Committed:
+    """The candidate, if it is the one that its audit and the releases before it speak for."""
+    committed = read_committed(series.private(release))
+    if committed is None:
+        raise HomeError(
+            f"{series.name} {release}: there is no candidate with an audit passed. Materialize"
+            f" {series.contract.product}/release first, or run republish release"
+        )
+    previous = series.previous(release)
+    if previous and not series.is_published(previous):
+        raise HomeError(
+            f"{series.name} {release}: the release before, {previous}, is not published yet. Publish it first"
+        )
+    if committed.made_from != made_from(series, release):
+        raise HomeError(
+            f"{series.name} {release}: the candidate was made before something else changed: its snapshot, the"
+            f" release before or the parameters. Materialize {series.contract.product}/release once more"
+        )
+    return committed
 
 
 def _delete_old_private_folders(series: Series, release: str) -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.errors import AlreadyPublished
+from anonymize.errors import AlreadyPublished, SnapshotError
 from anonymize.pseudonyms import pseudonyms
 from orchestration.expectations import Verdict, judge
 from orchestration.series import Series
-from orchestration.sources import read_snapshot, snapshot_faults
+from orchestration.sources import read_snapshot, snapshot_exists, snapshot_faults
+from orchestration.steps.candidate import refuse_broken
 from orchestration.store import read_json, write_json, write_table
 
 
@@ -34,12 +35,15 @@ def take_snapshot(series: Series, release: str) -> Snapshot:
     ------
     SnapshotError
         If the snapshot is missing, unreadable or not what the contract promises.
+    AuditFailed
+        If Great Expectations finds what reading it did not, or gave no verdict.
     AlreadyPublished
         If the release is published and the source now says something else.
     """
     with series.held(release) as folder:
-        people = read_snapshot(series.file, release)
+        people = _read(series, release)
         verdict = judge({"snapshot": snapshot_faults(people, series.contract)}, {})[0]
+        refuse_broken(series, release, [verdict])
         keyed = people.with_columns(
             pseudonyms(people[series.contract.identifier], series.pseudonym_key).alias("pseudonym")
         ).sort("pseudonym")
@@ -53,9 +57,29 @@ def take_snapshot(series: Series, release: str) -> Snapshot:
         return Snapshot(people=people.height, verdict=verdict)
 
 
+def _read(series: Series, release: str) -> pl.DataFrame:
+    try:
+        return read_snapshot(series.file, release)
+    except SnapshotError as error:
+        if later := _later_arrival(series, release):
+            raise SnapshotError(
+                f"{error}. That of {later} is there: if this one never comes, deliver the one before it once"
+                " more, under this date"
+            ) from None
+        raise
+
+
+def _later_arrival(series: Series, release: str) -> str | None:
+    """A release after a snapshot that is missing, whose own has arrived."""
+    if snapshot_exists(series.file, release):
+        return None
+    after = series.due[series.number(release) :]
+    return next((later for later in after if snapshot_exists(series.file, later)), None)
+
+
 def content_digest(people: pl.DataFrame) -> str:
     """SHA-256 (hex) of a snapshot's content; other software, or other Parquet settings, don't change it."""
-    text = people.with_columns(pl.col("pseudonym").bin.encode("hex")).write_csv()
+    text = people.with_columns(pl.col(pl.Binary).bin.encode("hex")).write_csv()
     return hashlib.sha256(text.encode()).hexdigest()
 
 
