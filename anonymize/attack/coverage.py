@@ -38,20 +38,22 @@ def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.D
     boxes = published.boxes.with_row_index("box").join(
         signatures(published.values, domain), on="group_id", how="left", maintain_order="left"
     )
-    points = _matrix(people, names)
+    # Many people have the same quasi-identifiers: on census data one in four is a new point.
+    points = people.select(names).unique()
     lows = _matrix(boxes, [f"{name}_low" for name in names])
     highs = _matrix(boxes, [f"{name}_high" for name in names])
     words = _words(boxes)
-    cells, offsets, listed = _grid(points, lows, highs)
-    union, first, covering = kernel.cover(points, cells, lows, highs, words, offsets, listed)
-    found = pl.DataFrame(
-        {f"candidates_{word}": union[:, word] for word in range(union.shape[1])}
-        | {"box": first, "groups": covering}
+    at = _matrix(points, names)
+    cells, offsets, listed = _grid(at, lows, highs)
+    union, first, covering = kernel.cover(at, cells, lows, highs, words, offsets, listed)
+    found = points.with_columns(
+        pl.Series("box", first),
+        pl.Series("groups", covering),
+        *(pl.Series(f"candidates_{word}", union[:, word]) for word in range(union.shape[1])),
     )
     hosts = boxes.select(pl.col("box").cast(pl.Int32), "group_id")
     return (
-        pl.concat([people, found], how="horizontal")
-        .join(hosts, on="box", how="left", maintain_order="left")
+        people.join(found.join(hosts, on="box", how="left"), on=names, how="left", maintain_order="left")
         .with_columns(pl.when(pl.col("groups") == 1).then(pl.col("group_id")))
         .drop("box")
     )

@@ -126,6 +126,7 @@ def told_apart(rows: pl.DataFrame, features: list[str]) -> pl.DataFrame:
     return pl.DataFrame(
         results,
         schema={"column": pl.String, "counterfeits": pl.Int64, "advantage": pl.Float64, "p": pl.Float64},
+        orient="row",
     )
 
 

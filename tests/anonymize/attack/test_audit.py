@@ -2,11 +2,11 @@
 
 import polars as pl
 import pytest
-from tests.anonymize.attack.attack_series import Release, contract, publish, snapshots
 
 from anonymize.attack import evidence as ev
 from anonymize.attack.audit import audit_release
 from anonymize.attack.intersection import candidates
+from tests.anonymize.attack.attack_series import Release, contract, publish, snapshots
 
 
 def audited(releases, declared, *, linked=True, **options):

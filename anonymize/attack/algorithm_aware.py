@@ -1,0 +1,127 @@
+"""The adversary who knows the algorithm, and asks which microdata would be published like this.
+
+Only for tiny instances: the publisher is run on every possible table, under many keys.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import polars as pl
+
+from anonymize.attack.published import Published
+from anonymize.attack.risk import Row, posterior, reconstructions
+
+Publisher = Callable[[Sequence[pl.DataFrame], bytes], Hashable | None]
+"""From the tables T(1), …, T(n) (`person`, `value`, quasi-identifiers as codes) and a key to what is
+published, in a form that can be compared; None if the publisher refuses."""
+
+
+@dataclass(frozen=True)
+class AlgorithmAware:
+    """What knowing the algorithm adds."""
+
+    before: Mapping[Row, Mapping[Hashable, Fraction]]
+    """The probability of every value of every row, all reasonable surjections being equally likely."""
+    after: Mapping[Row, Mapping[Hashable, Fraction]]
+    """The same, each possible table weighed by how often it is published like this."""
+    tables: int
+    """Possible tables."""
+    reproducing: int
+    """Those that were published like this under some key."""
+    runs: int
+    """Runs of the publisher."""
+
+    def risk(self, row: Row) -> tuple[Fraction, Fraction]:
+        """The probability of a row's true value, before and after."""
+        return tuple(found[row].get(row[1], Fraction(0)) for found in (self.before, self.after))
+
+
+def algorithm_aware_posterior(
+    people: pl.DataFrame,
+    releases: Sequence[Published],
+    publish: Publisher,
+    keys: Iterable[bytes],
+    *,
+    invariant: bool = True,
+) -> AlgorithmAware:
+    """Weigh every microdata series that fits what was published by how often it is published so.
+
+    The weight of a table is the share of keys under which the publisher, run on it, publishes exactly
+    what was published; keys being random, it is an estimate, and the same keys serve every table.
+
+    Parameters
+    ----------
+    people
+        `release` (counted from 1), `person`, `value` (the true ones), one column of codes per
+        quasi-identifier.
+    releases
+        T*(1), …, T*(n), for the tables that fit them.
+    publish
+        The publisher. It is run on the true tables first: its result under the first key is what was
+        published, and has to be what `releases` were read from.
+    keys
+        Secret keys to try. The first is the one the true tables were published under.
+    invariant
+        As for `reconstructions`.
+
+    References
+    ----------
+    Liu and Wang, Privacy streamliner, CIKM 2010, section 1.
+    """
+    keys = list(keys)
+    true = people.select("person", "value").unique().rows()
+    observed = publish(_tables(people, {row: row[1] for row in true}), keys[0])
+    instances = reconstructions(people, releases, invariant=invariant)
+    weights = {
+        instance: Fraction(_hits(people, dict(instance), publish, keys, observed), len(keys))
+        for instance in instances
+    }
+    reproducing = {instance: weight for instance, weight in weights.items() if weight}
+    return AlgorithmAware(
+        before=posterior(instances),
+        after=posterior(reproducing),
+        tables=len(instances),
+        reproducing=len(reproducing),
+        runs=len(instances) * len(keys) + 1,
+    )
+
+
+def _hits(
+    people: pl.DataFrame,
+    instance: Mapping[Row, Hashable],
+    publish: Publisher,
+    keys: Sequence[bytes],
+    observed: Hashable,
+) -> int:
+    tables = _tables(people, instance)
+    return Counter(publish(tables, key) for key in keys)[observed]
+
+
+def _tables(people: pl.DataFrame, instance: Mapping[Row, Hashable]) -> list[pl.DataFrame]:
+    """The tables in which every row has the value of an instance."""
+    rows = list(instance)
+    values = pl.DataFrame(
+        {
+            "person": [person for person, _ in rows],
+            "value": [value for _, value in rows],
+            "guess": list(instance.values()),
+        },
+        schema={
+            "person": people.schema["person"],
+            "value": people.schema["value"],
+            "guess": people.schema["value"],
+        },
+    )
+    guessed = (
+        people.join(values, on=["person", "value"], how="left", maintain_order="left")
+        .with_columns(pl.col("guess").alias("value"))
+        .drop("guess")
+    )
+    return [
+        guessed.filter(pl.col("release") == release).drop("release")
+        for release in people["release"].unique().sort()
+    ]

@@ -1,0 +1,151 @@
+"""Exact risk: Lemma 3 on random tiny series of ours, and what l-diversity leaves of it."""
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.attack.intersection import candidates, intersect
+from anonymize.attack.published import Published, knowledge_table, read_generalization, value_domain
+from anonymize.attack.risk import disclosure_risk, posterior, reconstructions
+from anonymize.errors import NotEligible
+from benchmarks.mondrian import mondrian
+from tests.anonymize.attack.attack_series import contract, publish, snapshots
+
+VALUES = ["disease a", "disease b", "disease c", "disease d"]
+SERIES = 300
+
+
+def known(snapshots, declared):
+    return pl.concat(
+        knowledge_table(snapshot, declared).with_columns(release=pl.lit(n, pl.Int64))
+        for n, snapshot in enumerate(snapshots, start=1)
+    )
+
+
+def tiny(seed):
+    """Four to seven people over two or three releases, some returning; half of the series change a value."""
+    rng = np.random.default_rng(seed)
+    tables = list(
+        snapshots(seed, int(rng.integers(4, 8)), int(rng.integers(2, 4)), rng.uniform(0.1, 0.6), VALUES)
+    )
+    if seed % 2:
+        changed = tables[-1]["disease"].to_list()
+        changed[0] = VALUES[(VALUES.index(changed[0]) + 1) % len(VALUES)]
+        tables[-1] = tables[-1].with_columns(pl.Series("disease", changed))
+    return tables
+
+
+@pytest.fixture(scope="module")
+def ours():
+    """Tables, contract and exact risks of the series that were published."""
+    made = []
+    for seed in range(SERIES):
+        declared = contract(m=2 + seed % 3 // 2, values=VALUES)
+        tables = tiny(seed)
+        try:
+            released = publish(tables, declared)
+        except NotEligible:
+            continue
+        read = [
+            read_generalization(r.tables["microdata"], r.tables["counterfeits"], declared) for r in released
+        ]
+        people = known(tables, declared)
+        made.append((declared.principle.m, people, read, disclosure_risk(people, read, invariant=True)))
+    return made
+
+
+def test_lemma_3_no_exact_risk_of_ours_is_above_1_over_m(ours):
+    assert len(ours) > 200
+    assert all(max(risk.values()) <= Fraction(1, m) for m, _, _, risk in ours)
+    # The bound is met with equality: it is a bound on something.
+    assert any(max(risk.values()) == Fraction(1, m) for m, _, _, risk in ours)
+    assert any(published.counterfeits.height for _, _, read, _ in ours for published in read)
+
+
+def test_lemma_2_every_reconstructed_value_is_a_candidate(ours):
+    for _, people, read, _ in ours[:100]:
+        domain = value_domain(pl.Series("value", VALUES))
+        state = None
+        for n, published in enumerate(read, start=1):
+            state = intersect(people.filter(release=n), published, domain, n, state)
+        left = {(person, value): count for person, value, count in candidates([state]).iter_rows()}
+        found = posterior(reconstructions(people, read, invariant=False))
+        assert all(len(found[row]) <= left[row] for row in found)
+
+
+def test_l_diverse_releases_go_above_1_over_l_somewhere():
+    declared = contract(m=2, values=VALUES)
+    worst = Fraction(0)
+    for seed in range(60):
+        tables = list(snapshots(seed, 6, 2, 0.35, VALUES))
+        if any(table["disease"].value_counts()["count"].max() * 2 > len(table) for table in tables):
+            continue
+        read = [mondrian(table, declared, 2) for table in tables]
+        worst = max(worst, *disclosure_risk(known(tables, declared), read, invariant=False).values())
+    assert worst == 1
+
+
+def test_lemma_1_one_candidate_left_is_a_risk_of_one():
+    declared = contract(m=2, values=VALUES)
+    seen = 0
+    for seed in range(60):
+        tables = list(snapshots(seed, 6, 2, 0.35, VALUES))
+        if any(table["disease"].value_counts()["count"].max() * 2 > len(table) for table in tables):
+            continue
+        read = [mondrian(table, declared, 2) for table in tables]
+        people = known(tables, declared)
+        state = None
+        for n, published in enumerate(read, start=1):
+            state = intersect(
+                people.filter(release=n), published, value_domain(pl.Series("value", VALUES)), n, state
+            )
+        risk = disclosure_risk(people, read, invariant=False)
+        for person, value, count in candidates([state]).iter_rows():
+            if count == 1:
+                seen += 1
+                assert risk[person, value] == 1
+    assert seen > 0
+
+
+def group(values, low=0, high=9, counterfeits=0):
+    return Published(
+        pl.DataFrame({"group_id": [1], "age_low": [low], "age_high": [high]}),
+        pl.Series("value", values)
+        .value_counts(name="tuples")
+        .with_columns(group_id=1)
+        .select("group_id", "value", pl.col("tuples").cast(pl.Int64)),
+        pl.DataFrame({"group_id": [1], "count": [counterfeits]}).filter(pl.col("count") > 0),
+    )
+
+
+def people(*rows):
+    return pl.DataFrame(rows, schema=["release", "person", "value", "age"], orient="row")
+
+
+def test_risk_in_one_group_is_the_share_of_the_value():
+    risk = disclosure_risk(
+        people((1, "a", "flu", 1), (1, "b", "flu", 2), (1, "c", "gout", 3)),
+        [group(["flu", "flu", "gout"])],
+        invariant=False,
+    )
+    assert risk == {("a", "flu"): Fraction(2, 3), ("b", "flu"): Fraction(2, 3), ("c", "gout"): Fraction(1, 3)}
+
+
+def test_a_counterfeit_could_be_any_row_of_its_group():
+    risk = disclosure_risk(
+        people((1, "a", "flu", 1)), [group(["flu", "gout"], counterfeits=1)], invariant=False
+    )
+    assert risk == {("a", "flu"): Fraction(1, 2)}
+
+
+def test_surjections_are_counted_not_tables():
+    # Three tuples alike: 3! mappings rebuild the one table there is.
+    everybody = people((1, "a", "flu", 1), (1, "b", "flu", 2), (1, "c", "flu", 3))
+    assert list(reconstructions(everybody, [group(["flu"] * 3)], invariant=False).values()) == [6]
+
+
+def test_what_can_t_have_been_published_of_these_people_is_refused():
+    with pytest.raises(ValueError, match="no microdata of these people"):
+        disclosure_risk(people((1, "a", "flu", 50)), [group(["flu"])], invariant=False)
