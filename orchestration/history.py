@@ -34,16 +34,16 @@ class History:
     file: Path
     """`history.duckdb`; made at first use."""
 
-    def check(self) -> None:
-        """Refuse a history that a newer version of the software wrote, before anything is done.
+    def published(self, product: str, series: str) -> dict[str, str]:
+        """SHA-256 (hex) of the manifest of every release that became a fact, by release.
 
         Raises
         ------
         HomeError
-            Naming the version that can read it.
+            If a newer version of the software wrote the history; it names the version that can read it.
         """
-        with self._transaction():
-            pass
+        facts = self.releases(product, series).filter(pl.col("status") == "published")
+        return dict(facts.select("release", "manifest_sha256").iter_rows())
 
     def record_candidate(self, row: Mapping[str, Any], buckets: pl.DataFrame) -> None:
         """Record an audited candidate and the buckets it uses; what was recorded of it before is replaced."""
@@ -83,21 +83,30 @@ class History:
 
     @contextmanager
     def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        with _open(self.file) as connection:
-            connection.execute(statement("create_history"))
-            written_by = connection.execute(statement("select_software")).fetchone()
-            if written_by and written_by[0] > HISTORY_VERSION:
-                raise HomeError(
-                    f"{self.file} was written by republish {written_by[1]}, this is {version('republish')}."
-                    " Install that version or a newer one"
+        try:
+            with _open(self.file) as connection:
+                connection.begin()
+                connection.execute(statement("create_history"))
+                self._refuse_newer(connection)
+                connection.execute(
+                    statement("insert_software"),
+                    {"history_version": HISTORY_VERSION, "software_version": version("republish")},
                 )
-            connection.begin()
-            connection.execute(
-                statement("insert_software"),
-                {"history_version": HISTORY_VERSION, "software_version": version("republish")},
+                yield connection
+                connection.commit()
+        except duckdb.Error as error:
+            raise HomeError(
+                f"{self.file}: can't be read or written: {_first_line(error)}. Put back a copy of it; what is"
+                " published is untouched"
+            ) from None
+
+    def _refuse_newer(self, connection: duckdb.DuckDBPyConnection) -> None:
+        written_by = connection.execute(statement("select_software")).fetchone()
+        if written_by and written_by[0] > HISTORY_VERSION:
+            raise HomeError(
+                f"{self.file} was written by republish {written_by[1]}, this is {version('republish')}."
+                " Install that version or a newer one"
             )
-            yield connection
-            connection.commit()
 
 
 def _open(file: Path) -> duckdb.DuckDBPyConnection:
@@ -107,9 +116,17 @@ def _open(file: Path) -> duckdb.DuckDBPyConnection:
         try:
             connection = duckdb.connect(file)
         except duckdb.IOException as error:
-            if "lock" not in str(error).lower() or time.monotonic() > deadline:
-                raise HomeError(f"{file} can't be opened: {str(error).splitlines()[0]}") from None
+            if "lock" not in str(error).lower():
+                raise
+            if time.monotonic() > deadline:
+                raise HomeError(
+                    f"{file}: another program has had it open for {PATIENCE} s. Close it there, and run again"
+                ) from None
             time.sleep(0.05)
         else:
             file.chmod(0o600)
             return connection
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).splitlines()[0]

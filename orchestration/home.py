@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from anonymize.errors import HomeError
+
+_log = logging.getLogger(__name__)
 
 KEY_VARIABLE = "REPUBLISH_KEY"
 HOME_VARIABLE = "REPUBLISH_HOME"
@@ -41,16 +44,20 @@ class Home:
             private_folder(path)
         except OSError as error:
             raise HomeError(f"{path}: {error.strerror}. Name another folder by --home") from None
+        if not path.is_dir():
+            raise HomeError(f"{path}: is no folder. Name another one by --home")
         if not os.access(path, os.W_OK | os.X_OK):
             raise HomeError(f"{path}: may not be written. Name another folder by --home")
         return cls(path)
 
     @property
     def history(self) -> Path:
+        """The history of all releases."""
         return self.path / "history.duckdb"
 
     @property
     def dagster(self) -> Path:
+        """DAGSTER_HOME."""
         return self.path / "dagster"
 
     def private(self, product: str, series: str) -> Path:
@@ -73,12 +80,31 @@ class Home:
             return _checked(given, KEY_VARIABLE)
         file = self.path / "secret.key"
         if not file.exists():
-            if any(self.path.glob("private/*/*/series.json")):
+            if any(self.path.glob("private/*/*/series.json")) or any(self.path.glob("published/*/*/*")):
                 raise HomeError(
-                    f"{file} is missing, and series here were begun with it. Put it back, or set {KEY_VARIABLE}"
+                    f"{file} is missing, and series here were begun with it. Put it back, or set"
+                    f" {KEY_VARIABLE}"
                 )
-            _write_once(file, secrets.token_hex(32) + "\n")
-        return _checked(file.read_text(), str(file))
+            self._make_key(file)
+        try:
+            return _checked(file.read_text(encoding="utf-8"), str(file))
+        except (OSError, UnicodeDecodeError):
+            raise HomeError(f"{file}: can't be read. Put it back as it was, or set {KEY_VARIABLE}") from None
+
+    def _make_key(self, file: Path) -> None:
+        """Create the key, whole or not at all; of two processes that want to, the first one does."""
+        with only_one(self.path, "the secret key", name=".key-lock"):
+            if file.exists():
+                return
+            partial = file.with_name(f".{file.name}.partial")
+            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(secrets.token_hex(32) + "\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.rename(file)
+            # What is signed with a key is of no use without it: it must outlast a power cut.
+            sync(self.path)
 
 
 def _checked(key: str, where: str) -> bytes:
@@ -88,20 +114,18 @@ def _checked(key: str, where: str) -> bytes:
     return key.encode()
 
 
-def _write_once(file: Path, text: str) -> None:
-    """Create a file only its owner may read, whole or not at all; whoever comes second leaves it as it is."""
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
+def only_for_the_owner() -> None:
+    """Whatever this process, or one it starts, makes from now on is for its owner alone."""
+    os.umask(0o077)
+
+
+def sync(path: Path) -> None:
+    """Have a file's content, or the names in a folder, on disk before going on."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.link(partial, file)
-    except FileExistsError:
-        pass
+        os.fsync(descriptor)
     finally:
-        partial.unlink()
+        os.close(descriptor)
 
 
 def private_folder(path: Path) -> Path:
@@ -113,19 +137,44 @@ def private_folder(path: Path) -> Path:
 
 
 @contextmanager
-def only_one(folder: Path, what: str, *, name: str = ".lock", patience: float = PATIENCE) -> Iterator[None]:
-    """Hold a folder's lock; whoever comes second waits, and is turned away after `patience` seconds.
+def only_one(
+    folder: Path, what: str, *, name: str = ".lock", patience: float | None = None
+) -> Iterator[None]:
+    """Hold a folder's lock; whoever comes second says so, waits, and is turned away in the end.
 
     The lock is the operating system's: it ends with the process that holds it, however it ends.
+
+    Parameters
+    ----------
+    folder
+        Where the lock lies; made if it isn't there.
+    what
+        What is worked on, in a publisher's words.
+    name
+        The lock's file.
+    patience
+        Seconds to wait; without it, `PATIENCE`.
 
     Raises
     ------
     HomeError
         If another process still holds the lock.
     """
+    patience = PATIENCE if patience is None else patience
     lock = FileLock(private_folder(folder) / name, mode=0o600)
     try:
-        with lock.acquire(timeout=patience):
+        with _acquired(lock, what, patience):
             yield
     except Timeout:
-        raise HomeError(f"another run is working on {what}. Try again when it has ended") from None
+        raise HomeError(
+            f"another run is working on {what}, and {patience:.0f} s were not enough for it. Try again when"
+            " it has ended"
+        ) from None
+
+
+def _acquired(lock: FileLock, what: str, patience: float):
+    try:
+        return lock.acquire(timeout=0)
+    except Timeout:
+        _log.warning("another run is working on %s: waiting for it to end", what)
+        return lock.acquire(timeout=patience)

@@ -70,7 +70,7 @@ def verify_release(folder: Path) -> dict[str, Any]:
         Naming the first file that is missing, changed or not in the manifest.
     """
     stated = read_json(folder / MANIFEST)
-    if stated is None or not isinstance(stated.get("files"), dict):
+    if stated is None or not _is_manifest(stated):
         raise PublishedFolderError(f"{folder}: has no {MANIFEST} that can be read")
     for name, file in stated["files"].items():
         if not (folder / name).is_file():
@@ -80,6 +80,16 @@ def verify_release(folder: Path) -> dict[str, Any]:
     if strangers := {file.name for file in folder.iterdir()} - {*stated["files"], MANIFEST}:
         raise PublishedFolderError(f"{folder / min(strangers)}: is not in the manifest")
     return stated
+
+
+def _is_manifest(stated: Mapping[str, Any]) -> bool:
+    """Whether what was read has a manifest's parts; the rest of it is for `previous` to vouch for."""
+    files = stated.get("files")
+    return (
+        isinstance(files, dict)
+        and all(isinstance(file, dict) and "sha256" in file for file in files.values())
+        and {"release", "n", "previous"} <= stated.keys()
+    )
 
 
 def verify_series(folder: Path) -> list[dict[str, Any]]:

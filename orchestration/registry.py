@@ -4,32 +4,45 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from anonymize.errors import ContractError
 from orchestration.contract_file import ContractFile, load_contract
-from orchestration.home import Home
+from orchestration.home import Home, only_one
 from orchestration.store import read_json, write_json
 
 SHIPPED = Path(__file__).parents[1] / "data_contracts"
 
 
 def register(home: Home, file: ContractFile) -> None:
-    """Note a contract in the home, so that its product is in the UI from now on."""
-    known = _noted(home)
-    if known.get(file.contract.product) != str(file.path):
-        write_json(_register(home), {**known, file.contract.product: str(file.path)})
+    """Note a contract in the home, so that its product is in the UI from now on.
+
+    A product is noted once: the contract that was released last stands for it.
+    """
+    with only_one(home.path, "the list of contracts", name=".contracts-lock"):
+        known = _noted(home)
+        if known.get(file.contract.product) != str(file.path):
+            write_json(_register(home), {**known, file.contract.product: str(file.path)})
 
 
 def known_contracts(home: Home) -> dict[str, ContractFile | Exception]:
     """The contract of every product by its path, or the error that it can't be loaded for.
 
-    Those noted in the home, then those of `data_contracts/` whose product is not among them.
+    Those noted in the home, then those of `data_contracts/` whose product is not among them. Of two that
+    declare the same product the second has an error.
     """
-    paths = dict(_noted(home))
-    contracts = {path: _load(Path(path)) for path in paths.values()}
-    for path in sorted(SHIPPED.glob("*.yaml")):
-        loaded = _load(path)
-        if isinstance(loaded, ContractFile) and loaded.contract.product in paths:
+    noted = _noted(home)
+    contracts: dict[str, ContractFile | Exception] = {}
+    declared: dict[str, str] = {}
+    for path in [*noted.values(), *map(str, sorted(SHIPPED.glob("*.yaml")))]:
+        loaded = _load(Path(path))
+        product = loaded.contract.product if isinstance(loaded, ContractFile) else None
+        if path in contracts or (product in noted and noted[product] != path):
             continue
-        contracts.setdefault(str(path), loaded)
+        if product in declared:
+            loaded = ContractError(
+                path, [("product", f"{product} is declared by {declared[product]} as well")]
+            )
+        contracts[path] = loaded
+        declared.setdefault(product, path)
     return contracts
 
 

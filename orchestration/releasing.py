@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,13 +12,14 @@ from pathlib import Path
 import dagster as dg
 
 from anonymize.errors import ContractError, RepublishError
-from orchestration.home import Home, only_one, private_folder
+from orchestration.committed import read_committed
+from orchestration.home import Home, only_for_the_owner, only_one, private_folder
 from orchestration.manifest import verify_series
 from orchestration.product.factory import product_definitions
 from orchestration.product.names import job_name
 from orchestration.registry import register
-from orchestration.series import Series
-from orchestration.steps.candidate import read_committed
+from orchestration.series import Series, named
+from orchestration.store import write_copy
 
 DAGSTER_YAML = Path(__file__).parents[1] / "dagster.yaml"
 
@@ -46,23 +46,32 @@ def releases_to_make(series: Series, through: str | None) -> list[str]:
     Raises
     ------
     ContractError
-        If `through` is not one of the contract's releases that are due.
+        If `through` is not one of the contract's releases that are due, or the contract is not the one
+        that the series was begun with.
     PublishedFolderError
-        If a published release was changed.
+        If a published release was changed or is gone.
+    HomeError
+        If the series can't be gone on with: another key, a newer history.
     """
+    due = _due(series, through)
+    with series.locked():
+        published = [release for release in series.due if series.is_published(release)]
+        if published:
+            verify_series(series.published_folder)
+            series.verify(published[-1])  # no later manifest vouches for the last one: history does
+    return [release for release in due if release not in published]
+
+
+def _due(series: Series, through: str | None) -> list[str]:
     due = series.due
     if not due:
         raise ContractError(str(series.file.path), [("releases.first", "no release is due yet")])
-    if through is not None:
-        if through not in due:
-            raise ContractError(
-                str(series.file.path),
-                [("releases", f"{through} is no release that is due; due are {_named(due)}")],
-            )
-        due = due[: due.index(through) + 1]
-    if any(series.is_published(release) for release in due):
-        verify_series(series.published(due[0]).parent)
-    return [release for release in due if not series.is_published(release)]
+    if through is None:
+        return due
+    if through not in due:
+        message = f"{through} is no release that is due; due are {named(due)}"
+        raise ContractError(str(series.file.path), [("releases", message)])
+    return due[: due.index(through) + 1]
 
 
 def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> Released:
@@ -79,6 +88,7 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
         job.execute_in_process(
             partition_key=release,
             instance=instance,
+            tags=_tags(series),
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         )
     except dg.Failure as failure:
@@ -103,28 +113,51 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
 @contextmanager
 def releasing(series: Series) -> Iterator[dg.DagsterInstance]:
     """A Dagster instance in the home, while no other command releases the same series."""
-    home, contract = series.home, series.contract
-    folder = home.private(contract.product, contract.series)
-    with only_one(folder, f"series {series.name}", name=".releasing"), dagster_instance(home) as instance:
-        register(home, series.file)
+    with (
+        only_one(series.private_folder, f"series {series.name}", name=".releasing"),
+        dagster_instance(series.home) as instance,
+    ):
+        register(series.home, series.file)
+        _end_dead_runs(series, instance)
         yield instance
+
+
+def _end_dead_runs(series: Series, instance: dg.DagsterInstance) -> None:
+    """A run whose process was killed would be running for ever in the UI, and count as one of those allowed.
+
+    Whoever holds the series knows that no other command is at it.
+    """
+    unfinished = dg.RunsFilter(
+        job_name=job_name(series.contract.product),
+        statuses=[dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED],
+        tags=_tags(series),
+    )
+    for run in instance.get_runs(unfinished):
+        instance.report_run_failed(run, "Ended before it was done.")
+
+
+def _tags(series: Series) -> dict[str, str]:
+    """What tells the runs of this command from those begun in the UI."""
+    return {"republish/command": "release", "republish/series": series.contract.series}
 
 
 @contextmanager
 def dagster_instance(home: Home) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance in the home; telemetry is off because its `dagster.yaml` says so."""
-    with dg.DagsterInstance.from_config(str(prepare_dagster_home(home))) as instance:
+    folder = prepare_dagster_home(home)
+    with only_one(folder, "Dagster's own tables", name=".lock"):  # two that make them at once fail
+        instance = dg.DagsterInstance.from_config(str(folder))
+    with instance:
         yield instance
 
 
 def prepare_dagster_home(home: Home) -> Path:
     """Make DAGSTER_HOME in the home, with this project's `dagster.yaml`, and set the variable."""
     folder = private_folder(home.dagster)
-    shutil.copyfile(DAGSTER_YAML, folder / "dagster.yaml")
+    only_for_the_owner()
+    with only_one(folder, "Dagster's settings", name=".lock"):
+        write_copy(folder / "dagster.yaml", DAGSTER_YAML)
     os.environ["DAGSTER_HOME"] = str(folder)
     os.environ["REPUBLISH_HOME"] = str(home.path)
     return folder
 
-
-def _named(due: list[str]) -> str:
-    return ", ".join(due) if len(due) <= 4 else f"{due[0]}, {due[1]}, …, {due[-1]}"

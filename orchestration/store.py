@@ -12,7 +12,11 @@ from typing import Any
 
 import polars as pl
 
-from orchestration.home import private_folder
+from anonymize.errors import HomeError
+from orchestration.home import private_folder, sync
+
+PARTIAL = ".partial"
+"""What is half written is named `.<name>.partial`, beside its place, and never counts."""
 
 
 def write_table(file: Path, table: pl.DataFrame) -> None:
@@ -21,8 +25,16 @@ def write_table(file: Path, table: pl.DataFrame) -> None:
 
 
 def write_json(file: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON, keys in the order given."""
-    _write(file, lambda partial: partial.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
+    """Write JSON, keys in the order given; the same bytes under every locale."""
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    _write(file, lambda partial: partial.write_bytes(text.encode()))
+
+
+def write_copy(file: Path, original: Path) -> None:
+    """Write a copy of a file, unless it is there already, byte for byte."""
+    content = original.read_bytes()
+    if not file.is_file() or file.read_bytes() != content:
+        _write(file, lambda partial: partial.write_bytes(content))
 
 
 def write_folder(
@@ -39,21 +51,30 @@ def write_folder(
     manifest
         From the folder as written so far to what `manifest.json` is to say.
     """
-    partial = folder.with_name(f".{folder.name}.partial")
+    partial = folder.with_name(f".{folder.name}{PARTIAL}")
     shutil.rmtree(partial, ignore_errors=True)
     private_folder(partial)
     for name, table in tables.items():
         write_table(partial / f"{name}.parquet", table)
     write_json(partial / "manifest.json", manifest(partial))
-    _sync(partial)
+    sync(partial)
     partial.rename(folder)
-    _sync(folder.parent)
+    sync(folder.parent)
+
+
+def clear_partial(folder: Path) -> None:
+    """Remove what a run that was killed left half written in a folder. Whoever calls holds its lock."""
+    for partial in folder.glob(f".*{PARTIAL}"):
+        if partial.is_dir():
+            shutil.rmtree(partial)
+        else:
+            partial.unlink()
 
 
 def read_json(file: Path) -> dict[str, Any] | None:
     """The JSON object in a file, or None where there is no such file or it isn't one."""
     try:
-        content = json.loads(file.read_text())
+        content = json.loads(file.read_bytes())
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
     return content if isinstance(content, dict) else None
@@ -66,17 +87,17 @@ def sha256(file: Path) -> str:
 
 
 def _write(file: Path, write: Callable[[Path], Any]) -> None:
-    partial = private_folder(file.parent) / f".{file.name}.partial"
-    # The mode is set before a byte is in the file: there is no moment at which others may read it.
-    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-    write(partial)
-    _sync(partial)
-    partial.rename(file)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+    partial = private_folder(file.parent) / f".{file.name}{PARTIAL}"
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        # The mode is set before a byte is in the file: there is no moment at which others may read it.
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        write(partial)
+        sync(partial)
+        partial.rename(file)
+        sync(file.parent)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        partial.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise HomeError(
+            f"{file}: can't be written: {reason}. See to it, and run again: what is published is untouched"
+        ) from None

@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS releases (
     figures JSON NOT NULL,
     audit JSON NOT NULL,
     seconds JSON NOT NULL,
-    inputs VARCHAR NOT NULL,
+    made_from JSON NOT NULL,
     manifest_sha256 VARCHAR,
     PRIMARY KEY (product, series, release)
 );

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import polars as pl
 
 from orchestration.expectations.judge import receive, send
+from orchestration.expectations.verdict import Verdict, no_verdict
 
 
 def main() -> None:
@@ -21,7 +24,18 @@ def main() -> None:
             tables, parameters = receive(questions)
         except EOFError:
             return
-        send(answers, [verdict(name, pl.read_ipc(table), parameters) for name, table in tables.items()])
+        answer = [_verdict(verdict, name, table, parameters) for name, table in tables.items()]
+        send(answers, answer)
+
+
+def _verdict(
+    verdict: Callable[..., Verdict], name: str, table: bytes, parameters: Mapping[str, Any]
+) -> Verdict:
+    """What the suite finds; an exception, of whatever kind, is no promise kept."""
+    try:
+        return verdict(name, pl.read_ipc(table), parameters)
+    except Exception as error:  # noqa: BLE001 - and none of them may be taken for a pass
+        return no_verdict(name, f"Great Expectations failed with {type(error).__name__}.")
 
 
 if __name__ == "__main__":

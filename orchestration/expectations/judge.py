@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from orchestration.expectations.verdict import Verdict
+from orchestration.expectations.verdict import Verdict, no_verdict
 
 _LENGTH = struct.Struct(">Q")
 
@@ -33,8 +33,10 @@ class _Judge:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "GX_ANALYTICS_ENABLED": "false"},
+            start_new_session=True,  # Ctrl-C is meant for the one who asks
         )
-        atexit.register(self._process.stdin.close)  # at the end of its questions the process ends
+        # It ends when there is nobody left to ask it: also when this process is killed.
+        atexit.register(self._process.stdin.close)
 
     @property
     def is_there(self) -> bool:
@@ -72,9 +74,11 @@ def judge(evidence: Mapping[str, pl.DataFrame], parameters: Mapping[str, Any]) -
     with _asking:
         try:
             return _judge.ask((tables, dict(parameters)))
-        except (EOFError, OSError):
-            words = ["Great Expectations ended before it gave a verdict."]
-            return [Verdict(promise, passed=False, figures={}, broken=words) for promise in evidence]
+        except (EOFError, OSError, pickle.UnpicklingError):
+            return [
+                no_verdict(promise, "Great Expectations ended before it gave a verdict.")
+                for promise in evidence
+            ]
 
 
 def _to_bytes(table: pl.DataFrame) -> bytes:

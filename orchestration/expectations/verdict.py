@@ -22,3 +22,8 @@ class Verdict:
     def as_json(self) -> dict[str, Any]:
         """Itself as a JSON object."""
         return asdict(self)
+
+
+def no_verdict(promise: str, reason: str) -> Verdict:
+    """A suite that could not be run: its promise counts as broken."""
+    return Verdict(promise, passed=False, figures={}, broken=[reason])

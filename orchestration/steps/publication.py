@@ -96,8 +96,8 @@ def _audited(series: Series, release: str) -> Committed:
         )
     if committed.made_from != made_from(series, release):
         raise HomeError(
-            f"{series.name} {release}: the candidate was made before something else changed: its snapshot, the"
-            f" release before or the parameters. Materialize {series.contract.product}/release once more"
+            f"{series.name} {release}: its snapshot, the release before or the parameters changed since the"
+            f" candidate was made. Materialize {series.contract.product}/release once more"
         )
     return committed
 
