@@ -52,8 +52,10 @@ def remember(memory: pl.DataFrame, pseudonyms: pl.Series, buckets: pl.Series, nu
     today = pl.DataFrame({"pseudonym": pseudonyms, "bucket_id": buckets}).with_columns(
         first_release=pl.lit(number, pl.Int32), last_release=pl.lit(number, pl.Int32)
     )
-    same = ["pseudonym", "bucket_id"]
-    known = memory.join(today.select(*same, seen="last_release"), on=same, how="left")
-    known = known.with_columns(pl.coalesce("seen", "last_release").alias("last_release")).drop("seen")
-    new = today.join(memory, on=same, how="anti")
-    return pl.concat([known, new]).sort(same)
+    return (
+        pl.concat([memory.lazy(), today.lazy()])
+        .group_by("pseudonym", "bucket_id")
+        .agg(pl.col("first_release").min(), pl.col("last_release").max())
+        .sort("pseudonym", "bucket_id")
+        .collect()
+    )
