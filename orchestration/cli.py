@@ -1,4 +1,5 @@
 """The command line of republish."""
+# ruff: noqa: ARG001, PLC0415 - --debug is read from the words; nobody waits for Dagster to read a help text
 
 from __future__ import annotations
 
@@ -18,17 +19,19 @@ app = typer.Typer(
     name="republish",
     help="Publish a table of people again and again, so that nobody who collects every release learns"
     " a person's sensitive value.",
-    epilog="Exit codes: 0 done, 2 the input or the contract is wrong, 3 refused for privacy, 1 anything else.",
+    epilog="Exit codes: 0 done, 2 the input or the contract is wrong, 3 refused for privacy, 1 anything"
+    " else.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain text, whether it is read or piped
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False)
 
-ContractPath = Annotated[
-    Path, typer.Argument(metavar="CONTRACT", help="The YAML file that declares the product.")
-]
+WORKSPACE = Path(__file__).parents[1] / "workspace.yaml"
+
+ContractPath = Annotated[Path, typer.Argument(help="The YAML file that declares the product.")]
 HomePath = Annotated[
     Path | None,
     typer.Option(
@@ -43,7 +46,10 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 
 @app.callback()
 def _republish() -> None:
+    from orchestration.home import only_for_the_owner
+
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
+    only_for_the_owner()
 
 
 @app.command()
@@ -56,10 +62,11 @@ def release(
     home: HomePath = None,
     debug: Debug = False,
 ) -> None:
-    """Make every due release that is not published yet, in order; one line each.
+    """Make every release that is due and not published yet.
 
-    Releases that are published are verified and left as they are. The first release that can't be
-    made ends the command; nothing of it is published.
+    In order, one line each. Releases that are published are verified and left as they are. The first release that can't be
+    made ends the command; nothing of it is published. Killed at any moment and run again, it goes on
+    where it was, and publishes what it would have published.
     """
     from orchestration.contract_file import load_contract
 
@@ -68,9 +75,13 @@ def release(
 
 @app.command()
 def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False) -> None:
-    """Check a contract, and the snapshot of its next release if it has arrived. Changes nothing."""
+    """Check a contract and its snapshots; changes nothing.
+
+    The snapshots are those that have arrived, of releases that are not published yet.
+    """
     from orchestration.contract_file import load_contract
-    from orchestration.partitions import release_partitions
+    from orchestration.home import Home
+    from orchestration.series import Series
     from orchestration.sources import read_snapshot, snapshot_exists
 
     file = load_contract(contract)
@@ -80,9 +91,14 @@ def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False
         f"  {len(declared.quasi_identifiers)} quasi-identifiers, sensitive {declared.sensitive.name},"
         f" {declared.principle.name}"
     )
-    due = list(release_partitions(file).get_partition_keys())
-    arrived = [release for release in due if snapshot_exists(file, release)]
-    out.print(f"  {len(due)} releases are due, the snapshots of {len(arrived)} are there")
+    series = Series(file, Home.named(home))
+    due = series.due
+    waiting = [release for release in due if not series.is_published(release)]
+    arrived = [release for release in waiting if snapshot_exists(file, release)]
+    out.print(
+        f"  {len(due)} releases are due, {len(due) - len(waiting)} of them published;"
+        f" of the others, {len(arrived)} snapshots are there"
+    )
     for release in arrived:
         people = read_snapshot(file, release)
         out.print(f"  {release}: {people.height:,} people, no faults")
@@ -90,13 +106,17 @@ def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False
 
 @app.command()
 def demo(home: HomePath = None, debug: Debug = False) -> None:
-    """Make six quarters of a made-up hospital and release them with m = 4."""
+    """Make up a hospital and release it six times.
+
+    20,000 patients come and go over six quarters; they are released with m = 4.
+    """
     from orchestration.contract_file import load_contract
     from orchestration.demo import make_demo
-    from orchestration.home import Home
+    from orchestration.home import Home, only_one
 
     place = Home.at(home)
-    contract = make_demo(place.path)
+    with only_one(place.path, "the demo", name=".demo-lock"):
+        contract = make_demo(place.path)
     file = load_contract(contract)
     snapshots = sorted((contract.parent / file.contract.source.path).parent.glob("*.parquet"))
     folder = _release(file, snapshots[-1].stem, home)
@@ -112,38 +132,44 @@ def ui(
     port: Annotated[int, typer.Option(help="The port on 127.0.0.1.")] = 3000,
     debug: Debug = False,
 ) -> None:
-    """Open Dagster on 127.0.0.1: lineage, checks, plots, schedules, backfills. Ends with Ctrl-C."""
+    """Open Dagster in the browser: lineage, checks, plots.
+
+    Also schedules and backfills. It listens on 127.0.0.1 only, and ends with Ctrl-C.
+    """
     from orchestration.home import Home
     from orchestration.releasing import prepare_dagster_home
 
     place = Home.at(home)
     prepare_dagster_home(place)
     out.print(f"Dagster on http://127.0.0.1:{port}, of {place.path}. Ctrl-C ends it.")
-    command = ["dagster", "dev", "--module-name", "orchestration.definitions", "--host", "127.0.0.1"]
+    command = ["dagster", "dev", "--workspace", str(WORKSPACE), "--host", "127.0.0.1"]
     os.chdir(place.dagster)
-    os.execv(sys.executable, [sys.executable, "-m", *command, "--port", str(port)])
+    os.execv(sys.executable, [sys.executable, "-m", *command, "--port", str(port)])  # noqa: S606 - our own
 
 
 @app.command()
 def verify(
     published: Annotated[
-        Path, typer.Argument(metavar="PUBLISHED", help="A published release or series folder.")
+        Path,
+        typer.Argument(
+            help="A published release, published/hospital/v1/2024-01-01 say, or its series,"
+            " published/hospital/v1.",
+        ),
     ],
     debug: Debug = False,
 ) -> None:
-    """Check published folders: every file against its manifest, and the chain of manifests."""
-    from anonymize.errors import PublishedFolderError
-    from orchestration.manifest import MANIFEST, verify_release, verify_series
+    """Check that published folders are as they were published.
 
-    if not published.is_dir():
-        raise PublishedFolderError(f"{published}: is no folder")
-    is_release = (published / MANIFEST).exists()
-    manifests = [verify_release(published)] if is_release else verify_series(published)
-    if not manifests:
-        raise PublishedFolderError(f"{published}: has no releases in it")
+    Every file is compared with its manifest, and the manifests with one another. The private folder is
+    not needed: whoever receives a release can do it.
+    """
+    from orchestration.manifest import is_release, verify_release, verify_series
+
+    one = is_release(published)
+    manifests = [verify_release(published)] if one else verify_series(published)
     for stated in manifests:
         out.print(f"{stated['release']}  {len(stated['files'])} files as in the manifest")
-    if not is_release:
+    if not one:
         out.print(f"{len(manifests)} releases, an unbroken chain")
 
 
@@ -190,6 +216,11 @@ def main() -> None:
         app(standalone_mode=True)
     except RepublishError as error:
         _fail(error, str(error), error.exit_code)
+    except BrokenPipeError:  # whoever read the output, `head` say, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+    except OSError as error:
+        _fail(error, ": ".join(str(part) for part in (error.filename, error.strerror) if part), 1)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     except Exception as error:  # noqa: BLE001 - the last resort: one line, exit code 1
@@ -199,7 +230,7 @@ def main() -> None:
 def _fail(error: Exception, message: str, code: int) -> None:
     if "--debug" in sys.argv:
         err.print_exception() if err.is_terminal else sys.excepthook(type(error), error, error.__traceback__)
-    print(f"republish: {message}", file=sys.stderr)
+    sys.stderr.write(f"republish: {message}\n")
     raise SystemExit(code) from None
 
 

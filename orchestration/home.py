@@ -39,7 +39,8 @@ class Home:
         HomeError
             If the folder can't be made or written.
         """
-        path = Path(path or os.environ.get(HOME_VARIABLE) or "var").absolute()
+        home = cls.named(path)
+        path = home.path
         try:
             private_folder(path)
         except OSError as error:
@@ -48,7 +49,12 @@ class Home:
             raise HomeError(f"{path}: is no folder. Name another one by --home")
         if not os.access(path, os.W_OK | os.X_OK):
             raise HomeError(f"{path}: may not be written. Name another folder by --home")
-        return cls(path)
+        return home
+
+    @classmethod
+    def named(cls, path: Path | None = None) -> Home:
+        """The home that `at` would give; nothing is made."""
+        return cls(Path(path or os.environ.get(HOME_VARIABLE) or "var").absolute())
 
     @property
     def history(self) -> Path:

@@ -99,9 +99,9 @@ def verify_series(folder: Path) -> list[dict[str, Any]]:
     ------
     PublishedFolderError
         If a release is not what its manifest says, or the chain is broken: a release left out,
-        replaced or put in another place.
+        replaced or put in another place. Or if the folder isn't that of a series.
     """
-    releases = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    releases = _releases_in(folder)
     manifests = [verify_release(path) for path in releases]
     before = None
     for number, (path, stated) in enumerate(zip(releases, manifests, strict=True), start=1):
@@ -113,3 +113,22 @@ def verify_series(folder: Path) -> list[dict[str, Any]]:
             )
         before = sha256(path / MANIFEST)
     return manifests
+
+
+def is_release(folder: Path) -> bool:
+    """Whether a folder is a published release, rather than a series of them."""
+    return (folder / MANIFEST).exists()
+
+
+def _releases_in(folder: Path) -> list[Path]:
+    wanted = (
+        "give a release's folder (published/hospital/v1/2024-01-01) or its series' (published/hospital/v1)"
+    )
+    if not folder.is_dir():
+        raise PublishedFolderError(f"{folder}: is no folder; {wanted}")
+    releases = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    if any(map(is_release, releases)):
+        return releases
+    below = sorted({manifest.parents[1] for manifest in folder.glob(f"**/{MANIFEST}")})
+    found = f", as {below[0]} is" if below else ""
+    raise PublishedFolderError(f"{folder}: is no series with published releases in it; {wanted}{found}")
