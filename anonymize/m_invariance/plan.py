@@ -81,7 +81,9 @@ def make_plan(counts: Counts, m: int, on_ineligible: str, rng: np.random.Generat
         Privacy parameter, at least 2. Buckets with smaller signatures (from releases with a smaller
         m) keep their people and receive no others.
     on_ineligible
-        `refuse`, `counterfeit` or `defer`: what becomes of inserted people who are not m-eligible.
+        `refuse`, `counterfeit` or `defer`: what becomes of inserted people who are not m-eligible. Who is
+        known to be in T(n) and is covered by no group was held back, and so has a frequent value:
+        `defer` is for tables of which nobody knows who is in them on which day.
     rng
         Secret randomness: who gets company of people and who of counterfeits, and of which values.
 
@@ -190,7 +192,7 @@ def balance(
     least = np.maximum(free - held_back - left, 0)
     room = int((free - held_back).sum()) - m * left
     total = min(max(room, least.sum()), most.sum())
-    moved = least + _rarest_first(most - least, total - least.sum(), free, rng)
+    moved = least + _lowest_first(most - least, total - least.sum(), free, rng)
     return Batch(moved=moved, held_back=held_back, added=max(0, int(total) - room))
 
 
@@ -326,12 +328,10 @@ def _largest_eligible_level(free: np.ndarray, m: int) -> int:
     return int(levels[capped >= m * levels].max())
 
 
-def _rarest_first(
-    room: np.ndarray, total: int, frequency: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """`total` units handed to values in ascending frequency, ties at random, at most `room` each."""
+def _lowest_first(room: np.ndarray, total: int, rank: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """`total` units handed to values in ascending rank, ties at random, at most `room` each."""
     order = rng.permutation(len(room))
-    order = order[np.argsort(frequency[order], kind="stable")]
+    order = order[np.argsort(rank[order], kind="stable")]
     before = np.cumsum(room[order]) - room[order]
     units = np.zeros_like(room)
     units[order] = np.clip(total - before, 0, room[order])
@@ -351,9 +351,11 @@ def _scatter(tuples: np.ndarray, places: np.ndarray, rng: np.random.Generator) -
 
 
 def _values_of_counterfeits(rest: np.ndarray, added: int, m: int, rng: np.random.Generator) -> np.ndarray:
-    """int[V]: values for the counterfeits that make the rest m-eligible, drawn from all there is room for.
+    """int[V]: values for the counterfeits that make the rest m-eligible: the next most frequent ones.
 
-    A fixed rule would tell counterfeits from people: whoever knows it can replay it.
+    They bring the m most frequent values to the same number of tuples, as far as they reach, so that the
+    one that was in excess does not stand out. Spread over all values they would leave it alone on top, and
+    whoever knows that counterfeits are the fewest would know that none of them carries it.
     """
     if not added:
         return np.zeros_like(rest)
@@ -362,4 +364,4 @@ def _values_of_counterfeits(rest: np.ndarray, added: int, m: int, rng: np.random
             f"{len(rest)} sensitive values are known, groups need {m}: list the domain under"
             " sensitive.values, or choose a smaller m"
         )
-    return rng.multivariate_hypergeometric(rest.max() - rest, added)
+    return _lowest_first(rest.max() - rest, added, -rest, rng)

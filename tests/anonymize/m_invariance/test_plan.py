@@ -282,6 +282,32 @@ def test_the_company_of_one_person_is_any_other_value():
     assert all(110 <= times <= 190 for times in company.values())
 
 
+def tuples_of(free, m, number):
+    """What is published of a batch: the values of every group, and how many counterfeits each bucket has."""
+    plan = make_plan(counts_of([], [], free), m, "counterfeit", draws(number)("plan"))
+    tuples = plan.moved + plan.counterfeits
+    return sorted(zip(tuples.tolist(), plan.counterfeits.sum(axis=1).tolist(), strict=True))
+
+
+def test_a_value_in_excess_does_not_stand_out_from_its_company():
+    # Four of a, and eight counterfeits: four of each of two other values, and any of the three was it.
+    for number in range(20):
+        ((tuples, counterfeits),) = tuples_of([4, 0, 0, 0, 0], 3, number)
+        assert sorted(tuples) == [0, 0, 4, 4, 4]
+        assert counterfeits == 8
+
+
+@pytest.mark.parametrize(
+    ("free", "m"), [([2, 1, 0, 0], 2), ([9, 1, 0, 0], 2), ([5, 2, 0, 0], 3), ([6, 4, 3, 0], 3)]
+)
+def test_a_value_in_excess_might_as_well_have_been_any_of_its_company(free, m):
+    # The same tables, whichever of the batch's values was the frequent one.
+    turned = [free[1], free[0], *free[2:]]
+    assert {str(tuples_of(free, m, n)) for n in range(40)} == {
+        str(tuples_of(turned, m, n)) for n in range(40)
+    }
+
+
 def test_a_new_signature_is_the_same_whichever_of_its_values_is_the_persons():
     # Values 2 to 9 are allowed, 2 and 3 are frequent: "mine and a frequent one" would give 9 away.
     signatures = set()
