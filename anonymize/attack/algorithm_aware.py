@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 
 import polars as pl
 
@@ -28,16 +29,31 @@ class AlgorithmAware:
     """The probability of every value of every row, all reasonable surjections being equally likely."""
     after: Mapping[Row, Mapping[Hashable, Fraction]]
     """The same, each possible table weighed by how often it is published like this."""
-    tables: int
-    """Possible tables."""
-    reproducing: int
-    """Those that were published like this under some key."""
-    runs: int
-    """Runs of the publisher."""
+    hits: Mapping[frozenset, int]
+    """Per possible table (as `(row, value)` pairs), the keys under which it is published like this."""
+    keys: int
+    """Keys tried."""
+
+    @property
+    def reproducing(self) -> int:
+        """How many of the possible tables are published like this under some key."""
+        return sum(count > 0 for count in self.hits.values())
 
     def risk(self, row: Row) -> tuple[Fraction, Fraction]:
         """The probability of a row's true value, before and after."""
-        return tuple(found[row].get(row[1], Fraction(0)) for found in (self.before, self.after))
+        before, after = (found[row].get(row[1], Fraction(0)) for found in (self.before, self.after))
+        return before, after
+
+    def error(self, row: Row) -> float:
+        """The standard error of the probability after, for the keys being a sample of all there are."""
+        counts = {True: 0.0, False: 0.0}
+        spread = {True: 0.0, False: 0.0}
+        for instance, count in self.hits.items():
+            is_true = (row, row[1]) in instance
+            counts[is_true] += count
+            spread[is_true] += count * (1 - count / self.keys)
+        right, wrong = counts[True], counts[False]
+        return sqrt(wrong**2 * spread[True] + right**2 * spread[False]) / (right + wrong) ** 2
 
 
 def algorithm_aware_posterior(
@@ -70,23 +86,18 @@ def algorithm_aware_posterior(
 
     References
     ----------
-    Liu and Wang, Privacy streamliner, CIKM 2010, section 1.
+    Liu and Wang, Privacy streamliner, CODASPY 2012, section 1.
     """
     keys = list(keys)
     true = people.select("person", "value").unique().rows()
     observed = publish(_tables(people, {row: row[1] for row in true}), keys[0])
     instances = reconstructions(people, releases, invariant=invariant)
-    weights = {
-        instance: Fraction(_hits(people, dict(instance), publish, keys, observed), len(keys))
-        for instance in instances
-    }
-    reproducing = {instance: weight for instance, weight in weights.items() if weight}
+    hits = {instance: _hits(people, dict(instance), publish, keys, observed) for instance in instances}
     return AlgorithmAware(
         before=posterior(instances),
-        after=posterior(reproducing),
-        tables=len(instances),
-        reproducing=len(reproducing),
-        runs=len(instances) * len(keys) + 1,
+        after=posterior({instance: count for instance, count in hits.items() if count}),
+        hits=hits,
+        keys=len(keys),
     )
 
 
