@@ -31,7 +31,9 @@ out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highli
 
 WORKSPACE = Path(__file__).parents[1] / "workspace.yaml"
 
-ContractPath = Annotated[Path, typer.Argument(help="The YAML file that declares the product.")]
+ContractPath = Annotated[
+    Path, typer.Argument(metavar="CONTRACT", help="The YAML file that declares the product.")
+]
 HomePath = Annotated[
     Path | None,
     typer.Option(
@@ -64,9 +66,9 @@ def release(
 ) -> None:
     """Make every release that is due and not published yet.
 
-    In order, one line each. Releases that are published are verified and left as they are. The first release that can't be
-    made ends the command; nothing of it is published. Killed at any moment and run again, it goes on
-    where it was, and publishes what it would have published.
+    In order, one line each. Releases that are published are verified and left as they are. The first
+    release that can't be made ends the command; nothing of it is published. Killed at any moment and
+    run again, it goes on where it was, and publishes what it would have published.
     """
     from orchestration.contract_file import load_contract
 
@@ -152,6 +154,7 @@ def verify(
     published: Annotated[
         Path,
         typer.Argument(
+            metavar="PUBLISHED",
             help="A published release, published/hospital/v1/2024-01-01 say, or its series,"
             " published/hospital/v1.",
         ),

@@ -121,14 +121,13 @@ def is_release(folder: Path) -> bool:
 
 
 def _releases_in(folder: Path) -> list[Path]:
-    wanted = (
-        "give a release's folder (published/hospital/v1/2024-01-01) or its series' (published/hospital/v1)"
-    )
+    wanted = "give that of a release (…/hospital/v1/2024-01-01) or of a series (…/hospital/v1)"
     if not folder.is_dir():
         raise PublishedFolderError(f"{folder}: is no folder; {wanted}")
     releases = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     if any(map(is_release, releases)):
         return releases
-    below = sorted({manifest.parents[1] for manifest in folder.glob(f"**/{MANIFEST}")})
-    found = f", as {below[0]} is" if below else ""
-    raise PublishedFolderError(f"{folder}: is no series with published releases in it; {wanted}{found}")
+    depths = ("*/*", "*/*/*", "*/*/*/*")
+    below = sorted(found.parents[1] for depth in depths for found in folder.glob(f"{depth}/{MANIFEST}"))
+    hint = f", as {below[0]} is" if below else ""
+    raise PublishedFolderError(f"{folder}: is no series with published releases in it; {wanted}{hint}")

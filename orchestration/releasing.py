@@ -94,7 +94,7 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
     except dg.Failure as failure:
         if isinstance(failure.__cause__, RepublishError):
             raise failure.__cause__ from None
-        raise
+        raise getattr(failure, "unexpected", failure) from None
     committed = read_committed(series.private(release))
     seconds = dict(committed.seconds)
     seconds["dagster"] = time.perf_counter() - started - sum(seconds.values())

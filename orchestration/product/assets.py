@@ -1,5 +1,6 @@
 """The assets of a product: snapshot -> delta -> (buckets, release, counterfeits, audit) -> publication."""
 
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,6 +9,7 @@ import dagster as dg
 
 from anonymize.errors import RepublishError
 from orchestration.expectations import Verdict
+from orchestration.expectations.verdict import no_verdict
 from orchestration.partitions import previous_release, release_partitions, this_and_previous_release
 from orchestration.principles import code_version, principle_of
 from orchestration.product import metadata
@@ -184,8 +186,8 @@ def _bracket(series: Series) -> dg.AssetsDefinition:
             _log_checks(context, release_key, release, committed.verdicts)
         for asset in BRACKET:
             yield dg.MaterializeResult(asset_key=asset_key(product, asset))
-        for verdict in committed.verdicts:
-            yield _check(release_key, verdict)
+        for promise in promises:
+            yield _check(release_key, _verdict_on(promise, committed.verdicts))
 
     return candidate
 
@@ -241,6 +243,20 @@ def _told_to_dagster() -> Iterator[None]:
         yield
     except RepublishError as error:
         raise dg.Failure(description=str(error), allow_retries=False) from error
+    except Exception as error:  # noqa: BLE001 - whatever a library raises
+        raise _unexpected(error) from None
+
+
+def _unexpected(error: Exception) -> dg.Failure:
+    """A library's error without its words: they may quote a person's value, and Dagster keeps them."""
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    failure = dg.Failure(
+        description=f"unexpected {type(error).__name__} in {at.filename}, line {at.lineno}; republish release"
+        " --debug shows more of it, and keeps nothing",
+        allow_retries=False,
+    )
+    failure.unexpected = error
+    return failure
 
 
 def _add(context: dg.AssetExecutionContext, key: dg.AssetKey, release: str, entries: dict[str, Any]) -> None:
@@ -278,6 +294,12 @@ def _log_checks(
 def _chain_verdict(published: Published) -> Verdict:
     figures = {"files": len(published.manifest["files"]), "releases_before": published.manifest["n"] - 1}
     return Verdict(promise=CHAIN_CHECK, passed=True, figures=figures)
+
+
+def _verdict_on(promise: str, verdicts: list[Verdict]) -> Verdict:
+    """What was found on a promise; a release of earlier software may not have been checked for it."""
+    found = [verdict for verdict in verdicts if verdict.promise == promise]
+    return found[0] if found else no_verdict(promise, "Not checked when the release was published.")
 
 
 def _check(key: dg.AssetKey, verdict: Verdict) -> dg.AssetCheckResult:

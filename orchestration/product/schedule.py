@@ -1,7 +1,11 @@
 """When a release is made without anybody asking: on its date, or when its snapshot has arrived."""
 
+import datetime as dt
+
 import dagster as dg
 
+from anonymize.contract import QuerySource
+from anonymize.errors import SnapshotError
 from orchestration.partitions import FORMAT
 from orchestration.product.names import job_name
 from orchestration.series import Series
@@ -60,15 +64,22 @@ def why_not(series: Series, release: str) -> str | None:
         return f"{release} is published"
     if (waiting := next_release(series)) != release:
         return f"the release before, {waiting}, is not published yet"
-    if not snapshot_exists(series.file, release):
-        return f"the snapshot of {release} has not arrived"
-    return None
+    try:
+        arrived = snapshot_exists(series.file, release)
+    except SnapshotError as error:
+        return str(error)
+    return None if arrived else f"the snapshot of {release} has not arrived"
 
 
 def _arrival(series: Series, release: str) -> str:
-    """Tells a snapshot from one that replaced it, so that a corrected file is tried again."""
+    """Tells a snapshot from one that replaced it: a corrected file, or contract, is tried again.
+
+    What a query would answer can't be told without asking: it is tried again every day.
+    """
     source = series.contract.source
-    if not hasattr(source, "path"):
-        return "query"
-    file = series.file.resolve(source.path.format(release=release)).stat()
-    return f"{file.st_mtime_ns} {file.st_size}"
+    if isinstance(source, QuerySource):
+        arrived = dt.datetime.now(dt.UTC).strftime(FORMAT)
+    else:
+        file = series.file.resolve(source.path.replace("{release}", release)).stat()
+        arrived = f"{file.st_mtime_ns} {file.st_size}"
+    return f"{arrived} {series.file.sha256[:12]}"
