@@ -3,15 +3,19 @@
 import hashlib
 import json
 import re
+import subprocess
+from pathlib import Path
 
 import polars as pl
 import pytest
+import typer
 import yaml
 from rich.console import Console
+from typer.testing import CliRunner
 
 from anonymize.attack import evidence as ev
 from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
-from orchestration.audit.command import audit
+from orchestration.audit.command import audit, audit_command
 from tests.anonymize.attack.attack_series import contract, publish, snapshots
 
 
@@ -172,7 +176,7 @@ def test_a_folder_that_is_not_what_its_manifest_says_is_refused(folders):
     release = folders / "published/hospital/v1/2024-01-01"
     files = {name: {"sha256": "0" * 64, "rows": 0} for name in ("microdata.parquet", "counterfeits.parquet")}
     (release / "manifest.json").write_text(json.dumps({"files": files}))
-    with pytest.raises(PublishedFolderError, match="was changed after publication"):
+    with pytest.raises(PublishedFolderError, match="2024-01-01"):
         run(folders, "v1")
 
 
@@ -266,3 +270,42 @@ def test_one_year_alone_holds(yearly):
         console=Console(quiet=True),
     )
     assert code == 0
+
+
+# The command line, and the page that explains it.
+
+
+@pytest.fixture
+def command():
+    app = typer.Typer()
+    app.command("audit")(audit_command)
+    return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_the_command_ends_with_the_verdict(folders, command):
+    told = ["--truth", folders / "truth", "--contract", folders / "contract.yaml"]
+    series = folders / "published/hospital"
+    held = command(series / "v1", *told)
+    assert held.exit_code == 0
+    assert "Every promise holds." in held.stdout
+    failed = command(series / "v1", series / "v2", *told, "--private", folders / "private")
+    assert failed.exit_code == 3
+    assert "promises are broken" in failed.stdout
+
+
+def test_its_help_explains_every_option(command):
+    told = command("--help").stdout
+    for option in ("PUBLISHED", "--truth", "--contract", "--private", "--out", "--mapping", "--seconds"):
+        assert option in told
+    assert "0 every promise holds, 3 a promise is broken" in " ".join(told.split())
+
+
+def test_the_page_s_example_runs_as_printed(tmp_path, command, monkeypatch):
+    page = Path("docs/audit.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    scripts = re.findall(r"```sh\n(.*?)```", page, flags=re.DOTALL)
+    (line,) = [line for script in scripts for line in script.splitlines() if line.startswith("republish ")]
+    subprocess.run(["bash", "-ec", "".join(scripts).replace(line, "")], check=True)
+    result = command(*line.split()[2:])
+    assert result.exit_code == 3
+    assert broken(report(tmp_path / "report")) == {ev.CANDIDATES}
