@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -27,6 +28,8 @@ class State:
     """`pseudonym`, `bucket_id`, `first_release`, `last_release`: one row per person and signature."""
     buckets: pl.DataFrame
     """`bucket_id` (0, 1, …, in this order), `signature` (sorted list of values): every bucket there was."""
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """Whatever else the series' principle remembers, by name. None before the first release."""
 
     @classmethod
     def empty(cls, dtype: pl.DataType) -> State:

@@ -27,7 +27,7 @@ from anonymize.state import State
 PHASES = {
     "divide": "divide",
     "plan": "make_plan",
-    "assign": "_execute",
+    "assign": "execute",
     "split": "split",
     "generalize": "generalize",
     "remember": "remember",

@@ -70,7 +70,9 @@ def is_eligible(counts: np.ndarray, m: int) -> bool:
     return bool(counts.max(initial=0) * m <= counts.sum())
 
 
-def make_plan(counts: Counts, m: int, on_ineligible: str, rng: np.random.Generator) -> Plan:
+def make_plan(
+    counts: Counts, m: int, on_ineligible: str, rng: np.random.Generator, wanted: np.ndarray | None = None
+) -> Plan:
     """Balance every bucket and assign everybody who is inserted, with the fewest counterfeits.
 
     Parameters
@@ -86,6 +88,8 @@ def make_plan(counts: Counts, m: int, on_ineligible: str, rng: np.random.Generat
         `defer` is for tables of which nobody knows who is in them on which day.
     rng
         Secret randomness: who gets company of people and who of counterfeits, and of which values.
+    wanted
+        int[B, V]: tuples that buckets are to receive beyond their shortages: whole signatures.
 
     Raises
     ------
@@ -105,6 +109,8 @@ def make_plan(counts: Counts, m: int, on_ineligible: str, rng: np.random.Generat
         _refuse_ineligible(counts.free, m)
     placed = place_separated(counts, m, on_ineligible, rng)
     need = shortages(placed.signatures, placed.present)
+    if wanted is not None:
+        need[: len(wanted)] += wanted
     open_need = need * (placed.signatures.sum(axis=1) >= m)[:, None]
     batch = balance(counts.free, open_need.sum(axis=0), m, on_ineligible, rng)
 

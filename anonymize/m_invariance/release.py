@@ -65,13 +65,15 @@ def release(
     # Ordered by a keyed hash: the order in which rows arrive decides nothing, and nobody can replay it.
     people = people.sort("pseudonym")
     sensitive = people[contract.sensitive.name]
-    values = _known_values(sensitive, contract, state)
-    value = _positions(sensitive, values, contract)
-    division = divide(people["pseudonym"], value, state.memory, _matrix(state, values, contract), number)
+    values = known_values(sensitive, contract, state)
+    value = positions(sensitive, values, contract)
+    division = divide(
+        people["pseudonym"], value, state.memory, signature_matrix(state, values, contract), number
+    )
     if contract.principle.on_value_change == "refuse":
-        _refuse_value_changes(division)
+        refuse_value_changes(division)
     plan = make_plan(division.counts, contract.principle.m, contract.principle.on_ineligible, draw("plan"))
-    bucket = _execute(plan, division, draw("assign"))
+    bucket = execute(plan, division, draw("assign"))
 
     hosted = bucket != HELD_BACK
     tuples = _tuples(people.filter(hosted), bucket[hosted], value[hosted], plan, contract)
@@ -84,7 +86,7 @@ def release(
         pl.Series("bucket_id", bucket[hosted], dtype=pl.Int32),
         pl.Series("group_id", generalization.group_id[~tuples.counterfeit]),
     )
-    buckets = _all_buckets(state.buckets, plan, values)
+    buckets = all_buckets(state.buckets, plan, values)
     in_use = _buckets_in_use(tuples, group, buckets)
     memory = remember(state.memory, people["pseudonym"].filter(hosted), linkage["bucket_id"], number)
     return Candidate(
@@ -96,7 +98,7 @@ def release(
     )
 
 
-def _known_values(sensitive: pl.Series, contract: Contract, state: State) -> pl.Series:
+def known_values(sensitive: pl.Series, contract: Contract, state: State) -> pl.Series:
     """All sensitive values there are, sorted: declared or seen, and those of remembered signatures."""
     remembered = state.buckets["signature"].explode().alias("value")
     declared = pl.Series("value", contract.sensitive.values or sensitive.unique())
@@ -109,7 +111,7 @@ def _known_values(sensitive: pl.Series, contract: Contract, state: State) -> pl.
     return pl.concat([declared, remembered]).drop_nulls().unique().sort()
 
 
-def _positions(column: pl.Series, values: pl.Series, contract: Contract) -> np.ndarray:
+def positions(column: pl.Series, values: pl.Series, contract: Contract) -> np.ndarray:
     """int64[N]: where in `values` each entry of a column of sensitive values is."""
     known = values.to_frame("value").with_row_index("position")
     position = column.to_frame("value").join(known, on="value", how="left", maintain_order="left")["position"]
@@ -121,15 +123,16 @@ def _positions(column: pl.Series, values: pl.Series, contract: Contract) -> np.n
     return position.cast(pl.Int64).to_numpy()
 
 
-def _matrix(state: State, values: pl.Series, contract: Contract) -> np.ndarray:
+def signature_matrix(state: State, values: pl.Series, contract: Contract) -> np.ndarray:
     """bool[B, V]: the signatures of all buckets."""
     matrix = np.zeros((state.buckets.height, len(values)), bool)
     pairs = state.buckets.explode("signature")
-    matrix[pairs["bucket_id"].to_numpy(), _positions(pairs["signature"], values, contract)] = True
+    matrix[pairs["bucket_id"].to_numpy(), positions(pairs["signature"], values, contract)] = True
     return matrix
 
 
-def _refuse_value_changes(division: Division) -> None:
+def refuse_value_changes(division: Division) -> None:
+    """Raise ValueChangeRefused if anybody's value left their signature."""
     if changed := division.counts.separated.sum():
         raise ValueChangeRefused(
             f"{changed} people have a sensitive value outside their signature, and the contract says"
@@ -137,7 +140,7 @@ def _refuse_value_changes(division: Division) -> None:
         )
 
 
-def _execute(plan: Plan, division: Division, rng: np.random.Generator) -> np.ndarray:
+def execute(plan: Plan, division: Division, rng: np.random.Generator) -> np.ndarray:
     """int64[N]: the bucket of every person of T(n), or `HELD_BACK`."""
     values = plan.moved.shape[1]
     receiving, moved = np.nonzero(plan.moved)
@@ -214,7 +217,7 @@ def _buckets_in_use(tuples: Tuples, group: np.ndarray, buckets: pl.DataFrame) ->
     )
 
 
-def _all_buckets(buckets: pl.DataFrame, plan: Plan, values: pl.Series) -> pl.DataFrame:
+def all_buckets(buckets: pl.DataFrame, plan: Plan, values: pl.Series) -> pl.DataFrame:
     """The remembered buckets, and below them the new ones."""
     row, value = np.nonzero(plan.signatures[buckets.height :])
     signatures = (

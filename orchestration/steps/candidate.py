@@ -31,8 +31,8 @@ from orchestration.series import Series
 from orchestration.steps.audit import Audit, Knowledge, audit, knowledge_tables, read_knowledge
 from orchestration.store import read_json, sha256, write_json, write_table
 
-STATE = ("memory.parquet", "signatures.parquet")
-"""What the next release is built on."""
+_STATE = "state-"
+"""What the next release is built on: `state-memory.parquet`, …"""
 
 
 def compute_candidate(series: Series, release: str) -> Committed:
@@ -115,7 +115,7 @@ def made_from(series: Series, release: str) -> dict[str, Any]:
     return {
         "number": series.number(release),
         "snapshot": snapshot.get("sha256"),
-        "release before": {name: before["files"][name] for name in STATE} if before else None,
+        "release before": _state_files(before["files"]) if before else None,
         "algorithm": principle_of(series.contract).version,
         "parameters": series.contract.privacy_digest(),
         "key": series.key_fingerprint,
@@ -152,12 +152,19 @@ def _state_before(series: Series, release: str, people: pl.DataFrame) -> State:
     if previous is None:
         return State.empty(people.schema[series.contract.sensitive.name])
     folder = series.private(previous)
-    if read_committed(folder) is None:
+    committed = read_committed(folder)
+    if committed is None:
         raise HomeError(f"{series.name} {release} is built on {previous}. {_way_to(series, previous)}")
-    return State(
-        memory=pl.read_parquet(folder / "memory.parquet"),
-        buckets=pl.read_parquet(folder / "signatures.parquet"),
-    )
+    tables = {
+        name.removeprefix(_STATE).removesuffix(".parquet"): pl.read_parquet(folder / name)
+        for name in _state_files(committed.files)
+    }
+    return State(memory=tables.pop("memory"), buckets=tables.pop("buckets"), tables=tables)
+
+
+def _state_files(files: Mapping[str, str]) -> dict[str, str]:
+    """Of a candidate's files and their SHA-256, those the next release is built on."""
+    return {name: digest for name, digest in files.items() if name.startswith(_STATE)}
 
 
 def _way_to(series: Series, previous: str) -> str:
@@ -185,8 +192,9 @@ def _write(folder: Path, candidate: Candidate, found: Audit) -> dict[str, str]:
         **{f"candidate-{name}": table for name, table in candidate.published.items()},
         "linkage": candidate.linkage.sort(pl.all()),
         "buckets": candidate.buckets,
-        "memory": candidate.state.memory,
-        "signatures": candidate.state.buckets,
+        f"{_STATE}memory": candidate.state.memory,
+        f"{_STATE}buckets": candidate.state.buckets,
+        **{f"{_STATE}{name}": table for name, table in candidate.state.tables.items()},
         **knowledge_tables(found.knowledge),
     }
     for name, table in tables.items():
