@@ -30,19 +30,21 @@ def delta(previous: pl.DataFrame | None, current: pl.DataFrame, contract: Contra
         (`changed`), only in the last (`deleted`), only in this (`inserted`); `moved` (bool): in both, with
         another quasi-identifier. Sorted by identifier.
     """
-    before, now = _alike(current.clear() if previous is None else previous, current, contract.columns)
-    both = before.join(now, on=contract.identifier, how="full", coalesce=True, suffix=" now")
-    differs = {name: pl.col(name).ne_missing(pl.col(f"{name} now")) for name in contract.columns[1:]}
+    before, now = _alike(current.clear() if previous is None else previous, current, contract)
+    both = before.join(now, on="person", how="full", coalesce=True, suffix="_now")
+    was, stays = pl.col("attributes").is_not_null(), pl.col("attributes_now").is_not_null()
+    changed = pl.col("value").ne_missing(pl.col("value_now"))
+    moved = pl.col("attributes").ne_missing(pl.col("attributes_now"))
     change = (
-        pl.when(pl.col("is before").is_null()).then(pl.lit("inserted"))
-        .when(pl.col("is now").is_null()).then(pl.lit("deleted"))
-        .when(differs[contract.sensitive.name]).then(pl.lit("changed"))
+        pl.when(~was).then(pl.lit("inserted"))
+        .when(~stays).then(pl.lit("deleted"))
+        .when(changed).then(pl.lit("changed"))
         .otherwise(pl.lit("carried"))
     )  # fmt: skip
-    moved = pl.any_horizontal(differs[qi.name] for qi in contract.quasi_identifiers)
-    stayed = pl.col("is before").is_not_null() & pl.col("is now").is_not_null()
-    return both.select(contract.identifier, change.alias("change"), (stayed & moved).alias("moved")).sort(
-        contract.identifier
+    return both.sort("person").select(
+        pl.col("person").alias(contract.identifier),
+        change.alias("change"),
+        (was & stays & moved).alias("moved"),
     )
 
 
@@ -58,12 +60,17 @@ def delta_figures(changes: pl.DataFrame) -> dict[str, int]:
     return counts | {"moved": int(changes["moved"].sum())}
 
 
-def _alike(before: pl.DataFrame, now: pl.DataFrame, columns: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The columns of both snapshots in types that can be compared, and a mark of where a row is from."""
-    other = [name for name in columns if before.schema[name] != now.schema[name]]
+def _alike(before: pl.DataFrame, now: pl.DataFrame, contract: Contract) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Both snapshots as `person`, `attributes` (a struct), `value`, in types that can be compared."""
+    as_text = {name for name in contract.columns if before.schema[name] != now.schema[name]}
+    column = {
+        name: pl.col(name).cast(pl.String) if name in as_text else pl.col(name) for name in contract.columns
+    }
     return tuple(
-        snapshot.select(pl.col(columns).exclude(other), pl.col(other).cast(pl.String))
-        .select(columns)
-        .with_columns(pl.lit(value=True).alias(mark))
-        for snapshot, mark in ((before, "is before"), (now, "is now"))
+        snapshot.select(
+            column[contract.identifier].alias("person"),
+            pl.struct(column[qi.name] for qi in contract.quasi_identifiers).alias("attributes"),
+            column[contract.sensitive.name].alias("value"),
+        )
+        for snapshot in (before, now)
     )

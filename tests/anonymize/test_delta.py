@@ -102,6 +102,21 @@ def test_values_that_turn_from_text_into_numbers_are_compared_as_they_are_writte
     assert delta(before, now, CONTRACT)["change"].to_list() == ["carried", "changed"]
 
 
+def test_columns_may_be_called_anything_a_table_might_call_them():
+    names = {"name": "value", "age": "person", "sex": "value_now", "disease": "attributes"}
+    declared = CONTRACT.model_dump(mode="json") | {
+        "identifier": "value",
+        "quasi_identifiers": [
+            {"name": "person", "kind": "number", "domain": [0, 120]},
+            {"name": "value_now", "kind": "category", "order": ["F", "M"]},
+        ],
+        "sensitive": {"name": "attributes"},
+    }
+    changes = delta(BEFORE.rename(names), NOW.rename(names), parse_contract(declared))
+    assert changes.columns == ["value", "change", "moved"]
+    assert changes.rows() == CHANGES
+
+
 def test_the_snapshots_stay_as_they_were():
     before, now = BEFORE.clone(), NOW.clone()
     delta(before, now, CONTRACT)
