@@ -1,4 +1,4 @@
-"""A PostgreSQL server to read snapshots from: one that is given, or one of our own."""
+"""A small hospital to be released, and a PostgreSQL server to read snapshots from."""
 
 import os
 import pwd
@@ -9,6 +9,47 @@ import tempfile
 from pathlib import Path
 
 import pytest
+
+from tests.hospital import KEY, RELEASES, Hospital, build, make
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch):
+    """The same key everywhere, and no home but the one a test names."""
+    monkeypatch.setenv("REPUBLISH_KEY", KEY)
+    monkeypatch.delenv("REPUBLISH_HOME", raising=False)
+
+
+@pytest.fixture(scope="session")
+def _built(tmp_path_factory):
+    """The hospital, and a home in which its first two releases are published."""
+    folder = tmp_path_factory.mktemp("built")
+    (folder / "hospital").mkdir()
+    hospital = build(folder / "hospital")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("REPUBLISH_KEY", KEY)
+        make(hospital.series(folder / "home"), *RELEASES[:2])
+    return folder
+
+
+@pytest.fixture
+def hospital(_built, tmp_path):
+    """A hospital of the test's own: contract and three snapshots."""
+    shutil.copytree(_built / "hospital", tmp_path / "hospital")
+    return Hospital(tmp_path / "hospital")
+
+
+@pytest.fixture
+def home(_built, tmp_path):
+    """A home of the test's own, in which the first two of three releases are published."""
+    shutil.copytree(_built / "home", tmp_path / "home")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def series(hospital, home):
+    """The hospital's series, two releases long."""
+    return hospital.series(home)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,106 @@
+"""A small hospital with a contract, to be released in tests; nobody in it is real."""
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import yaml
+
+from orchestration.contract_file import load_contract
+from orchestration.demo import CONTRACT, hospital_snapshots
+from orchestration.home import Home
+from orchestration.releasing import dagster_instance, make_release
+from orchestration.series import Series
+from orchestration.steps.candidate import compute_candidate
+from orchestration.steps.delta import compare_snapshots
+from orchestration.steps.publication import publish
+from orchestration.steps.snapshot import take_snapshot
+
+KEY = "a key that is made up for tests"
+RELEASES = ("2024-01-01", "2024-04-01", "2024-07-01")
+PATIENTS = 300
+IDENTIFIER = re.compile(rb"pat-\d{6}-ient")
+"""What every identifier looks like, and nothing else does."""
+WORKING_FILES = re.compile(r"/(\.lock|\.releasing|\.[a-z]+-lock)$|/dagster(/|$)")
+
+
+@dataclass(frozen=True)
+class Hospital:
+    """A folder with a contract, its hierarchies and its snapshots."""
+
+    folder: Path
+
+    @property
+    def contract(self):
+        return self.folder / "hospital.yaml"
+
+    def declare(self, changes=None, **keys):
+        """Write the contract, with keys (`principle={"m": 3}`) changed."""
+        declared = yaml.safe_load(CONTRACT.read_text()) | {"releases": {"first": RELEASES[0]}}
+        declared["releases"]["cron"] = "0 0 1 */3 *"
+        declared["principle"] |= {"m": 2, "on_ineligible": "counterfeit"}
+        for key, value in ((changes or {}) | keys).items():
+            if isinstance(value, dict) and isinstance(declared.get(key), dict):
+                declared[key] |= value
+            else:
+                declared[key] = value
+        declared["releases"]["first"] = str(declared["releases"]["first"])
+        self.contract.write_text(yaml.safe_dump(declared, sort_keys=False))
+        return self
+
+    def file(self, release):
+        return self.folder / f"snapshots/hospital/{release}.parquet"
+
+    def snapshot(self, release):
+        return pl.read_parquet(self.file(release))
+
+    def deliver(self, release, snapshot):
+        self.file(release).parent.mkdir(parents=True, exist_ok=True)
+        snapshot.write_parquet(self.file(release))
+
+    def series(self, home):
+        return Series(load_contract(self.contract), Home.at(home))
+
+
+def build(folder, releases=3):
+    """A hospital of 300 patients, half a year long."""
+    hospital = Hospital(folder).declare()
+    shutil.copytree(CONTRACT.parent / "hierarchies", folder / "hierarchies")
+    named = pl.format("pat-{}-ient", pl.col("patient_id").cast(pl.String).str.zfill(6))
+    for release, snapshot in hospital_snapshots(releases, PATIENTS):
+        hospital.deliver(release, snapshot.with_columns(named.alias("patient_id")))
+    return hospital
+
+
+def make(series, *releases):
+    """Releases by their four steps, without Dagster."""
+    for release in releases:
+        take_snapshot(series, release)
+        compare_snapshots(series, release)
+        compute_candidate(series, release)
+        publish(series, release)
+    return series
+
+
+def make_by_dagster(series, *releases):
+    """Releases as the command line makes them."""
+    with dagster_instance(series.home) as instance:
+        return [make_release(series, release, instance) for release in releases]
+
+
+def published(home):
+    """Every published file's bytes, by its path."""
+    folder = Path(home) / "published"
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def everything(home):
+    """Every file's bytes in a home, by its path, but for Dagster's and locks."""
+    found = {f"/{path.relative_to(home)}": path for path in Path(home).rglob("*")}
+    return {
+        name: path.read_bytes() if path.is_file() else None
+        for name, path in found.items()
+        if not WORKING_FILES.search(name)
+    }
