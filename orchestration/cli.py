@@ -11,12 +11,33 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import typer.core
 from rich.console import Console
 
 from anonymize.errors import RepublishError
 
+
+class _Commands(typer.core.TyperGroup):
+    """All commands; the auditor's is imported where it is asked for, because it takes a while."""
+
+    def list_commands(self, ctx) -> list[str]:
+        return [*super().list_commands(ctx), "audit"]
+
+    def get_command(self, ctx, cmd_name: str):
+        if cmd_name == "audit":
+            from orchestration.audit.command import audit_command
+
+            auditing = typer.Typer(
+                rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False
+            )
+            auditing.command("audit")(audit_command)
+            return typer.main.get_command(auditing)
+        return super().get_command(ctx, cmd_name)
+
+
 app = typer.Typer(
     name="republish",
+    cls=_Commands,
     help="Publish a table of people again and again, so that nobody who collects every release learns"
     " a person's sensitive value.",
     epilog="Exit codes: 0 done, 2 the input or the contract is wrong, 3 refused for privacy, 1 anything"
