@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,12 @@ class Committed:
     """SHA-256 (hex) of its files by name."""
     is_new: bool = True
     """Whether it was computed just now, rather than found."""
+
+    @classmethod
+    def unknown(cls) -> Committed:
+        """Of a release whose private folder is not kept and that history doesn't know."""
+        nothing = {field.name: {} for field in fields(cls)}
+        return cls(**nothing | {"verdicts": [], "is_new": False})
 
     def as_json(self) -> dict[str, Any]:
         """Itself as the content of `candidate.json`."""

@@ -143,7 +143,7 @@ def _already_published(
 def _in_history(series: Series, release: str) -> Committed:
     rows = series.history.releases(series.contract.product, series.contract.series).filter(release=release)
     if rows.is_empty():  # a history begun anew: the release's bytes are all there is to verify
-        return Committed({}, {}, {}, {}, [], {}, {}, is_new=False)
+        return Committed.unknown()
     return committed_in_history(rows.row(0, named=True))
 
 
