@@ -99,7 +99,7 @@ def make_plan(
     Notes
     -----
     A plan without the fewest counterfeits could have a group of nothing else, which protects nobody; one
-    with the fewest has none, or it would do without that group.
+    with the fewest has none, or it would do without that group. Only `wanted` tuples can bring one about.
 
     References
     ----------

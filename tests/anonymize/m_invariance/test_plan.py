@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymize.errors import NotEligible
-from anonymize.m_invariance.plan import Counts, assign_counts, balance, is_eligible, make_plan, shortages
+from anonymize.m_invariance.plan import (
+    Counts,
+    assign_counts,
+    assign_to_existing,
+    balance,
+    is_eligible,
+    make_plan,
+    shortages,
+)
 from tests.series import draws
 
 RANDOM = draws(1)
@@ -92,6 +100,26 @@ def test_assignment_is_that_of_figure_3(batch, existing):
     assert len(got) == len(signatures)
     assert {signature: alpha for signature, alpha in got.items() if alpha} == expected
     assert [frozenset(signature) for signature in existing] == list(got)[: len(existing)]
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(eligible_batches(), st.lists(st.sets(st.integers(0, 8), min_size=2), max_size=5, unique_by=frozenset))
+def test_existing_buckets_take_all_they_can_such_that_the_others_stay_eligible(batch, existing):
+    rest, m = batch
+    existing = [signature for signature in existing if max(signature) < len(rest)]
+    matrix = np.array([[v in signature for v in range(len(rest))] for signature in existing])
+    matrix = matrix.reshape(-1, len(rest)).astype(bool)
+    assigned = assign_to_existing(np.array(rest), m, matrix)
+    left = rest - assigned.sum(axis=0)
+    assert (left >= 0).all()
+    assert is_eligible(left, m)
+    for row, signature in zip(assigned, matrix, strict=True):
+        assert len(set(row[signature])) == 1
+        assert not row[~signature].any()
+        if signature.sum() < m:
+            assert not row.any()
+        else:  # not one group more
+            assert (left - signature).min() < 0 or not is_eligible(left - signature, m)
 
 
 def test_assignment_of_many_values_ends_with_everybody_assigned():
