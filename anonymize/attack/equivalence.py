@@ -18,10 +18,9 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array, hstack
 from scipy.sparse.csgraph import connected_components
 
-RANK_LIMIT = 1500
-"""Rows up to which a basis of the columns is computed; above it every column is asked about."""
-JOINT_LIMIT = 1500
-"""Rows up to which attacks that combine unconnected partitions are searched for."""
+SEARCH_LIMIT = 1000
+"""Rows up to which programmes are solved. Beyond, attacks by two partitions alone are found, none is
+excluded, and the bound reported is the one that always holds."""
 
 
 @dataclass(frozen=True)
@@ -81,22 +80,24 @@ def minimum_equivalence(
     and 3.
     """
     deadline = time.monotonic() + seconds
-    found = []
-    for matrix in person_matrices(members, contents):
-        begun = time.monotonic()
-        attack, at_least = _smallest(matrix, deadline)
-        found.append(
-            Equivalence(
-                matrix.signature,
-                partitions=matrix.rows.shape[0],
-                people=int(matrix.copies.sum()),
-                e=attack.e if attack else None,
-                at_least=at_least,
-                witness=attack.witness if attack else ((), ()),
-                seconds=time.monotonic() - begun,
-            )
-        )
-    return found
+    # Small ones first: one large one would use up the time of all.
+    matrices = sorted(person_matrices(members, contents), key=lambda matrix: matrix.rows.shape[0])
+    found = [_minimum(matrix, deadline) for matrix in matrices]
+    return sorted(found, key=lambda one: [(value is None, value) for value in one.signature])
+
+
+def _minimum(matrix: PersonMatrix, deadline: float) -> Equivalence:
+    begun = time.monotonic()
+    attack, at_least = _smallest(matrix, deadline)
+    return Equivalence(
+        matrix.signature,
+        partitions=matrix.rows.shape[0],
+        people=int(matrix.copies.sum()),
+        e=attack.e if attack else None,
+        at_least=at_least,
+        witness=attack.witness if attack else ((), ()),
+        seconds=time.monotonic() - begun,
+    )
 
 
 def compromised(
@@ -131,7 +132,9 @@ def compromised(
 
 def _caught(matrix: PersonMatrix, e: int, deadline: float) -> tuple[np.ndarray, int]:
     """The columns that take part in an attack with e' < e, and the people it was too late to ask about."""
-    caught, undecided = np.zeros(len(matrix.copies), dtype=bool), 0
+    caught, undecided = _caught_by_pairs(matrix, e), 0
+    if matrix.rows.shape[0] > SEARCH_LIMIT:
+        return np.flatnonzero(caught), int(matrix.copies[~caught & matrix.movable(e)].sum())
     for column in _reached(matrix, e):
         if not caught[column]:
             attack, complete = _solve(matrix, e, int(column), [], deadline)
@@ -140,6 +143,19 @@ def _caught(matrix: PersonMatrix, e: int, deadline: float) -> tuple[np.ndarray, 
             elif not complete:
                 undecided += int(matrix.copies[column])
     return np.flatnonzero(caught), undecided
+
+
+def _caught_by_pairs(matrix: PersonMatrix, e: int) -> np.ndarray:
+    """bool[C]: the columns in which two partitions with as many tuples differ, where they differ in < e."""
+    caught = np.zeros(len(matrix.copies), dtype=bool)
+    shared = (matrix.rows @ diags_array(matrix.copies) @ matrix.rows.T).tocoo()
+    sizes = matrix.rows @ matrix.copies
+    cost = sizes[shared.row] + sizes[shared.col] - 2 * shared.data
+    alike = matrix.multiples[shared.row] == matrix.multiples[shared.col]
+    close = np.flatnonzero((shared.row < shared.col) & alike & (cost > 0) & (cost < 2 * e))
+    differing = matrix.rows[shared.row[close]] - matrix.rows[shared.col[close]]
+    caught[differing.tocoo().col[differing.tocoo().data != 0]] = True
+    return caught
 
 
 def _reached(matrix: PersonMatrix, below: int) -> np.ndarray:
@@ -280,7 +296,7 @@ def _smallest(matrix: PersonMatrix, deadline: float) -> tuple[_Attack | None, in
         [bound for bound in bounds if bound is not None] + ([limit] if limit else []), default=None
     )
     if len(parts) > 1 and (at_least is None or at_least > apart):
-        if matrix.rows.shape[0] > JOINT_LIMIT:
+        if matrix.rows.shape[0] > SEARCH_LIMIT:
             return best, apart
         found, joint = _search(matrix, best, deadline, begin=apart)
         best, at_least = found or best, joint
@@ -322,6 +338,8 @@ def _search(
 ) -> tuple[_Attack | None, int | None]:
     """An attack smaller than `best` (or None), and the bound proven; no bound (None) if there is none."""
     found, below = None, begin
+    if matrix.rows.shape[0] > SEARCH_LIMIT:
+        return None, begin
     total = int(matrix.copies.sum()) + 1
     upper = best.e if best else total
     while below < upper:
@@ -344,8 +362,6 @@ def _search(
 def _basis(matrix: PersonMatrix, below: int) -> list[int]:
     """Columns of which at least one has a weight in every attack with e < below; none, if there is none."""
     movable = np.flatnonzero(matrix.movable(below))
-    if matrix.rows.shape[0] > RANK_LIMIT:
-        return movable.tolist()
     dense = matrix.rows.toarray()
     fixed = np.column_stack([np.delete(dense, movable, axis=1), matrix.multiples])
     free = null_space(fixed.T, rcond=1e-9)
