@@ -242,7 +242,25 @@ class MInvariance(Declaration):
         return m
 
 
-Principle = Annotated[MInvariance, Field(discriminator="name")]
+class EEquivalence(MInvariance):
+    """e-equivalence: m-invariance, and nobody learns that fewer than e people share values with e others."""
+
+    name: Literal["e_equivalence"]
+    """`e_equivalence`"""
+    e: StrictInt
+    """No two sets of fewer than e people are known to have the same values. At least 2."""
+
+    @field_validator("e")
+    @classmethod
+    def _check_e(cls, e: int) -> int:
+        if e < 2:
+            raise ValueError(
+                f"e ({e}) must be at least 2: with less, any two people may be known to share a value"
+            )
+        return e
+
+
+Principle = Annotated[MInvariance | EEquivalence, Field(discriminator="name")]
 
 
 class FileSource(Declaration):
@@ -357,6 +375,8 @@ class Contract(Declaration):
         names = [qi.name for qi in self.quasi_identifiers]
         if fault := _role_fault(self.identifier, names, self.sensitive.name):
             raise ValueError(fault)
+        if isinstance(self.principle, EEquivalence):
+            _check_anatomy(self)
         return self
 
     @property
@@ -490,6 +510,20 @@ def _role_fault(
     if taken := published & {identifier, sensitive}:
         return f"the column {min(taken)} bears the name of a published column: rename it in the source"
     return None
+
+
+def _check_anatomy(contract: Contract) -> None:
+    """Refuse what can't be kept where exact quasi-identifiers are published, in tables with other columns."""
+    wide = [qi.name for qi in contract.quasi_identifiers if qi.min_width]
+    if wide:
+        raise ValueError(
+            f"min_width of {', '.join(wide)} can't be kept: {contract.principle.name} publishes exact"
+            " quasi-identifiers. Leave it out, or make the column coarser in the source"
+        )
+    if "group_id" in [qi.name for qi in contract.quasi_identifiers] or contract.sensitive.name == "count":
+        raise ValueError(
+            "the columns group_id and count bear the name of published ones: rename them in the source"
+        )
 
 
 def _declared_names(declared: Mapping) -> tuple[str | None, list[str], str | None]:
