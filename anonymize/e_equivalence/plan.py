@@ -1,0 +1,138 @@
+"""Plan a release on counts such that no bucket's graph has a cut at or below 2(e - 1).
+
+He, Barman and Naughton, ICDE 2011, Algorithms 2 and 3. Who balances buckets and who is bucketized after
+that is planned as for the first principle; what is ours is how many whole signatures a bucket receives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from anonymize.e_equivalence.min_cut import smallest_safe_cut
+from anonymize.m_invariance.plan import Counts, Plan, make_plan, shortages
+
+ATTEMPTS = 8
+"""Plans there may be in search of one that fills whole signatures with people."""
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """The graphs of B buckets before anybody is inserted (`graph.Opening`)."""
+
+    weight: np.ndarray
+    """int[B]: the smallest cut between nodes n and 0, less what is inserted."""
+    connected: np.ndarray
+    """bool[B]: whether these two are connected already."""
+
+    def of_first(self, buckets: int) -> Cuts:
+        """The same with new buckets, which have no graph yet, at the end."""
+        grown = (0, buckets - len(self.weight))
+        return Cuts(np.pad(self.weight, grown), np.pad(self.connected, grown))
+
+
+def make_safe_plan(
+    counts: Counts, cuts: Cuts, m: int, e: int, on_ineligible: str, draw: Callable[[], np.random.Generator]
+) -> Plan:
+    """Balance, make every cut safe and assign everybody who is inserted, with few counterfeits.
+
+    Whole signatures that cuts lack are wanted from the inserted people first. A bucket that is only
+    used for what balancing left over shows up in a plan, so plans are made until none lacks anything, and
+    of these the one with the fewest counterfeits is taken; what it still lacks, counterfeits make up.
+
+    Parameters
+    ----------
+    counts
+        The tuples of T(n) by bucket and value; counterfeits that stay are among the bound ones.
+    cuts
+        The graphs before anybody is inserted.
+    m, e
+        Privacy parameters, at least 2.
+    on_ineligible
+        As for `make_plan`.
+    draw
+        Secret randomness of the plan: the same draws at every call.
+
+    Raises
+    ------
+    NotEligible
+        As `make_plan`.
+
+    References
+    ----------
+    He, Barman and Naughton, ICDE 2011, Algorithms 2 and 3, Lemma 5.
+    """
+    existing = len(counts.signatures)
+    inserted = shortages(counts.signatures, counts.bound).sum(axis=1)
+    wanted = _lacking(counts.signatures, inserted, cuts, e)[:, None] * counts.signatures
+    best = None
+    for _ in range(ATTEMPTS):
+        plan = make_plan(counts, m, on_ineligible, draw(), wanted)
+        plan = _without_empty(plan, counts)
+        lacking = _lacking(plan.signatures, inserted_tuples(plan), cuts, e)
+        made_up = replace(plan, counterfeits=plan.counterfeits + lacking[:, None] * plan.signatures)
+        if best is None or made_up.counterfeits.sum() < best.counterfeits.sum():
+            best = made_up
+        if not lacking.any():
+            break
+        counts, wanted = _wanting(counts, plan, wanted, lacking)
+    return _without_unused(best, existing)
+
+
+def _lacking(signatures: np.ndarray, inserted: np.ndarray, cuts: Cuts, e: int) -> np.ndarray:
+    """int[B]: whole signatures each bucket lacks for a safe cut.
+
+    Every tuple inserted is in every cut between nodes n and 0, so this is a division; Algorithm 3 finds
+    the same number in a loop. Where the two are not connected, there is nothing to be cut.
+    """
+    cuts = cuts.of_first(len(signatures))
+    missing = smallest_safe_cut(e) - cuts.weight - inserted
+    needed = (cuts.connected | (inserted > 0)) & (missing > 0)
+    return np.where(needed, -(-missing // np.maximum(signatures.sum(axis=1), 1)), 0)
+
+
+def _separated(plan: Plan) -> np.ndarray:
+    """int[B']: people with changed values each bucket receives."""
+    received = np.bincount(plan.separated.bucket, plan.separated.people, minlength=len(plan.signatures))
+    return received.astype(np.int64)
+
+
+def inserted_tuples(plan: Plan) -> np.ndarray:
+    """int[B']: tuples each bucket receives."""
+    return plan.moved.sum(axis=1) + plan.counterfeits.sum(axis=1) + _separated(plan)
+
+
+def _without_empty(plan: Plan, counts: Counts) -> Plan:
+    """The plan without buckets that would hold nobody but counterfeits."""
+    people = plan.moved.sum(axis=1) + _separated(plan)
+    people[: len(counts.bound)] += counts.bound.sum(axis=1)
+    return replace(plan, counterfeits=plan.counterfeits * (people > 0)[:, None])
+
+
+def _wanting(
+    counts: Counts, plan: Plan, wanted: np.ndarray, lacking: np.ndarray
+) -> tuple[Counts, np.ndarray]:
+    """What to plan with next: buckets that lack signatures exist, and want them."""
+    buckets = len(counts.signatures)
+    new = buckets + np.flatnonzero(lacking[buckets:])
+    rows = np.append(np.arange(buckets), new)
+    signatures = plan.signatures[rows]
+    nobody = np.zeros((len(new), signatures.shape[1]), np.int64)
+    counts = replace(counts, signatures=signatures, bound=np.vstack([counts.bound, nobody]))
+    return counts, np.vstack([wanted, nobody]) + lacking[rows, None] * signatures
+
+
+def _without_unused(plan: Plan, existing: int) -> Plan:
+    """The plan without new buckets that nobody is in after all."""
+    used = inserted_tuples(plan) > 0
+    used[:existing] = True
+    number = np.cumsum(used) - 1
+    return replace(
+        plan,
+        signatures=plan.signatures[used],
+        moved=plan.moved[used],
+        counterfeits=plan.counterfeits[used],
+        separated=plan.separated._replace(bucket=number[plan.separated.bucket]),
+    )
