@@ -73,6 +73,10 @@ NumberDomain = Annotated[tuple[Number, Number], BeforeValidator(_pair), AfterVal
 DateDomain = Annotated[tuple[Date, Date], BeforeValidator(_pair), AfterValidator(_ascending)]
 
 
+OWN_COLUMNS = {"bucket_id", "change", "count", "group_id", "moved", "pseudonym"}
+"""What republish calls the columns that it puts beside the contract's."""
+
+
 class Declaration(BaseModel):
     """A part of a contract: unknown keys are faults, nothing changes after construction."""
 
@@ -506,9 +510,13 @@ def _role_fault(
     """What is wrong between columns that are each right, or None."""
     if twice := _repeated([name for name in (identifier, *quasi_identifiers, sensitive) if name is not None]):
         return f"the column {twice} has more than one role: identifier, quasi-identifier or sensitive"
-    published = {f"{name}_{end}" for name in quasi_identifiers for end in ("low", "high")} | {"group_id"}
-    if taken := published & {identifier, sensitive}:
-        return f"the column {min(taken)} bears the name of a published column: rename it in the source"
+    published = {f"{name}_{end}" for name in quasi_identifiers for end in ("low", "high")}
+    if taken := (published & {identifier, sensitive}) | (
+        OWN_COLUMNS & {*quasi_identifiers, identifier, sensitive}
+    ):
+        return (
+            f"the column {min(taken)} bears the name of a column of republish's own: rename it in the source"
+        )
     return None
 
 

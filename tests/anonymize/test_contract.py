@@ -233,8 +233,8 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
             "sensitive.semantics",
             "eternal is unknown; accepted: persistent, transient",
         ),
-        (hospital(principle={"name": "k"}), "principle.name", "k is unknown; accepted: m_invariance"),
-        (hospital(principle={"m": 2}), "principle", "name is missing; accepted: m_invariance"),
+        (hospital(principle={"name": "k"}), "principle.name", "k is unknown; accepted: m_invariance, e_equivalence"),
+        (hospital(principle={"m": 2}), "principle", "name is missing; accepted: m_invariance, e_equivalence"),
         (hospital(principle={"name": "m_invariance", "m": 1}), "principle.m", "m (1) must be at least 2"),
         (
             hospital(principle={"name": "m_invariance", "m": 2.5}),
@@ -257,9 +257,14 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
             "the column age has more than one role: identifier, quasi-identifier or sensitive",
         ),
         (
+            hospital(identifier="pseudonym"),
+            "",
+            "the column pseudonym bears the name of a column of republish's own: rename it in the source",
+        ),
+        (
             hospital(sensitive={"name": "age_low"}),
             "",
-            "the column age_low bears the name of a published column: rename it in the source",
+            "the column age_low bears the name of a column of republish's own: rename it in the source",
         ),
         (
             hospital(releases={"first": True, "cron": "@daily"}),
