@@ -13,6 +13,7 @@ from anonymize.attack.coverage import cover, signatures
 from anonymize.attack.equivalence import compromised
 from anonymize.attack.intersection import candidates, changed, distribution, intersection_figures, narrow
 from anonymize.attack.published import (
+    GROUP,
     Published,
     codes,
     knowledge_table,
@@ -201,9 +202,9 @@ def _hosts(
     named = snapshot.select(
         pl.col(contract.identifier), pl.col(person or contract.identifier).alias("person")
     )
-    return named.join(
-        linkage.select(contract.identifier, "group_id"), on=contract.identifier, how="inner"
-    ).select("person", "group_id")
+    return named.join(linkage.select(contract.identifier, GROUP), on=contract.identifier, how="inner").select(
+        "person", "group_id"
+    )
 
 
 def _publication(covered, published, hosts, values, held_back, *, linked) -> list[pl.DataFrame]:
@@ -334,7 +335,7 @@ def _forged(published, people, hosts, tables, contract, release) -> pl.DataFrame
             pl.struct(pl.lit(release).alias("release"), "group_id", "copy").hash(2).alias("person"),
         )
     vector = [name for name, _ in codes(contract)]
-    rows = tables["quasi_identifiers"].select("group_id", *_encoded(contract))
+    rows = tables["quasi_identifiers"].select(GROUP, *_encoded(contract))
     real = people.join(hosts, on="person").group_by("group_id", *vector).len("people")
     return (
         rows.group_by("group_id", *vector)

@@ -9,6 +9,8 @@ import polars as pl
 from anonymize.codes import encode
 from anonymize.contract import Contract, QuasiIdentifier
 
+GROUP = pl.col("group_id").cast(pl.Int64)
+
 
 @dataclass(frozen=True)
 class Published:
@@ -53,13 +55,13 @@ def read_generalization(microdata: pl.DataFrame, counterfeits: pl.DataFrame, con
         for name, qi in codes(contract)
         for end in ("low", "high")
     ]
-    boxes = microdata.select("group_id", *bounds).unique(maintain_order=True)
+    boxes = microdata.select(GROUP, *bounds).unique(maintain_order=True)
     values = (
-        microdata.group_by("group_id", pl.col(contract.sensitive.name).alias("value"))
+        microdata.group_by(GROUP, pl.col(contract.sensitive.name).alias("value"))
         .agg(pl.len().cast(pl.Int64).alias("tuples"))
         .sort("group_id", "value")
     )
-    return Published(boxes, values, counterfeits.select("group_id", "count"))
+    return Published(boxes, values, counterfeits.select(GROUP, pl.col("count").cast(pl.Int64)))
 
 
 def read_anatomy(
@@ -87,13 +89,15 @@ def read_anatomy(
         for name, qi in codes(contract)
         for end in ("low", "high")
     ]
-    boxes = quasi_identifiers.select("group_id", *bounds).unique(maintain_order=True)
+    boxes = quasi_identifiers.select(GROUP, *bounds).unique(maintain_order=True)
     values = sensitive.select(
-        "group_id",
+        GROUP,
         pl.col(contract.sensitive.name).alias("value"),
         pl.col("count").cast(pl.Int64).alias("tuples"),
     )
-    return Published(boxes, values.sort("group_id", "value"), counterfeits.select("group_id", "count"))
+    return Published(
+        boxes, values.sort("group_id", "value"), counterfeits.select(GROUP, pl.col("count").cast(pl.Int64))
+    )
 
 
 def codes(contract: Contract) -> list[tuple[str, QuasiIdentifier]]:
