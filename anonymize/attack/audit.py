@@ -113,6 +113,7 @@ def audit_release(
         Time for the equivalence attack, where it is promised.
     """
     remembered = knowledge or Knowledge()
+    tables = {name: table.with_columns(GROUP) for name, table in tables.items()}
     published = read_tables(tables, contract)
     people = knowledge_table(snapshot, contract, person)
     values = value_domain(

@@ -154,7 +154,7 @@ def _attack_release(
         else None
     )
     found = audit_release(
-        contract,
+        as_promised(contract, series, number),
         tables,
         snapshot,
         number,
@@ -167,6 +167,21 @@ def _attack_release(
     found = replace(found, evidence=pl.concat([found.evidence, metadata_evidence(release)]))
     tuples = len(tables["microdata"] if "microdata" in tables else tables["quasi_identifiers"])
     return AttackedRelease(release.name, tuples, found)
+
+
+def as_promised(contract: Contract, series: PublishedSeries, number: int) -> Contract:
+    """The contract with the smallest m that the manifests of a series state up to a release.
+
+    People published under a smaller m keep their signatures when m is raised.
+    """
+    stated = [(release.manifest or {}).get("principle", {}).get("m") for release in series.releases[:number]]
+    m = promised(contract)[0]
+    smaller = [other for other in stated if isinstance(other, int) and m is not None and other < m]
+    if not smaller:
+        return contract
+    return contract.model_copy(
+        update={"principle": contract.principle.model_copy(update={"m": min(smaller)})}
+    )
 
 
 def _forget(release: AttackedRelease) -> AttackedRelease:
@@ -224,9 +239,26 @@ def _not_covered(evidence: Evidence, attacked: list[AttackedSeries]) -> list[tup
         if without:
             what = f"{series.name}: whether {without} of {len(series.releases)} releases are as published"
             gaps.append((what, "they have no manifest to be held against."))
+        gaps += _smaller_promises(evidence.contract, series)
     if evidence.contract.sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
     return gaps + NEVER_COVERED
+
+
+def _smaller_promises(contract: Contract, series: PublishedSeries) -> list[tuple[str, str]]:
+    m = promised(contract)[0]
+    weakest = promised(as_promised(contract, series, len(series.releases)))[0]
+    if weakest == m:
+        return []
+    return [
+        (
+            f"{series.name}: whether people who came after m was raised to {m} have {m} candidates",
+            (
+                f"the series began with m = {weakest}, and whoever was published then keeps their"
+                " signature; everybody was held against that."
+            ),
+        )
+    ]
 
 
 TRANSIENT = (

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from anonymize.attack import evidence as ev
 from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
 from orchestration.audit.command import audit, audit_command
+from orchestration.manifest import Described, manifest
 from tests.anonymize.attack.attack_series import contract, publish, snapshots
 
 
@@ -178,6 +179,27 @@ def test_a_folder_that_is_not_what_its_manifest_says_is_refused(folders):
     (release / "manifest.json").write_text(json.dumps({"files": files}))
     with pytest.raises(PublishedFolderError, match="2024-01-01"):
         run(folders, "v1")
+
+
+def test_a_series_begun_with_a_smaller_m_is_held_against_it(folders):
+    contract = folders / "contract.yaml"
+    contract.write_text(contract.read_text().replace("m: 3", "m: 4"))
+    assert run(folders, "v1") == 3
+    for n, folder in enumerate(sorted((folders / "published/hospital/v1").iterdir()), start=1):
+        files = {
+            file.name: {
+                "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+                "rows": pl.read_parquet(file).height,
+            }
+            for file in sorted(folder.iterdir())
+        }
+        described = Described(
+            "hospital", "v1", folder.name, n, {"name": "m_invariance", "m": 3}, 0, 0, 0, 0, "0" * 64, None
+        )
+        (folder / "manifest.json").write_text(json.dumps(manifest(described, folder) | {"files": files}))
+    assert run(folders, "v1", out=folders / "report") == 0
+    gaps = [gap["what"] for gap in report(folders / "report")["not_covered"]]
+    assert any("after m was raised to 4" in gap for gap in gaps)
 
 
 # Releases of another tool: two yearly CSV files, made one at a time.
