@@ -223,6 +223,9 @@ def _releases(path: Path, foreign: Foreign | None) -> Iterable[ReleaseFiles]:
     own = [_own(folder) for folder in sorted(path.iterdir()) if folder.is_dir() and _is_release(folder)]
     if own:
         return own
+    deeper = [folder for folder in sorted(path.iterdir()) if folder.is_dir() and _is_series(folder)]
+    if deeper:
+        return [release for folder in deeper for release in _releases(folder, foreign)]
     files = sorted(file for file in path.iterdir() if file.suffix in (".csv", ".parquet"))
     if not files:
         raise PublishedFolderError(
@@ -243,6 +246,10 @@ def _foreign(path: Path, foreign: Foreign | None) -> ReleaseFiles:
 def _own(path: Path) -> ReleaseFiles:
     manifest = verify_release(path) if (path / MANIFEST).exists() else None
     return ReleaseFiles(path.name, path, manifest)
+
+
+def _is_series(folder: Path) -> bool:
+    return any(_is_release(release) for release in folder.iterdir() if release.is_dir())
 
 
 def _is_release(folder: Path) -> bool:

@@ -73,6 +73,7 @@ def test_a_valid_series_passes_with_and_without_the_private_folder(folders):
 def test_two_series_of_the_same_people_fail_together(folders):
     assert run(folders, "v1", "v2", private=folders / "private", out=folders / "report") == 3
     assert all(promise.startswith(ev.SERIES) for promise in broken(report(folders / "report")))
+    assert run(folders, "") == 3
 
 
 def test_a_broken_release_is_named(folders):
