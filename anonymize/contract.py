@@ -528,10 +528,6 @@ def _check_anatomy(contract: Contract) -> None:
             f"min_width of {', '.join(wide)} can't be kept: {contract.principle.name} publishes exact"
             " quasi-identifiers. Leave it out, or make the column coarser in the source"
         )
-    if "group_id" in [qi.name for qi in contract.quasi_identifiers] or contract.sensitive.name == "count":
-        raise ValueError(
-            "the columns group_id and count bear the name of published ones: rename them in the source"
-        )
 
 
 def _declared_names(declared: Mapping) -> tuple[str | None, list[str], str | None]:

@@ -137,9 +137,12 @@ def coverage(microdata: pl.DataFrame, hosted: pl.DataFrame, contract: Contract) 
         for qi in contract.quasi_identifiers
     ]
     sensitive = contract.sensitive.name
-    without_value = hosted.join(microdata.select("group_id", sensitive), on=["group_id", sensitive], how="anti")
+    without_value = hosted.join(
+        microdata.select("group_id", sensitive), on=["group_id", sensitive], how="anti"
+    )
     uncovered = joined.select(
-        condition.sum().alias(qi.name) for condition, qi in zip(outside, contract.quasi_identifiers, strict=True)
+        condition.sum().alias(qi.name)
+        for condition, qi in zip(outside, contract.quasi_identifiers, strict=True)
     ).row(0)
     return pl.DataFrame(
         {

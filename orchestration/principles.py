@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from anonymize.anatomy_evidence import anatomy_evidence
 from anonymize.candidate import Candidate
 from anonymize.contract import Contract
+from anonymize.e_equivalence import release as e_equivalence
 from anonymize.evidence import generalization_evidence
 from anonymize.m_invariance import release as m_invariance
 
@@ -42,6 +44,18 @@ PRINCIPLES = {
         },
         promises=("m_uniqueness", "signature_invariance", "coverage", "minimum_widths", "counterfeits"),
         tables=("microdata", "counterfeits"),
+    ),
+    "e_equivalence": Principle(
+        release=e_equivalence.release,
+        version=e_equivalence.ALGORITHM_VERSION,
+        evidence=anatomy_evidence,
+        parameters=lambda contract, figures: {
+            "m": contract.principle.m,
+            "smallest_safe_cut": 2 * (contract.principle.e - 1) + 1,
+            "held_back": figures["held_back"],
+        },
+        promises=("balance", "signature_invariance", "coverage", "counterfeits", "cuts"),
+        tables=("quasi_identifiers", "sensitive", "counterfeits"),
     ),
 }
 
