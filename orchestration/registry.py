@@ -29,20 +29,20 @@ def known_contracts(home: Home) -> dict[str, ContractFile | Exception]:
     Those noted in the home, then those of `data_contracts/` whose product is not among them. Of two that
     declare the same product the second has an error.
     """
-    noted = _noted(home)
     contracts: dict[str, ContractFile | Exception] = {}
     declared: dict[str, str] = {}
+    noted = _noted(home)
     for path in [*noted.values(), *map(str, sorted(SHIPPED.glob("*.yaml")))]:
         loaded = _load(Path(path))
-        product = loaded.contract.product if isinstance(loaded, ContractFile) else None
-        if path in contracts or (product in noted and noted[product] != path):
-            continue
-        if product in declared:
-            loaded = ContractError(
-                path, [("product", f"{product} is declared by {declared[product]} as well")]
-            )
-        contracts[path] = loaded
-        declared.setdefault(product, path)
+        if isinstance(loaded, ContractFile):
+            product = loaded.contract.product
+            if path not in noted.values() and (product in declared or product in noted):
+                continue  # a contract that was released stands for it, even if it has faults by now
+            if product in declared:
+                also = [("product", f"{product} is what {declared[product]} declares as well")]
+                loaded = ContractError(path, also)
+            declared.setdefault(product, path)
+        contracts.setdefault(path, loaded)
     return contracts
 
 
