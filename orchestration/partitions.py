@@ -28,10 +28,3 @@ def previous_release() -> dg.TimeWindowPartitionMapping:
     return dg.TimeWindowPartitionMapping(
         start_offset=-1, end_offset=-1, allow_nonexistent_upstream_partitions=True
     )
-
-
-def this_and_previous_release() -> dg.TimeWindowPartitionMapping:
-    """The release and the one before it; the first alone."""
-    return dg.TimeWindowPartitionMapping(
-        start_offset=-1, end_offset=0, allow_nonexistent_upstream_partitions=True
-    )

@@ -10,7 +10,7 @@ import dagster as dg
 from anonymize.errors import RepublishError
 from orchestration.expectations import Verdict
 from orchestration.expectations.verdict import no_verdict
-from orchestration.partitions import previous_release, release_partitions, this_and_previous_release
+from orchestration.partitions import previous_release, release_partitions
 from orchestration.principles import code_version, principle_of
 from orchestration.product import metadata
 from orchestration.product.names import (
@@ -34,7 +34,12 @@ from orchestration.steps.publication import Published, publish
 from orchestration.steps.snapshot import take_snapshot
 
 ONE_RUN = dg.BackfillPolicy.single_run()
-"""A backfill is one run over ascending releases, each committed before the next."""
+"""A backfill is one run over ascending releases, each committed before the next.
+
+Dagster puts assets into one run only where they depend on each other release by release. So the one
+dependency on the release before is that of `buckets`, the recursion itself; the others that there are (the
+delta compares two snapshots, manifests form a chain) lie behind it, and their steps see to them.
+"""
 
 
 def assets_of(series: Series) -> list[dg.AssetsDefinition]:
@@ -105,7 +110,7 @@ def _delta(series: Series) -> dg.AssetsDefinition:
         series,
         DELTA,
         "Who entered, left, stayed or changed since the snapshot before. Private.",
-        [_dep(series, SNAPSHOT, this_and_previous_release())],
+        [_dep(series, SNAPSHOT)],
         {"parquet", "polars"},
     )
 
@@ -201,7 +206,6 @@ def _publication(series: Series) -> dg.AssetsDefinition:
             _dep(series, RELEASE),
             _dep(series, COUNTERFEITS),
             _dep(series, AUDIT),
-            _dep(series, PUBLICATION, previous_release()),
         ],
         {"parquet"},
     )
