@@ -227,15 +227,10 @@ def _publication(series: Series) -> dg.AssetsDefinition:
                 published = publish(series, release)
             context.log.info(f"{release}: {'published' if published.is_new else 'is published as it was'}")
             _add(context, spec.key, release, metadata.of_publication(published))
+            verdict = _chain_verdict(published)
+            _log_checks(context, spec.key, release, [verdict])
         yield dg.MaterializeResult()
-        yield dg.AssetCheckResult(
-            passed=True,
-            check_name=CHAIN_CHECK,
-            metadata={
-                "files": len(published.manifest["files"]),
-                "releases_before": published.manifest["n"] - 1,
-            },
-        )
+        yield _check(spec.key, verdict)
 
     return publication
 
