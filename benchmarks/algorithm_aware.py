@@ -9,6 +9,7 @@ errors of the sampled keys.
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -28,7 +29,7 @@ from anonymize.state import State
 VALUES = ["a", "b", "c"]
 
 
-def tiny_contract(m: int) -> Contract:
+def tiny_contract(m: int, on_ineligible: str = "counterfeit") -> Contract:
     """Two quasi-identifiers, three values."""
     return parse_contract(
         {
@@ -42,7 +43,7 @@ def tiny_contract(m: int) -> Contract:
                 {"name": "town", "kind": "number", "domain": [0, 9]},
             ],
             "sensitive": {"name": "disease", "values": VALUES},
-            "principle": {"name": "m_invariance", "m": m, "on_ineligible": "counterfeit"},
+            "principle": {"name": "m_invariance", "m": m, "on_ineligible": on_ineligible},
         }
     )
 
@@ -97,9 +98,8 @@ def _draw(key: bytes, number: int):
     return lambda purpose: generator(key, "tiny", "v1", str(number), purpose)
 
 
-def attack(seed: int, people: int, m: int, keys: int) -> AlgorithmAware | None:
+def attack(seed: int, people: int, contract: Contract, keys: int) -> AlgorithmAware | None:
     """One series, published under the first key and attacked; None if it can't be published."""
-    contract = tiny_contract(m)
     tables, state, read = snapshots(seed, people), State.empty(pl.String()), []
     for number, table in enumerate(tables, start=1):
         named = table.with_columns(pl.col("person").cast(pl.Binary).alias("pseudonym"))
@@ -131,8 +131,9 @@ def main() -> None:
     arguments.add_argument("--people", type=int, default=5)
     arguments.add_argument("--keys", type=int, default=200)
     arguments.add_argument("--m", type=int, default=2)
+    arguments.add_argument("--on-ineligible", default="refuse", choices=["refuse", "counterfeit", "defer"])
     chosen = arguments.parse_args()
-    table = Table(title=f"m = {chosen.m}, {chosen.people} people, 2 releases, {chosen.keys} keys")
+    table = Table(title=f"m = {chosen.m}, on_ineligible: {chosen.on_ineligible}, {chosen.keys} keys")
     for heading in (
         "series",
         "possible tables",
@@ -144,10 +145,9 @@ def main() -> None:
     ):
         table.add_column(heading, justify="right")
     above = rows = passed = 0
-    for seed in range(chosen.series):
-        found = attack(seed, chosen.people, chosen.m, chosen.keys)
-        if found is None:
-            continue
+    contract = tiny_contract(chosen.m, chosen.on_ineligible)
+    made = ((seed, attack(seed, chosen.people, contract, chosen.keys)) for seed in itertools.count())
+    for seed, found in itertools.islice(((n, one) for n, one in made if one), chosen.series):
         worst = max(found.before, key=lambda row: found.risk(row)[1])
         before = max(found.risk(row)[0] for row in found.before)
         over = [row for row in found.before if found.risk(row)[1] - 3 * found.error(row) > 1 / chosen.m]

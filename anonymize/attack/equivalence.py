@@ -377,8 +377,7 @@ def _solve(
 ) -> tuple[_Attack | None, bool]:
     """The smallest attack with e < below that moves one column and leaves others alone.
 
-    Weights on rows are real and what they do to a person is an integer, as Definition 10 has it; so the
-    integer variables are bounded, by the people there are to move.
+    The weights are whole numbers (Lemma 2), and so is then what they do to a person.
     """
     movable = np.flatnonzero(matrix.movable(below))
     if nonzero not in movable:
@@ -407,7 +406,7 @@ def _solve(
     low[movable == nonzero] = 1
     solved = milp(
         np.concatenate([np.zeros(n + k), copies]),
-        integrality=np.concatenate([np.zeros(n), np.ones(k), np.zeros(k)]),
+        integrality=np.concatenate([np.ones(n), np.zeros(2 * k)]),
         bounds=Bounds(
             np.concatenate([np.full(n, -np.inf), low, np.zeros(k)]),
             np.concatenate([np.full(n, np.inf), high, np.full(k, np.inf)]),
