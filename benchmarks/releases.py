@@ -8,6 +8,7 @@ The last release is made by a command of its own: what a publisher waits for, se
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -19,16 +20,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from benchmarks.census import write_census
 from benchmarks.real_data import WHY_NOT, data_folder, write_adult, write_receipts
+from orchestration.contract_file import load_contract
+from orchestration.history import History
 
 LINE = re.compile(
     r"(?P<release>\S+)  published +(?P<people>[\d,]+) people +(?P<groups>[\d,]+) groups"
-    r" +(?P<counterfeits>[\d,]+) counterfeits.*\((?P<seconds>.*)\)"
+    r" +(?P<counterfeits>[\d,]+) counterfeits.* (?P<seconds>[\d.]+) s \("
 )
-PARTS = ("algorithm", "audit", "files", "dagster")
+PARTS = ("algorithm", "audit", "files")
 
 
 def measure(name: str, write: Callable[[Path], Path]) -> None:
@@ -38,21 +39,25 @@ def measure(name: str, write: Callable[[Path], Path]) -> None:
         *earlier, last = sorted(path.stem for path in (contract.parent / "snapshots").iterdir())
         lines, _ = _release(contract, earlier[-1])
         further, seconds = _release(contract, last)
+        file = load_contract(contract).contract
+        kept = History(contract.parent / "home" / "history.duckdb").releases(file.product, file.series)
+    spent = [json.loads(row) for row in kept["seconds"]]
     table = Table(
         title=f"{name}: {len(lines) + 1} releases", caption=f"the last command took {seconds:.1f} s"
     )
-    for heading in ("release", "people", "groups", "counterfeits", *PARTS):
+    for heading in ("release", "people", "groups", "counterfeits", *PARTS, "Dagster"):
         table.add_column(heading, justify="right")
-    for line in [*lines, *further]:
-        spent = dict(part.rsplit(" ", 1) for part in line["seconds"].split(", "))
+    for line, parts in zip([*lines, *further], spent, strict=True):
+        dagster = float(line["seconds"]) - sum(parts.values())
         table.add_row(
             line["release"],
             line["people"],
             line["groups"],
             line["counterfeits"],
-            *(f"{float(spent[part]):.2f} s" for part in PARTS),
+            *(f"{parts[part]:.2f} s" for part in PARTS),
+            f"{dagster:.1f} s",
         )
-    Console().print(table)
+    Console(width=100).print(table)
 
 
 def _release(contract: Path, through: str) -> tuple[list[dict[str, str]], float]:

@@ -255,7 +255,7 @@ def assign_to_existing(rest: np.ndarray, m: int, signatures: np.ndarray) -> np.n
 
     Figure 3 looks at the most frequent values alone, and soon every few people have a bucket of their
     own. A group has more neighbours to choose from in a large bucket than in several small ones: on
-    census-like data, intervals are a quarter shorter after 12 releases, and they stop growing.
+    census-like data, intervals of age and birthplace are a quarter shorter after 12 releases.
 
     Parameters
     ----------
