@@ -1,18 +1,16 @@
-"""What the UI shows of a release: counts that plot over releases, columns and where they come from, a chart."""
+"""What the UI shows of a release: counts that plot over releases, columns, where they come from, charts."""
 
 from __future__ import annotations
 
-import base64
 import importlib
-import io
 import threading
 from typing import Any
 
 import dagster as dg
-import polars as pl
 
-from anonymize.codes import code_domain, encode
 from anonymize.contract import Contract
+from orchestration.principles import principle_of
+from orchestration.product import anatomized, generalized
 from orchestration.product.names import AUDIT, BUCKETS, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from orchestration.series import Series
 from orchestration.steps.audit import ATTACK
@@ -25,6 +23,8 @@ PROMISES = {
     "signature_invariance": "Nobody's signature is in part that of an earlier release.",
     "coverage": "Every person's group covers their quasi-identifiers and has their value.",
     "minimum_widths": "No interval is narrower than the contract allows.",
+    "balance": "Every group holds each of its values equally often, and at least m where anybody is new.",
+    "cuts": "Every cut that the release adds to a bucket's graph weighs more than 2(e - 1).",
     "counterfeits": "R(n) is exact: a group's tuples are its people and its stated counterfeits.",
     ATTACK: "Who knows everybody's quasi-identifiers, stays and groups learns no more than was promised.",
 }
@@ -56,7 +56,7 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
         return {}
     widths = {f"mean width of {qi}": width for qi, width in committed.widths.items()}
     seconds = {f"seconds: {part}": spent for part, spent in committed.seconds.items()}
-    microdata = series.private(release) / "candidate-microdata.parquet"
+    form = _form(contract)
     counterfeits = figures["counterfeits"]
     return {
         BUCKETS: {"buckets": figures["buckets"], "groups": figures["groups"]},
@@ -65,9 +65,9 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
             **widths,
             **seconds,
             "dagster/row_count": figures["tuples"],
-            **_schema(_published_columns(contract)),
+            **_schema(form.columns(contract)),
             **_lineage(contract),
-            **({"interval widths": _width_chart(microdata, contract)} if microdata.exists() else {}),
+            **form.charts(series, release),
         },
         COUNTERFEITS: {
             "counterfeits": counterfeits,
@@ -95,57 +95,18 @@ def _schema(columns: list[dg.TableColumn]) -> dict[str, Any]:
     return {"dagster/column_schema": dg.TableSchema(columns=columns)}
 
 
-def _published_columns(contract: Contract) -> list[dg.TableColumn]:
-    ends = [
-        dg.TableColumn(
-            f"{qi.name}_{end}", str(qi.dtype), description=f"{which} value of {qi.name} in the group"
-        )
-        for qi in contract.quasi_identifiers
-        for end, which in (("low", "lowest"), ("high", "highest"))
-    ]
-    sensitive = dg.TableColumn(
-        contract.sensitive.name, description="of somebody in the group, or a counterfeit"
-    )
-    return [dg.TableColumn("group_id", "Int64", description="numbered by content"), *ends, sensitive]
-
-
 def _lineage(contract: Contract) -> dict[str, Any]:
     source = asset_key(contract.product, SNAPSHOT)
-    origin = {f"{qi.name}_{end}": qi.name for qi in contract.quasi_identifiers for end in ("low", "high")}
-    origin[contract.sensitive.name] = contract.sensitive.name
     return {
         "dagster/column_lineage": dg.TableColumnLineage(
-            {column: [dg.TableColumnDep(source, name)] for column, name in origin.items()}
+            {
+                column: [dg.TableColumnDep(source, name)]
+                for column, name in _form(contract).origins(contract).items()
+            }
         )
     }
 
 
-def _width_chart(microdata, contract: Contract) -> dg.MarkdownMetadataValue:
-    """How wide the published intervals are: for each attribute, groups by the share of the domain covered."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - only where a chart is drawn
-
-    groups = pl.scan_parquet(microdata).unique("group_id").collect()
-    figure = Figure(figsize=(6, 2.6), layout="constrained")
-    axes = figure.subplots()
-    for qi in contract.quasi_identifiers:
-        shares = _shares(groups, qi)
-        axes.plot(
-            shares.sort(), pl.int_range(1, len(shares) + 1, eager=True) / max(1, len(shares)), label=qi.name
-        )
-    axes.set(
-        xlabel="share of the domain an interval covers", ylabel="share of groups", xlim=(0, 1), ylim=(0, 1)
-    )
-    axes.legend(frameon=False, fontsize=8, loc="lower right")
-    axes.spines[["top", "right"]].set_visible(False)
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=110)
-    return dg.MetadataValue.md(
-        f"![interval widths](data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()})"
-    )
-
-
-def _shares(groups: pl.DataFrame, qi) -> pl.Series:
-    low, high = (encode(pl.col(f"{qi.name}_{end}"), qi) for end in ("low", "high"))
-    lowest, highest = code_domain(qi)
-    extent = highest - lowest + int(qi.discrete)
-    return groups.select(((high - low + int(qi.discrete)) / max(extent, 1e-300)).alias("share")).to_series()
+def _form(contract: Contract):
+    """What is shown of the form in which the principle publishes."""
+    return generalized if "microdata" in principle_of(contract).tables else anatomized
