@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from contextlib import nullcontext
@@ -143,7 +144,7 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
     file = load_contract(contract)
     snapshots = sorted((contract.parent / file.contract.source.path).parent.glob("*.parquet"))
     folder = _release(file, snapshots[-1].stem, home)
-    option = f" --home {home}" if home else ""
+    option = f" --home {shlex.quote(str(home))}" if home else ""
     out.print(f"\nPublished, for researchers:  {folder}")
     out.print(f"The contract, to learn from: {contract}")
     out.print(f"Lineage, checks and plots:   republish ui{option}")
@@ -237,7 +238,7 @@ def _status(text: str):
 def main() -> None:
     """Run the command line; errors are one line on stderr, and a traceback with --debug."""
     try:
-        app(standalone_mode=True)
+        app(prog_name="republish")
     except RepublishError as error:
         _fail(error, str(error), error.exit_code)
     except BrokenPipeError:  # whoever read the output, `head` say, has enough
