@@ -160,4 +160,3 @@ def prepare_dagster_home(home: Home) -> Path:
     os.environ["DAGSTER_HOME"] = str(folder)
     os.environ["REPUBLISH_HOME"] = str(home.path)
     return folder
-

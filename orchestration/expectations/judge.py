@@ -53,10 +53,8 @@ _asking = threading.Lock()
 
 def summon() -> None:
     """Start the process, if it isn't there, so that it is ready when there is evidence to judge."""
-    global _judge  # noqa: PLW0603 - one process for all releases of a run
     with _asking:
-        if _judge is None or not _judge.is_there:
-            _judge = _Judge()
+        _summoned()
 
 
 def judge(evidence: Mapping[str, pl.DataFrame], parameters: Mapping[str, Any]) -> list[Verdict]:
@@ -69,16 +67,24 @@ def judge(evidence: Mapping[str, pl.DataFrame], parameters: Mapping[str, Any]) -
     parameters
         What the suites' `$PARAMETER`s stand for.
     """
-    summon()
+    global _judge  # noqa: PLW0603 - as below
     tables = {promise: _to_bytes(table) for promise, table in evidence.items()}
     with _asking:
         try:
-            return _judge.ask((tables, dict(parameters)))
+            return _summoned().ask((tables, dict(parameters)))
         except (EOFError, OSError, pickle.UnpicklingError):
+            _judge = None  # whatever is left of it, the next question is for another
             return [
                 no_verdict(promise, "Great Expectations ended before it gave a verdict.")
                 for promise in evidence
             ]
+
+
+def _summoned() -> _Judge:
+    global _judge  # noqa: PLW0603 - one process for all releases of a run
+    if _judge is None or not _judge.is_there:
+        _judge = _Judge()
+    return _judge
 
 
 def _to_bytes(table: pl.DataFrame) -> bytes:
