@@ -22,6 +22,9 @@ SEARCH_LIMIT = 1000
 """Rows up to which programmes are solved. Beyond, attacks by two partitions alone are found, none is
 excluded, and the bound reported is the one that always holds."""
 
+DECIDED = (0, 1, 2)
+"""What the solver says of a programme it solved, ran out of time on, or found infeasible."""
+
 
 @dataclass(frozen=True)
 class Equivalence:
@@ -404,16 +407,20 @@ def _solve(
         constraints.append(LinearConstraint(hstack([columns[still], csr_array((len(still), 2 * k))]), 0, 0))
     low, high = np.where(fixed, 0, -most), np.where(fixed, 0, most)
     low[movable == nonzero] = 1
-    solved = milp(
-        np.concatenate([np.zeros(n + k), copies]),
-        integrality=np.concatenate([np.ones(n), np.zeros(2 * k)]),
-        bounds=Bounds(
+    programme = {
+        "c": np.concatenate([np.zeros(n + k), copies]),
+        "integrality": np.concatenate([np.ones(n), np.zeros(2 * k)]),
+        "bounds": Bounds(
             np.concatenate([np.full(n, -np.inf), low, np.zeros(k)]),
             np.concatenate([np.full(n, np.inf), high, np.full(k, np.inf)]),
         ),
-        constraints=constraints,
-        options={"time_limit": left},
-    )
+        "constraints": constraints,
+    }
+    solved = milp(**programme, options={"time_limit": left})
+    if solved.status not in DECIDED:
+        # Numerical trouble after presolving; the programme as it stands is small enough.
+        left = max(deadline - time.monotonic(), 0.1)
+        solved = milp(**programme, options={"time_limit": left, "presolve": False})
     if solved.x is None:
         return None, solved.status == 2
     weights = np.zeros(len(matrix.copies))

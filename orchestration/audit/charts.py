@@ -22,12 +22,12 @@ MOST_TICKS = 12
 
 def candidates_over_time(series: AttackedSeries, contract: Contract) -> str:
     """How many values an adversary is left with per person, release by release."""
-    shares = (0.0, 0.05, 0.5)
+    curves = ((0.0, "fewest", BLUE), (0.05, "5 % have no more", "#63a4dd"), (0.5, "median", GREY))
 
     def draw(axes: Axes) -> None:
-        for share, label in zip(shares, ("fewest", "5 % have no more", "median"), strict=True):
+        for share, label, colour in curves:
             line = [_quantile(release.audit.distribution, share) for release in series.releases]
-            axes.plot(line, marker="o", markersize=3, label=label, color=BLUE, alpha=1 - 0.7 * share)
+            axes.plot(line, marker="o", markersize=3, label=label, color=colour)
         _require(axes, promised(contract)[0], "promised: at least")
         axes.set_ylabel("candidate values")
         axes.set_ylim(bottom=0)
@@ -59,7 +59,11 @@ def risk_over_time(series: AttackedSeries, contract: Contract) -> str:
         breach = [figure.get("largest_breach_probability") for figure in figures]
         if any(breach):
             axes.plot(
-                breach, marker="^", markersize=3, color="#b7791f", label="ever had it (breach probability)"
+                breach,
+                marker="^",
+                markersize=3,
+                color="#b7791f",
+                label="ever had it, if values changed freely",
             )
         m = promised(contract)[0]
         _require(axes, 1 / m if m else None, "promised: at most")
