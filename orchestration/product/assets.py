@@ -89,7 +89,7 @@ def _snapshot(series: Series) -> dg.AssetsDefinition:
         metadata.draw_soon()
         for release in context.partition_keys:
             try:
-                with _told_to_dagster():
+                with _told_to_dagster(_before(context, release)):
                     taken = take_snapshot(series, release)
             except dg.Failure as failure:
                 yield dg.AssetCheckResult(
@@ -122,7 +122,7 @@ def _delta(series: Series) -> dg.AssetsDefinition:
     )
     def delta(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:
         for release in context.partition_keys:
-            with _told_to_dagster():
+            with _told_to_dagster(_before(context, release)):
                 figures = compare_snapshots(series, release)
             _add(context, spec.key, release, figures)
         yield dg.MaterializeResult()
@@ -176,7 +176,7 @@ def _bracket(series: Series) -> dg.AssetsDefinition:
     def candidate(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult | dg.AssetCheckResult]:
         for release in context.partition_keys:
             try:
-                with _told_to_dagster():
+                with _told_to_dagster(_before(context, release)):
                     committed = compute_candidate(series, release)
             except dg.Failure as failure:
                 for verdict in getattr(failure.__cause__, "verdicts", []):
@@ -236,14 +236,24 @@ def _publication(series: Series) -> dg.AssetsDefinition:
 
 
 @contextmanager
-def _told_to_dagster() -> Iterator[None]:
-    """A refusal of ours ends the step with its own words, and is not tried again."""
+def _told_to_dagster(before: list[str] | None = None) -> Iterator[None]:
+    """A refusal of ours ends the step with its own words, and is not tried again.
+
+    In a backfill, a step is done for all releases before the next step begins. One release that is refused
+    keeps those `before` it from being published in this run; none of their work is lost.
+    """
     try:
         yield
     except RepublishError as error:
-        raise dg.Failure(description=str(error), allow_retries=False) from error
+        way_out = f"\nTo publish the releases before it, backfill up to {before[-1]}" if before else ""
+        raise dg.Failure(description=f"{error}{way_out}", allow_retries=False) from error
     except Exception as error:  # noqa: BLE001 - whatever a library raises
         raise _unexpected(error) from None
+
+
+def _before(context: dg.AssetExecutionContext, release: str) -> list[str]:
+    """The releases of a run that come before one."""
+    return [earlier for earlier in context.partition_keys if earlier < release]
 
 
 def _unexpected(error: Exception) -> dg.Failure:

@@ -5,7 +5,7 @@ It decides inside the chain: a candidate that breaks a promise is not committed,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,11 +81,12 @@ def audit(
     )
 
 
-def read_knowledge(folder: Path) -> Knowledge | None:
-    """What the audit of a release left in its private folder, or None."""
+def read_knowledge(folder: Path, files: Iterable[str]) -> Knowledge | None:
+    """What the audit of a release left among the files of its private folder, or None."""
     kept = {
-        file.stem.removeprefix(_KEPT_AS): pl.read_parquet(file)
-        for file in folder.glob(f"{_KEPT_AS}*.parquet")
+        name.removeprefix(_KEPT_AS).removesuffix(".parquet"): pl.read_parquet(folder / name)
+        for name in files
+        if name.startswith(_KEPT_AS)
     }
     return Knowledge(**kept) if kept else None
 

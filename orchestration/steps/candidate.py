@@ -183,7 +183,8 @@ def _audit_before(series: Series, release: str) -> tuple[Knowledge | None, int]:
     if previous is None:
         return None, m
     before = read_json(series.private(previous) / COMMITTED)
-    return read_knowledge(series.private(previous)), min(m, before["attack"]["weakest_m"])
+    knowledge = read_knowledge(series.private(previous), before["files"])
+    return knowledge, min(m, before["attack"]["weakest_m"])
 
 
 def _write(folder: Path, candidate: Candidate, found: Audit) -> dict[str, str]:
