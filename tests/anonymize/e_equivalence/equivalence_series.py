@@ -1,0 +1,136 @@
+"""Random series of releases, and what an adversary with every identity knows of them."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from anonymize.contract import parse_contract
+from anonymize.e_equivalence.release import release
+from anonymize.randomness import generator
+from anonymize.state import State
+
+VALUES = [f"disease {letter}" for letter in "abcdefgh"]
+GROUPS = 10**6
+"""Partitions of different releases have different numbers: release x this + group."""
+
+
+def contract(m=2, e=2, values=6, **principle):
+    return parse_contract(
+        {
+            "product": "hospital",
+            "series": "v1",
+            "source": {"path": "{release}.parquet"},
+            "releases": {"first": dt.date(2024, 1, 1), "cron": "0 0 1 1 *"},
+            "identifier": "patient",
+            "quasi_identifiers": [
+                {"name": "age", "kind": "number", "domain": [0, 99]},
+                {"name": "sex", "kind": "category", "order": ["F", "M"]},
+            ],
+            "sensitive": {"name": "disease", "values": VALUES[:values]},
+            "principle": {
+                "name": "e_equivalence",
+                "m": m,
+                "e": e,
+                "on_ineligible": "counterfeit",
+                **principle,
+            },
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Life:
+    """How a table changes from release to release."""
+
+    seed: int
+    people: int = 24
+    releases: int = 6
+    churn: float = 0.2
+    """Share of the people who leave each time; as many come."""
+    back: float = 0.3
+    """Share of those who come that were there before."""
+    change: float = 0.0
+    """Share of all values that are drawn anew each time."""
+    values: int = 6
+    skewed: bool = False
+
+    def snapshots(self):
+        rng = np.random.default_rng(self.seed)
+        everybody = self.people * 6
+        value = rng.integers(0, self.values, everybody)
+        if self.skewed:
+            value = np.minimum(rng.geometric(0.4, everybody) - 1, self.values - 1)
+        age, sex = rng.integers(0, 100, everybody), rng.choice(["F", "M"], everybody)
+        here = np.arange(everybody) < self.people
+        ever = here.copy()
+        for _ in range(self.releases):
+            ids = np.flatnonzero(here)
+            yield pl.DataFrame(
+                {
+                    "patient": [f"p{n:04d}" for n in ids],
+                    "age": age[ids],
+                    "sex": sex[ids],
+                    "disease": [VALUES[v] for v in value[ids]],
+                }
+            )
+            moved = min(max(1, int(self.people * self.churn)), len(ids) - 1)
+            here[rng.choice(ids, moved, replace=False)] = False
+            gone, fresh = np.flatnonzero(ever & ~here), np.flatnonzero(~ever)
+            returning = min(int(rng.binomial(moved, self.back)), len(gone))
+            here[rng.choice(gone, returning, replace=False)] = True
+            here[rng.choice(fresh, min(moved - returning, len(fresh)), replace=False)] = True
+            ever |= here
+            redrawn = rng.random(everybody) < self.change
+            value = np.where(redrawn, rng.integers(0, self.values, everybody), value)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release, with what it was made from."""
+
+    people: pl.DataFrame
+    contract: object
+    before: State
+    candidate: object
+
+
+def publish(snapshots, contracts, make=release, key=b"the key of the tests"):
+    """The releases of a series, in order; one contract for all, or one for each."""
+    state = State.empty(pl.String())
+    made = []
+    for number, snapshot in enumerate(snapshots, start=1):
+        declared = contracts[number - 1] if isinstance(contracts, list) else contracts
+        people = snapshot.with_columns(pl.col("patient").cast(pl.Binary).alias("pseudonym"))
+
+        def draw(purpose, number=number):
+            return generator(key, "hospital", "v1", str(number), purpose)
+
+        candidate = make(people, declared, state, number, draw)
+        made.append(Made(people, declared, state, candidate))
+        state = candidate.state
+    return made
+
+
+def knowledge(made):
+    """`partition`, `person` and `partition`, `value`, `tuples`: what is published, with all identities.
+
+    Counterfeits are persons of their own; one stays the same as long as it stays.
+    """
+    members, contents = [], []
+    for number, one in enumerate(made, start=1):
+        partition = (pl.col("group_id") + number * GROUPS).alias("partition")
+        members.append(one.candidate.linkage.select(partition, person="patient"))
+        members.append(_counterfeits(one.candidate).select(partition, "person"))
+        held = one.candidate.published["sensitive"]
+        contents.append(held.select(partition, value="disease", tuples="count"))
+    return pl.concat(members), pl.concat(contents)
+
+
+def _counterfeits(candidate):
+    groups = candidate.linkage.select("bucket_id", "group_id").unique()
+    kept = candidate.state.tables["counterfeits"].join(groups, on="bucket_id")
+    alike = ["bucket_id", "value", "node", "age_value", "sex_value"]
+    numbered = kept.with_columns(copy=pl.int_range(pl.len()).over(alike))
+    return numbered.select("group_id", person=pl.concat_str(*alike, "copy", separator="/"))

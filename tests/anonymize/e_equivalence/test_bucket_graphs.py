@@ -1,0 +1,82 @@
+"""What the graphs of a bucket say of its history: settled cuts, and attacks that are never smaller."""
+
+import networkx as nx
+import polars as pl
+import pytest
+
+from anonymize.attack.equivalence import minimum_equivalence
+from anonymize.e_equivalence.matrices import bucket_graph, build_graph, matrices, smallest_cut
+from anonymize.e_equivalence.min_cut import smallest_safe_cut
+from tests.anonymize.e_equivalence.histories import History
+
+SERIES = 25
+
+
+def edges(graph):
+    return {frozenset(ends): weight for *ends, weight in graph.edges(data="weight")}
+
+
+def encoded(history):
+    members, contents = history.knowledge()
+    both = matrices(members.rename({"person": "tuple"}).cast({"tuple": pl.String}), contents)
+    return both.delta()
+
+
+@pytest.mark.parametrize("seed", range(SERIES))
+def test_the_cuts_that_releases_settle_are_all_the_cuts_there_are(seed):
+    history = History(seed, back=False, people=5)
+    if not history.presence().any(axis=1).all():
+        pytest.skip("an empty release has no row in the paper's matrices")
+    settled = [cut for cut in history.settled() if cut is not None]
+    assert min(settled) == smallest_cut(build_graph(encoded(history)))
+
+
+@pytest.mark.parametrize("seed", range(SERIES))
+def test_the_kept_graph_is_that_of_algorithm_1_where_somebody_is_left(seed):
+    history = History(seed, back=False, people=5)
+    if not history.presence().any(axis=1).all():
+        pytest.skip("an empty release has no row in the paper's matrices")
+    *_, (_, _, graphs) = history.follow()
+    whole, kept = build_graph(encoded(history)), bucket_graph(graphs, 0)
+    still_open = nx.node_connected_component(whole, 0)
+    assert edges(kept) == edges(whole.subgraph(still_open))
+
+
+@pytest.mark.parametrize("most", [None, 2, 4])
+@pytest.mark.parametrize("seed", range(SERIES))
+def test_theorem_2_no_attack_is_smaller_than_half_the_smallest_cut(seed, most):
+    history = History(seed, people=9, releases=7, most=most)
+    settled = min(cut for cut in history.settled() if cut is not None)
+    floor = min(settled, smallest_safe_cut(history.e)) if most else settled
+    for attack in minimum_equivalence(*history.knowledge(), seconds=10):
+        if attack.e is not None:
+            assert 2 * attack.e >= floor
+
+
+@pytest.mark.parametrize("seed", range(SERIES))
+def test_merged_graphs_never_call_a_cut_safe_that_is_not(seed):
+    exact, merged = (History(seed, releases=24, people=20, most=most) for most in (None, 4))
+    safe = smallest_safe_cut(exact.e)
+    for one, other in zip(exact.follow(), merged.follow(), strict=True):
+        assert one[0].connected(1) == other[0].connected(1)
+        assert min(other[0].cuts(1)[0], safe) <= min(one[0].cuts(1)[0], safe)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_merged_graphs_keep_the_cuts_where_nobody_comes_back(seed):
+    exact, merged = (History(seed, releases=30, people=6, most=most, back=False) for most in (None, 12))
+    safe = smallest_safe_cut(exact.e)
+    same = [
+        min(other[0].cuts(1)[0], safe) == min(one[0].cuts(1)[0], safe)
+        for one, other in zip(exact.follow(), merged.follow(), strict=True)
+    ]
+    assert sum(same) >= len(same) - 1
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_a_bucket_is_remembered_by_as_many_nodes_as_it_may_and_cohorts_that_are_there(back):
+    history = History(1, releases=300, people=20, most=12, back=back)
+    for _, _, graphs in history.follow():
+        cohorts = graphs.present["node"].n_unique()
+        assert graphs.nodes.height <= 12 + cohorts + 1
+        assert graphs.edges.height <= graphs.nodes.height**2
