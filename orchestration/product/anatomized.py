@@ -64,7 +64,7 @@ def _cut_chart(files: dict, e: int) -> dg.MarkdownMetadataValue:
     plot.axhline(2 * (e - 1), color="C3", linewidth=1)
     plot.annotate("2(e - 1)", (0, 2 * (e - 1)), fontsize=8, color="C3", va="bottom")
     shown = range(0, len(place), max(1, len(place) // 6))
-    plot.set(ylabel="smallest cut so far", xticks=list(shown), ylim=(0, None))
+    plot.set(ylabel="smallest cut so far", xticks=list(shown), yscale="log")
     plot.set_xticklabels([list(place)[at] for at in shown], fontsize=8)
     plot.spines[["top", "right"]].set_visible(False)
     return picture(figure, "cut of each bucket")
