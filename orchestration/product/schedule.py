@@ -20,7 +20,7 @@ def schedule_of(series: Series, job) -> dg.ScheduleDefinition:
         job=job,
         cron_schedule=series.contract.releases.cron,
         execution_timezone="UTC",
-        description="Releases on schedule; skips while an earlier one isn't published or its snapshot not there.",
+        description="Releases on schedule; skips while an earlier release or its own snapshot is missing.",
     )
     def release_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         release = context.scheduled_execution_time.strftime(FORMAT)
