@@ -1,0 +1,369 @@
+"""Section VII of He, Barman and Naughton on census-like data: what equivalence costs, and what it prevents.
+
+python benchmarks/equivalence.py                  all of it, a table each; plots into docs/equivalence/
+python benchmarks/equivalence.py compromised      Figure 6: people in attacks below e = 5, over time
+python benchmarks/equivalence.py counterfeits     Figure 7: random updates, e = 2 … 10
+python benchmarks/equivalence.py skew             Figure 8: synthetic batches, s = 0 … 15
+python benchmarks/equivalence.py queries          Figure 9: error of range queries
+python benchmarks/equivalence.py time             Figure 10: seconds of a release, against m-invariance
+python benchmarks/equivalence.py real             Adult and receipts, where they are
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+from rich.console import Console
+from rich.table import Table
+
+from anonymize.attack.equivalence import compromised
+from anonymize.candidate import Candidate
+from anonymize.contract import parse_contract
+from anonymize.e_equivalence import plan as e_plan
+from anonymize.e_equivalence import release as e_equivalence
+from anonymize.errors import NotEligible
+from anonymize.m_invariance import release as m_invariance
+from anonymize.pseudonyms import pseudonyms
+from anonymize.randomness import generator
+from anonymize.state import State
+from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract, census_series
+from benchmarks.real_data import (
+    WHY_NOT,
+    adult_contract,
+    adult_series,
+    data_folder,
+    receipts_contract,
+    receipts_series,
+)
+
+PLOTS = Path(__file__).parents[1] / "docs" / "equivalence"
+SHOWN = (1, 2, 5, 10, 15, 20)
+GROUPS = 10**6
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release and how long it took."""
+
+    candidate: Candidate
+    people: pl.DataFrame
+    seconds: float
+
+
+def publish(declared: dict, principle: dict, snapshots: Iterable[pl.DataFrame]) -> Iterator[Made]:
+    """The releases of a series under a principle, in order."""
+    make = {"m_invariance": m_invariance, "e_equivalence": e_equivalence}[principle["name"]].release
+    first = dt.date.fromisoformat(declared["releases"]["first"])
+    declared = {
+        **declared,
+        "source": {"path": "{release}.parquet"},
+        "releases": {**declared["releases"], "first": first},
+        "principle": principle,
+    }
+    contract, state = parse_contract(declared), None
+    for number, people in enumerate(snapshots, start=1):
+        state = state or State.empty(people.schema[contract.sensitive.name])
+
+        def draw(purpose: str, number: int = number) -> np.random.Generator:
+            return generator(b"benchmark", contract.product, "v1", str(number), purpose)
+
+        begun = time.perf_counter()
+        candidate = make(people, contract, state, number, draw)
+        yield Made(candidate, people, time.perf_counter() - begun)
+        state = candidate.state
+
+
+def named(snapshots: Iterable[tuple[str, pl.DataFrame]]) -> list[pl.DataFrame]:
+    """Snapshots with pseudonyms."""
+    return [
+        people.with_columns(pseudonyms(people["person_id"], b"benchmark").alias("pseudonym"))
+        for _, people in snapshots
+    ]
+
+
+def merged_only() -> patch:
+    """m-invariance with merged buckets by Anatomy: no cut is required."""
+    return patch.object(e_plan, "smallest_safe_cut", lambda _: 0)
+
+
+def print_table(title: str, rows: dict[str, list], columns: Iterable) -> None:
+    table = Table(title=title)
+    table.add_column("")
+    for column in columns:
+        table.add_column(str(column), justify="right")
+    for name, figures in rows.items():
+        table.add_row(
+            name, *(f"{figure:,}" if isinstance(figure, int) else str(figure) for figure in figures)
+        )
+    Console(width=110).print(table)
+
+
+def plot(name: str, rows: dict[str, list], columns: list, x: str, y: str, scale: str = "linear") -> None:
+    figure = Figure(figsize=(6, 3), layout="constrained")
+    axes = figure.subplots()
+    for label, figures in rows.items():
+        axes.plot(columns[: len(figures)], figures, marker=".", label=label)
+    axes.set(xlabel=x, ylabel=y, yscale=scale)
+    axes.legend(frameon=False, fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    PLOTS.mkdir(parents=True, exist_ok=True)
+    figure.savefig(PLOTS / f"{name}.svg", metadata={"Date": None})
+
+
+def measure_compromised(live: int = 20_000, r: int = 2_000, releases: int = 20, e: int = 5) -> None:
+    """Everybody in an exact attack with e' < e, counterfeits left out; ends when that takes too long."""
+    snapshots = named(census_series(rows=live + r * releases, live=live, r=r, releases=releases))
+    rows = {"m-invariance, fine": [], "m-invariance, merged": [], f"e-equivalence, e = {e}": []}
+    fine = publish(census_contract(), {"name": "m_invariance", "m": 10}, snapshots[:5])
+    rows["m-invariance, fine"] = list(_caught_over_time(fine, e, _fine_groups))
+    with merged_only():
+        merged = list(publish(census_contract(), {"name": "e_equivalence", "m": 10, "e": e}, snapshots))
+    rows["m-invariance, merged"] = list(_caught_over_time(merged, e, _merged_groups))
+    safe = publish(census_contract(), {"name": "e_equivalence", "m": 10, "e": e}, snapshots)
+    rows[f"e-equivalence, e = {e}"] = list(_caught_over_time(safe, e, _merged_groups))
+    shown = [n for n in (2, 3, 4, 5, 10, 15, 20) if n <= releases]
+    print_table(
+        f"People compromised after n releases: {live:,} live, r = {r:,}, m = 10, attacks with e' < {e}",
+        {
+            name: [figures[n - 1] if n <= len(figures) else "-" for n in shown]
+            for name, figures in rows.items()
+        },
+        shown,
+    )
+    plot("compromised", rows, list(range(1, releases + 1)), "releases", "people compromised", "symlog")
+
+
+def _caught_over_time(made: Iterable[Made], e: int, groups: Callable) -> Iterator[int]:
+    members, contents = [], []
+    for number, one in enumerate(made, start=1):
+        member, content = groups(one, number)
+        members.append(member)
+        contents.append(content)
+        who, undecided = compromised(pl.concat(members), pl.concat(contents), e, seconds=60)
+        if undecided:
+            return
+        yield who.filter(~pl.col("person").str.starts_with("counterfeit"))["person"].n_unique()
+
+
+def _fine_groups(one: Made, number: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    partition = (pl.col("group_id") + number * GROUPS).alias("partition")
+    linkage, published = one.candidate.linkage, one.candidate.published
+    fake = published["counterfeits"].select(
+        "group_id", copy=pl.int_ranges(pl.col("count"))
+    ).explode("copy")  # fmt: skip
+    members = [
+        linkage.select(partition, person=pl.col("person_id").cast(pl.String)),
+        fake.select(partition, person=pl.format("counterfeit {} {} {}", pl.lit(number), "group_id", "copy")),
+    ]
+    held = (
+        published["microdata"].group_by("group_id", "occupation").agg(pl.len().cast(pl.Int64).alias("tuples"))
+    )
+    return pl.concat(members), held.select(partition, value="occupation", tuples="tuples")
+
+
+def _merged_groups(one: Made, number: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    partition = (pl.col("group_id") + number * GROUPS).alias("partition")
+    linkage, published = one.candidate.linkage, one.candidate.published
+    group = linkage.select("bucket_id", "group_id").unique()
+    kept = one.candidate.state.tables["counterfeits"].join(group, on="bucket_id")
+    kept = kept.with_columns(copy=pl.int_range(pl.len()).over("bucket_id", "value", "node"))
+    members = [
+        linkage.select(partition, person=pl.col("person_id").cast(pl.String)),
+        kept.select(
+            partition, person=pl.format("counterfeit {} {} {} {}", "bucket_id", "value", "node", "copy")
+        ),
+    ]
+    return pl.concat(members), published["sensitive"].select(partition, value="occupation", tuples="count")
+
+
+def measure_counterfeits(es: tuple[int, ...] = (2, 4, 6, 8, 10), releases: int = 20) -> None:
+    """Counterfeits of each release under random updates."""
+    snapshots = named(census_series(releases=releases))
+    principles = {"m-invariance": {"name": "m_invariance", "m": 10}} | {
+        f"e = {e}": {"name": "e_equivalence", "m": 10, "e": e} for e in es
+    }
+    rows = {
+        name: [
+            one.candidate.figures["counterfeits"] for one in publish(census_contract(), principle, snapshots)
+        ]
+        for name, principle in principles.items()
+    }
+    print_table(
+        "Counterfeits in release n: 200,000 live, r = 20,000, m = 10, random updates",
+        {name: [*(figures[n - 1] for n in SHOWN), max(figures)] for name, figures in rows.items()},
+        [*SHOWN, "most"],
+    )
+    plot("counterfeits", rows, list(range(1, releases + 1)), "releases", "counterfeits")
+
+
+def measure_skew(slopes: tuple[int, ...] = (0, 3, 6, 9, 12, 15), releases: int = 20) -> None:
+    """Counterfeits of the last release where each batch has values by a line of slope s, in a random order."""
+    principles = {
+        "m-invariance": {"name": "m_invariance", "m": 10, "on_ineligible": "counterfeit"},
+        "e = 5": {"name": "e_equivalence", "m": 10, "e": 5, "on_ineligible": "counterfeit"},
+        "e = 10": {"name": "e_equivalence", "m": 10, "e": 10, "on_ineligible": "counterfeit"},
+    }
+    rows = {name: [] for name in principles}
+    for slope in slopes:
+        snapshots = [people for _, people in zip(range(releases), skewed_series(slope), strict=False)]
+        for name, principle in principles.items():
+            *_, last = publish(census_contract(), principle, snapshots)
+            rows[name].append(last.candidate.figures["counterfeits"])
+    print_table(
+        f"Counterfeits in release {releases}: 200,000 live, r = 20,000, m = 10, batches of slope s",
+        rows,
+        slopes,
+    )
+    plot("skew", rows, list(slopes), "slope s", "counterfeits")
+
+
+def skewed_series(slope: int, live: int = 200_000, r: int = 20_000, seed: int = 5) -> Iterator[pl.DataFrame]:
+    """Figure 5: of each batch, the value at place i of a random order has min + i s people."""
+    random = np.random.default_rng(seed)
+    everybody = census(600_000)
+    everybody = everybody.with_columns(pseudonyms(everybody["person_id"], b"benchmark").alias("pseudonym"))
+    present, pool = np.arange(live), np.arange(live, everybody.height)
+    occupation = everybody["occupation"].to_numpy().copy()
+    while True:
+        yield (
+            everybody[present]
+            .select("person_id", *QUASI_IDENTIFIERS, "pseudonym")
+            .with_columns(occupation=occupation[present])
+        )
+        places = np.arange(50) * slope
+        counts = places + (r - places.sum()) // 50
+        batch = np.repeat(random.permutation(50) + 1, counts)
+        new, pool = pool[: len(batch)], pool[len(batch) :]
+        occupation[new] = random.permutation(batch)
+        present = np.append(random.permutation(present)[len(batch) :], new)
+
+
+def measure_queries(releases: int = 5, queries: int = 1000) -> None:
+    """Relative error of counts, by the share of people that the quasi-identifiers select."""
+    snapshots = named(census_series(releases=releases))
+    *_, fine = publish(census_contract(), {"name": "m_invariance", "m": 10}, snapshots)
+    *_, merged = publish(census_contract(), {"name": "e_equivalence", "m": 10, "e": 5}, snapshots)
+    groups = {
+        "m-invariance, Anatomy of fine groups": fine.candidate.linkage,
+        "e-equivalence, merged": merged.candidate.linkage,
+    }
+    shares = (0.01, 0.02, 0.05, 0.1)
+    rows = {name: [] for name in groups}
+    for share in shares:
+        errors = query_errors(merged.people, groups, share, queries)
+        for name, found in errors.items():
+            rows[name].append(
+                f"{100 * np.median(found):.1f} % ± {100 * found.std() / np.sqrt(len(found)):.1f}"
+            )
+    print_table(
+        f"Error of {queries} range queries (median, standard error of the mean) by share of people selected",
+        rows,
+        [f"{100 * share:.0f} %" for share in shares],
+    )
+
+
+def query_errors(
+    people: pl.DataFrame, groups: dict[str, pl.DataFrame], share: float, queries: int, seed: int = 9
+) -> dict[str, np.ndarray]:
+    """Relative errors |act - est| / act of counts of an occupation in a box of quasi-identifiers."""
+    random = np.random.default_rng(seed)
+    codes = people.select(QUASI_IDENTIFIERS).to_numpy()
+    value = people["occupation"].to_numpy()
+    tables = {}
+    for name, linkage in groups.items():
+        group = people.join(linkage, on="person_id", maintain_order="left")["group_id"].to_numpy()
+        held = np.zeros((group.max() + 1, 51), np.int32)
+        np.add.at(held, (group, value), 1)
+        tables[name] = group, held, held.sum(axis=1)
+    errors = {name: [] for name in groups}
+    low, high = codes.min(axis=0), codes.max(axis=0)
+    width = np.round((high - low + 1) * share ** (1 / 3)).astype(int)
+    width[1] = 2  # gender: both
+    while len(next(iter(errors.values()))) < queries:
+        begin = low + (random.random(4) * (high - low + 2 - width)).astype(int)
+        inside = ((codes >= begin) & (codes < begin + width)).all(axis=1)
+        wanted = random.integers(1, 51)
+        actual = int((value[inside] == wanted).sum())
+        if not actual:
+            continue
+        for name, (group, held, size) in tables.items():
+            here = group[inside]
+            estimate = (held[here, wanted] / size[here]).sum()
+            errors[name].append(abs(estimate - actual) / actual)
+    return {name: np.array(found) for name, found in errors.items()}
+
+
+def measure_time(releases: int = 10, es: tuple[int, ...] = (2, 5, 10)) -> None:
+    """Seconds of the algorithm, one after another in one run; the first release warms up."""
+    snapshots = named(census_series(releases=releases))
+    principles = {"m-invariance": {"name": "m_invariance", "m": 10}} | {
+        f"e = {e}": {"name": "e_equivalence", "m": 10, "e": e} for e in es
+    }
+    series = {
+        name: publish(census_contract(), principle, snapshots) for name, principle in principles.items()
+    }
+    seconds = {name: [] for name in principles}
+    for _ in range(releases):
+        for name, made in series.items():
+            seconds[name].append(next(made).seconds)
+    base = np.median(seconds["m-invariance"][1:])
+    rows = {
+        name: [f"{np.median(spent[1:]):.2f} s", f"{np.median(spent[1:]) / base:.2f}"]
+        for name, spent in seconds.items()
+    }
+    print_table(
+        f"A release of 200,000, r = 20,000, m = 10: median of {releases - 1}", rows, ["seconds", "ratio"]
+    )
+
+
+def measure_real() -> None:
+    """Adult and the receipts with the largest m and e they carry."""
+    real = data_folder()
+    if real is None:
+        print(WHY_NOT)
+        return
+    adult = named(adult_series(real))
+    receipts = named(receipts_series(real))
+    rows = {}
+    for name, declared, snapshots, m, es in (
+        ("Adult", adult_contract(real), adult, 6, (3, 6, 12)),
+        ("receipts", receipts_contract(), receipts, 3, (2, 3, 6)),
+    ):
+        for e in es:
+            principle = {"name": "e_equivalence", "m": m, "e": e, "on_ineligible": "counterfeit"}
+            try:
+                made = list(publish(declared, principle, snapshots))
+            except NotEligible as refusal:
+                rows[f"{name}, m = {m}, e = {e}"] = [str(refusal)[:60], "", "", ""]
+                continue
+            figures = [one.candidate.figures for one in made]
+            rows[f"{name}, m = {m}, e = {e}"] = [
+                len(made),
+                figures[-1]["people"],
+                " ".join(str(figure["counterfeits"]) for figure in figures),
+                min(figure["smallest_cut"] for figure in figures if figure["tuples"]),
+            ]
+    print_table("Real data", rows, ["releases", "people", "counterfeits, release by release", "smallest cut"])
+
+
+MEASURES = {
+    "compromised": measure_compromised,
+    "counterfeits": measure_counterfeits,
+    "skew": measure_skew,
+    "queries": measure_queries,
+    "time": measure_time,
+    "real": measure_real,
+}
+
+if __name__ == "__main__":
+    for chosen in sys.argv[1:] or MEASURES:
+        MEASURES[chosen]()
