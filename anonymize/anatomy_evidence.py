@@ -49,7 +49,7 @@ def anatomy_evidence(
     groups = _groups(published, contract)
     return {
         "balance": balance(groups, hosted, remembered),
-        "signature_invariance": signature_invariance(groups, hosted, remembered, contract),
+        "signature_invariance": signature_invariance(groups, hosted, remembered),
         "coverage": presence(published, hosted, contract),
         "counterfeits": counterfeit_statistics(groups, hosted, people),
         "cuts": cuts(groups, hosted, remembered, contract),

@@ -48,7 +48,7 @@ def generalization_evidence(
     groups = _groups(microdata, counterfeits, contract)
     return {
         "m_uniqueness": m_uniqueness(groups, hosted, remembered),
-        "signature_invariance": signature_invariance(groups, hosted, remembered, contract),
+        "signature_invariance": signature_invariance(groups, hosted, remembered),
         "coverage": coverage(microdata, hosted, contract),
         "minimum_widths": minimum_widths(microdata, contract),
         "counterfeits": counterfeit_statistics(groups, hosted, people),
@@ -90,9 +90,7 @@ def m_uniqueness(groups: pl.DataFrame, hosted: pl.DataFrame, remembered: State) 
     )
 
 
-def signature_invariance(
-    groups: pl.DataFrame, hosted: pl.DataFrame, remembered: State, contract: Contract
-) -> pl.DataFrame:
+def signature_invariance(groups: pl.DataFrame, hosted: pl.DataFrame, remembered: State) -> pl.DataFrame:
     """`bucket_id`, `remembered`, `same`, `disjoint`, `overlapping`: people by how signatures compare.
 
     Each remembered signature of each hosted person is compared with that of their group today, value by
@@ -128,25 +126,32 @@ def coverage(microdata: pl.DataFrame, hosted: pl.DataFrame, contract: Contract) 
     A group covers a person if its interval contains their quasi-identifier, and if one of its tuples
     has their sensitive value (Definition 2).
     """
-    intervals = microdata.unique("group_id")
-    joined = hosted.join(intervals, on="group_id", how="left", suffix="_published")
-    outside = [
-        ~encode(pl.col(qi.name), qi)
-        .is_between(encode(pl.col(f"{qi.name}_low"), qi), encode(pl.col(f"{qi.name}_high"), qi))
-        .fill_null(value=False)
-        for qi in contract.quasi_identifiers
-    ]
+    qis = contract.quasi_identifiers
+    codes = hosted.select(
+        "group_id", *(encode(pl.col(qi.name), qi).alias(f"{n}") for n, qi in enumerate(qis))
+    )
+    # All rows of a group have its interval; should they not, a person has to be in each of them.
+    intervals = microdata.group_by("group_id").agg(
+        bound
+        for n, qi in enumerate(qis)
+        for bound in (
+            encode(pl.col(f"{qi.name}_low"), qi).max().alias(f"{n}_low"),
+            encode(pl.col(f"{qi.name}_high"), qi).min().alias(f"{n}_high"),
+        )
+    )
+    inside = [pl.col(f"{n}").is_between(pl.col(f"{n}_low"), pl.col(f"{n}_high")) for n in range(len(qis))]
+    uncovered = (
+        codes.join(intervals, on="group_id", how="left")
+        .select((~condition.fill_null(value=False)).sum().alias(f"{n}") for n, condition in enumerate(inside))
+        .row(0)
+    )
     sensitive = contract.sensitive.name
     without_value = hosted.join(
         microdata.select("group_id", sensitive), on=["group_id", sensitive], how="anti"
     )
-    uncovered = joined.select(
-        condition.sum().alias(qi.name)
-        for condition, qi in zip(outside, contract.quasi_identifiers, strict=True)
-    ).row(0)
     return pl.DataFrame(
         {
-            "column": [*(qi.name for qi in contract.quasi_identifiers), sensitive],
+            "column": [*(qi.name for qi in qis), sensitive],
             "people": hosted.height,
             "uncovered": [*uncovered, without_value.height],
         },
@@ -159,7 +164,8 @@ def minimum_widths(microdata: pl.DataFrame, contract: Contract) -> pl.DataFrame:
 
     A width is the number of values covered (whole numbers, days, labels) or a length (fractions).
     """
-    groups = microdata.unique("group_id")
+    bounds = [f"{qi.name}_{end}" for qi in contract.quasi_identifiers for end in ("low", "high")]
+    groups = microdata.unique(["group_id", *bounds])
     rows = []
     for qi in contract.quasi_identifiers:
         low, high = (encode(pl.col(f"{qi.name}_{end}"), qi) for end in ("low", "high"))
@@ -182,8 +188,9 @@ def minimum_widths(microdata: pl.DataFrame, contract: Contract) -> pl.DataFrame:
 
 
 def counterfeit_statistics(groups: pl.DataFrame, hosted: pl.DataFrame, people: pl.DataFrame) -> pl.DataFrame:
-    """One row: `rows`, `hosted`, `counterfeits`, `wrong_counts`, `empty_groups`, `people`, `held_back`, `strangers`.
+    """One row: how many tuples there are, and whether they are accounted for.
 
+    `rows`, `hosted`, `counterfeits`, `wrong_counts`, `empty_groups`, `people`, `held_back`, `strangers`.
     `wrong_counts` are the groups whose tuples are not their people and the counterfeits that R(n) states
     (Definition 3); `strangers` are hosted people who are not in T(n), or in two groups.
     """
