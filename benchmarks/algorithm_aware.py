@@ -49,14 +49,14 @@ def tiny_contract(m: int, on_ineligible: str = "counterfeit") -> Contract:
 
 
 def snapshots(seed: int, people: int) -> list[pl.DataFrame]:
-    """Two releases; one person leaves and another comes."""
+    """Two releases; two people leave and two others come."""
     random = np.random.default_rng(seed)
     everybody = pl.DataFrame(
         {
-            "person": [f"p{n}" for n in range(people + 1)],
-            "age": random.integers(20, 90, people + 1),
-            "town": random.integers(0, 10, people + 1),
-            "disease": random.choice(VALUES, people + 1, p=[0.5, 0.3, 0.2]),
+            "person": [f"p{n}" for n in range(people + 2)],
+            "age": random.integers(20, 90, people + 2),
+            "town": random.integers(0, 10, people + 2),
+            "disease": random.choice(VALUES, people + 2, p=[0.5, 0.3, 0.2]),
         }
     )
     return [everybody.head(people), everybody.tail(people)]
