@@ -206,7 +206,7 @@ def measure_counterfeits(es: tuple[int, ...] = (2, 4, 6, 8, 10), releases: int =
 
 
 def measure_skew(slopes: tuple[int, ...] = (0, 3, 6, 9, 12, 15), releases: int = 20) -> None:
-    """Counterfeits of the last release where each batch has values by a line of slope s, in a random order."""
+    """Counterfeits of the last release; each batch has values by a line of slope s, in a random order."""
     principles = {
         "m-invariance": {"name": "m_invariance", "m": 10, "on_ineligible": "counterfeit"},
         "e = 5": {"name": "e_equivalence", "m": 10, "e": 5, "on_ineligible": "counterfeit"},
