@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
+from dagster._core.errors import DagsterExecutionInterruptedError
 
 from anonymize.errors import ContractError, RepublishError
 from orchestration.committed import read_committed
@@ -91,6 +92,8 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
             tags=_tags(series),
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         )
+    except DagsterExecutionInterruptedError:
+        raise KeyboardInterrupt from None
     except dg.Failure as failure:
         if isinstance(failure.__cause__, RepublishError):
             raise failure.__cause__ from None
