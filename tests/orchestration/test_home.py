@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,17 @@ def test_a_key_is_made_once_for_its_owner_alone(tmp_path, monkeypatch):
     assert (home.path / "secret.key").stat().st_mode & 0o777 == 0o600
     assert Home.at(tmp_path / "home").key() == key
     assert Home.at(tmp_path / "other").key() != key
+
+
+def test_a_key_that_another_process_made_meanwhile_is_left_as_it_is(tmp_path, monkeypatch):
+    @contextmanager
+    def waited_for_another(folder, *_, **__):
+        (folder / "secret.key").write_text("made by another process\n")
+        yield
+
+    monkeypatch.delenv("REPUBLISH_KEY")
+    monkeypatch.setattr("orchestration.home.only_one", waited_for_another)
+    assert Home.at(tmp_path / "home").key() == b"made by another process"
 
 
 def test_a_given_key_is_not_written_down(tmp_path, monkeypatch):
