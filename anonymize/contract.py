@@ -522,7 +522,7 @@ def _role_fault(
 
 def _check_anatomy(contract: Contract) -> None:
     """Refuse what can't be kept where exact quasi-identifiers are published, in tables with other columns."""
-    wide = [qi.name for qi in contract.quasi_identifiers if qi.min_width]
+    wide = [qi.name for qi in contract.quasi_identifiers if qi.min_width > int(qi.discrete)]
     if wide:
         raise ValueError(
             f"min_width of {', '.join(wide)} can't be kept: {contract.principle.name} publishes exact"
