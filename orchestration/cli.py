@@ -91,6 +91,9 @@ def release(
     In order, one line each. Releases that are published are verified and left as they are. The first
     release that can't be made ends the command; nothing of it is published. Killed at any moment and
     run again, it goes on where it was, and publishes what it would have published.
+
+    No release can be left out: the next one is built on it. If a snapshot never comes, deliver the one
+    before it once more, under the date that is missing.
     """
     from orchestration.contract_file import load_contract
 
