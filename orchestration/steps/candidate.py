@@ -133,8 +133,8 @@ def _already_published(
     changed = [part for part in changed if present.get(part) is not None]
     if changed:
         raise AlreadyPublished(
-            f"{series.name} {release} is published, and was made from another {' and other '.join(changed)}"
-            " than the present. A published release can't be made again: let the change take effect from"
+            f"{series.name} {release} is published, and was made from other inputs than the present ones:"
+            f" {', '.join(changed)}. A published release can't be made again: let the change take effect from"
             " the next release on, or begin a new series"
         )
     return found

@@ -51,7 +51,10 @@ def test_a_published_release_is_not_made_from_another_snapshot(series, hospital,
 def test_a_published_release_is_not_made_with_other_parameters(hospital, home):
     hospital.declare(principle={"m": 3})
     before = published(home)
-    with pytest.raises(AlreadyPublished, match=r"another parameters.*next release on, or begin a new series"):
+    with pytest.raises(
+        AlreadyPublished,
+        match=r"other inputs than the present ones: parameters.*next release on, or begin a new series",
+    ):
         make(hospital.series(home), SECOND)
     assert published(home) == before
 
