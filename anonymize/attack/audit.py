@@ -241,18 +241,10 @@ def _holds_value(values: pl.Series) -> pl.Expr:
 
 def _misplaced(present: pl.DataFrame, published: Published) -> int:
     """People outside their hosting group's intervals, or in a group whose tuples don't add up."""
-    names = [column.removesuffix("_low") for column in published.boxes.columns if column.endswith("_low")]
-    inside = pl.all_horizontal(
-        pl.col(name).is_between(pl.col(f"{name}_low"), pl.col(f"{name}_high")) for name in names
-    )
-    placed = (
-        present.lazy()
-        .join(published.boxes.lazy(), left_on="host", right_on="group_id", how="left")
-        .with_columns(inside.fill_null(value=False).alias("inside"))
-        .group_by("person", "host", "value")
-        .agg(pl.col("inside").any())
-        .collect()
-    )
+    who = ["person", "host", "value"]
+    found = _inside_their_host(present, published.boxes).select(*who, inside=True)
+    placed = present.select(who).unique().join(found.unique(), on=who, how="left")
+    placed = placed.with_columns(pl.col("inside").fill_null(value=False))
     counted = placed.group_by("host", "value").agg(pl.len().alias("people"))
     surplus = (
         published.values.join(
@@ -268,6 +260,24 @@ def _misplaced(present: pl.DataFrame, published: Published) -> int:
     wrong = placed.filter(~pl.col("inside") | pl.col("host").is_in(surplus["group_id"].implode()))
     # A group nobody is hosted in and whose tuples don't add up counts as one.
     return len(wrong) + len(surplus.join(placed, left_on="group_id", right_on="host", how="anti"))
+
+
+def _inside_their_host(present: pl.DataFrame, boxes: pl.DataFrame) -> pl.DataFrame:
+    """Those whom a box of their hosting group covers.
+
+    Boxes of no width are looked up: by Anatomy a group has as many as people, too many to compare each
+    person with each.
+    """
+    names = [column.removesuffix("_low") for column in boxes.columns if column.endswith("_low")]
+    is_point = pl.all_horizontal(pl.col(f"{name}_low") == pl.col(f"{name}_high") for name in names)
+    points = boxes.filter(is_point).select(
+        host="group_id", **{name: pl.col(f"{name}_low").cast(present.schema[name]) for name in names}
+    )
+    inside = pl.all_horizontal(
+        pl.col(name).is_between(pl.col(f"{name}_low"), pl.col(f"{name}_high")) for name in names
+    )
+    wide = present.join(boxes.filter(~is_point), left_on="host", right_on="group_id").filter(inside)
+    return pl.concat([present.join(points, on=["host", *names], how="semi"), wide.select(present.columns)])
 
 
 def _shares(published: Published, hosts: pl.DataFrame, required: int | None) -> pl.DataFrame:
