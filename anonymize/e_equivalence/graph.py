@@ -18,6 +18,8 @@ from anonymize.state import State
 
 PLACE = ("bucket_id", "node")
 """Where a tuple is in the graphs: its bucket, and the node its lifespan begins at."""
+WHO = ("pseudonym", "bucket_id")
+"""A person in a bucket: a column of the person matrix."""
 
 
 @dataclass(frozen=True)
@@ -144,39 +146,34 @@ def open_graphs(
         The columns a counterfeit needs, and their types. Those without are dropped, as are all in buckets
         where anything happens (Algorithm 3: "all counterfeits tuples in bucket").
     """
-    stays = ["pseudonym", "bucket_id", "value"]
-    back = known.join(before.present, on=stays, how="anti")
-    absent = back.join(before.present, on=stays[:2], how="anti")
-    graphs = _without_edges_of(absent, before, memory, e)
-    graphs = replace(
-        graphs, returned=pl.concat([graphs.returned, back.select(stays[:2])]).unique().sort(pl.all())
-    )
-
-    staying = graphs.present.join(known, on=stays, how="semi")
-    leaving = graphs.present.join(known, on=stays, how="anti")
-    # Whose value changes within the signature begins another lifespan there, and is no edge any more: who
-    # knows of the change tells the two apart, who doesn't takes them for one.
-    changed = (
-        leaving.select(stays[:2])
-        .join(back, on=stays[:2], how="semi")
-        .select("pseudonym", "bucket_id", changed=True)
-    )
-    leaving = leaving.join(changed, on=stays[:2], how="left").with_columns(
-        pl.col("counts") & pl.col("changed").is_null()
-    )
+    back = known.join(before.present, on=[*WHO, "value"], how="anti")
+    graphs = _without_edges_of(back.join(before.present, on=WHO, how="anti"), before, memory, e)
+    returned = pl.concat([graphs.returned, back.select(WHO)]).unique().sort(pl.all())
+    leaving = _leaving(graphs.present, known, back)
 
     touched = pl.concat([leaving["bucket_id"], back["bucket_id"]]).unique()
-    keeps = ~pl.col("bucket_id").is_in(touched.implode()) & (
-        columns.items() <= graphs.counterfeits.schema.items()
-    )
+    fit = columns.items() <= graphs.counterfeits.schema.items()
+    keeps = ~pl.col("bucket_id").is_in(touched.implode()) & fit
     dropped = graphs.counterfeits.filter(~keeps)
     return Opening(
         number=number,
-        staying=staying,
+        staying=graphs.present.join(known, on=[*WHO, "value"], how="semi"),
         kept=graphs.counterfeits.filter(keeps),
         gone=pl.concat(part.select("bucket_id", "node", "counts") for part in (leaving, dropped)),
         back=back,
-        before=graphs,
+        before=replace(graphs, returned=returned),
+    )
+
+
+def _leaving(present: pl.DataFrame, known: pl.DataFrame, back: pl.DataFrame) -> pl.DataFrame:
+    """Those of `present` whose lifespan ends.
+
+    Whose value changes within the signature begins another lifespan there, and is no edge any more: who
+    knows of the change tells the two apart, who doesn't takes them for one.
+    """
+    leaving = present.join(known, on=[*WHO, "value"], how="anti")
+    return leaving.join(back.select(*WHO, changed=True), on=WHO, how="left").with_columns(
+        pl.col("counts") & pl.col("changed").is_null()
     )
 
 
@@ -247,8 +244,8 @@ def _without_edges_of(absent: pl.DataFrame, before: Graphs, memory: pl.DataFrame
     place = ["bucket_id", "older", "younger"]
     exact = before.nodes.filter(pl.col("merged_for").is_null()).select("bucket_id", "node")
     lost = (
-        absent.join(before.returned, on=["pseudonym", "bucket_id"], how="anti")
-        .join(memory, on=["pseudonym", "bucket_id"])
+        absent.join(before.returned, on=WHO, how="anti")
+        .join(memory, on=WHO)
         .select("bucket_id", older="first_release", younger=pl.col("last_release") + 1)
         .group_by(place)
         .agg(pl.len().cast(pl.Int64).alias("lost"))
