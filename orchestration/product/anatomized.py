@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import dagster as dg
@@ -77,9 +78,9 @@ def _graph_picture(series: Series, release: str) -> dg.MarkdownMetadataValue:
     from anonymize.e_equivalence.graph import Graphs  # noqa: PLC0415
     from anonymize.e_equivalence.matrices import bucket_graph  # noqa: PLC0415
 
-    names = ("present", "counterfeits", "edges", "nodes", "returned", "cuts")
+    folder = series.private(release)
     graphs = Graphs(
-        **{name: pl.read_parquet(series.private(release) / f"state-{name}.parquet") for name in names}
+        **{part.name: pl.read_parquet(folder / f"state-{part.name}.parquet") for part in fields(Graphs)}
     )
     there = graphs.cuts.join(graphs.present, on="bucket_id", how="semi").sort("min_cut", "bucket_id")
     if there.is_empty():
