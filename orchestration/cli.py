@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import sys
@@ -262,5 +263,24 @@ def _fail(error: Exception, message: str, code: int) -> None:
     raise SystemExit(code) from None
 
 
+def run() -> None:
+    """Run the command line as a process of its own, which ends as soon as it is done.
+
+    To look all that is imported over for garbage, and take it apart in the end, is a fifth of its time.
+    """
+    gc.set_threshold(100_000, 50, 100)
+    code: object = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code or 0
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        code = 1
+    os._exit(code if isinstance(code, int) else 1)
+
+
 if __name__ == "__main__":
-    main()
+    run()

@@ -45,6 +45,9 @@ def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.D
     words = _words(boxes)
     at = _matrix(points, names)
     cells, offsets, listed = _grid(at, lows, highs)
+    # Neighbours are looked at in turn: the boxes that one is compared with are at hand for the next.
+    near = np.argsort(cells)
+    points, at, cells = points[near], at[near], cells[near]
     union, first, covering = kernel.cover(at, cells, lows, highs, words, offsets, listed)
     found = points.with_columns(
         pl.Series("box", first),

@@ -233,7 +233,11 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
             "sensitive.semantics",
             "eternal is unknown; accepted: persistent, transient",
         ),
-        (hospital(principle={"name": "k"}), "principle.name", "k is unknown; accepted: m_invariance, e_equivalence"),
+        (
+            hospital(principle={"name": "k"}),
+            "principle.name",
+            "k is unknown; accepted: m_invariance, e_equivalence",
+        ),
         (hospital(principle={"m": 2}), "principle", "name is missing; accepted: m_invariance, e_equivalence"),
         (hospital(principle={"name": "m_invariance", "m": 1}), "principle.m", "m (1) must be at least 2"),
         (
