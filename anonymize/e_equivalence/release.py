@@ -15,16 +15,9 @@ from anonymize.e_equivalence.forget import bound
 from anonymize.e_equivalence.graph import Graphs, Opening, advance, open_graphs
 from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
 from anonymize.m_invariance.assign import HELD_BACK
-from anonymize.m_invariance.divide import UNDECIDED, Division, divide
+from anonymize.m_invariance.divide import UNDECIDED, Division
 from anonymize.m_invariance.plan import Plan
-from anonymize.m_invariance.release import (
-    all_buckets,
-    execute,
-    known_values,
-    positions,
-    refuse_value_changes,
-    signature_matrix,
-)
+from anonymize.m_invariance.release import all_buckets, divide_people, execute, positions
 from anonymize.state import State, remember
 
 ALGORITHM_VERSION = "1"
@@ -71,19 +64,10 @@ def release(
     """
     # Ordered by a keyed hash: the order in which rows arrive decides nothing, and nobody can replay it.
     people = people.sort("pseudonym")
-    principle, sensitive = contract.principle, people[contract.sensitive.name]
-    values = known_values(sensitive, contract, state)
-    value = positions(sensitive, values, contract)
-    signatures = signature_matrix(state, values, contract)
-    division = divide(people["pseudonym"], value, state.memory, signatures, number)
-    if principle.on_value_change == "refuse":
-        refuse_value_changes(division)
-
-    columns = {f"{qi.name}_value": people.schema[qi.name] for qi in contract.quasi_identifiers}
-    known = _tuples(people, division.bucket, division.bucket != UNDECIDED, contract)
-    before = Graphs.of(state, sensitive.dtype)
-    opening = open_graphs(before, known, state.memory, number, principle.e, columns)
-    cuts = Cuts(opening.cuts(len(signatures)), opening.connected(len(signatures)))
+    principle = contract.principle
+    values, _, division = divide_people(people, contract, state, number)
+    opening = _open(people, division, contract, state, number)
+    cuts = Cuts(opening.cuts(state.buckets.height), opening.connected(state.buckets.height))
     plan = make_safe_plan(
         _with_kept(division, opening, values, contract),
         cuts,
@@ -116,6 +100,14 @@ def release(
         state=State(memory=memory, buckets=buckets, tables=graphs.tables()),
         figures=_figures(division, plan, in_use, graphs, newest),
     )
+
+
+def _open(people: pl.DataFrame, division: Division, contract: Contract, state: State, number: int) -> Opening:
+    """The graphs before anybody is inserted."""
+    known = _tuples(people, division.bucket, division.bucket != UNDECIDED, contract)
+    columns = {f"{qi.name}_value": people.schema[qi.name] for qi in contract.quasi_identifiers}
+    before = Graphs.of(state, people.schema[contract.sensitive.name])
+    return open_graphs(before, known, state.memory, number, contract.principle.e, columns)
 
 
 def _tuples(people: pl.DataFrame, bucket: np.ndarray, which: np.ndarray, contract: Contract) -> pl.DataFrame:

@@ -64,14 +64,7 @@ def release(
     """
     # Ordered by a keyed hash: the order in which rows arrive decides nothing, and nobody can replay it.
     people = people.sort("pseudonym")
-    sensitive = people[contract.sensitive.name]
-    values = known_values(sensitive, contract, state)
-    value = positions(sensitive, values, contract)
-    division = divide(
-        people["pseudonym"], value, state.memory, signature_matrix(state, values, contract), number
-    )
-    if contract.principle.on_value_change == "refuse":
-        refuse_value_changes(division)
+    values, value, division = divide_people(people, contract, state, number)
     plan = make_plan(division.counts, contract.principle.m, contract.principle.on_ineligible, draw("plan"))
     bucket = execute(plan, division, draw("assign"))
 
@@ -98,7 +91,29 @@ def release(
     )
 
 
-def known_values(sensitive: pl.Series, contract: Contract, state: State) -> pl.Series:
+def divide_people(
+    people: pl.DataFrame, contract: Contract, state: State, number: int
+) -> tuple[pl.Series, np.ndarray, Division]:
+    """All sensitive values there are, everybody's position among them, and the people of T(n), divided.
+
+    Raises
+    ------
+    SnapshotError
+        If sensitive values have another type than declared or than before, or are not declared.
+    ValueChangeRefused
+        If a value left its signature and the contract refuses that.
+    """
+    sensitive = people[contract.sensitive.name]
+    values = _known_values(sensitive, contract, state)
+    value = positions(sensitive, values, contract)
+    signatures = _signature_matrix(state, values, contract)
+    division = divide(people["pseudonym"], value, state.memory, signatures, number)
+    if contract.principle.on_value_change == "refuse":
+        _refuse_value_changes(division)
+    return values, value, division
+
+
+def _known_values(sensitive: pl.Series, contract: Contract, state: State) -> pl.Series:
     """All sensitive values there are, sorted: declared or seen, and those of remembered signatures."""
     remembered = state.buckets["signature"].explode().alias("value")
     declared = pl.Series("value", contract.sensitive.values or sensitive.unique())
@@ -123,7 +138,7 @@ def positions(column: pl.Series, values: pl.Series, contract: Contract) -> np.nd
     return position.cast(pl.Int64).to_numpy()
 
 
-def signature_matrix(state: State, values: pl.Series, contract: Contract) -> np.ndarray:
+def _signature_matrix(state: State, values: pl.Series, contract: Contract) -> np.ndarray:
     """bool[B, V]: the signatures of all buckets."""
     matrix = np.zeros((state.buckets.height, len(values)), bool)
     pairs = state.buckets.explode("signature")
@@ -131,7 +146,7 @@ def signature_matrix(state: State, values: pl.Series, contract: Contract) -> np.
     return matrix
 
 
-def refuse_value_changes(division: Division) -> None:
+def _refuse_value_changes(division: Division) -> None:
     """Raise ValueChangeRefused if anybody's value left their signature."""
     if changed := division.counts.separated.sum():
         raise ValueChangeRefused(
