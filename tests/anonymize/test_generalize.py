@@ -165,7 +165,7 @@ def test_numbers_as_values_are_ordered_as_numbers():
 
 
 def test_columns_of_any_name_are_published():
-    names = ["group", "value", "count", "signature", "counterfeit", "key", "code"]
+    names = ["group", "value", "tuples", "signature", "counterfeit", "key", "code"]
     contract = make_contract(
         [{"name": name, "kind": "number", "domain": [0, 9]} for name in names if name != "value"]
     )
