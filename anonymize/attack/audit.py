@@ -126,7 +126,8 @@ def audit_release(
     hosts = _hosts(covered, snapshot, linkage, contract, person)
     m, share, guarantee, e = promised(contract)
 
-    remembered = replace(remembered, covered=narrow(covered, release, remembered.covered))
+    in_release = _in_release(covered, hosts, held_back, linked=linkage is not None)
+    remembered = replace(remembered, covered=narrow(in_release, release, remembered.covered))
     rows = [
         *_publication(covered, published, hosts, values, held_back, linked=linkage is not None),
         _shares(published, hosts, share),
@@ -206,6 +207,13 @@ def _hosts(
     return named.join(linkage.select(contract.identifier, GROUP), on=contract.identifier, how="inner").select(
         "person", "group_id"
     )
+
+
+def _in_release(covered: pl.DataFrame, hosts: pl.DataFrame, held_back: int, *, linked: bool) -> pl.DataFrame:
+    """The people whom the release is about: who is held back has no candidates in it, and gives none away."""
+    if linked:
+        return covered.join(hosts.select("person"), on="person", how="semi")
+    return covered.filter(pl.col("groups") > 0) if held_back else covered
 
 
 def _publication(covered, published, hosts, values, held_back, *, linked) -> list[pl.DataFrame]:

@@ -73,9 +73,10 @@ def audit(
         evidence = principle.evidence(candidate.published, candidate.linkage, people, before, contract)
         found = attacked.result()
     evidence = {**evidence, ATTACK: found.evidence}
+    verdicts = judge(evidence, principle.parameters(contract, candidate.figures))
     return Audit(
         evidence=evidence,
-        verdicts=judge(evidence, principle.parameters(contract, candidate.figures)),
+        verdicts=[_naming_promises(verdict, found.evidence) for verdict in verdicts],
         figures={name: figure for name, figure in found.figures.items() if figure is not None},
         knowledge=_of_the_present(found.knowledge, number),
     )
@@ -94,6 +95,15 @@ def read_knowledge(folder: Path, files: Iterable[str]) -> Knowledge | None:
 def knowledge_tables(knowledge: Knowledge) -> dict[str, pl.DataFrame]:
     """The tables to be kept, by file name without its ending."""
     return {f"{_KEPT_AS}{name}": table for name, table in knowledge.frames().items()}
+
+
+def _naming_promises(verdict: Verdict, attacked: pl.DataFrame) -> Verdict:
+    """The verdict on the attack with the promises that it broke, and for how many."""
+    if verdict.promise != ATTACK or verdict.passed:
+        return verdict
+    broken = attacked.filter(~pl.col("holds")).select("promise", "broken", "people").iter_rows()
+    named = [f"{promise} is broken for {count} of {people}." for promise, count, people in broken]
+    return replace(verdict, broken=named or verdict.broken)
 
 
 def _attack(candidate, people, contract, number, knowledge, weakest_m) -> ReleaseAudit:

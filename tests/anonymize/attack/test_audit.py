@@ -77,6 +77,27 @@ def test_people_held_back_on_purpose_are_not_missed(series, declared):
     assert broken(audited([first], declared, held_back=2)) == set()
 
 
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_series_that_defers_people_keeps_every_promise(linked):
+    declared = contract(m=4, on_ineligible="defer")
+    skewed = ["disease a", "disease a", "disease a", *declared.sensitive.values[1:7]]
+    knowledge, released = None, publish(snapshots(seed=5, count=60, values=skewed), declared)
+    assert all(release.linkage.height < release.snapshot.height for release in released)
+    for number, release in enumerate(released, start=1):
+        late = release.snapshot.height - release.linkage.height
+        found = audit_release(
+            declared,
+            release.tables,
+            release.snapshot,
+            number,
+            knowledge,
+            linkage=release.linkage if linked else None,
+            held_back=late,
+        )
+        knowledge = found.knowledge
+        assert broken(found) == set()
+
+
 # Mutants: a valid series, and one thing changed in its last release.
 
 
