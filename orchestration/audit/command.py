@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -107,7 +108,8 @@ def audit(
     ContractError, SnapshotError, PublishedFolderError
         If something can't be read, or is not what it says it is.
     """
-    console = console or Console(highlight=False)
+    # In a pipe every promise is one line, whatever the width that is assumed of a pipe.
+    console = console or Console(highlight=False, width=None if sys.stdout.isatty() else 140)
     declared = read_contract(contract)
     foreign = load_mapping(mapping, declared) if mapping else None
     reading = Reading()
