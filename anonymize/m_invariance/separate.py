@@ -63,8 +63,8 @@ def place_separated(counts: Counts, m: int, on_ineligible: str, rng: np.random.G
         buckets.receive(group, value, np.array([smallest]), np.array([remaining]))
     if held_back.any() and on_ineligible != "defer":
         raise NotEligible(
-            f"{held_back.sum()} people changed their sensitive value so often that fewer than m ({m}) values"
-            " outside their earlier signatures are left. Set on_ineligible to defer (they are held back),"
+            f"{held_back.sum()} people changed their sensitive value, and fewer than m ({m}) values outside"
+            " their earlier signatures are left to them. Set on_ineligible to defer (they are held back),"
             " choose a smaller m, or begin a new series"
         )
     return buckets.placed(held_back)
