@@ -9,9 +9,16 @@ import polars as pl
 
 from anonymize.attack import evidence as ev
 from anonymize.attack.breach import breach_figures, breach_probability, link_probabilities
-from anonymize.attack.coverage import cover, signatures
+from anonymize.attack.coverage import cover
 from anonymize.attack.equivalence import compromised
-from anonymize.attack.intersection import candidates, changed, distribution, intersection_figures, narrow
+from anonymize.attack.intersection import (
+    candidates,
+    changed,
+    distribution,
+    intersect_hosts,
+    intersection_figures,
+    narrow,
+)
 from anonymize.attack.published import (
     GROUP,
     Published,
@@ -135,15 +142,8 @@ def audit_release(
         *audit_tables(tables, contract, snapshot, hosts, person),
     ]
     if linkage is not None:
-        bits = people.join(hosts, on="person").join(
-            signatures(published.values, values), on="group_id", how="left"
-        )
-        remembered = replace(
-            remembered,
-            hosted=narrow(
-                bits.with_columns(pl.col("^candidates_.*$").fill_null(0)), release, remembered.hosted
-            ),
-        )
+        hosted = intersect_hosts(people, hosts, published, values, release, remembered.hosted)
+        remembered = replace(remembered, hosted=hosted)
         rows += [
             _candidates(ev.HOST_CANDIDATES, remembered.hosted, m),
             _changes(remembered.hosted, m),
