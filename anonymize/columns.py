@@ -1,0 +1,24 @@
+"""What columns are called between the snapshot and the published tables.
+
+A column of the publisher's may have any name: one that polars reads as a pattern, or one of our own. So columns
+are renamed on entry, by their role, and a format gives them their own names again when it writes.
+"""
+
+from __future__ import annotations
+
+IDENTIFIER = "identifier"
+"""The identifier. It is in the private snapshot, and never reaches a principle."""
+PSEUDONYM = "pseudonym"
+"""What a person is known by inside a series: 16 bytes."""
+VALUE = "value"
+"""The sensitive value."""
+
+
+def qi_column(position: int) -> str:
+    """The column of a quasi-identifier: `qi_0`, `qi_1`, … in the contract's order."""
+    return f"qi_{position}"
+
+
+def qi_columns(number: int) -> list[str]:
+    """The columns of so many quasi-identifiers."""
+    return [qi_column(position) for position in range(number)]
