@@ -15,12 +15,15 @@ class Candidate:
     """A candidate release. It becomes a fact by publication, or never."""
 
     published: Mapping[str, pl.DataFrame]
-    """The published tables by name, each sorted by all its columns."""
+    """The published tables by name, in the publisher's own column names; each sorted by all its columns."""
     linkage: pl.DataFrame
-    """Private: identifier, `bucket_id`, `group_id`; the people it hosts, no counterfeits."""
-    buckets: pl.DataFrame
-    """Private: `bucket_id`, `signature`, `people`, `counterfeits`, `groups`; the buckets in use."""
+    """Private: `pseudonym`, `group_id` of the people it hosts, no counterfeits; `bucket_id` where there are
+    buckets."""
     state: State
     """Private: what the next release is to remember."""
     figures: Mapping[str, int]
-    """Counts worth plotting over releases."""
+    """Counts worth plotting over releases. `people`, `tuples`, `groups`, `counterfeits` and `held_back` are
+    among them."""
+    buckets: pl.DataFrame | None = None
+    """Private: `bucket_id`, `signature`, `people`, `counterfeits`, `groups` of the buckets in use; None where
+    the principle has no buckets."""

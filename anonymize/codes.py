@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier
+from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Schema
 
 
 def code_domain(attribute: QuasiIdentifier) -> tuple[float, float]:
@@ -54,6 +54,14 @@ def decode(codes: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
     return codes.cast(attribute.dtype)
 
 
-def encode_columns(people: pl.DataFrame, quasi_identifiers: tuple[QuasiIdentifier, ...]) -> pl.DataFrame:
-    """The frame with each quasi-identifier's column replaced by its codes."""
-    return people.with_columns(encode(pl.col(qi.name), qi).alias(qi.name) for qi in quasi_identifiers)
+def encode_columns(people: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """The codes of each quasi-identifier, in columns `qi_0`, `qi_1`, … alone.
+
+    Parameters
+    ----------
+    people
+        One row per person: `qi_0`, … in their own types, and any other columns.
+    schema
+        The quasi-identifiers.
+    """
+    return people.select(encode(pl.col(column), qi).alias(column) for column, qi in schema.attributes())

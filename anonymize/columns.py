@@ -1,7 +1,7 @@
 """What columns are called between the snapshot and the published tables.
 
-A column of the publisher's may have any name: one that polars reads as a pattern, or one of our own. So columns
-are renamed on entry, by their role, and a format gives them their own names again when it writes.
+A column of the publisher's may have any name: one that polars reads as a pattern, or one of our own. So
+columns are renamed on entry, by their role, and a format gives them their own names again when it writes.
 """
 
 from __future__ import annotations

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
-from anonymize.contract import Contract
+from anonymize.columns import PSEUDONYM, VALUE
 
 CHANGES = ("carried", "changed", "deleted", "inserted")
 """What can become of a person between two snapshots."""
 
 
-def delta(previous: pl.DataFrame | None, current: pl.DataFrame, contract: Contract) -> pl.DataFrame:
+def delta(
+    previous: pl.DataFrame | None, current: pl.DataFrame, attributes: Mapping[str, str]
+) -> pl.DataFrame:
     """One row for every person of either snapshot, saying what became of them.
 
     Parameters
@@ -18,33 +22,35 @@ def delta(previous: pl.DataFrame | None, current: pl.DataFrame, contract: Contra
     previous
         T(n-1), or None before the first release: then everybody is inserted.
     current
-        T(n). Both have the contract's columns; identifiers are unique. A column whose type is not the
-        same in both is compared as text: the number 7 and the text "7" are one person.
-    contract
-        Its identifier, quasi-identifiers and sensitive attribute.
+        T(n). Both have `pseudonym` (unique), `value` and quasi-identifiers. A column whose type is not the
+        same in both is compared as text.
+    attributes
+        The quasi-identifiers that both have: from their column in `current` to that in `previous`.
 
     Returns
     -------
     polars.DataFrame
-        The identifier; `change`: in both snapshots with the same sensitive value (`carried`) or another
+        `pseudonym`; `change`: in both snapshots with the same sensitive value (`carried`) or another
         (`changed`), only in the last (`deleted`), only in this (`inserted`); `moved` (bool): in both, with
-        another quasi-identifier. Sorted by identifier.
+        another quasi-identifier. Sorted by pseudonym.
     """
-    before, now = _alike(current.clear() if previous is None else previous, current, contract)
-    both = before.join(now, on="person", how="full", coalesce=True, suffix="_now")
-    was, stays = pl.col("attributes").is_not_null(), pl.col("attributes_now").is_not_null()
-    changed = pl.col("value").ne_missing(pl.col("value_now"))
-    moved = pl.col("attributes").ne_missing(pl.col("attributes_now"))
+    if previous is None:
+        previous, attributes = current.clear(), {column: column for column in attributes}
+    before, now = _alike(previous, current, attributes)
+    both = before.join(now, on=PSEUDONYM, how="full", coalesce=True, suffix="_now")
+    was, stays = pl.col("present").is_not_null(), pl.col("present_now").is_not_null()
+    changed = pl.col(VALUE).ne_missing(pl.col(f"{VALUE}_now"))
+    moved = pl.any_horizontal(
+        pl.lit(value=False), *(pl.col(column).ne_missing(pl.col(f"{column}_now")) for column in attributes)
+    )
     change = (
         pl.when(~was).then(pl.lit("inserted"))
         .when(~stays).then(pl.lit("deleted"))
         .when(changed).then(pl.lit("changed"))
         .otherwise(pl.lit("carried"))
     )  # fmt: skip
-    return both.sort("person").select(
-        pl.col("person").alias(contract.identifier),
-        change.alias("change"),
-        (was & stays & moved).alias("moved"),
+    return both.sort(PSEUDONYM).select(
+        PSEUDONYM, change.alias("change"), (was & stays & moved).alias("moved")
     )
 
 
@@ -60,17 +66,18 @@ def delta_figures(changes: pl.DataFrame) -> dict[str, int]:
     return counts | {"moved": int(changes["moved"].sum())}
 
 
-def _alike(before: pl.DataFrame, now: pl.DataFrame, contract: Contract) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Both snapshots as `person`, `attributes` (a struct), `value`, in types that can be compared."""
-    as_text = {name for name in contract.columns if before.schema[name] != now.schema[name]}
-    column = {
-        name: pl.col(name).cast(pl.String) if name in as_text else pl.col(name) for name in contract.columns
-    }
-    return tuple(
-        snapshot.select(
-            column[contract.identifier].alias("person"),
-            pl.struct(column[qi.name] for qi in contract.quasi_identifiers).alias("attributes"),
-            column[contract.sensitive.name].alias("value"),
-        )
-        for snapshot in (before, now)
+def _alike(
+    previous: pl.DataFrame, current: pl.DataFrame, attributes: Mapping[str, str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Both snapshots under the names of the current one, in types that can be compared."""
+    former = {VALUE: VALUE, **attributes}
+    other = {now for now, then in former.items() if previous.schema[then] != current.schema[now]}
+
+    def column(name: str, ours: str) -> pl.Expr:
+        return (pl.col(name).cast(pl.String) if ours in other else pl.col(name)).alias(ours)
+
+    present = pl.lit(value=True).alias("present")
+    return (
+        previous.select(PSEUDONYM, present, *(column(then, now) for now, then in former.items())),
+        current.select(PSEUDONYM, present, *(column(now, now) for now in former)),
     )

@@ -16,23 +16,25 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from anonymize.contract import Contract, parse_contract
+from anonymize.buckets.memory import Memory
+from anonymize.buckets.plan import _largest_step
+from anonymize.contract import Contract
 from anonymize.kernels.split import EMPTY, split_bucket
 from anonymize.m_invariance import release as steps
-from anonymize.m_invariance.plan import _largest_step
-from anonymize.pseudonyms import pseudonyms
+from anonymize.principles import parse_contract
 from anonymize.randomness import generator
 from anonymize.state import State
+from benchmarks.people import pseudonymous
 
 PHASES = {
-    "divide": "divide",
-    "plan": "make_plan",
-    "assign": "execute",
-    "split": "split",
-    "generalize": "generalize",
-    "remember": "remember",
+    "divide": (steps, "divide_people"),
+    "plan": (steps, "make_plan"),
+    "assign": (steps, "execute"),
+    "split": (steps, "split"),
+    "generalize": (steps, "generalize"),
+    "remember": (Memory, "after"),
 }
-"""Phase -> the function of `release` it is."""
+"""Phase -> where the function is found that it consists of."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,9 @@ def main() -> None:
 def measure(case: Case, releases: int) -> tuple[np.ndarray, dict]:
     """Seconds, one row per release: each phase, the rest, the whole. And the last release's figures."""
     contract = contract_of(case)
-    state, rows, candidate = State.empty(pl.Int64), [], None
-    for number, people in enumerate(snapshots(case, releases), start=1):
+    state, rows, candidate = State.empty(), [], None
+    for number, snapshot in enumerate(snapshots(case, releases), start=1):
+        people = pseudonymous(snapshot, contract).drop("identifier")
         with timed() as spent:
             candidate = steps.release(
                 people,
@@ -112,13 +115,13 @@ def measure(case: Case, releases: int) -> tuple[np.ndarray, dict]:
                 lambda purpose, n=number: generator(b"k", "b", "v1", str(n), purpose),
             )
         state = candidate.state
-        phases = [spent[name] for name in PHASES.values()]
+        phases = [spent[phase] for phase in PHASES]
         rows.append([*phases, spent["whole"] - sum(phases), spent["whole"]])
     return np.array(rows), dict(candidate.figures)
 
 
 def snapshots(case: Case, releases: int):
-    """T(1), T(2), … with pseudonyms."""
+    """T(1), T(2), …."""
     rng = np.random.default_rng(1)
     weights = np.arange(1, case.values + 1, dtype=float) ** -case.skew
     draw_values = lambda n: rng.choice(case.values, n, p=weights / weights.sum())  # noqa: E731
@@ -138,7 +141,7 @@ def snapshots(case: Case, releases: int):
             changed = rng.random(staying.height) < case.changing
             value = np.where(changed, draw_values(staying.height), staying["value"].to_numpy())
             people = pl.concat([staying.with_columns(value=value), entering])
-        yield people.with_columns(pl.col("value").cast(pl.Int64), pseudonym=pseudonyms(people["id"], b"k"))
+        yield people.with_columns(pl.col("value").cast(pl.Int64))
 
 
 def contract_of(case: Case) -> Contract:
@@ -163,27 +166,27 @@ def contract_of(case: Case) -> Contract:
 @contextmanager
 def timed():
     """Seconds spent in each function of `release`, and in the whole."""
-    spent = dict.fromkeys(PHASES.values(), 0.0)
-    originals = {name: getattr(steps, name) for name in spent}
+    spent = dict.fromkeys(PHASES, 0.0)
+    originals = {phase: getattr(*place) for phase, place in PHASES.items()}
 
-    def timing(name: str) -> Callable:
+    def timing(phase: str) -> Callable:
         def call(*arguments):
             began = time.perf_counter()
-            result = originals[name](*arguments)
-            spent[name] += time.perf_counter() - began
+            result = originals[phase](*arguments)
+            spent[phase] += time.perf_counter() - began
             return result
 
         return call
 
-    for name in originals:
-        setattr(steps, name, timing(name))
+    for phase, place in PHASES.items():
+        setattr(*place, timing(phase))
     began = time.perf_counter()
     try:
         yield spent
     finally:
         spent["whole"] = time.perf_counter() - began
-        for name, original in originals.items():
-            setattr(steps, name, original)
+        for phase, place in PHASES.items():
+            setattr(*place, originals[phase])
 
 
 def ratios() -> Table:

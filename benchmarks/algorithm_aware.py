@@ -18,13 +18,16 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymize.attack.algorithm_aware import AlgorithmAware, algorithm_aware_posterior
-from anonymize.attack.published import codes, knowledge_table, read_generalization
 from anonymize.codes import decode
-from anonymize.contract import Contract, parse_contract
+from anonymize.contract import Contract
 from anonymize.errors import RepublishError
+from anonymize.formats import GENERALIZATION
+from anonymize.formats.published import knowledge_table
 from anonymize.m_invariance.release import release
+from anonymize.principles import parse_contract
 from anonymize.randomness import generator
 from anonymize.state import State
+from orchestration.snapshots.sources import enter
 
 VALUES = ["a", "b", "c"]
 
@@ -71,7 +74,7 @@ class Publishing:
 
     def __call__(self, tables: Sequence[pl.DataFrame], key: bytes) -> Hashable | None:
         """What is published of some tables under a key; None if it can be told apart from the first run."""
-        state, is_first = State.empty(pl.String()), not self.observed
+        state, is_first = State.empty(), not self.observed
         for number, table in enumerate(tables, start=1):
             try:
                 candidate = release(self._named(table), self.contract, state, number, _draw(key, number))
@@ -87,10 +90,9 @@ class Publishing:
 
     def _named(self, table: pl.DataFrame) -> pl.DataFrame:
         return table.select(
-            "person",
-            pl.col("value").alias("disease"),
+            "value",
             pl.col("person").cast(pl.Binary).alias("pseudonym"),
-            *(decode(pl.col(name), qi).alias(qi.name) for name, qi in codes(self.contract)),
+            *(decode(pl.col(column), qi).alias(column) for column, qi in self.contract.attributes()),
         )
 
 
@@ -100,19 +102,18 @@ def _draw(key: bytes, number: int):
 
 def attack(seed: int, people: int, contract: Contract, keys: int) -> AlgorithmAware | None:
     """One series, published under the first key and attacked; None if it can't be published."""
-    tables, state, read = snapshots(seed, people), State.empty(pl.String()), []
+    tables, state, read = [], State.empty(), []
+    for snapshot in snapshots(seed, people):
+        entered = enter(snapshot, contract)
+        tables.append(entered.rename({"identifier": "person"}))
     for number, table in enumerate(tables, start=1):
         named = table.with_columns(pl.col("person").cast(pl.Binary).alias("pseudonym"))
         try:
-            candidate = release(named, contract, state, number, _draw(_key(0), number))
+            candidate = release(named.drop("person"), contract, state, number, _draw(_key(0), number))
         except RepublishError:
             return None
         state = candidate.state
-        read.append(
-            read_generalization(
-                candidate.published["microdata"], candidate.published["counterfeits"], contract
-            )
-        )
+        read.append(GENERALIZATION.read(GENERALIZATION.internal(candidate.published, contract), contract))
     known = pl.concat(
         knowledge_table(table, contract).with_columns(release=pl.lit(n, pl.Int64))
         for n, table in enumerate(tables, start=1)

@@ -16,15 +16,18 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from anonymize.attack.audit import Knowledge, audit_release, read_tables
+from anonymize.attack.coverage import value_domain
 from anonymize.attack.equivalence import compromised, minimum_equivalence
 from anonymize.attack.intersection import candidates, intersect
-from anonymize.attack.published import knowledge_table, value_domain
-from anonymize.contract import parse_contract
+from anonymize.attack.release import attack_release
+from anonymize.formats import GENERALIZATION
+from anonymize.formats.published import knowledge_table
 from anonymize.m_invariance.release import release
+from anonymize.principles import parse_contract, principle_of
 from anonymize.randomness import generator
 from anonymize.state import State
 from benchmarks.census import census_contract, census_series
+from benchmarks.people import pseudonymous
 
 M, E = 10, 5
 
@@ -33,27 +36,35 @@ def measure(releases: int, console: Console) -> Table:
     """Publish a series, and attack it release by release."""
     contract = parse_contract(census_contract(m=M) | {"source": {"path": "{release}.parquet"}})
     domain = value_domain(pl.Series("value", contract.sensitive.values))
-    state, known, covered = State.empty(pl.Int64()), Knowledge(), None
+    promise = principle_of(contract).promise(contract.principle)
+    state, known, covered = State.empty(), None, None
     members, contents, intersecting, auditing, first = [], [], [], [], None
     for number, (name, snapshot) in enumerate(census_series(r=20_000, releases=releases), start=1):
-        named = snapshot.with_columns(pl.col("person_id").cast(pl.String).cast(pl.Binary).alias("pseudonym"))
+        people = pseudonymous(snapshot, contract).with_columns(person=pl.col("identifier"))
 
         def draw(purpose: str, name: str = name) -> np.random.Generator:
             return generator(b"benchmark", contract.product, contract.series, name, purpose)
 
-        candidate = release(named, contract, state, number, draw)
+        candidate = release(people.drop("identifier", "person"), contract, state, number, draw)
         state = candidate.state
 
         begun = time.perf_counter()
-        published = read_tables(candidate.published, contract)
-        covered = intersect(knowledge_table(snapshot, contract), published, domain, number, covered)
+        published = GENERALIZATION.read(GENERALIZATION.internal(candidate.published, contract), contract)
+        covered = intersect(knowledge_table(people, contract), published, domain, number, covered)
         left = candidates([covered])
         intersecting.append(time.perf_counter() - begun)
         first = first or (len(snapshot), candidate.figures["groups"])
 
         begun = time.perf_counter()
-        found = audit_release(
-            contract, candidate.published, snapshot, number, known, linkage=candidate.linkage
+        linkage = candidate.linkage.join(people.select("pseudonym", "person"), on="pseudonym")
+        found = attack_release(
+            contract.table_schema,
+            GENERALIZATION,
+            candidate.published,
+            people,
+            [promise] * number,
+            known,
+            linkage=linkage.select("person", "group_id"),
         )
         auditing.append(time.perf_counter() - begun)
         known = found.knowledge
@@ -62,7 +73,7 @@ def measure(releases: int, console: Console) -> Table:
             f" fewest candidates {left['candidates'].min()}, holds: {found.holds}",
             soft_wrap=True,
         )
-        merged = merge(candidate, number)
+        merged = merge(candidate, linkage, number)
         members.append(merged[0])
         contents.append(merged[1])
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -113,12 +124,10 @@ def measure(releases: int, console: Console) -> Table:
     return table
 
 
-def merge(candidate, number: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+def merge(candidate, linkage: pl.DataFrame, number: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The release as if its groups were merged by bucket; counterfeits are people of one release."""
     partition = pl.lit(number * 10**6) + pl.col("bucket_id").cast(pl.Int64)
-    real = candidate.linkage.select(
-        partition.alias("partition"), pl.col("person_id").cast(pl.Int64).alias("person")
-    )
+    real = linkage.select(partition.alias("partition"), pl.col("person").cast(pl.Int64))
     buckets = candidate.buckets.with_columns(
         partition.alias("partition"),
         ((pl.col("people") + pl.col("counterfeits")) // pl.col("signature").list.len()).alias("tuples"),

@@ -30,12 +30,10 @@ from rich.table import Table
 
 from anonymize.attack.equivalence import compromised
 from anonymize.candidate import Candidate
-from anonymize.contract import parse_contract
 from anonymize.e_equivalence import plan as e_plan
-from anonymize.e_equivalence import release as e_equivalence
 from anonymize.e_equivalence.matrices import build_graph, matrices
 from anonymize.errors import NotEligible
-from anonymize.m_invariance import release as m_invariance
+from anonymize.principles import PRINCIPLES, parse_contract
 from anonymize.pseudonyms import pseudonyms
 from anonymize.randomness import generator
 from anonymize.state import State
@@ -48,6 +46,7 @@ from benchmarks.real_data import (
     receipts_contract,
     receipts_series,
 )
+from orchestration.snapshots.sources import enter
 
 PLOTS = Path(__file__).parents[1] / "docs" / "equivalence"
 SHOWN = (1, 2, 5, 10, 15, 20)
@@ -65,7 +64,7 @@ class Made:
 
 def publish(declared: dict, principle: dict, snapshots: Iterable[pl.DataFrame]) -> Iterator[Made]:
     """The releases of a series under a principle, in order."""
-    make = {"m_invariance": m_invariance, "e_equivalence": e_equivalence}[principle["name"]].release
+    make = PRINCIPLES[principle["name"]].release
     first = dt.date.fromisoformat(declared["releases"]["first"])
     declared = {
         **declared,
@@ -73,15 +72,15 @@ def publish(declared: dict, principle: dict, snapshots: Iterable[pl.DataFrame]) 
         "releases": {**declared["releases"], "first": first},
         "principle": principle,
     }
-    contract, state = parse_contract(declared), None
+    contract, state = parse_contract(declared), State.empty()
     for number, people in enumerate(snapshots, start=1):
-        state = state or State.empty(people.schema[contract.sensitive.name])
+        entered = enter(people, contract).drop("identifier").with_columns(people["pseudonym"])
 
         def draw(purpose: str, number: int = number) -> np.random.Generator:
             return generator(b"benchmark", contract.product, "v1", str(number), purpose)
 
         begun = time.perf_counter()
-        candidate = make(people, contract, state, number, draw)
+        candidate = make(entered, contract, state, number, draw)
         yield Made(candidate, people, time.perf_counter() - begun)
         state = candidate.state
 
@@ -175,11 +174,11 @@ def _pairs_over_time(made: Iterable[Made], e: int) -> Iterator[int]:
     for number, one in enumerate(made, start=1):
         signature = one.candidate.buckets.select("bucket_id", size=pl.col("signature").list.len())
         now = one.candidate.linkage.join(signature, on="bucket_id").select(
-            "person_id", "bucket_id", "size", partition=pl.col("group_id") + number * GROUPS
+            "pseudonym", "bucket_id", "size", partition=pl.col("group_id") + number * GROUPS
         )
         everybody = now if everybody is None else pl.concat([everybody, now])
         pairs = (
-            now.join(everybody, on=["person_id", "bucket_id"], suffix="_before")
+            now.join(everybody, on=["pseudonym", "bucket_id"], suffix="_before")
             .group_by("partition", "partition_before", "size")
             .len("shared")
             .filter((pl.col("shared") < pl.col("size")) & (pl.col("shared") > pl.col("size") - e))
@@ -188,8 +187,8 @@ def _pairs_over_time(made: Iterable[Made], e: int) -> Iterator[int]:
             pairs.select(partition=column, other=other).join(everybody, on="partition")
             for column, other in (("partition", "partition_before"), ("partition_before", "partition"))
         )
-        inside = everybody.select("person_id", other="partition")
-        caught |= set(both.join(inside, on=["person_id", "other"], how="anti")["person_id"])
+        inside = everybody.select("pseudonym", other="partition")
+        caught |= set(both.join(inside, on=["pseudonym", "other"], how="anti")["pseudonym"])
         yield len(caught)
 
 
@@ -200,7 +199,7 @@ def _merged_groups(one: Made, number: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     kept = one.candidate.state.tables["counterfeits"].join(group, on="bucket_id")
     kept = kept.with_columns(copy=pl.int_range(pl.len()).over("bucket_id", "value", "node"))
     members = [
-        linkage.select(partition, person=pl.col("person_id").cast(pl.String)),
+        linkage.select(partition, person=pl.col("pseudonym").bin.encode("hex")),
         kept.select(
             partition, person=pl.format("counterfeit {} {} {} {}", "bucket_id", "value", "node", "copy")
         ),
@@ -303,7 +302,7 @@ def query_errors(
     value = people["occupation"].to_numpy()
     tables = {}
     for name, linkage in groups.items():
-        group = people.join(linkage, on="person_id", maintain_order="left")["group_id"].to_numpy()
+        group = people.join(linkage, on="pseudonym", maintain_order="left")["group_id"].to_numpy()
         held = np.zeros((group.max() + 1, 51), np.int32)
         np.add.at(held, (group, value), 1)
         tables[name] = group, held, held.sum(axis=1)

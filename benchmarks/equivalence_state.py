@@ -17,10 +17,11 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from anonymize.contract import parse_contract
 from anonymize.e_equivalence.release import release
+from anonymize.principles import parse_contract
 from anonymize.randomness import generator
 from anonymize.state import State
+from benchmarks.people import pseudonymous
 
 LIVE, LEAVING, VALUES = 300, 20, 8
 POPULATION = 900
@@ -47,9 +48,7 @@ def snapshots(releases: int, *, closed: bool):
     age, disease = random.integers(0, 100, people), random.integers(0, VALUES, people)
     present, newest = np.arange(LIVE), LIVE
     for _ in range(releases):
-        yield pl.DataFrame(
-            {"person": present, "age": age[present], "disease": disease[present]}
-        ).with_columns(pseudonym=pl.col("person").cast(pl.String).cast(pl.Binary))
+        yield pl.DataFrame({"person": present, "age": age[present], "disease": disease[present]})
         absent = np.setdiff1d(np.arange(people), present) if closed else np.arange(newest, newest + LEAVING)
         newest += LEAVING
         present = np.append(random.permutation(present)[LEAVING:], random.permutation(absent)[:LEAVING])
@@ -69,8 +68,9 @@ def measure(title: str, releases: int, *, closed: bool) -> None:
     )
     for column in columns:
         table.add_column(column, justify="right")
-    declared, state, seconds = contract(), State.empty(pl.Int64()), []
-    for number, people in enumerate(snapshots(releases, closed=closed), start=1):
+    declared, state, seconds = contract(), State.empty(), []
+    for number, snapshot in enumerate(snapshots(releases, closed=closed), start=1):
+        people = pseudonymous(snapshot, declared).drop("identifier")
         begun = time.perf_counter()
         candidate = release(
             people,
@@ -82,14 +82,15 @@ def measure(title: str, releases: int, *, closed: bool) -> None:
         seconds.append(time.perf_counter() - begun)
         state = candidate.state
         if number in (1, 10, 100) or number % 200 == 0:
-            graphs = sum(part.estimated_size() for part in state.tables.values())
+            sizes = {name: part.estimated_size() for name, part in state.tables.items()}
+            graphs = sum(size for name, size in sizes.items() if name not in ("memory", "buckets"))
             figures = candidate.figures
             table.add_row(
                 str(number),
                 f"{np.median(seconds[-100:]):.3f}",
                 *(f"{figures[name]:,}" for name in ("counterfeits", "buckets", "nodes", "edges")),
                 f"{graphs:,}",
-                f"{state.memory.estimated_size():,}",
+                f"{sizes['memory']:,}",
             )
     Console(width=110).print(table)
 

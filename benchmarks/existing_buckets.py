@@ -13,31 +13,29 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from anonymize.contract import parse_contract
-from anonymize.evidence import minimum_widths
-from anonymize.m_invariance import plan
+from anonymize.buckets import plan
+from anonymize.evidence.generalized import minimum_widths
+from anonymize.formats import GENERALIZATION
 from anonymize.m_invariance.release import release
-from anonymize.pseudonyms import pseudonyms
+from anonymize.principles import parse_contract
 from anonymize.state import State
 from benchmarks.census import census_contract, census_series
+from benchmarks.people import pseudonymous
 
 
 def widths(releases: int, assign: Callable) -> list[tuple[int, dict[str, float]]]:
     """Buckets in use and the mean width of each quasi-identifier, release by release."""
     declared = {**census_contract(10, "occupation"), "source": {"path": "{release}.parquet"}}
     contract = parse_contract(declared)
-    found, state = [], None
+    found, state = [], State.empty()
     with mock.patch.object(plan, "assign_to_existing", assign):
         series = census_series(sensitive="occupation", releases=releases)
         for number, (_, snapshot) in enumerate(series, start=1):
-            people = snapshot.with_columns(
-                pseudonym=pseudonyms(snapshot[contract.identifier], b"a key for benchmarks")
-            )
-            state = state or State.empty(people.schema[contract.sensitive.name])
+            people = pseudonymous(snapshot, contract).drop("identifier")
             made = release(
                 people, contract, state, number, lambda purpose: np.random.default_rng(len(purpose))
             )
-            table = minimum_widths(made.published["microdata"], contract)
+            table = minimum_widths(GENERALIZATION.internal(made.published, contract)["microdata"], contract)
             found.append((made.figures["buckets"], dict(table.select("column", "mean_width").iter_rows())))
             state = made.state
     return found

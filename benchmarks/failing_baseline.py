@@ -18,15 +18,18 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
-from anonymize.attack.audit import read_tables
+from anonymize.attack.coverage import value_domain
 from anonymize.attack.intersection import candidates, intersect, intersection_figures
-from anonymize.attack.published import Published, knowledge_table, value_domain
-from anonymize.contract import Contract, parse_contract
+from anonymize.contract import Contract
+from anonymize.formats import GENERALIZATION
+from anonymize.formats.published import Published, knowledge_table
 from anonymize.m_invariance.release import release
+from anonymize.principles import parse_contract
 from anonymize.randomness import generator
 from anonymize.state import State
 from benchmarks.census import LIVE, ROWS, census_contract, census_series
 from benchmarks.mondrian import mondrian
+from benchmarks.people import pseudonymous
 
 OURS = "m-invariance"
 
@@ -39,9 +42,9 @@ def vulnerable(r: int, bound: int, principle: str) -> dict:
     state, begun, attacking = None, time.perf_counter(), 0.0
     domain = value_domain(pl.Series("value", contract.sensitive.values))
     made = ours(snapshots, contract) if principle == OURS else theirs(snapshots, contract, bound)
-    for number, (snapshot, published) in enumerate(made, start=1):
+    for number, (people, published) in enumerate(made, start=1):
         attack_begun = time.perf_counter()
-        state = intersect(knowledge_table(snapshot, contract), published, domain, number, state)
+        state = intersect(knowledge_table(people, contract), published, domain, number, state)
         attacking += time.perf_counter() - attack_begun
     figures = intersection_figures(candidates([state]))
     return figures | {
@@ -57,21 +60,22 @@ def vulnerable(r: int, bound: int, principle: str) -> dict:
 def theirs(snapshots, contract: Contract, diversity: int) -> Iterator[tuple[pl.DataFrame, Published]]:
     """Each release by itself."""
     for _, snapshot in snapshots:
-        yield snapshot, mondrian(snapshot, contract, diversity)
+        people = pseudonymous(snapshot, contract).rename({"identifier": "person"})
+        yield people, mondrian(people, contract, diversity)
 
 
 def ours(snapshots, contract: Contract) -> Iterator[tuple[pl.DataFrame, Published]]:
     """Each release on what the last one left."""
-    state = State.empty(pl.Int64())
+    state = State.empty()
     for number, (name, snapshot) in enumerate(snapshots, start=1):
-        named = snapshot.with_columns(pl.col("person_id").cast(pl.String).cast(pl.Binary).alias("pseudonym"))
+        people = pseudonymous(snapshot, contract).rename({"identifier": "person"})
 
         def draw(purpose: str, name: str = name):
             return generator(b"benchmark", contract.product, contract.series, name, purpose)
 
-        candidate = release(named, contract, state, number, draw)
+        candidate = release(people.drop("person"), contract, state, number, draw)
         state = candidate.state
-        yield snapshot, read_tables(candidate.published, contract)
+        yield people, GENERALIZATION.read(GENERALIZATION.internal(candidate.published, contract), contract)
 
 
 def plot(rows: list[dict], file: Path) -> None:

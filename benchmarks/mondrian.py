@@ -10,12 +10,12 @@ import numba
 import numpy as np
 import polars as pl
 
-from anonymize.attack.published import Published, codes, knowledge_table
 from anonymize.codes import code_domain
 from anonymize.contract import Contract
+from anonymize.formats.published import Published, knowledge_table
 
 
-def mondrian(snapshot: pl.DataFrame, contract: Contract, diversity: int) -> Published:
+def mondrian(people: pl.DataFrame, contract: Contract, diversity: int) -> Published:
     """An l-diverse generalization of a snapshot, no counterfeits.
 
     A group is cut at the median of its widest quasi-identifier (as a share of the domain), or of the next
@@ -23,8 +23,8 @@ def mondrian(snapshot: pl.DataFrame, contract: Contract, diversity: int) -> Publ
 
     Parameters
     ----------
-    snapshot
-        The contract's columns.
+    people
+        T(n): `person`, `qi_0`, … in their own types, `value`.
     contract
         Quasi-identifiers and sensitive attribute; its principle is not looked at.
     diversity
@@ -35,8 +35,8 @@ def mondrian(snapshot: pl.DataFrame, contract: Contract, diversity: int) -> Publ
     LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006; as used by Xiao and
     Tao, m-Invariance, SIGMOD 2007, section 5.1.
     """
-    people = knowledge_table(snapshot, contract)
-    names = [name for name, _ in codes(contract)]
+    people = knowledge_table(people, contract)
+    names = [column for column, _ in contract.attributes()]
     domains = np.array([code_domain(qi) for qi in contract.quasi_identifiers], dtype=float)
     matrix = np.ascontiguousarray(people.select(pl.col(names).cast(pl.Float64)).to_numpy())
     widths = np.maximum(domains[:, 1] - domains[:, 0], 1)

@@ -22,8 +22,8 @@ from rich.table import Table
 
 from benchmarks.census import write_census
 from benchmarks.real_data import WHY_NOT, data_folder, write_adult, write_receipts
-from orchestration.contract_file import load_contract
-from orchestration.history import History
+from orchestration.contracts.contract_file import load_contract
+from orchestration.storage.history import History
 
 LINE = re.compile(
     r"(?P<release>\S+)  published +(?P<people>[\d,]+) people +(?P<groups>[\d,]+) groups"

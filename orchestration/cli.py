@@ -52,8 +52,6 @@ app = typer.Typer(
 )
 out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False)
 
-WORKSPACE = Path(__file__).parents[1] / "workspace.yaml"
-
 ContractPath = Annotated[
     Path, typer.Argument(metavar="CONTRACT", help="The YAML file that declares the product.")
 ]
@@ -71,7 +69,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 
 @app.callback()
 def _republish() -> None:
-    from orchestration.home import only_for_the_owner
+    from orchestration.storage.home import only_for_the_owner
 
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     only_for_the_owner()
@@ -96,7 +94,7 @@ def release(
     No release can be left out: the next one is built on it. If a snapshot never comes, deliver the one
     before it once more, under the date that is missing.
     """
-    from orchestration.contract_file import load_contract
+    from orchestration.contracts.contract_file import load_contract
 
     _release(load_contract(contract), through, home)
 
@@ -107,10 +105,10 @@ def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False
 
     The snapshots are those that have arrived, of releases that are not published yet.
     """
-    from orchestration.contract_file import load_contract
-    from orchestration.home import Home
-    from orchestration.series import Series
-    from orchestration.sources import read_snapshot, snapshot_exists
+    from orchestration.contracts.contract_file import load_contract
+    from orchestration.series.series import Series
+    from orchestration.snapshots.sources import read_snapshot, snapshot_exists
+    from orchestration.storage.home import Home
 
     file = load_contract(contract)
     declared = file.contract
@@ -138,9 +136,9 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
 
     20,000 patients come and go over six quarters; they are released with m = 4.
     """
-    from orchestration.contract_file import load_contract
+    from orchestration.contracts.contract_file import load_contract
     from orchestration.demo import make_demo
-    from orchestration.home import Home, only_one
+    from orchestration.storage.home import Home, only_one
 
     place = Home.at(home)
     with only_one(place.path, "the demo", name=".demo-lock"):
@@ -164,13 +162,14 @@ def ui(
 
     Also schedules and backfills. It listens on 127.0.0.1 only, and ends with Ctrl-C.
     """
-    from orchestration.home import Home
-    from orchestration.releasing import prepare_dagster_home
+    from orchestration.product.releasing import prepare_dagster_home
+    from orchestration.shipped import shipped
+    from orchestration.storage.home import Home
 
     place = Home.at(home)
     prepare_dagster_home(place)
     out.print(f"Dagster on http://127.0.0.1:{port}, of {place.path}. Ctrl-C ends it.")
-    command = ["dagster", "dev", "--workspace", str(WORKSPACE), "--host", "127.0.0.1"]
+    command = ["dagster", "dev", "--workspace", str(shipped("workspace.yaml")), "--host", "127.0.0.1"]
     os.chdir(place.dagster)
     os.execv(sys.executable, [sys.executable, "-m", *command, "--port", str(port)])  # noqa: S606 - our own
 
@@ -192,7 +191,7 @@ def verify(
     Every file is compared with its manifest, and the manifests with one another. The private folder is
     not needed: whoever receives a release can do it.
     """
-    from orchestration.manifest import is_release, verify_release, verify_series
+    from orchestration.storage.manifest import is_release, verify_release, verify_series
 
     one = is_release(published)
     manifests = [verify_release(published)] if one else verify_series(published)
@@ -204,12 +203,12 @@ def verify(
 
 def _release(file, through: str | None, home: Path | None) -> Path:
     """Make the due releases of a contract; returns the folder they are published in."""
-    from orchestration.expectations import summon
+    from orchestration.expectations import start_judge
 
-    summon()
-    from orchestration.home import Home
-    from orchestration.releasing import make_release, releases_to_make, releasing
-    from orchestration.series import Series
+    start_judge()
+    from orchestration.product.releasing import make_release, releases_to_make, releasing
+    from orchestration.series.series import Series
+    from orchestration.storage.home import Home
 
     series = Series(file, Home.at(home))
     made = 0

@@ -6,11 +6,12 @@ import logging
 
 import dagster as dg
 
-from orchestration.contract_file import ContractFile
-from orchestration.home import Home
+from orchestration.contracts.contract_file import ContractFile
+from orchestration.contracts.registry import known_contracts
 from orchestration.product.factory import product_definitions
-from orchestration.registry import known_contracts
-from orchestration.series import Series
+from orchestration.product.resources import resources
+from orchestration.series.series import Series
+from orchestration.storage.home import Home
 
 
 @dg.definitions
@@ -23,4 +24,4 @@ def defs() -> dg.Definitions:
             products.append(product_definitions(Series(contract, home)))
         else:
             logging.getLogger(__name__).warning("left out: %s", contract or path)
-    return dg.Definitions.merge(*products)
+    return dg.Definitions.merge(dg.Definitions(resources=resources(home)), *products)

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from orchestration.contract_file import load_contract
-from orchestration.home import private_folder
-from orchestration.store import write_table
+from orchestration.contracts.contract_file import load_contract
+from orchestration.shipped import shipped
+from orchestration.storage.home import private_folder
+from orchestration.storage.store import write_table
 
-CONTRACT = Path(__file__).parents[1] / "data_contracts" / "hospital.yaml"
+CONTRACT = shipped("data_contracts") / "hospital.yaml"
 SEED = 20240101
 FIRST_RELEASE = dt.date(2024, 1, 1)
 

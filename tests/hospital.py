@@ -5,18 +5,21 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+import dagster as dg
 import polars as pl
 import yaml
 
-from orchestration.contract_file import load_contract
+from orchestration.contracts.contract_file import load_contract
 from orchestration.demo import CONTRACT, hospital_snapshots
-from orchestration.home import Home
-from orchestration.releasing import dagster_instance, make_release
-from orchestration.series import Series
+from orchestration.product.factory import product_definitions
+from orchestration.product.releasing import dagster_instance, make_release
+from orchestration.product.resources import resources
+from orchestration.series.series import Series
 from orchestration.steps.candidate import compute_candidate
 from orchestration.steps.delta import compare_snapshots
 from orchestration.steps.publication import publish
 from orchestration.steps.snapshot import take_snapshot
+from orchestration.storage.home import Home
 
 KEY = "a key that is made up for tests"
 RELEASES = ("2024-01-01", "2024-04-01", "2024-07-01")
@@ -81,6 +84,12 @@ def make(series, *releases):
         compute_candidate(series, release)
         publish(series, release)
     return series
+
+
+def definitions(series):
+    """The series' product with the resources that products share, as Dagster loads it."""
+    shared = dg.Definitions(resources=resources(series.home))
+    return dg.Definitions.merge(product_definitions(series), shared)
 
 
 def make_by_dagster(series, *releases):

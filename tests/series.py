@@ -23,12 +23,14 @@ import polars as pl
 from hypothesis import strategies as st
 
 from anonymize.candidate import Candidate
-from anonymize.contract import Contract, parse_contract
+from anonymize.contract import Contract
 from anonymize.errors import NotEligible, RepublishError, ValueChangeRefused
 from anonymize.m_invariance.release import release
+from anonymize.principles import parse_contract
 from anonymize.pseudonyms import pseudonyms
 from anonymize.randomness import generator
 from anonymize.state import State
+from orchestration.snapshots.sources import enter
 
 KEY = b"the key of the tests"
 
@@ -82,7 +84,7 @@ class Table:
     contracts: list[Contract]
     """The contract in force at each release; only the principle and minimum widths change."""
     snapshots: list[pl.DataFrame]
-    """T(1), T(2), …: identifier `person`, the quasi-identifiers, `value`."""
+    """T(1), T(2), …: identifier `person`, the quasi-identifiers under the publisher's names, `value`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Release:
     """n, counted from 1 over the releases that were published."""
     contract: Contract
     people: pl.DataFrame
-    """T(n), with `pseudonym`."""
+    """T(n) under our own column names, with `pseudonym`."""
     before: State
     """What was remembered before it."""
     candidate: Candidate | None
@@ -130,20 +132,45 @@ def draws(number: int, key: bytes = KEY) -> Callable[[str], np.random.Generator]
     return lambda purpose: generator(key, "clinic", "v1", str(number), purpose)
 
 
-def with_pseudonyms(people: pl.DataFrame) -> pl.DataFrame:
-    """A snapshot as a principle receives it."""
-    return people.with_columns(pseudonyms(people["person"], KEY).alias("pseudonym"))
+def entered(snapshot: pl.DataFrame, contract: Contract) -> pl.DataFrame:
+    """A snapshot under our own column names, with pseudonyms: as orchestration keeps it."""
+    people = enter(snapshot, contract)
+    return people.with_columns(pseudonyms(people["identifier"], KEY).alias("pseudonym"))
+
+
+def make(principle_release, snapshot: pl.DataFrame, contract: Contract, state: State, number: int, draw):
+    """A candidate of a snapshot under the publisher's column names, its linkage under the identifier's."""
+    people = entered(snapshot, contract)
+    candidate = principle_release(people.drop("identifier"), contract, state, number, draw)
+    return named(candidate, people, contract)
+
+
+def named(candidate: Candidate, people: pl.DataFrame, contract: Contract) -> Candidate:
+    """A candidate whose linkage begins with the identifier, under its own name."""
+    identifiers = people.select("pseudonym", "identifier")
+    linkage = candidate.linkage.join(identifiers, on="pseudonym", maintain_order="left")
+    columns = ["identifier", *(column for column in candidate.linkage.columns if column != "pseudonym")]
+    return dataclasses.replace(
+        candidate, linkage=linkage.select(columns).rename({"identifier": contract.identifier})
+    )
+
+
+def under_pseudonyms(candidate: Candidate, contract: Contract) -> Candidate:
+    """A candidate whose linkage was `named` as its principle made it: with pseudonyms for identifiers."""
+    people = pseudonyms(candidate.linkage[contract.identifier], KEY).alias("pseudonym")
+    linkage = candidate.linkage.drop(contract.identifier).insert_column(0, people)
+    return dataclasses.replace(candidate, linkage=linkage)
 
 
 def publish(table: Table, key: bytes = KEY, before: State | None = None) -> list[Release]:
     """Every release of a table, refused ones included."""
-    state = before or State.empty(table.snapshots[0].schema["value"])
+    state = before or State.empty()
     number, releases = 1, []
     for contract, snapshot in zip(table.contracts, table.snapshots, strict=True):
-        people = with_pseudonyms(snapshot)
+        people = entered(snapshot, contract)
         candidate = refusal = None
         try:
-            candidate = release(people, contract, state, number, draws(number, key))
+            candidate = make(release, snapshot, contract, state, number, draws(number, key))
         except (NotEligible, ValueChangeRefused) as error:
             refusal = error
         releases.append(Release(number, contract, people, state, candidate, refusal))

@@ -4,12 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.audit import audit_release
-from anonymize.contract import parse_contract
+from anonymize.attack.release import attack_release
 from anonymize.m_invariance.release import release
-from anonymize.pseudonyms import pseudonyms
+from anonymize.principles import parse_contract, principle_of
 from anonymize.state import State
 from benchmarks import real_data
+from tests.series import entered
 
 FOLDER = real_data.data_folder()
 
@@ -25,24 +25,29 @@ def series(name):
 def test_every_release_of_real_people_withstands_the_attacks(name):
     declared, snapshots = series(name)
     contract = parse_contract({**declared, "source": {"path": "{release}.parquet"}})
-    state = knowledge = None
+    principle = principle_of(contract)
+    state, knowledge, promises = State.empty(), None, []
     for number, (_, snapshot) in enumerate(snapshots, start=1):
-        people = snapshot.with_columns(
-            pseudonym=pseudonyms(snapshot[contract.identifier], b"the key of a test")
-        )
-        state = state or State.empty(people.schema[contract.sensitive.name])
-        made = release(people, contract, state, number, lambda purpose: np.random.default_rng(len(purpose)))
-        found = audit_release(
+        people = entered(snapshot, contract)
+        made = release(
+            people.drop("identifier"),
             contract,
-            made.published,
-            people,
+            state,
             number,
-            knowledge,
-            linkage=made.linkage,
-            held_back=made.figures["held_back"],
-            person="pseudonym",
+            lambda purpose: np.random.default_rng(len(purpose)),
         )
-        broken = found.evidence.filter(pl.col("broken") > 0)
+        promises.append(principle.promise(contract.principle))
+        found = attack_release(
+            contract,
+            principle.format(contract),
+            made.published,
+            people.rename({"pseudonym": "person"}),
+            promises,
+            knowledge,
+            linkage=made.linkage.rename({"pseudonym": "person"}),
+            held_back=made.figures["held_back"],
+        )
+        broken = found.findings.filter(pl.col("broken") > 0)
         assert broken.is_empty(), f"release {number}: {broken['promise'].to_list()}"
         assert made.figures["people"] == snapshot.height
         state, knowledge = made.state, found.knowledge

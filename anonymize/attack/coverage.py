@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.attack.published import Published
+from anonymize.formats.published import Published
 from anonymize.kernels import coverage as kernel
 
 BINS = 32
@@ -119,3 +119,19 @@ def _edges(codes: np.ndarray) -> np.ndarray:
         return np.empty(0)
     quantiles = np.quantile(codes, np.linspace(0, 1, BINS + 1)[1:-1], method="nearest")
     return np.unique(quantiles)
+
+
+def value_domain(*columns: pl.Series, known: pl.Series | None = None) -> pl.Series:
+    """Every sensitive value there is, each at a fixed position: what bitsets are numbered by.
+
+    Parameters
+    ----------
+    columns
+        Columns of sensitive values: of the published releases, and of the truth.
+    known
+        The domain so far. New values come after it, so that earlier bitsets stay readable.
+    """
+    found = pl.concat([column.drop_nulls().unique() for column in columns]).unique().sort().alias("value")
+    if known is None:
+        return found
+    return pl.concat([known.alias("value"), found.filter(~found.is_in(known.implode()))])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from anonymize.attack.coverage import cover, signatures
-from anonymize.attack.published import Published
+from anonymize.formats.published import Published
 
 SCOPES = {
     "lifespan": ("person", "value", "since"),
@@ -50,7 +50,7 @@ def intersect(
     -------
     pl.DataFrame
         One row per lifespan of a tuple, past and present: `person`, `value`, `since`, `until` (release
-        numbers) and `candidates_0`, `candidates_1`, … (64 bits of the set each).
+        numbers), `promised` and `candidates_0`, `candidates_1`, … (64 bits of the set each).
 
     References
     ----------
@@ -90,7 +90,8 @@ def narrow(covered: pl.DataFrame, release: int, state: pl.DataFrame | None) -> p
     Parameters
     ----------
     covered
-        `person`, `value`, `candidates_…` at this release.
+        `person`, `value`, `candidates_…` at this release, and `promised`: the release in which the person got
+        the promise they are judged by.
     release
         n, counted from 1.
     state
@@ -101,6 +102,7 @@ def narrow(covered: pl.DataFrame, release: int, state: pl.DataFrame | None) -> p
         "value",
         pl.lit(release, pl.Int32).alias("since"),
         pl.lit(release, pl.Int32).alias("until"),
+        *(["promised"] if "promised" in covered.columns else [pl.lit(release, pl.Int32).alias("promised")]),
         "^candidates_.*$",
     )
     if state is None:
@@ -114,6 +116,7 @@ def narrow(covered: pl.DataFrame, release: int, state: pl.DataFrame | None) -> p
         "value",
         pl.col("since_before").fill_null(pl.col("since")).alias("since"),
         "until",
+        pl.coalesce("promised_before", "promised").alias("promised"),
         *(
             pl.when(pl.col("since_before").is_null())
             .then(pl.col(word))
@@ -147,16 +150,21 @@ def candidates(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataF
     Returns
     -------
     pl.DataFrame
-        The scope's columns, and `candidates`: how many values are left.
+        The scope's columns, `promised` (the earliest) and `candidates`: how many values are left.
     """
     wide = max(states, key=lambda state: len(words(state)))
     together = pl.concat(
         [state.with_columns(pl.lit(n).alias("series")) for n, state in enumerate(states)], how="diagonal"
     ).with_columns(pl.col("^candidates_.*$").fill_null(0))
     keys = [*SCOPES[scope], *(["series"] if scope == "lifespan" else [])]
-    sets = together if scope == "lifespan" else together.group_by(keys).agg(pl.col(words(wide)).bitwise_and())
+    sets = (
+        together
+        if scope == "lifespan"
+        else together.group_by(keys).agg(pl.col(words(wide)).bitwise_and(), pl.col("promised").min())
+    )
     return sets.select(
         *keys,
+        "promised",
         pl.sum_horizontal(pl.col(words(wide)).bitwise_count_ones()).cast(pl.Int32).alias("candidates"),
     )
 

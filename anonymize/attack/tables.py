@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from anonymize.attack import evidence as ev
+from anonymize.attack import finding as fi
+from anonymize.attack.finding import finding
 from anonymize.attack.side_channels import (
     CHANCE,
     are_numbered_by_content,
@@ -16,102 +17,109 @@ from anonymize.attack.side_channels import (
     order_against,
     told_apart,
 )
-from anonymize.contract import CategoryAttribute, Contract
+from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.contract import CategoryAttribute, Schema
+from anonymize.formats import Format
+from anonymize.formats.format import EXTRA
+
+Tables = Mapping[str, pl.DataFrame]
 
 
-def audit_tables(
-    tables: Mapping[str, pl.DataFrame],
-    contract: Contract,
-    snapshot: pl.DataFrame,
-    hosts: pl.DataFrame,
-    person: str | None = None,
+def attack_tables(
+    release_format: Format, tables: Tables, schema: Schema, people: pl.DataFrame, hosts: pl.DataFrame
 ) -> list[pl.DataFrame]:
-    """Evidence that published tables say no more than their content.
+    """Findings on whether published tables say no more than their content.
 
     Parameters
     ----------
+    release_format
+        How the release is published.
     tables
-        By name, in file order.
-    contract
-        Columns, and the categories' orders.
-    snapshot
-        The truth, in its own row order.
+        By name, in file order, under our own column names (`Format.internal`).
+    schema
+        The columns, and the categories' orders.
+    people
+        The truth, in its own row order: `person`, `identifier`, `qi_0`, …, `value`.
     hosts
         `person`, `group_id`, for as many people as are known.
-    person
-        The snapshot's column that `hosts` names people by, if not the identifier.
 
     Returns
     -------
-    list of pl.DataFrame
-        Rows of evidence: row order, group numbering, counterfeits hidden, no identifiers.
+    list of polars.DataFrame
+        Findings on row order, group numbering, counterfeits hidden, no identifiers.
     """
-    orders = _orders(contract)
-    places = _hidden_orders(snapshot, contract, person or contract.identifier).join(hosts, on="person")
+    orders = _orders(schema)
+    places = _hidden_orders(people).join(hosts, on="person")
     disorderly = [name for name, table in tables.items() if not is_canonical(table, orders)]
-    main = tables.get("microdata", tables.get("quasi_identifiers"))
-    value = contract.sensitive.name
+    main, *_ = release_format.tables(schema)
     return [
-        _row_order(tables, disorderly, places, value),
-        _numbering(main, orders, places),
-        _counterfeits(tables, contract, snapshot, hosts, person or contract.identifier, disorderly),
-        _identifiers(tables, contract, snapshot[contract.identifier]),
+        _row_order(tables, disorderly, places),
+        _numbering(tables[main], orders, places),
+        _counterfeits(tables, main, release_format.counterfeit_key(schema), people, hosts, disorderly),
+        _identifiers(tables, people[IDENTIFIER]),
     ]
 
 
-def _orders(contract: Contract) -> dict[str, list]:
-    categories = [qi for qi in contract.quasi_identifiers if isinstance(qi, CategoryAttribute)]
-    names = ("{}", "{}_low", "{}_high")
-    return {name.format(qi.name): list(qi.labels) for qi in categories for name in names}
+def _orders(schema: Schema) -> dict[str, list]:
+    """The labels of the columns whose values have an order of their own."""
+    return {
+        f"{column}{end}": list(qi.labels)
+        for column, qi in schema.attributes()
+        if isinstance(qi, CategoryAttribute)
+        for end in ("", "_low", "_high")
+    }
 
 
-def _hidden_orders(snapshot: pl.DataFrame, contract: Contract, person: str) -> pl.DataFrame:
+def _hidden_orders(people: pl.DataFrame) -> pl.DataFrame:
     """`person`, `value`, and everybody's place in the snapshot and among the identifiers."""
-    return snapshot.select(
-        pl.col(person).alias("person"),
-        pl.col(contract.sensitive.name).alias("value"),
+    return people.select(
+        "person",
+        VALUE,
         pl.int_range(pl.len()).alias("by_snapshot"),
-        pl.col(contract.identifier).rank("ordinal").cast(pl.Int64).alias("by_identifier"),
+        pl.col(IDENTIFIER).rank("ordinal").cast(pl.Int64).alias("by_identifier"),
     )
 
 
-def _row_order(tables, disorderly, places, value) -> pl.DataFrame:
+def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> pl.DataFrame:
     """Rows in canonical order say nothing; rows in another are read against hidden orders."""
     rows = sum(len(table) for table in tables.values())
     rare, leaked = 1.0, 0
     for name in disorderly:
         table = tables[name]
-        if value not in table.columns:
+        if VALUE not in table.columns:
             # Quasi-identifiers and counts: their order could only be that of the people.
             continue
-        listed = table.select("group_id", pl.col(value).alias("value"))
+        listed = table.select("group_id", VALUE)
         for order in ("by_snapshot", "by_identifier"):
-            found = order_against(listed, places.select("group_id", "value", pl.col(order).alias("order")))
+            found = order_against(listed, places.select("group_id", VALUE, pl.col(order).alias("order")))
             rare = min(rare, found["p"])
             leaked = max(leaked, found["hits"] if found["p"] < CHANCE else 0)
-    return ev.promise(ev.ROW_ORDER, rows, leaked, rare, CHANCE)
+    return finding(fi.ROW_ORDER, rows, leaked, rare, CHANCE)
 
 
 def _numbering(table: pl.DataFrame, orders: dict[str, list], places: pl.DataFrame) -> pl.DataFrame:
     groups = table["group_id"].n_unique()
     if are_numbered_by_content(table, orders):
-        return ev.promise(ev.NUMBERING, groups, 0, 1.0, CHANCE)
+        return finding(fi.NUMBERING, groups, 0, 1.0, CHANCE)
     tests = [
         numbering_against(places.select("group_id", pl.col(order).alias("order")))["p"]
         for order in ("by_snapshot", "by_identifier")
     ]
-    return ev.promise(ev.NUMBERING, groups, groups if min(tests) < CHANCE else 0, min(tests), CHANCE)
+    return finding(fi.NUMBERING, groups, groups if min(tests) < CHANCE else 0, min(tests), CHANCE)
 
 
-def _counterfeits(tables, contract, snapshot, hosts, person, disorderly) -> pl.DataFrame:
+def _counterfeits(
+    tables: Tables,
+    main: str,
+    key: list[str],
+    people: pl.DataFrame,
+    hosts: pl.DataFrame,
+    disorderly: list[str],
+) -> pl.DataFrame:
     """Whether counterfeits stand out by their place in the file, or by any column but the value."""
-    if "microdata" in tables:
-        name, key = "microdata", [contract.sensitive.name]
-    else:
-        name, key = "quasi_identifiers", [qi.name for qi in contract.quasi_identifiers]
-    rows = _labelled(tables[name], tables.get("counterfeits"), snapshot, hosts, person, key)
-    features = [] if name not in disorderly else ["place"]
-    constant = {"group_id", "counterfeit", "place", contract.sensitive.name}
+    rows = _labelled(tables[main], tables.get("counterfeits"), people, hosts, key)
+    features = [] if main not in disorderly else ["place"]
+    constant = {"group_id", "counterfeit", "place", VALUE}
     features += [column for column in rows.columns if column not in constant and _varies(rows, column)]
     ranked = rows.with_columns(pl.col(column).rank("dense").cast(pl.Float64) for column in features)
     columns = told_apart(ranked, features)
@@ -120,16 +128,22 @@ def _counterfeits(tables, contract, snapshot, hosts, person, disorderly) -> pl.D
     tests = [*columns["p"].to_list(), together["p"]]
     rarest = min(1.0, min(tests) * len(tests))
     counterfeits = int(rows["counterfeit"].sum())
-    return ev.promise(ev.COUNTERFEITS, counterfeits, counterfeits if rarest < CHANCE else 0, rarest, CHANCE)
+    return finding(fi.COUNTERFEITS, counterfeits, counterfeits if rarest < CHANCE else 0, rarest, CHANCE)
 
 
-def _labelled(table, counterfeits, snapshot, hosts, person, key) -> pl.DataFrame:
+def _labelled(
+    table: pl.DataFrame,
+    counterfeits: pl.DataFrame | None,
+    people: pl.DataFrame,
+    hosts: pl.DataFrame,
+    key: list[str],
+) -> pl.DataFrame:
     """The published rows with `counterfeit` and `place`.
 
     Rows that could be either are left out, and groups whose people are not all known.
     """
     real = (
-        snapshot.select(pl.col(person).alias("person"), *key)
+        people.select("person", *key)
         .join(hosts, on="person", how="inner")
         .group_by("group_id", *key)
         .len("people")
@@ -160,17 +174,12 @@ def _varies(rows: pl.DataFrame, column: str) -> bool:
     return len(within) > 0 and within.max() > 1
 
 
-def _identifiers(tables, contract: Contract, identifier: pl.Series) -> pl.DataFrame:
-    """Columns that bear the identifier's name, and columns nobody expects that are full of identifiers."""
-    expected = {"group_id", "count", contract.sensitive.name}
-    for qi in contract.quasi_identifiers:
-        expected |= {qi.name, f"{qi.name}_low", f"{qi.name}_high"}
+def _identifiers(tables: Tables, identifier: pl.Series) -> pl.DataFrame:
+    """Columns that the format does not know and that are full of identifiers."""
     known = identifier.cast(pl.String).unique().implode()
     columns = [column for table in tables.values() for column in table.get_columns()]
-    unexpected = [column for column in columns if column.name not in expected]
+    unexpected = [column for column in columns if column.name.startswith(EXTRA)]
     leaks = [
-        column.name
-        for column in unexpected
-        if column.name == identifier.name or (column.unique().cast(pl.String).is_in(known).mean() or 0) > 0.5
+        column for column in unexpected if (column.unique().cast(pl.String).is_in(known).mean() or 0) > 0.5
     ]
-    return ev.promise(ev.IDENTIFIERS, len(columns), len(leaks))
+    return finding(fi.IDENTIFIERS, len(columns), len(leaks))

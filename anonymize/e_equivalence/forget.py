@@ -30,7 +30,7 @@ MOST_NODES = 64
 """Nodes of a bucket's graph above which old ones are merged; half of them stay as they are."""
 
 
-def bound(graphs: Graphs, e: int, most: int = MOST_NODES) -> Graphs:
+def merge_old_nodes(graphs: Graphs, e: int, most: int = MOST_NODES) -> Graphs:
     """The graphs with old nodes merged wherever there are more than `most`.
 
     Nodes with tuples in the last release stay, unless step 1 applies to them; there are at most as many

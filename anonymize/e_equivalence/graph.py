@@ -31,7 +31,7 @@ class Graphs:
     begins), `counts` (whether they are an edge; not if they had an earlier lifespan in the bucket)."""
     counterfeits: pl.DataFrame
     """Counterfeits in the last release: `bucket_id`, `value`, `node`, `counts`, and the quasi-identifiers
-    they were published with, `<qi>_value`."""
+    they were published with, `qi_0`, …."""
     edges: pl.DataFrame
     """`bucket_id`, `older`, `younger`, `weight`: tuples whose lifespan is over."""
     nodes: pl.DataFrame
@@ -45,7 +45,8 @@ class Graphs:
     @classmethod
     def of(cls, state: State, value: pl.DataType) -> Graphs:
         """The graphs in a state; empty ones before the first release."""
-        return cls(**(dict(state.tables) or _empty(value)))
+        names = [part.name for part in fields(cls)]
+        return cls(**({name: state.tables[name] for name in names} if state.tables else _empty(value)))
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Themselves, for a state to keep."""
@@ -126,7 +127,7 @@ def open_graphs(
     memory: pl.DataFrame,
     number: int,
     e: int,
-    columns: dict[str, pl.DataType],
+    fits: pl.Expr,
 ) -> Opening:
     """What T(n) does to the graphs, before anybody is inserted.
 
@@ -137,14 +138,15 @@ def open_graphs(
     known
         `pseudonym`, `bucket_id`, `value`: the people of T(n) who keep a bucket.
     memory
-        As in `State`.
+        As in `Memory.people`.
     number
         n, counted from 1.
     e
         Privacy parameter, at least 2.
-    columns
-        The columns a counterfeit needs, and their types. Those without are dropped, as are all in buckets
-        where anything happens (Algorithm 3: "all counterfeits tuples in bucket").
+    fits
+        Whether a counterfeit could be somebody's under the contract as it is now. In a bucket where one does
+        not fit, or where anything happens, all are dropped (Algorithm 3: "all counterfeits tuples in
+        bucket").
     """
     back = known.join(before.present, on=[*WHO, "value"], how="anti")
     graphs = _without_edges_of(back.join(before.present, on=WHO, how="anti"), before, memory, e)
@@ -152,8 +154,7 @@ def open_graphs(
     leaving = _leaving(graphs.present, known, back)
 
     touched = pl.concat([leaving["bucket_id"], back["bucket_id"]]).unique()
-    fit = columns.items() <= graphs.counterfeits.schema.items()
-    keeps = ~pl.col("bucket_id").is_in(touched.implode()) & fit
+    keeps = ~pl.col("bucket_id").is_in(touched.implode()) & fits.all().over("bucket_id")
     dropped = graphs.counterfeits.filter(~keeps)
     return Opening(
         number=number,
@@ -187,7 +188,7 @@ def advance(opening: Opening, people: pl.DataFrame, counterfeits: pl.DataFrame, 
     people
         `pseudonym`, `bucket_id`, `value`: people who are in a bucket for the first time.
     counterfeits
-        `bucket_id`, `value`, `<qi>_value`: new ones.
+        `bucket_id`, `value`, `qi_0`, …: new ones.
     cuts
         `bucket_id`, `min_cut`: of the buckets in which anything happens.
 

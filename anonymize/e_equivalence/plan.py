@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from anonymize.buckets.counts import Counts, Plan
+from anonymize.buckets.plan import make_plan, shortages
 from anonymize.e_equivalence.min_cut import smallest_safe_cut
-from anonymize.m_invariance.plan import Counts, Plan, make_plan, shortages
 
 ATTEMPTS = 8
 """Plans there may be in search of one that fills whole signatures with people."""

@@ -8,20 +8,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from anonymize.anatomy import anatomize
+from anonymize.buckets.assign import HELD_BACK, execute
+from anonymize.buckets.counts import Counts, Plan
+from anonymize.buckets.divide import UNDECIDED, Division, divide_people
+from anonymize.buckets.figures import bucket_figures
+from anonymize.buckets.memory import Memory
+from anonymize.buckets.tables import all_buckets, buckets_in_use
+from anonymize.buckets.values import positions
 from anonymize.candidate import Candidate
-from anonymize.contract import Contract
-from anonymize.e_equivalence.forget import bound
+from anonymize.codes import code_domain, encode
+from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.contract import Contract, Schema
+from anonymize.e_equivalence.forget import merge_old_nodes
 from anonymize.e_equivalence.graph import Graphs, Opening, advance, open_graphs
 from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
-from anonymize.m_invariance.assign import HELD_BACK
-from anonymize.m_invariance.divide import UNDECIDED, Division
-from anonymize.m_invariance.plan import Plan
-from anonymize.m_invariance.release import all_buckets, divide_people, execute, positions
-from anonymize.state import State, remember
+from anonymize.formats.anatomy import anatomize
+from anonymize.ranks import keyed_ranks
+from anonymize.state import State
 
-ALGORITHM_VERSION = "1"
-"""Raised whenever the same inputs would give other published bytes."""
+ATTRIBUTES = "attributes"
+"""The state's table of the quasi-identifiers that its counterfeits have: `column`, `name`."""
 
 
 def release(
@@ -39,11 +45,11 @@ def release(
     Parameters
     ----------
     people
-        T(n): the contract's columns, in their own types, and `pseudonym` (unique); in any order.
+        T(n): `pseudonym` (unique), `qi_0`, … in their own types, and `value`; in any order.
     contract
         Quasi-identifiers, sensitive attribute and the parameters of e-equivalence.
     state
-        What is remembered of the releases before; `State.empty` for the first.
+        What is remembered of the releases before; `State.empty()` for the first.
     number
         n, counted from 1.
     draw
@@ -56,85 +62,98 @@ def release(
     SnapshotError
         If sensitive values have another type than declared or than before, or are not declared.
     ValueChangeRefused
-        If a value left its signature and the contract refuses that.
+        If a person's new value is outside their signature and the contract refuses that.
 
     References
     ----------
     He, Barman and Naughton, Preventing Equivalence Attacks, ICDE 2011, sections IV-A and VI.
     """
     # Ordered by a keyed hash: the order in which rows arrive decides nothing, and nobody can replay it.
-    people = people.sort("pseudonym")
+    people = people.sort(PSEUDONYM)
     principle = contract.principle
-    values, _, division = divide_people(people, contract, state, number)
-    opening = _open(people, division, contract, state, number)
-    cuts = Cuts(opening.cuts(state.buckets.height), opening.connected(state.buckets.height))
+    memory = Memory.of(state, people.schema[VALUE])
+    values, _, division = divide_people(people, contract, memory, number)
+    opening = _open(people, division, contract, state, memory, number)
+    cuts = Cuts(opening.cuts(memory.buckets.height), opening.connected(memory.buckets.height))
     plan = make_safe_plan(
-        _with_kept(division, opening, values, contract),
+        _with_kept(division, opening, values),
         cuts,
         principle.m,
         principle.e,
         principle.on_ineligible,
         lambda: draw("plan"),
     )
-    bucket = execute(plan, division, draw("assign"))
-    hosted = bucket != HELD_BACK
+    bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")))
+    is_hosted = bucket != HELD_BACK
+    hosted = people.filter(is_hosted)
     new = _new_counterfeits(plan, values, people, contract, draw("counterfeits"))
 
-    tuples = _all_tuples(people.filter(hosted), bucket[hosted], opening, new, contract)
+    tuples = _all_tuples(hosted, bucket[is_hosted], opening, new, contract)
     anatomy = anatomize(tuples.quasi_identifiers, tuples.value, tuples.bucket, tuples.counterfeit, contract)
-    linkage = people.filter(hosted).select(
-        contract.identifier,
-        pl.Series("bucket_id", bucket[hosted], dtype=pl.Int32),
+    linkage = hosted.select(
+        PSEUDONYM,
+        pl.Series("bucket_id", bucket[is_hosted], dtype=pl.Int32),
         pl.Series("group_id", anatomy.group_id[~tuples.counterfeit]),
     )
-    buckets = all_buckets(state.buckets, plan, values)
+    buckets = all_buckets(memory.buckets, plan, values)
     newest = _cuts_of(plan, cuts, buckets)
-    inserted = _tuples(people, bucket, hosted & (division.bucket == UNDECIDED), contract)
-    graphs = bound(advance(opening, inserted, new, newest), principle.e)
-    in_use = _buckets_in_use(tuples, buckets)
-    memory = remember(state.memory, people["pseudonym"].filter(hosted), linkage["bucket_id"], number)
+    inserted = _tuples(people, bucket, is_hosted & (division.bucket == UNDECIDED))
+    graphs = merge_old_nodes(advance(opening, inserted, new, newest), principle.e)
+    in_use = buckets_in_use(tuples.bucket, tuples.bucket, tuples.counterfeit, buckets)
+    memory = memory.after(linkage, buckets, number)
     return Candidate(
-        published=anatomy.tables(),
+        published=anatomy.tables,
         linkage=linkage,
         buckets=in_use,
-        state=State(memory=memory, buckets=buckets, tables=graphs.tables()),
+        state=State({**memory.tables(), **graphs.tables(), ATTRIBUTES: _attributes(contract)}),
         figures=_figures(division, plan, in_use, graphs, newest),
     )
 
 
-def _open(people: pl.DataFrame, division: Division, contract: Contract, state: State, number: int) -> Opening:
+def _open(
+    people: pl.DataFrame, division: Division, contract: Contract, state: State, memory: Memory, number: int
+) -> Opening:
     """The graphs before anybody is inserted."""
-    known = _tuples(people, division.bucket, division.bucket != UNDECIDED, contract)
-    columns = {f"{qi.name}_value": people.schema[qi.name] for qi in contract.quasi_identifiers}
-    before = Graphs.of(state, people.schema[contract.sensitive.name])
-    return open_graphs(before, known, state.memory, number, contract.principle.e, columns)
+    known = _tuples(people, division.bucket, division.bucket != UNDECIDED)
+    before = Graphs.of(state, people.schema[VALUE])
+    fits = _fits(contract, state.tables.get(ATTRIBUTES))
+    return open_graphs(before, known, memory.people, number, contract.principle.e, fits)
 
 
-def _tuples(people: pl.DataFrame, bucket: np.ndarray, which: np.ndarray, contract: Contract) -> pl.DataFrame:
+def _attributes(schema: Schema) -> pl.DataFrame:
+    """`column`, `name`, `dtype`: what the columns of counterfeits stand for."""
+    rows = [(column, qi.name, str(qi.dtype)) for column, qi in schema.attributes()]
+    return pl.DataFrame(rows, schema=["column", "name", "dtype"], orient="row")
+
+
+def _fits(schema: Schema, attributes: pl.DataFrame | None) -> pl.Expr:
+    """Whether a counterfeit of the release before has today's quasi-identifiers, inside today's domains."""
+    if attributes is None or not attributes.equals(_attributes(schema)):
+        return pl.lit(value=False)
+    inside = [
+        encode(pl.col(column), qi).is_between(*code_domain(qi)).fill_null(value=False)
+        for column, qi in schema.attributes()
+    ]
+    return pl.all_horizontal(inside)
+
+
+def _tuples(people: pl.DataFrame, bucket: np.ndarray, which: np.ndarray) -> pl.DataFrame:
     """`pseudonym`, `bucket_id`, `value` of some people."""
-    return people.select(
-        "pseudonym",
-        pl.Series("bucket_id", bucket, dtype=pl.Int32),
-        pl.col(contract.sensitive.name).alias("value"),
-    ).filter(which)
+    return people.select(PSEUDONYM, pl.Series("bucket_id", bucket, dtype=pl.Int32), VALUE).filter(which)
 
 
-def _with_kept(division: Division, opening: Opening, values: pl.Series, contract: Contract):
+def _with_kept(division: Division, opening: Opening, values: pl.Series) -> Counts:
     """The counts of the division, with counterfeits that stay among the bound tuples."""
     bound_tuples = division.counts.bound.copy()
     kept = opening.kept
-    np.add.at(
-        bound_tuples,
-        (kept["bucket_id"].to_numpy(), positions(kept["value"], values, contract)),
-        1,
-    )
+    np.add.at(bound_tuples, (kept["bucket_id"].to_numpy(), positions(kept[VALUE], values)), 1)
     return replace(division.counts, bound=bound_tuples)
 
 
 def _new_counterfeits(
-    plan: Plan, values: pl.Series, people: pl.DataFrame, contract: Contract, rng: np.random.Generator
+    plan: Plan, values: pl.Series, people: pl.DataFrame, schema: Schema, rng: np.random.Generator
 ) -> pl.DataFrame:
-    """`bucket_id`, `value`, `<qi>_value`: new counterfeits with the quasi-identifiers of people of T(n).
+    """`bucket_id`, `value`, `qi_0`, …: new counterfeits with the quasi-identifiers of people of T(n).
 
     Whole vectors are drawn, so that no combination is one that people don't have; from everybody, not from
     those with the counterfeit's value: a rare value's few carriers would be known by their copies.
@@ -142,14 +161,13 @@ def _new_counterfeits(
     bucket, value = np.nonzero(plan.counterfeits)
     copies = plan.counterfeits[bucket, value]
     drawn = rng.integers(people.height, size=copies.sum()) if people.height else np.empty(0, np.int64)
+    columns = [column for column, _ in schema.attributes()]
     return pl.DataFrame(
         {
             "bucket_id": pl.Series(np.repeat(bucket, copies), dtype=pl.Int32),
-            "value": values.gather(np.repeat(value, copies)),
+            VALUE: values.gather(np.repeat(value, copies)),
         }
-    ).with_columns(
-        people[qi.name].gather(drawn).alias(f"{qi.name}_value") for qi in contract.quasi_identifiers
-    )
+    ).with_columns(people[column].gather(drawn) for column in columns)
 
 
 @dataclass(frozen=True)
@@ -163,23 +181,20 @@ class Tuples:
     counterfeit: np.ndarray
     """bool[N]"""
     quasi_identifiers: pl.DataFrame
-    """N rows `<qi>_value`."""
+    """N rows `qi_0`, …."""
 
 
 def _all_tuples(
-    hosted: pl.DataFrame, bucket: np.ndarray, opening: Opening, new: pl.DataFrame, contract: Contract
+    hosted: pl.DataFrame, bucket: np.ndarray, opening: Opening, new: pl.DataFrame, schema: Schema
 ) -> Tuples:
-    real = hosted.select(
-        pl.Series("bucket_id", bucket, dtype=pl.Int32),
-        pl.col(contract.sensitive.name).alias("value"),
-        *(pl.col(qi.name).alias(f"{qi.name}_value") for qi in contract.quasi_identifiers),
-    )
+    columns = [column for column, _ in schema.attributes()]
+    real = hosted.select(pl.Series("bucket_id", bucket, dtype=pl.Int32), VALUE, *columns)
     rows = pl.concat([real, *(part.select(real.columns) for part in (opening.kept, new) if part.height)])
     return Tuples(
         bucket=rows["bucket_id"].to_numpy().astype(np.int64),
-        value=rows["value"],
+        value=rows[VALUE],
         counterfeit=np.arange(rows.height) >= real.height,
-        quasi_identifiers=rows.drop("bucket_id", "value"),
+        quasi_identifiers=rows.select(columns),
     )
 
 
@@ -190,22 +205,6 @@ def _cuts_of(plan: Plan, cuts: Cuts, buckets: pl.DataFrame) -> pl.DataFrame:
     return buckets.select("bucket_id", min_cut=pl.Series(cuts.weight + inserted, dtype=pl.Int64)).filter(made)
 
 
-def _buckets_in_use(tuples: Tuples, buckets: pl.DataFrame) -> pl.DataFrame:
-    return (
-        pl.DataFrame(
-            {"bucket_id": pl.Series(tuples.bucket, dtype=pl.Int32), "counterfeit": tuples.counterfeit}
-        )
-        .group_by("bucket_id")
-        .agg(
-            (~pl.col("counterfeit")).sum().cast(pl.Int64).alias("people"),
-            pl.col("counterfeit").sum().cast(pl.Int64).alias("counterfeits"),
-        )
-        .join(buckets, on="bucket_id")
-        .select("bucket_id", "signature", "people", "counterfeits", pl.lit(1, pl.Int64).alias("groups"))
-        .sort("bucket_id")
-    )
-
-
 def _figures(
     division: Division,
     plan: Plan,
@@ -213,19 +212,9 @@ def _figures(
     graphs: Graphs,
     newest: pl.DataFrame,
 ) -> dict[str, int]:
-    people, counterfeits = in_use.select(pl.col("people", "counterfeits").sum().cast(pl.Int64)).row(0)
     return {
-        "people": people,
-        "carried": int((division.bucket != UNDECIDED).sum()),
-        "returned": int(division.returned.sum()),
-        "inserted": int(division.counts.free.sum()),
-        "separated": int(division.counts.separated.sum()),
-        "held_back": int(plan.held_back.sum() + plan.held_back_separated.sum()),
-        "tuples": people + counterfeits,
-        "groups": in_use.height,
-        "counterfeits": counterfeits,
+        **bucket_figures(division, plan, in_use),
         "new_counterfeits": int(plan.counterfeits.sum()),
-        "buckets": in_use.height,
         "cuts": newest.height,
         "smallest_cut": graphs.cuts["min_cut"].min() or 0,
         "nodes": graphs.nodes.height,

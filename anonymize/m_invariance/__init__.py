@@ -1,5 +1,10 @@
 """m-invariance (Xiao and Tao, SIGMOD 2007): candidate sets that intersect over releases stay large.
 
-Reads like the paper: `plan` (division, balancing, assignment on counts), `separate` (changed values),
-`assign` (the plan on rows), `split` (QI groups), `release` (all of it).
+`parameters` is what a contract declares, `split` divides buckets into QI groups, `release` makes a release of
+what the room of buckets plans, `evidence` counts what was promised. `M_INVARIANCE` is all of it, as one
+object.
 """
+
+from anonymize.m_invariance.principle import M_INVARIANCE
+
+__all__ = ["M_INVARIANCE"]

@@ -10,7 +10,7 @@ import numpy as np
 from anonymize.kernels.split import EMPTY, split_bucket
 
 
-def split(bucket: np.ndarray, value: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def split(bucket: np.ndarray, value: np.ndarray, codes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     """The QI group of every tuple: one tuple per value of its bucket's signature in each group.
 
     Buckets are independent of one another and are split side by side.
@@ -21,8 +21,8 @@ def split(bucket: np.ndarray, value: np.ndarray, codes: np.ndarray, rng: np.rand
         int[N]: each tuple's bucket and sensitive value. Every bucket is balanced.
     codes
         float64[N, d]: quasi-identifiers normalised to [0, 1]; a counterfeit's are `EMPTY`.
-    rng
-        Secret randomness: the order of tuples that are alike, which nobody may be able to replay.
+    ranks
+        uint64[N]: a secret order of the tuples, which decides between tuples that are alike.
 
     Returns
     -------
@@ -31,8 +31,7 @@ def split(bucket: np.ndarray, value: np.ndarray, codes: np.ndarray, rng: np.rand
     """
     if not len(bucket):
         return np.empty(0, np.int64)
-    shuffled = rng.permutation(len(bucket))
-    rows = shuffled[np.lexsort((value[shuffled], bucket[shuffled]))]
+    rows = np.lexsort((ranks, value, bucket))
     starts = np.flatnonzero(np.diff(bucket[rows], prepend=-1))
     stops = np.append(starts[1:], len(rows))
     changes = np.diff(value[rows], prepend=-1) != 0

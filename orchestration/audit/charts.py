@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from anonymize.attack.audit import promised
 from anonymize.contract import Contract
+from anonymize.principles import principle_of
+from anonymize.promise import Promise
 from orchestration.audit.findings import AttackedSeries
 
 BLUE, RED, GREY = "#2b6cb0", "#c53030", "#718096"
@@ -26,9 +27,9 @@ def candidates_over_time(series: AttackedSeries, contract: Contract) -> str:
 
     def draw(axes: Axes) -> None:
         for share, label, colour in curves:
-            line = [_quantile(release.audit.distribution, share) for release in series.releases]
+            line = [_quantile(release.attack.distribution, share) for release in series.releases]
             axes.plot(line, marker="o", markersize=3, label=label, color=colour)
-        _require(axes, promised(contract)[0], "promised: at least")
+        _require(axes, _promise(contract).candidates, "promised: at least")
         axes.set_ylabel("candidate values")
         axes.set_ylim(bottom=0)
 
@@ -39,7 +40,7 @@ def risk_over_time(series: AttackedSeries, contract: Contract) -> str:
     """The largest risk found so far, release by release."""
 
     def draw(axes: Axes) -> None:
-        figures = [release.audit.figures for release in series.releases]
+        figures = [release.attack.figures for release in series.releases]
         by_host = [figure.get("smallest_candidates_by_host") for figure in figures]
         axes.plot(
             [_reciprocal(figure["smallest_candidates"]) for figure in figures],
@@ -65,8 +66,7 @@ def risk_over_time(series: AttackedSeries, contract: Contract) -> str:
                 color="#b7791f",
                 label="ever had it, if values changed freely",
             )
-        m = promised(contract)[0]
-        _require(axes, 1 / m if m else None, "promised: at most")
+        _require(axes, _promise(contract).largest_share, "promised: at most")
         axes.set_ylabel("largest risk")
         axes.set_ylim(0, 1.05)
 
@@ -78,7 +78,7 @@ def equivalence_by_signature(series: AttackedSeries, contract: Contract) -> str:
     found = sorted(
         (one for one in series.equivalences if one.e is not None), key=lambda one: (one.e, one.at_least)
     )
-    required = promised(contract)[3]
+    required = _promise(contract).equivalence
 
     def draw(axes: Axes) -> None:
         sizes = [one.e for one in found]
@@ -91,6 +91,10 @@ def equivalence_by_signature(series: AttackedSeries, contract: Contract) -> str:
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 
     return _svg(draw) if found else ""
+
+
+def _promise(contract: Contract) -> Promise:
+    return principle_of(contract).promise(contract.principle)
 
 
 def _over_releases(series: AttackedSeries, draw: Callable[[Axes], None]) -> str:

@@ -12,7 +12,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from anonymize.errors import PublishedFolderError
-from orchestration.audit.findings import Evidence, Findings, attack, steps
+from orchestration.audit.findings import Findings, Material, attack, steps
 from orchestration.audit.foreign import load_mapping
 from orchestration.audit.reading import Reading, find_series, read_contract
 from orchestration.audit.report import describe, write_report
@@ -118,24 +118,24 @@ def audit(
     for folder in (truth, *([private] if private else [])):
         if not folder.is_dir():
             raise PublishedFolderError(f"{folder}: is no folder")
-    evidence = Evidence(declared, find_series(published, foreign), truth, private, foreign, reading)
-    findings = _attacked(evidence, seconds, console)
+    material = Material(declared, find_series(published, foreign), truth, private, foreign, reading)
+    findings = _attacked(material, seconds, console)
     _print(findings, console)
     if out is not None:
-        html, data = write_report(describe(findings, evidence, contract), findings, out)
+        html, data = write_report(describe(findings, material, contract), findings, out)
         console.print(f"Report: {html}\n        {data}", soft_wrap=True)
     return HOLDS if findings.holds else BROKEN
 
 
-def _attacked(evidence: Evidence, seconds: float, console: Console) -> Findings:
+def _attacked(material: Material, seconds: float, console: Console) -> Findings:
     columns = (
         SpinnerColumn(),
         TextColumn("{task.completed}/{task.total} {task.description}"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=steps(evidence))
-        for step in attack(evidence, seconds):
+        task = progress.add_task("", total=steps(material))
+        for step in attack(material, seconds):
             if isinstance(step, Findings):
                 return step
             progress.update(task, description=step, advance=1)
@@ -150,16 +150,21 @@ def _print(findings: Findings, console: Console) -> None:
         table.add_column(heading, justify="right")
     table.add_column("holds")
     for row in findings.promises().iter_rows(named=True):
-        holds = "yes" if row["holds"] else "[red]NO[/red] " + ", ".join(row["broken_in"])
+        kept = "yes" if not row["undecided"] else f"not decided for {row['undecided']:,}"
+        holds = kept if row["holds"] else "[red]NO[/red] " + ", ".join(row["broken_in"])
         figures = ["-" if row[name] is None else f"{row[name]:.4g}" for name in ("found", "required")]
         table.add_row(
             row["promise"], row["series"], f"{row['people']:,}", f"{row['broken']:,}", *figures, holds
         )
     console.print(table)
     broken = (~findings.promises()["holds"]).sum()
-    verdict = (
-        f"{broken} of {len(findings.promises())} promises are broken." if broken else "Every promise holds."
+    undecided = int((findings.promises()["undecided"] > 0).sum())
+    kept = (
+        "Every promise holds."
+        if not undecided
+        else f"No promise is broken; {undecided} could not be decided."
     )
+    verdict = f"{broken} of {len(findings.promises())} promises are broken." if broken else kept
     console.print(
         f"{verdict} {len(findings.not_covered)} things were not covered; the report (--out) says which."
     )

@@ -8,17 +8,22 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymize.attack import evidence as ev
-from anonymize.attack.audit import Knowledge, ReleaseAudit, audit_release, promised
+from anonymize.attack import finding as fi
 from anonymize.attack.breach import breach_figures
 from anonymize.attack.equivalence import Equivalence, minimum_equivalence
+from anonymize.attack.finding import finding
 from anonymize.attack.intersection import SCOPES, candidates, distribution, intersection_figures
+from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.release import ReleaseAttack, attack_release
 from anonymize.contract import Contract
+from anonymize.principles import principle_of
+from anonymize.promise import Promise
 from orchestration.audit.foreign import Foreign
 from orchestration.audit.reading import (
     PublishedSeries,
     Reading,
-    metadata_evidence,
+    format_of,
+    metadata_finding,
     read_linkage,
     read_release,
     read_truth,
@@ -26,7 +31,7 @@ from orchestration.audit.reading import (
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Material:
     """Where everything is that an audit reads."""
 
     contract: Contract
@@ -43,7 +48,7 @@ class AttackedRelease:
 
     name: str
     tuples: int
-    audit: ReleaseAudit
+    attack: ReleaseAttack
 
 
 @dataclass(frozen=True)
@@ -58,12 +63,12 @@ class AttackedSeries:
     @property
     def knowledge(self) -> Knowledge:
         """What an adversary knows in the end."""
-        return self.releases[-1].audit.knowledge
+        return self.releases[-1].attack.knowledge
 
     def promises(self) -> pl.DataFrame:
         """One row per promise, over all releases: the release that breaks it most, else the last one."""
         rows = pl.concat(
-            release.audit.evidence.with_columns(pl.lit(release.name).alias("release"), pl.lit(n).alias("n"))
+            release.attack.findings.with_columns(pl.lit(release.name).alias("release"), pl.lit(n).alias("n"))
             for n, release in enumerate(self.releases)
         )
         where = pl.col("release").filter(~pl.col("holds"))
@@ -98,7 +103,7 @@ class Findings:
                 )
             )
         return pl.concat(rows, how="diagonal").select(
-            "series", "promise", "people", "broken", "found", "required", "holds", "broken_in"
+            "series", "promise", "people", "broken", "undecided", "found", "required", "holds", "broken_in"
         )
 
     @property
@@ -107,12 +112,12 @@ class Findings:
         return bool(self.promises()["holds"].all())
 
 
-def steps(evidence: Evidence) -> int:
+def steps(material: Material) -> int:
     """How many steps `attack` takes, for a progress bar."""
-    return sum(len(one.releases) + 1 for one in evidence.series)
+    return sum(len(one.releases) + 1 for one in material.series)
 
 
-def attack(evidence: Evidence, seconds: float) -> Iterator[str | Findings]:
+def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
     """Run every attack; yields the name of each step as it begins, and the findings at the end.
 
     Parameters
@@ -124,68 +129,73 @@ def attack(evidence: Evidence, seconds: float) -> Iterator[str | Findings]:
     """
     attacked: list[AttackedSeries] = []
     domain = None
-    for series in evidence.series:
+    for series in material.series:
         releases: list[AttackedRelease] = []
         knowledge = Knowledge(domain=domain)
         for number, _ in enumerate(series.releases, start=1):
             yield f"{series.name} {series.releases[number - 1].name}"
-            releases.append(_attack_release(evidence, series, number, knowledge, seconds))
-            knowledge = releases[-1].audit.knowledge
+            releases.append(_attack_release(material, series, number, knowledge, seconds))
+            knowledge = releases[-1].attack.knowledge
             # What was carried over is only kept once.
             if number > 1:
                 releases[-2] = _forget(releases[-2])
         yield f"{series.name}: who has the same value as whom"
         attacked.append(AttackedSeries(series.name, releases, _equivalences(knowledge, seconds)))
         domain = knowledge.domain
-    together = _together(attacked, evidence.contract) if len(attacked) > 1 else None
-    yield Findings(evidence.contract, attacked, together, _not_covered(evidence, attacked))
+    together = _together(attacked, material.contract) if len(attacked) > 1 else None
+    yield Findings(material.contract, attacked, together, _not_covered(material, attacked))
 
 
 def _attack_release(
-    evidence: Evidence, series: PublishedSeries, number: int, knowledge: Knowledge, seconds: float
+    material: Material, series: PublishedSeries, number: int, knowledge: Knowledge, seconds: float
 ) -> AttackedRelease:
     release = series.releases[number - 1]
-    contract, reading = evidence.contract, evidence.reading
-    tables = read_release(release, contract, evidence.foreign, reading)
-    snapshot = read_truth(evidence.truth, release.name, contract, reading)
+    contract, reading = material.contract, material.reading
+    release_format = format_of(release, contract, material.foreign)
+    tables = read_release(release, release_format, contract, material.foreign, reading)
+    people = read_truth(material.truth, release.name, contract, reading)
     linkage = (
-        read_linkage(evidence.private, series.name, release.name, contract, reading)
-        if evidence.private
+        read_linkage(material.private, series.name, release.name, contract, reading)
+        if material.private
         else None
     )
-    found = audit_release(
-        as_promised(contract, series, number),
+    found = attack_release(
+        contract.table_schema,
+        release_format,
         tables,
-        snapshot,
-        number,
+        people,
+        promises_of(contract, series, number),
         knowledge,
         linkage=linkage,
         held_back=(release.manifest or {}).get("held_back", 0),
         everything=True,
         seconds=seconds,
     )
-    found = replace(found, evidence=pl.concat([found.evidence, metadata_evidence(release)]))
-    tuples = len(tables["microdata"] if "microdata" in tables else tables["quasi_identifiers"])
-    return AttackedRelease(release.name, tuples, found)
+    found = replace(found, findings=pl.concat([found.findings, metadata_finding(release)]))
+    main, *_ = release_format.tables(contract)
+    return AttackedRelease(release.name, len(tables[main]), found)
 
 
-def as_promised(contract: Contract, series: PublishedSeries, number: int) -> Contract:
-    """The contract with the smallest m that the manifests of a series state up to a release.
+def promises_of(contract: Contract, series: PublishedSeries, number: int) -> list[Promise]:
+    """What the first releases of a series each promised to the people they published first.
 
-    People published under a smaller m keep their signatures when m is raised.
+    A manifest of the contract's own principle states the parameters of its release; where there is none, the
+    contract's count.
     """
-    stated = [(release.manifest or {}).get("principle", {}).get("m") for release in series.releases[:number]]
-    m = promised(contract)[0]
-    smaller = [other for other in stated if isinstance(other, int) and m is not None and other < m]
-    if not smaller:
-        return contract
-    return contract.model_copy(
-        update={"principle": contract.principle.model_copy(update={"m": min(smaller)})}
-    )
+    principle = principle_of(contract)
+    stated = [(release.manifest or {}).get("principle") for release in series.releases[:number]]
+    return [
+        principle.promise(
+            principle.parameters.model_validate(parameters)
+            if isinstance(parameters, dict) and parameters.get("name") == principle.name
+            else contract.principle
+        )
+        for parameters in stated
+    ]
 
 
 def _forget(release: AttackedRelease) -> AttackedRelease:
-    return replace(release, audit=replace(release.audit, knowledge=Knowledge()))
+    return replace(release, attack=replace(release.attack, knowledge=Knowledge()))
 
 
 def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
@@ -194,18 +204,20 @@ def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
     return minimum_equivalence(knowledge.members, knowledge.contents, seconds=seconds)
 
 
-def _together(attacked: list[AttackedSeries], contract: Contract) -> pl.DataFrame:
+def _together(attacked: list[AttackedSeries], contract: Contract) -> pl.DataFrame | None:
     """All series are out there: what is left of each person when they are intersected with each other."""
-    required = promised(contract)[0]
+    required = principle_of(contract).promise(contract.principle).candidates
+    if required is None:
+        return None
     kinds = (
         ("hosted", "covered") if all(one.knowledge.hosted is not None for one in attacked) else ("covered",)
     )
     rows = []
     for kind in kinds:
         left = candidates([getattr(one.knowledge, kind) for one in attacked])
-        few = left.filter(pl.col("candidates") < (required or 0))["person"].n_unique()
-        name = f"{ev.SERIES}, by {'hosting group' if kind == 'hosted' else 'quasi-identifiers'}"
-        rows.append(ev.promise(name, left["person"].n_unique(), few, left["candidates"].min(), required))
+        few = left.filter(pl.col("candidates") < required)["person"].n_unique()
+        name = f"{fi.SERIES}, by {'hosting group' if kind == 'hosted' else 'quasi-identifiers'}"
+        rows.append(finding(name, left["person"].n_unique(), few, left["candidates"].min(), required))
     return pl.concat(rows)
 
 
@@ -230,35 +242,18 @@ def largest_breach(series: AttackedSeries) -> float | None:
     return None if state is None or state.is_empty() else breach_figures(state)["largest"]
 
 
-def _not_covered(evidence: Evidence, attacked: list[AttackedSeries]) -> list[tuple[str, str]]:
+def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[tuple[str, str]]:
     """What a reader might believe was looked at."""
-    gaps = [] if evidence.private else [_hosts_unknown(one) for one in attacked]
+    gaps = [] if material.private else [_hosts_unknown(one) for one in attacked]
     gaps += [gap for one in attacked for gap in _equivalence_gaps(one)]
-    for series in evidence.series:
+    for series in material.series:
         without = sum(release.manifest is None for release in series.releases)
         if without:
             what = f"{series.name}: whether {without} of {len(series.releases)} releases are as published"
             gaps.append((what, "they have no manifest to be held against."))
-        gaps += _smaller_promises(evidence.contract, series)
-    if evidence.contract.sensitive.semantics == "transient":
+    if material.contract.sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
     return gaps + NEVER_COVERED
-
-
-def _smaller_promises(contract: Contract, series: PublishedSeries) -> list[tuple[str, str]]:
-    m = promised(contract)[0]
-    weakest = promised(as_promised(contract, series, len(series.releases)))[0]
-    if weakest == m:
-        return []
-    return [
-        (
-            f"{series.name}: whether people who came after m was raised to {m} have {m} candidates",
-            (
-                f"the series began with m = {weakest}, and whoever was published then keeps their"
-                " signature; everybody was held against that."
-            ),
-        )
-    ]
 
 
 TRANSIENT = (
@@ -288,7 +283,7 @@ NEVER_COVERED = [
 
 
 def _hosts_unknown(series: AttackedSeries) -> tuple[str, str]:
-    figures = series.releases[-1].audit.figures
+    figures = series.releases[-1].attack.figures
     unknown = figures["people"] - figures["hosts_known"]
     return (
         f"{series.name}: the groups of {unknown:,} of {figures['people']:,} people in the last release",

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 
 from anonymize.codes import code_domain, code_dtype, decode
 from anonymize.contract import CategoryAttribute, Contract, DateAttribute, QuasiIdentifier
 from anonymize.errors import ContractError, PublishedFolderError
+from orchestration.contracts.yaml_text import read_yaml
 
 Bounds = tuple[float, float]
 
@@ -60,10 +60,7 @@ def load_mapping(path: Path, contract: Contract) -> Foreign:
         Naming the file, every wrong key and what is accepted.
     """
     try:
-        declared = yaml.safe_load(path.read_text())
-        mapping = Mapping.model_validate(declared)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ContractError(str(path), [("", f"can't be read as YAML: {error}")]) from None
+        mapping = Mapping.model_validate(read_yaml(path))
     except ValidationError as error:
         faults = [(".".join(str(step) for step in fault["loc"]), fault["msg"]) for fault in error.errors()]
         raise ContractError(str(path), faults) from None

@@ -11,17 +11,20 @@ from pathlib import Path
 
 import polars as pl
 import pyarrow.parquet as pq
-import yaml
 
-from anonymize.attack import evidence as ev
-from anonymize.contract import Contract, parse_contract
+from anonymize.attack import finding as fi
+from anonymize.attack.finding import finding
+from anonymize.columns import IDENTIFIER
+from anonymize.contract import Contract
 from anonymize.errors import PublishedFolderError, SnapshotError
+from anonymize.formats import FORMATS, GENERALIZATION, Format
+from anonymize.principles import principle_of
 from orchestration.audit.foreign import Foreign, convert
-from orchestration.conformity import conform, describe_faults
-from orchestration.contract_file import load_contract
-from orchestration.manifest import MANIFEST, verify_release
+from orchestration.contracts.contract_file import load_contract
+from orchestration.snapshots.conformity import conform, describe_faults
+from orchestration.snapshots.sources import enter
+from orchestration.storage.manifest import MANIFEST, is_release, verify_release
 
-TABLES = ("microdata", "quasi_identifiers", "sensitive", "counterfeits")
 UNNEEDED = {
     "product": "releases",
     "series": "audited",
@@ -29,6 +32,8 @@ UNNEEDED = {
     "releases": {"first": "2000-01-01", "cron": "0 0 1 1 *"},
 }
 """What a contract that is only audited need not say."""
+MAIN_TABLES = ("microdata", "quasi_identifiers")
+"""What a release folder without a manifest is known by."""
 HARMLESS_METADATA = {b"ARROW:schema", b"pandas"}
 
 
@@ -76,21 +81,7 @@ def read_contract(path: Path) -> Contract:
     ContractError
         Naming the file and every fault.
     """
-    try:
-        declared = yaml.safe_load(path.read_text())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        return load_contract(path).contract
-    if not isinstance(declared, dict) or not set(UNNEEDED) - set(declared):
-        return load_contract(path).contract
-
-    def read_hierarchy(name: str) -> list[list[str]]:
-        try:
-            lines = (path.parent / name).read_text().splitlines()
-        except (OSError, UnicodeDecodeError):
-            raise ValueError(f"names the file {name}, which can't be read") from None
-        return [[part.strip() for part in line.split(";")] for line in lines if line.strip()]
-
-    return parse_contract(UNNEEDED | declared, where=str(path), context={"read_hierarchy": read_hierarchy})
+    return load_contract(path, UNNEEDED).contract
 
 
 def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[PublishedSeries]:
@@ -116,8 +107,35 @@ def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[Publ
     ]
 
 
+def format_of(release: ReleaseFiles, contract: Contract, foreign: Foreign | None) -> Format:
+    """How a release is published: as its manifest states, else as the contract's principle does.
+
+    Another tool's files are read as generalizations.
+
+    Raises
+    ------
+    PublishedFolderError
+        If the manifest names a format that there is none of.
+    """
+    if release.path.is_file() or foreign is not None:
+        return GENERALIZATION
+    stated = (release.manifest or {}).get("format")
+    if stated is None:
+        return principle_of(contract).format(contract)
+    if stated not in FORMATS:
+        accepted = ", ".join(FORMATS)
+        raise PublishedFolderError(
+            f"{release.path / MANIFEST}: format {stated} is unknown; known: {accepted}"
+        )
+    return FORMATS[stated]
+
+
 def read_release(
-    release: ReleaseFiles, contract: Contract, foreign: Foreign | None, reading: Reading
+    release: ReleaseFiles,
+    release_format: Format,
+    contract: Contract,
+    foreign: Foreign | None,
+    reading: Reading,
 ) -> dict[str, pl.DataFrame]:
     """The published tables of a release, in file order.
 
@@ -130,17 +148,29 @@ def read_release(
         rows = _read_table(release.path, foreign.mapping.separator if foreign else ",")
         reading.note(release.path, len(rows))
         return convert(rows, foreign, contract, str(release.path))
+    expected = release_format.columns(contract)
     tables = {}
     for file in release.files:
-        if file.suffix == ".parquet" and file.stem in TABLES:
+        if file.suffix == ".parquet" and file.stem in expected:
             tables[file.stem] = _read_table(file)
         reading.note(file, len(tables[file.stem]) if file.stem in tables else None)
-    _check_columns(tables, contract, release.path)
+    for name, columns in expected.items():
+        if name not in tables:
+            raise PublishedFolderError(f"{release.path / name}.parquet: is missing")
+        if missing := [column.name for column in columns if column.name not in tables[name].columns]:
+            raise PublishedFolderError(
+                f"{release.path / name}.parquet: has no column {missing[0]}, which the contract asks for"
+            )
     return tables
 
 
 def read_truth(folder: Path, release: str, contract: Contract, reading: Reading) -> pl.DataFrame:
     """The snapshot behind a release: `<release>.parquet` or `.csv` in the folder of the truth.
+
+    Returns
+    -------
+    polars.DataFrame
+        `person` (the identifier), `identifier`, `qi_0`, …, `value`, in the file's row order.
 
     Raises
     ------
@@ -159,16 +189,17 @@ def read_truth(folder: Path, release: str, contract: Contract, reading: Reading)
         )
     except (pl.exceptions.PolarsError, OSError):
         raise SnapshotError(f"{file}: can't be read as a {file.suffix[1:]} table") from None
+    snapshot = enter(snapshot, contract)
     if faults := describe_faults(snapshot, contract):
         raise SnapshotError(f"{file}: " + "; ".join(faults))
     reading.note(file, len(snapshot))
-    return conform(snapshot, contract)
+    return conform(snapshot, contract).with_columns(person=pl.col(IDENTIFIER).cast(pl.String))
 
 
 def read_linkage(
     folder: Path, series: str, release: str, contract: Contract, reading: Reading
 ) -> pl.DataFrame:
-    """The private linkage of a release: identifier and `group_id` of everybody in it.
+    """The private linkage of a release: `person`, `group_id` of everybody in it.
 
     Looked for in `<folder>/<release>/`, and in `<series>/<release>/` anywhere in the folder.
 
@@ -192,13 +223,14 @@ def read_linkage(
     if missing := {contract.identifier, "group_id"} - set(linkage.columns):
         raise SnapshotError(f"{places[0]}: has no column {min(missing)}")
     reading.note(places[0], len(linkage))
-    return linkage
+    person = linkage[contract.identifier].cast(pl.String).alias("person")
+    return pl.DataFrame([person, linkage["group_id"].cast(pl.Int64)])
 
 
-def metadata_evidence(release: ReleaseFiles) -> pl.DataFrame:
+def metadata_finding(release: ReleaseFiles) -> pl.DataFrame:
     """Whether files carry more than the tables: foreign keys in Parquet, times of day, stray files."""
     suspicious = [file.name for file in release.files if _says_more(file)]
-    return ev.promise(ev.METADATA, len(release.files), len(suspicious))
+    return finding(fi.METADATA, len(release.files), len(suspicious))
 
 
 def _says_more(file: Path) -> bool:
@@ -253,7 +285,7 @@ def _is_series(folder: Path) -> bool:
 
 
 def _is_release(folder: Path) -> bool:
-    return any((folder / f"{table}.parquet").exists() for table in ("microdata", "quasi_identifiers"))
+    return is_release(folder) or any((folder / f"{table}.parquet").exists() for table in MAIN_TABLES)
 
 
 def _ordered(releases: list[ReleaseFiles]) -> list[ReleaseFiles]:
@@ -274,21 +306,3 @@ def _read_table(file: Path, separator: str = ",") -> pl.DataFrame:
         return pl.read_parquet(file)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise PublishedFolderError(f"{file}: can't be read: {str(error).splitlines()[0]}") from None
-
-
-def _check_columns(tables: dict[str, pl.DataFrame], contract: Contract, where: Path) -> None:
-    names = [qi.name for qi in contract.quasi_identifiers]
-    value = contract.sensitive.name
-    needed = (
-        {"microdata": ["group_id", value, *(f"{name}_{end}" for name in names for end in ("low", "high"))]}
-        if "microdata" in tables
-        else {"quasi_identifiers": ["group_id", *names], "sensitive": ["group_id", value, "count"]}
-    )
-    needed["counterfeits"] = ["group_id", "count"]
-    for table, columns in needed.items():
-        if table not in tables:
-            raise PublishedFolderError(f"{where / table}.parquet: is missing")
-        if missing := [column for column in columns if column not in tables[table].columns]:
-            raise PublishedFolderError(
-                f"{where / table}.parquet: has no column {missing[0]}, which the contract asks for"
-            )

@@ -9,12 +9,12 @@ from typing import Any
 
 import jinja2
 
-from anonymize.attack.evidence import MEANINGS, SERIES
+from anonymize.attack.finding import MEANINGS, SERIES
 from orchestration.audit import charts
 from orchestration.audit.findings import (
     AttackedSeries,
-    Evidence,
     Findings,
+    Material,
     final_distribution,
     intersection_table,
     largest_breach,
@@ -29,7 +29,7 @@ BACKGROUND = [
 ]
 
 
-def describe(findings: Findings, evidence: Evidence, contract: Path) -> dict[str, Any]:
+def describe(findings: Findings, material: Material, contract: Path) -> dict[str, Any]:
     """Everything the report says, as plain JSON values."""
     return {
         "holds": findings.holds,
@@ -41,7 +41,7 @@ def describe(findings: Findings, evidence: Evidence, contract: Path) -> dict[str
             "principle": findings.contract.principle.model_dump(mode="json"),
         },
         "background_knowledge": BACKGROUND
-        + (["everybody's group in every release (private folder)"] if evidence.private else []),
+        + (["everybody's group in every release (private folder)"] if material.private else []),
         "promises": [
             row | {"meaning": MEANINGS[SERIES if row["promise"].startswith(SERIES) else row["promise"]]}
             for row in findings.promises().to_dicts()
@@ -50,7 +50,7 @@ def describe(findings: Findings, evidence: Evidence, contract: Path) -> dict[str
         "not_covered": [{"what": what, "why": why} for what, why in findings.not_covered],
         "read": [
             {"file": file, "sha256": digest, "rows": rows}
-            for file, (digest, rows) in sorted(evidence.reading.files.items())
+            for file, (digest, rows) in sorted(material.reading.files.items())
         ],
         "software": f"republish {version('republish')}",
     }
@@ -63,8 +63,8 @@ def _series(series: AttackedSeries) -> dict[str, Any]:
             {
                 "release": release.name,
                 "tuples": release.tuples,
-                "figures": release.audit.figures,
-                "evidence": release.audit.evidence.to_dicts(),
+                "figures": release.attack.figures,
+                "findings": release.attack.findings.to_dicts(),
             }
             for release in series.releases
         ],

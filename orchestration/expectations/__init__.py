@@ -3,7 +3,7 @@
 `verdict` is what everybody else sees, `suites` runs a suite, `judge` is the process it runs in.
 """
 
-from orchestration.expectations.judge import judge, summon
+from orchestration.expectations.judge import judge, start_judge
 from orchestration.expectations.verdict import Verdict
 
-__all__ = ["Verdict", "judge", "summon"]
+__all__ = ["Verdict", "judge", "start_judge"]

@@ -51,10 +51,10 @@ _judge: _Judge | None = None
 _asking = threading.Lock()
 
 
-def summon() -> None:
+def start_judge() -> None:
     """Start the process, if it isn't there, so that it is ready when there is evidence to judge."""
     with _asking:
-        _summoned()
+        _running()
 
 
 def judge(evidence: Mapping[str, pl.DataFrame], parameters: Mapping[str, Any]) -> list[Verdict]:
@@ -71,7 +71,7 @@ def judge(evidence: Mapping[str, pl.DataFrame], parameters: Mapping[str, Any]) -
     tables = {promise: _to_bytes(table) for promise, table in evidence.items()}
     with _asking:
         try:
-            return _summoned().ask((tables, dict(parameters)))
+            return _running().ask((tables, dict(parameters)))
         except (EOFError, OSError, pickle.UnpicklingError):
             _judge = None  # whatever is left of it, the next question is for another
             return [
@@ -80,7 +80,7 @@ def judge(evidence: Mapping[str, pl.DataFrame], parameters: Mapping[str, Any]) -
             ]
 
 
-def _summoned() -> _Judge:
+def _running() -> _Judge:
     global _judge  # noqa: PLW0603 - one process for all releases of a run
     if _judge is None or not _judge.is_there:
         _judge = _Judge()

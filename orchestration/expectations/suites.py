@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import great_expectations as gx
@@ -12,8 +11,9 @@ import polars as pl
 from great_expectations.data_context.types.base import ProgressBarsConfig
 
 from orchestration.expectations.verdict import Verdict
+from orchestration.shipped import shipped
 
-SUITES = Path(__file__).parents[2] / "data_contracts" / "expectations"
+SUITES = shipped("data_contracts") / "expectations"
 
 _context = gx.get_context(mode="ephemeral")
 _context.variables.progress_bars = ProgressBarsConfig(globally=False)

@@ -1,4 +1,4 @@
-"""Figures as metadata: pictures that are part of the page."""
+"""Plots as metadata: pictures that are part of the page."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ import io
 
 import dagster as dg
 
+from anonymize.plot import Plot
 
-def axes(height: float = 2.6):
-    """A figure with one pair of axes, and these."""
+WIDTH = 6
+"""Of every picture, in inches."""
+
+
+def picture(plot: Plot) -> dg.MarkdownMetadataValue:
+    """A plot as a picture in the page, so that it needs no file."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - only where a chart is drawn
 
-    figure = Figure(figsize=(6, height), layout="constrained")
-    return figure, figure.subplots()
-
-
-def picture(figure, name: str) -> dg.MarkdownMetadataValue:
-    """A figure as a picture in the page, so that it needs no file."""
+    figure = Figure(figsize=(WIDTH, plot.height), layout="constrained")
+    axes = figure.subplots()
+    plot.draw(axes)
+    axes.spines[["top", "right"]].set_visible(False)
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=110)
-    return dg.MetadataValue.md(
-        f"![{name}](data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()})"
-    )
+    encoded = base64.b64encode(stream.getvalue()).decode()
+    return dg.MetadataValue.md(f"![{plot.name}](data:image/png;base64,{encoded})")

@@ -7,12 +7,15 @@ import dagster as dg
 from orchestration.product.assets import assets_of
 from orchestration.product.names import job_name
 from orchestration.product.schedule import schedule_of, sensor_of
-from orchestration.series import Series
+from orchestration.series.series import Series
 
 
 def product_definitions(series: Series) -> dg.Definitions:
-    """The assets, checks, job, schedule and sensor of the product that a series' contract declares."""
-    assets = assets_of(series)
+    """The assets, checks, job, schedule and sensor of the product that a series' contract declares.
+
+    They need the resources of the series' home (`resources`), which all products share.
+    """
+    assets = assets_of(series.file)
     job = dg.define_asset_job(
         job_name(series.contract.product),
         selection=dg.AssetSelection.assets(*(key for asset in assets for key in asset.keys)),

@@ -8,26 +8,19 @@ from typing import Any
 
 import dagster as dg
 
+from anonymize.columns import IDENTIFIER
 from anonymize.contract import Contract
-from orchestration.principles import principle_of
-from orchestration.product import anatomized, generalized
-from orchestration.product.names import AUDIT, BUCKETS, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
-from orchestration.series import Series
-from orchestration.steps.audit import ATTACK
-from orchestration.steps.candidate import Committed
-from orchestration.steps.publication import Published
+from anonymize.plot import Plot
+from anonymize.principles import principle_of
+from orchestration.product.charts import picture
+from orchestration.product.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
+from orchestration.series.committed import CANDIDATE, Committed, read_record, read_state, read_tables
+from orchestration.series.series import Series
+from orchestration.steps.publication import Publication
 from orchestration.steps.snapshot import Snapshot
 
-PROMISES = {
-    "m_uniqueness": "Every group holds each of its values once, and at least m where anybody is new.",
-    "signature_invariance": "Nobody's signature is in part that of an earlier release.",
-    "coverage": "Every person's group covers their quasi-identifiers and has their value.",
-    "minimum_widths": "No interval is narrower than the contract allows.",
-    "balance": "Every group holds each of its values equally often, and at least m where anybody is new.",
-    "cuts": "Every cut that the release adds to a bucket's graph weighs more than 2(e - 1).",
-    "counterfeits": "R(n) is exact: a group's tuples are its people and its stated counterfeits.",
-    ATTACK: "Who knows everybody's quasi-identifiers, stays and groups learns no more than was promised.",
-}
+RELEASES_SHOWN = 24
+"""How far back charts of the principle's memory go."""
 
 
 def draw_soon() -> None:
@@ -46,28 +39,26 @@ def of_snapshot(series: Series, snapshot: Snapshot) -> dict[str, Any]:
         ),
         dg.TableColumn(contract.sensitive.name, description=f"sensitive, {contract.sensitive.semantics}"),
     ]
-    return {"people": snapshot.people, "dagster/row_count": snapshot.people, **_schema(columns)}
+    return {"people": snapshot.people, "dagster/row_count": snapshot.people, **_column_schema(columns)}
 
 
 def of_candidate(series: Series, release: str, committed: Committed) -> dict[str, dict[str, Any]]:
-    """The entries of each asset of the bracket, by its name."""
+    """The entries of each asset that a candidate consists of, by its name; none if nothing is kept of it."""
     figures, contract = dict(committed.figures), series.contract
     if not figures:
         return {}
-    widths = {f"mean width of {qi}": width for qi, width in committed.widths.items()}
     seconds = {f"seconds: {part}": spent for part, spent in committed.seconds.items()}
-    form = _form(contract)
     counterfeits = figures["counterfeits"]
+    memory = principle_of(contract).memory
+    remembered = {memory.name: {name: figures[name] for name in memory.figures}} if memory else {}
     return {
-        BUCKETS: {"buckets": figures["buckets"], "groups": figures["groups"]},
+        **remembered,
         RELEASE: {
             **figures,
-            **widths,
             **seconds,
             "dagster/row_count": figures["tuples"],
-            **_schema(form.columns(contract)),
-            **_lineage(contract),
-            **form.charts(series, release),
+            **_published_columns(contract),
+            **{plot.name: picture(plot) for plot in _plots(series, release, committed)},
         },
         COUNTERFEITS: {
             "counterfeits": counterfeits,
@@ -81,32 +72,50 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
     }
 
 
-def of_publication(published: Published) -> dict[str, Any]:
+def of_publication(publication: Publication) -> dict[str, Any]:
     """The folder, and what the chain of manifests is checked by."""
     return {
-        "folder": dg.MetadataValue.path(published.folder),
-        "manifest sha256": published.manifest_sha256,
-        "tuples": published.manifest["tuples"],
-        "counterfeits": published.manifest["counterfeits"],
+        "folder": dg.MetadataValue.path(publication.folder),
+        "manifest sha256": publication.manifest_sha256,
+        "tuples": publication.manifest["tuples"],
+        "counterfeits": publication.manifest["counterfeits"],
     }
 
 
-def _schema(columns: list[dg.TableColumn]) -> dict[str, Any]:
+def _plots(series: Series, release: str, committed: Committed) -> list[Plot]:
+    """The format's charts of the release, and the principle's of what it remembers."""
+    contract, folder = series.contract, series.private(release)
+    principle = principle_of(contract)
+    if not all((folder / name).exists() for name in committed.files):
+        return []
+    release_format = principle.format(contract)
+    tables = release_format.internal(read_tables(folder, CANDIDATE, committed), contract)
+    last = series.due[: series.number(release)][-RELEASES_SHOWN:]
+    kept = {due: read_record(series.private(due), series.candidate_key(due)) for due in last}
+    states = {
+        due: read_state(series.private(due), record)
+        for due, record in kept.items()
+        if record and all((series.private(due) / name).exists() for name in record.files)
+    }
+    return [*release_format.plots(tables, contract), *principle.plots(contract, states)]
+
+
+def _published_columns(contract: Contract) -> dict[str, Any]:
+    """The columns of the published tables, and the snapshot's columns they are from."""
+    tables = principle_of(contract).format(contract).columns(contract)
+    columns = {column.name: column for table in tables.values() for column in table}
+    shown = [
+        dg.TableColumn(column.name, column.dtype, description=column.description)
+        for column in columns.values()
+    ]
+    source, names = asset_key(contract.product, SNAPSHOT), contract.column_names()
+    origins = {
+        column.name: [dg.TableColumnDep(source, names[column.origin])]
+        for column in columns.values()
+        if column.origin not in (None, IDENTIFIER)
+    }
+    return {**_column_schema(shown), "dagster/column_lineage": dg.TableColumnLineage(origins)}
+
+
+def _column_schema(columns: list[dg.TableColumn]) -> dict[str, Any]:
     return {"dagster/column_schema": dg.TableSchema(columns=columns)}
-
-
-def _lineage(contract: Contract) -> dict[str, Any]:
-    source = asset_key(contract.product, SNAPSHOT)
-    return {
-        "dagster/column_lineage": dg.TableColumnLineage(
-            {
-                column: [dg.TableColumnDep(source, name)]
-                for column, name in _form(contract).origins(contract).items()
-            }
-        )
-    }
-
-
-def _form(contract: Contract):
-    """What is shown of the form in which the principle publishes."""
-    return generalized if "microdata" in principle_of(contract).tables else anatomized

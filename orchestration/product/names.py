@@ -4,14 +4,10 @@ import dagster as dg
 
 SNAPSHOT = "snapshot"
 DELTA = "delta"
-BUCKETS = "buckets"
 RELEASE = "release"
 COUNTERFEITS = "counterfeits"
 AUDIT = "audit"
 PUBLICATION = "publication"
-
-BRACKET = (BUCKETS, RELEASE, COUNTERFEITS, AUDIT)
-"""One multi-asset: the recursion from release to release stays inside it."""
 
 SNAPSHOT_CHECK = "snapshot"
 CHAIN_CHECK = "manifest_chain"

@@ -6,10 +6,10 @@ import dagster as dg
 
 from anonymize.contract import QuerySource
 from anonymize.errors import SnapshotError
-from orchestration.partitions import FORMAT
 from orchestration.product.names import job_name
-from orchestration.series import Series
-from orchestration.sources import snapshot_exists
+from orchestration.series.partitions import FORMAT
+from orchestration.series.series import Series
+from orchestration.snapshots.sources import snapshot_exists
 
 
 def schedule_of(series: Series, job) -> dg.ScheduleDefinition:

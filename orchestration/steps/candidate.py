@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from anonymize.attack.knowledge import Knowledge
 from anonymize.candidate import Candidate
-from anonymize.errors import (
-    AlreadyPublished,
-    AuditFailed,
-    HomeError,
-    NotEligible,
-    ValueChangeRefused,
-)
+from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.contract import Contract
+from anonymize.errors import AlreadyPublished, HomeError, NotEligible, ValueChangeRefused
+from anonymize.principles import principle_of
+from anonymize.promise import Promise
 from anonymize.state import State
-from orchestration.committed import (
+from orchestration.expectations import start_judge
+from orchestration.series.committed import (
     COMMITTED,
+    STATE,
     Committed,
-    committed_in_history,
-    history_row,
-    read_committed,
+    read_knowledge,
+    read_record,
+    read_state,
+    write_committed,
+    write_tables,
 )
-from orchestration.expectations import Verdict, summon
-from orchestration.principles import principle_of
-from orchestration.series import Series
-from orchestration.steps.audit import Audit, Knowledge, audit, knowledge_tables, read_knowledge
-from orchestration.store import read_json, sha256, write_json, write_table
-
-_STATE = "state-"
-"""What the next release is built on: `state-memory.parquet`, …"""
+from orchestration.series.record import release_row
+from orchestration.series.series import Series, is_of_candidate
+from orchestration.steps.audit import audit, refuse_broken
+from orchestration.storage.store import read_json, read_table
 
 
 def compute_candidate(series: Series, release: str) -> Committed:
@@ -47,12 +47,12 @@ def compute_candidate(series: Series, release: str) -> Committed:
     AlreadyPublished
         If the release is published and was made from other inputs or parameters.
     HomeError
-        If the release before is not there to be built on.
+        If the release before is not there to be built on, or is not the one that was published.
     """
-    summon()
-    with series.held(release) as folder:
+    start_judge()
+    with series.locked_for(release) as folder:
         present = made_from(series, release)
-        committed = read_committed(folder)
+        committed = series.committed(release)
         if series.is_published(release):
             return _already_published(series, release, committed, present)
         if committed is not None and committed.made_from == present:
@@ -61,110 +61,136 @@ def compute_candidate(series: Series, release: str) -> Committed:
         return _compute(series, release, folder, present)
 
 
-def _compute(series: Series, release: str, folder: Path, present: Mapping[str, Any]) -> Committed:
-    contract, principle = series.contract, principle_of(series.contract)
-    clock = _Clock()
-    people = pl.read_parquet(folder / "snapshot.parquet")
-    before = _state_before(series, release, people)
-    knowledge, weakest_m = _audit_before(series, release)
-    clock.lap("files")
-    try:
-        candidate = principle.release(
-            people, contract, before, series.number(release), lambda purpose: series.draw(release, purpose)
-        )
-    except (NotEligible, ValueChangeRefused) as refusal:
-        raise type(refusal)(f"{series.name} {release}: {refusal}") from None
-    clock.lap("algorithm")
-    found = audit(candidate, people, before, contract, series.number(release), knowledge, weakest_m)
-    refuse_broken(series, release, found.verdicts)
-    clock.lap("audit")
-    files = _write(folder, candidate, found)
-    clock.lap("files")
-    committed = Committed(
-        made_from=present,
-        parameters=contract.principle.model_dump(mode="json"),
-        figures=dict(candidate.figures),
-        attack={**found.figures, "weakest_m": weakest_m},
-        widths=_mean_widths(found.evidence),
-        verdicts=found.verdicts,
-        seconds=clock.seconds,
-        files=files,
-    )
-    row = history_row(committed, contract.product, contract.series, release, series.number(release))
-    series.history.record_candidate(row, candidate.buckets)
-    write_json(folder / COMMITTED, committed.as_json())
-    return committed
-
-
-def refuse_broken(series: Series, release: str, verdicts: list[Verdict]) -> None:
-    """Raise AuditFailed if any promise is broken, naming each and how often."""
-    broken = [f"{verdict.promise}: {' '.join(verdict.broken)}" for verdict in verdicts if not verdict.passed]
-    if broken:
-        error = AuditFailed(
-            f"{series.name} {release}: the audit failed, nothing is published. {'; '.join(broken)}"
-        )
-        error.verdicts = verdicts
-        raise error
-
-
 def made_from(series: Series, release: str) -> dict[str, Any]:
     """Everything that a release's published bytes depend on, as it is now."""
     previous = series.previous(release)
-    before = read_json(series.private(previous) / COMMITTED) if previous else None
+    before = read_record(series.private(previous), series.candidate_key(previous)) if previous else None
     snapshot = read_json(series.private(release) / "snapshot.json") or {}
     return {
         "number": series.number(release),
         "snapshot": snapshot.get("sha256"),
-        "release before": _state_files(before["files"]) if before else None,
+        "release before": before.tables(STATE) if before else None,
         "algorithm": principle_of(series.contract).version,
         "parameters": series.contract.privacy_digest(),
         "key": series.key_fingerprint,
     }
 
 
+@dataclass(frozen=True)
+class _Before:
+    """What a release is built on."""
+
+    state: State
+    knowledge: Knowledge | None
+    promises: tuple[Promise, ...]
+    """What the releases so far promised to the people they published first."""
+
+
+def _compute(series: Series, release: str, folder: Path, present: Mapping[str, Any]) -> Committed:
+    contract, principle = series.contract, principle_of(series.contract)
+    clock = _Clock()
+    snapshot = _people(series, release, folder)
+    people = snapshot.drop(IDENTIFIER)
+    before = _before(series, release)
+    clock.lap("files")
+    try:
+        candidate = principle.release(
+            people,
+            contract,
+            before.state,
+            series.number(release),
+            lambda purpose: series.draw(release, purpose),
+        )
+    except (NotEligible, ValueChangeRefused) as refusal:
+        raise type(refusal)(f"{series.name} {release}: {refusal}") from None
+    clock.lap("algorithm")
+    promises = (*before.promises, principle.promise(contract.principle))
+    found = audit(candidate, snapshot, before.state, contract, promises, before.knowledge)
+    refuse_broken(f"{series.name} {release}", found.verdicts)
+    clock.lap("audit")
+    files = write_tables(folder, candidate, _linkage(candidate, snapshot, contract), found.knowledge)
+    clock.lap("files")
+    tables = principle.format(contract).internal(candidate.published, contract)
+    committed = Committed(
+        made_from=present,
+        parameters=contract.principle.model_dump(mode="json"),
+        promises=promises,
+        figures={**candidate.figures, **principle.format(contract).figures(tables, contract)},
+        attack=found.figures,
+        verdicts=found.verdicts,
+        seconds=clock.seconds,
+        files=files,
+    )
+    row = release_row(committed, contract, release, series.number(release))
+    series.history.record_candidate(row, candidate.buckets)
+    write_committed(folder, committed, series.candidate_key(release))
+    return committed
+
+
+def _people(series: Series, release: str, folder: Path) -> pl.DataFrame:
+    """T(n): the people of the snapshot, as far as the delta says that they are there.
+
+    Raises
+    ------
+    HomeError
+        If the delta was made of another snapshot.
+    """
+    people = read_table(folder / "snapshot.parquet")
+    file = folder / "delta.parquet"
+    changes = read_table(file) if file.exists() else people.select(PSEUDONYM).clear()
+    present = changes.filter(pl.col("change") != "deleted") if changes.height else changes
+    found = people.join(present, on=PSEUDONYM, how="semi")
+    if not found.height == people.height == present.height:
+        raise HomeError(
+            f"{series.name} {release}: the delta is not that of the snapshot. Materialize"
+            f" {series.contract.product}/delta once more, or run republish release"
+        )
+    return found
+
+
+def _linkage(candidate: Candidate, snapshot: pl.DataFrame, contract: Contract) -> pl.DataFrame:
+    """The linkage under the identifier's own name, sorted by all columns."""
+    named = snapshot.select(PSEUDONYM, IDENTIFIER).join(candidate.linkage, on=PSEUDONYM).drop(PSEUDONYM)
+    return named.sort(pl.all()).rename({IDENTIFIER: contract.identifier})
+
+
 def _already_published(
     series: Series, release: str, committed: Committed | None, present: Mapping[str, Any]
 ) -> Committed:
     """A published release is verified, never computed again."""
-    series.verify(release)
-    found = committed or _in_history(series, release)
-    changed = [part for part, value in found.made_from.items() if value != present.get(part)]
-    # A private folder that is not kept any more has nothing to say of what was made of it.
-    changed = [part for part in changed if present.get(part) is not None]
+    stated = series.verify(release)
+    if committed is None:
+        published_with = principle_of(series.contract).parameters.model_validate(stated["principle"])
+        changed = ["parameters"] if published_with != series.contract.principle else []
+        committed = Committed.unknown(stated["principle"])
+    else:
+        # A part of the private folder that is not kept any more has nothing to say.
+        made = committed.made_from.items()
+        changed = [part for part, value in made if present.get(part) not in (None, value)]
     if changed:
         raise AlreadyPublished(
             f"{series.name} {release} is published, and was made from other inputs than the present ones:"
             f" {', '.join(changed)}. A published release can't be made again: let the change take effect from"
             " the next release on, or begin a new series"
         )
-    return found
+    return committed
 
 
-def _in_history(series: Series, release: str) -> Committed:
-    rows = series.history.releases(series.contract.product, series.contract.series).filter(release=release)
-    if rows.is_empty():  # a history begun anew: the release's bytes are all there is to verify
-        return Committed.unknown()
-    return committed_in_history(rows.row(0, named=True))
-
-
-def _state_before(series: Series, release: str, people: pl.DataFrame) -> State:
+def _before(series: Series, release: str) -> _Before:
+    """The state, the adversary's knowledge and the promises of the release before."""
     previous = series.previous(release)
     if previous is None:
-        return State.empty(people.schema[series.contract.sensitive.name])
-    folder = series.private(previous)
-    committed = read_committed(folder)
+        return _Before(State.empty(), None, ())
+    folder, committed = series.private(previous), series.committed(previous)
     if committed is None:
         raise HomeError(f"{series.name} {release} is built on {previous}. {_way_to(series, previous)}")
-    tables = {
-        name.removeprefix(_STATE).removesuffix(".parquet"): pl.read_parquet(folder / name)
-        for name in _state_files(committed.files)
-    }
-    return State(memory=tables.pop("memory"), buckets=tables.pop("buckets"), tables=tables)
-
-
-def _state_files(files: Mapping[str, str]) -> dict[str, str]:
-    """Of a candidate's files and their SHA-256, those the next release is built on."""
-    return {name: digest for name, digest in files.items() if name.startswith(_STATE)}
+    if series.is_published(previous) and not is_of_candidate(series.verify(previous), committed):
+        raise HomeError(
+            f"{series.name} {release} is built on {previous}, and the working files in {folder} are those of"
+            " another candidate than the one that was published: put them back from a copy, or begin a new"
+            " series"
+        )
+    return _Before(read_state(folder, committed), read_knowledge(folder, committed), committed.promises)
 
 
 def _way_to(series: Series, previous: str) -> str:
@@ -177,43 +203,10 @@ def _way_to(series: Series, previous: str) -> str:
     return "There is none of that date with its audit passed: release that one first"
 
 
-def _audit_before(series: Series, release: str) -> tuple[Knowledge | None, int]:
-    """What the audit of the release before left to know, and the smallest m of the series so far."""
-    m, previous = series.contract.principle.m, series.previous(release)
-    if previous is None:
-        return None, m
-    before = read_json(series.private(previous) / COMMITTED)
-    knowledge = read_knowledge(series.private(previous), before["files"])
-    return knowledge, min(m, before["attack"]["weakest_m"])
-
-
-def _write(folder: Path, candidate: Candidate, found: Audit) -> dict[str, str]:
-    """Write a candidate's tables and what its audit is to remember; returns their SHA-256 by file name."""
-    tables = {
-        **{f"candidate-{name}": table for name, table in candidate.published.items()},
-        "linkage": candidate.linkage.sort(pl.all()),
-        "buckets": candidate.buckets,
-        f"{_STATE}memory": candidate.state.memory,
-        f"{_STATE}buckets": candidate.state.buckets,
-        **{f"{_STATE}{name}": table for name, table in candidate.state.tables.items()},
-        **knowledge_tables(found.knowledge),
-    }
-    for name, table in tables.items():
-        write_table(folder / f"{name}.parquet", table)
-    return {f"{name}.parquet": sha256(folder / f"{name}.parquet") for name in tables}
-
-
-def _mean_widths(evidence: Mapping[str, pl.DataFrame]) -> dict[str, float]:
-    widths = evidence.get("minimum_widths")
-    if widths is None:
-        return {}
-    return {column: mean or 0.0 for column, mean in widths.select("column", "mean_width").iter_rows()}
-
-
 class _Clock:
     """Seconds by what they were spent on."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._at = time.perf_counter()
 

@@ -5,23 +5,38 @@ from __future__ import annotations
 import polars as pl
 
 from anonymize.delta import delta, delta_figures
-from orchestration.series import Series
-from orchestration.store import write_table
+from orchestration.series.series import Series
+from orchestration.storage.store import read_json, read_table, write_table
 
 
 def compare_snapshots(series: Series, release: str) -> dict[str, int]:
-    """Keep who was carried, inserted, deleted or changed, and return how many were."""
-    with series.held(release) as folder:
-        if not (folder / "snapshot.parquet").exists():  # published, and not kept
-            return {}
-        current = pl.read_parquet(folder / "snapshot.parquet")
-        changes = delta(_snapshot_before(series, release), current, series.contract)
-        if not series.is_published(release):
-            write_table(folder / "delta.parquet", changes)
+    """Keep who was carried, inserted, deleted or changed, and return how many were.
+
+    Of a published release, what was kept is read again; nothing if it is not kept any more.
+    """
+    with series.locked_for(release) as folder:
+        file = folder / "delta.parquet"
+        if series.is_published(release):
+            return delta_figures(read_table(file)) if file.exists() else {}
+        changes = _changes(series, release)
+        write_table(file, changes)
         return delta_figures(changes)
 
 
-def _snapshot_before(series: Series, release: str) -> pl.DataFrame | None:
+def _changes(series: Series, release: str) -> pl.DataFrame:
+    now, names = _snapshot(series, release)
     previous = series.previous(release)
-    file = series.private(previous) / "snapshot.parquet" if previous else None
-    return pl.read_parquet(file) if file and file.exists() else None
+    before, former = _snapshot(series, previous) if previous else (None, {})
+    columns = {name: column for column, name in former.items()}
+    shared = {column: columns.get(name) for column, name in names.items() if column.startswith("qi_")}
+    if before is None:
+        return delta(None, now, {})
+    return delta(before, now, {ours: theirs for ours, theirs in shared.items() if theirs in before.columns})
+
+
+def _snapshot(series: Series, release: str) -> tuple[pl.DataFrame | None, dict[str, str]]:
+    """The kept snapshot of a release and what its columns are called, or None if it is not kept."""
+    folder = series.private(release)
+    kept = read_json(folder / "snapshot.json") or {}
+    file = folder / "snapshot.parquet"
+    return (read_table(file) if file.exists() else None), kept.get("columns", {})

@@ -6,20 +6,18 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from anonymize.errors import HomeError
-from orchestration.committed import Committed, read_committed
-from orchestration.home import private_folder
-from orchestration.manifest import MANIFEST, Described, manifest
-from orchestration.principles import principle_of
-from orchestration.series import Series
+from anonymize.principles import principle_of
+from orchestration.series.committed import CANDIDATE, Committed
+from orchestration.series.series import Series
 from orchestration.steps.candidate import made_from
-from orchestration.store import sha256, write_folder
+from orchestration.storage.home import private_folder
+from orchestration.storage.manifest import MANIFEST, Described, manifest
+from orchestration.storage.store import sha256, write_folder
 
 
 @dataclass(frozen=True)
-class Published:
+class Publication:
     """A release that is a fact."""
 
     folder: Path
@@ -29,7 +27,7 @@ class Published:
     """Whether it was published just now, rather than found and verified."""
 
 
-def publish(series: Series, release: str) -> Published:
+def publish(series: Series, release: str) -> Publication:
     """Publish the committed candidate of a release, or verify that it is published as it was.
 
     Raises
@@ -40,16 +38,15 @@ def publish(series: Series, release: str) -> Published:
     PublishedFolderError
         If the published folder, or that of the release before, was changed.
     """
-    with series.held(release):
+    with series.locked_for(release):
         folder = series.published(release)
         is_new = not series.is_published(release)
         if is_new:
             _publish(series, release, folder)
         stated = series.verify(release)
-        digest = sha256(folder / MANIFEST)
-        series.history.record_publication(series.contract.product, series.contract.series, release, digest)
+        digest = series.record_publication(release)
         _delete_old_private_folders(series, release)
-        return Published(folder=folder, manifest=stated, manifest_sha256=digest, is_new=is_new)
+        return Publication(folder=folder, manifest=stated, manifest_sha256=digest, is_new=is_new)
 
 
 def _publish(series: Series, release: str, folder: Path) -> None:
@@ -65,6 +62,7 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         series=series.contract.series,
         release=release,
         n=series.number(release),
+        format=principle_of(series.contract).format(series.contract).name,
         principle=committed.parameters,
         tuples=figures["tuples"],
         groups=figures["groups"],
@@ -73,17 +71,14 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         contract_sha256=series.file.sha256,
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )
-    tables = {
-        name: pl.read_parquet(private / f"candidate-{name}.parquet")
-        for name in principle_of(series.contract).tables
-    }
+    files = {name.removeprefix(CANDIDATE): private / name for name in committed.tables(CANDIDATE)}
     private_folder(folder.parent)
-    write_folder(folder, tables, lambda written: manifest(described, written))
+    write_folder(folder, files, lambda written: manifest(described, written))
 
 
 def _audited(series: Series, release: str) -> Committed:
     """The candidate, if it is the one that its audit and the releases before it speak for."""
-    committed = read_committed(series.private(release))
+    committed = series.committed(release)
     if committed is None:
         raise HomeError(
             f"{series.name} {release}: there is no candidate with an audit passed. Materialize"

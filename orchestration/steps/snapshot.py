@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.errors import AlreadyPublished, SnapshotError
 from anonymize.pseudonyms import pseudonyms
 from orchestration.expectations import Verdict, judge
-from orchestration.series import Series
-from orchestration.sources import read_snapshot, snapshot_exists, snapshot_faults
-from orchestration.steps.candidate import refuse_broken
-from orchestration.store import read_json, write_json, write_table
+from orchestration.series.series import Series
+from orchestration.snapshots.sources import read_snapshot, snapshot_exists, snapshot_faults
+from orchestration.steps.audit import refuse_broken
+from orchestration.storage.store import read_json, write_json, write_table
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Snapshot:
 def take_snapshot(series: Series, release: str) -> Snapshot:
     """Read the source, check it against the contract and keep it, one row per person by pseudonym.
 
-    The snapshot of a published release is compared with the one it was published from.
+    It is kept under our own column names: `identifier`, `qi_0`, …, `value`, `pseudonym`. The snapshot of a
+    published release is compared with the one it was published from.
 
     Raises
     ------
@@ -40,15 +42,19 @@ def take_snapshot(series: Series, release: str) -> Snapshot:
     AlreadyPublished
         If the release is published and the source now says something else.
     """
-    with series.held(release) as folder:
+    with series.locked_for(release) as folder:
         people = _read(series, release)
         keyed = people.with_columns(
-            pseudonyms(people[series.contract.identifier], series.pseudonym_key).alias("pseudonym")
-        ).sort("pseudonym")
-        kept = {"people": people.height, "sha256": content_digest(keyed)}
+            pseudonyms(people[IDENTIFIER], series.pseudonym_key).alias(PSEUDONYM)
+        ).sort(PSEUDONYM)
+        kept = {
+            "people": people.height,
+            "columns": series.contract.column_names(),
+            "sha256": content_digest(keyed),
+        }
         # Asked last: until then Great Expectations may still be on its way in.
         verdict = judge({"snapshot": snapshot_faults(people, series.contract)}, {})[0]
-        refuse_broken(series, release, [verdict])
+        refuse_broken(f"{series.name} {release}", [verdict])
         if series.is_published(release):
             _refuse_other_content(series, release, kept)
         elif read_json(folder / "snapshot.json") != kept or not (folder / "snapshot.parquet").exists():

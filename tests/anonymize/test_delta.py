@@ -1,29 +1,18 @@
 import polars as pl
 import pytest
 
-from anonymize.contract import parse_contract
 from anonymize.delta import delta, delta_figures
+from anonymize.pseudonyms import pseudonyms
 
-CONTRACT = parse_contract(
-    {
-        "product": "clinic",
-        "series": "v1",
-        "source": {"path": "{release}.csv"},
-        "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
-        "identifier": "name",
-        "quasi_identifiers": [
-            {"name": "age", "kind": "number", "domain": [0, 120]},
-            {"name": "sex", "kind": "category", "order": ["F", "M"]},
-        ],
-        "sensitive": {"name": "disease"},
-        "principle": {"name": "m_invariance", "m": 2},
-    }
-)
+ATTRIBUTES = {"qi_0": "qi_0", "qi_1": "qi_1"}
+"""The quasi-identifiers age and sex, in the same columns of both snapshots."""
 
 
 def snapshot(*rows):
-    schema = {"name": pl.String, "age": pl.Int64, "sex": pl.String, "disease": pl.String}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    """T(n) of people whose pseudonyms are their names."""
+    people = [(name.encode(), *others) for name, *others in rows]
+    schema = {"pseudonym": pl.Binary, "qi_0": pl.Int64, "qi_1": pl.String, "value": pl.String}
+    return pl.DataFrame(people, schema=schema, orient="row")
 
 
 BEFORE = snapshot(
@@ -50,23 +39,32 @@ CHANGES = [
 ]
 
 
-def test_everybody_of_either_snapshot_is_told_of_once_in_order_of_identifier():
-    assert delta(BEFORE, NOW, CONTRACT).rows() == CHANGES
+def rows(changes):
+    """The rows of a delta, with names for pseudonyms."""
+    return [(pseudonym.decode(), change, moved) for pseudonym, change, moved in changes.rows()]
 
 
-def test_columns_the_product_does_not_use_do_not_matter():
-    before = BEFORE.with_columns(ward=pl.lit(1)).select(reversed([*BEFORE.columns, "ward"]))
-    now = NOW.with_columns(pseudonym=pl.lit(b"x"), ward=pl.lit("one"))
-    assert delta(before, now, CONTRACT).rows() == CHANGES
+def test_each_person_of_either_snapshot_has_one_row_in_order_of_pseudonym():
+    changes = delta(BEFORE, NOW, ATTRIBUTES)
+    assert changes.columns == ["pseudonym", "change", "moved"]
+    assert rows(changes) == CHANGES
+
+
+def test_columns_without_a_role_do_not_matter():
+    before = BEFORE.with_columns(identifier=pl.lit(1), ward=pl.lit(1)).select(
+        "ward", "value", "qi_1", "qi_0", "pseudonym", "identifier"
+    )
+    now = NOW.with_columns(identifier=pl.lit("x"), ward=pl.lit("one"))
+    assert rows(delta(before, now, ATTRIBUTES)) == CHANGES
 
 
 def test_the_order_of_rows_does_not_matter():
-    assert delta(BEFORE.reverse(), NOW.reverse(), CONTRACT).equals(delta(BEFORE, NOW, CONTRACT))
+    assert delta(BEFORE.reverse(), NOW.reverse(), ATTRIBUTES).equals(delta(BEFORE, NOW, ATTRIBUTES))
 
 
 def test_before_the_first_release_everybody_is_inserted():
-    changes = delta(None, NOW, CONTRACT)
-    assert changes["name"].to_list() == ["Bob", "Eve", "New", "Tim", "Zoë"]
+    changes = delta(None, NOW, ATTRIBUTES)
+    assert [name for name, *_ in rows(changes)] == ["Bob", "Eve", "New", "Tim", "Zoë"]
     assert set(changes["change"]) == {"inserted"}
     assert not changes["moved"].any()
 
@@ -75,50 +73,60 @@ def test_before_the_first_release_everybody_is_inserted():
     ("before", "now", "change"), [(BEFORE, BEFORE[:0], "deleted"), (BEFORE[:0], NOW, "inserted")]
 )
 def test_an_empty_snapshot_empties_or_fills_the_table(before, now, change):
-    changes = delta(before, now, CONTRACT)
+    changes = delta(before, now, ATTRIBUTES)
     assert (len(changes), set(changes["change"])) == (5, {change})
 
 
 def test_nobody_at_all_is_no_rows_of_the_same_columns():
-    changes = delta(None, NOW[:0], CONTRACT)
-    assert changes.schema == delta(BEFORE, NOW, CONTRACT).schema
+    changes = delta(None, NOW[:0], ATTRIBUTES)
+    assert changes.schema == delta(BEFORE, NOW, ATTRIBUTES).schema
     assert delta_figures(changes) == dict.fromkeys(["carried", "changed", "deleted", "inserted", "moved"], 0)
 
 
 def test_the_figures_add_up_to_the_people_of_both_snapshots():
-    figures = delta_figures(delta(BEFORE, NOW, CONTRACT))
+    figures = delta_figures(delta(BEFORE, NOW, ATTRIBUTES))
     assert figures == {"carried": 2, "changed": 2, "deleted": 1, "inserted": 1, "moved": 2}
 
 
 def test_a_source_that_turns_identifiers_into_numbers_has_the_same_people():
-    before = snapshot(("7", 20, "F", "flu"), ("12", 30, "M", "flu"))
-    now = before.with_columns(pl.col("name").cast(pl.Int64))
-    assert delta(before, now, CONTRACT).rows() == [("12", "carried", False), ("7", "carried", False)]
+    as_text, as_numbers = (
+        pl.DataFrame({"qi_0": [20, 30], "qi_1": ["F", "M"], "value": ["flu", "flu"]}).with_columns(
+            pseudonyms(pl.Series("pseudonym", identifiers), b"a key")
+        )
+        for identifiers in (["7", "12"], [7, 12])
+    )
+    assert delta(as_text, as_numbers, ATTRIBUTES)["change"].to_list() == ["carried", "carried"]
 
 
 def test_values_that_turn_from_text_into_numbers_are_compared_as_they_are_written():
     before = snapshot(("Ann", 20, "F", "7"), ("Bob", 30, "M", "8"))
-    now = before.with_columns(disease=pl.Series([7, 9]))
-    assert delta(before, now, CONTRACT)["change"].to_list() == ["carried", "changed"]
+    now = before.with_columns(value=pl.Series([7, 9]))
+    assert delta(before, now, ATTRIBUTES)["change"].to_list() == ["carried", "changed"]
 
 
-def test_columns_may_be_called_anything_a_table_might_call_them():
-    names = {"name": "value", "age": "person", "sex": "value_now", "disease": "attributes"}
-    declared = CONTRACT.model_dump(mode="json") | {
-        "identifier": "value",
-        "quasi_identifiers": [
-            {"name": "person", "kind": "number", "domain": [0, 120]},
-            {"name": "value_now", "kind": "category", "order": ["F", "M"]},
-        ],
-        "sensitive": {"name": "attributes"},
-    }
-    changes = delta(BEFORE.rename(names), NOW.rename(names), parse_contract(declared))
-    assert changes.columns == ["value", "change", "moved"]
-    assert changes.rows() == CHANGES
+def test_quasi_identifiers_that_turn_from_text_into_numbers_are_compared_as_they_are_written():
+    before = snapshot(("Ann", 20, "7", "flu"), ("Bob", 30, "8", "flu"))
+    now = before.with_columns(qi_1=pl.Series([7, 9]))
+    assert rows(delta(before, now, ATTRIBUTES)) == [("Ann", "carried", False), ("Bob", "carried", True)]
+
+
+def test_a_quasi_identifier_may_have_been_in_another_column_before():
+    before = BEFORE.rename({"qi_0": "qi_1", "qi_1": "qi_0"})
+    assert rows(delta(before, NOW, {"qi_0": "qi_1", "qi_1": "qi_0"})) == CHANGES
+
+
+@pytest.mark.parametrize(
+    ("attributes", "moved"), [({"qi_0": "qi_0"}, ["Eve", "Tim"]), ({"qi_1": "qi_1"}, []), ({}, [])]
+)
+def test_people_move_in_quasi_identifiers_that_both_snapshots_have(attributes, moved):
+    before = BEFORE.select("pseudonym", "value", *attributes.values())
+    changes = rows(delta(before, NOW, attributes))
+    assert [name for name, _, is_moved in changes if is_moved] == moved
+    assert [(name, change) for name, change, _ in changes] == [(name, change) for name, change, _ in CHANGES]
 
 
 def test_the_snapshots_stay_as_they_were():
     before, now = BEFORE.clone(), NOW.clone()
-    delta(before, now, CONTRACT)
+    delta(before, now, ATTRIBUTES)
     assert before.equals(BEFORE)
     assert now.equals(NOW)

@@ -5,8 +5,8 @@ import pytest
 
 from benchmarks.census import DOMAINS, census, census_series, write_census
 from benchmarks.dynamic import dynamic_series
-from orchestration.contract_file import load_contract
-from orchestration.sources import read_snapshot
+from orchestration.contracts.contract_file import load_contract
+from orchestration.snapshots.sources import read_snapshot
 
 
 @pytest.fixture(scope="module")

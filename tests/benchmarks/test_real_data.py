@@ -13,8 +13,8 @@ from benchmarks.real_data import (
     write_adult,
     write_receipts,
 )
-from orchestration.contract_file import load_contract
-from orchestration.sources import read_snapshot
+from orchestration.contracts.contract_file import load_contract
+from orchestration.snapshots.sources import read_snapshot
 
 pytestmark = pytest.mark.skipif(data_folder() is None, reason=WHY_NOT)
 

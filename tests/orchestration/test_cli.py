@@ -126,7 +126,7 @@ def test_a_disk_that_is_full_is_said(republish, hospital, home, monkeypatch):
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("orchestration.store.sync", full)
+    monkeypatch.setattr("orchestration.storage.store.sync", full)
     before = published(home)
     code, _, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
     assert code != 0

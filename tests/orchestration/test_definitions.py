@@ -5,10 +5,11 @@ import logging
 import dagster as dg
 import pytest
 
-from orchestration import definitions, registry
-from orchestration.contract_file import load_contract
-from orchestration.home import Home
-from orchestration.registry import register
+from orchestration import definitions
+from orchestration.contracts import registry
+from orchestration.contracts.contract_file import load_contract
+from orchestration.contracts.registry import register
+from orchestration.storage.home import Home
 from tests.hospital import RELEASES
 
 

@@ -8,8 +8,8 @@ import pytest
 from anonymize.attack.breach import breach_figures, breach_probability, link_probabilities
 from anonymize.attack.equivalence import compromised, minimum_equivalence
 from anonymize.attack.intersection import candidates, intersect
-from anonymize.attack.published import Published
 from anonymize.attack.risk import disclosure_risk
+from anonymize.formats.published import Published
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -5,11 +5,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from anonymize.buckets.counts import Counts
+from anonymize.buckets.memory import Memory
 from anonymize.e_equivalence.graph import Graphs, advance, open_graphs
 from anonymize.e_equivalence.matrices import bucket_graph, build_graph, matrices, smallest_cut
 from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
-from anonymize.m_invariance.plan import Counts
-from anonymize.state import MEMORY_SCHEMA, State, remember
+from anonymize.state import State
 
 TABLES_IVB_VB_VI = [
     ("A B C D", {"cancer": 2, "flu": 2}),
@@ -100,8 +101,8 @@ class Bucket:
     """One bucket, release by release, through the graphs that a series keeps."""
 
     def __init__(self):
-        self.graphs = Graphs.of(State.empty(pl.String()), pl.String())
-        self.memory = pl.DataFrame(schema=MEMORY_SCHEMA)
+        self.graphs = Graphs.of(State.empty(), pl.String())
+        self.memory = Memory.of(State.empty(), pl.String())
         self.number = 0
         self.people = {}
 
@@ -110,7 +111,8 @@ class Bucket:
         self.number += 1
         for who in leaving.split():
             del self.people[who]
-        return open_graphs(self.graphs, self._frame(self.people), self.memory, self.number, 2, {})
+        fits = pl.lit(value=True)
+        return open_graphs(self.graphs, self._frame(self.people), self.memory.people, self.number, 2, fits)
 
     def close(self, opening, people, counterfeits=()):
         """Insert people and counterfeits; returns the graph."""
@@ -122,8 +124,7 @@ class Bucket:
             pl.DataFrame(schema=self.graphs.cuts.schema),
         )
         self.people |= people
-        here = self._frame(self.people)
-        self.memory = remember(self.memory, here["pseudonym"], here["bucket_id"], self.number)
+        self.memory = self.memory.after(self._frame(self.people), self.memory.buckets, self.number)
         return bucket_graph(self.graphs, 0)
 
     @staticmethod

@@ -4,11 +4,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.m_invariance.divide import UNDECIDED, divide
-from anonymize.m_invariance.plan import is_eligible, make_plan
+from anonymize.buckets.divide import UNDECIDED, divide
+from anonymize.buckets.memory import MEMORY_SCHEMA, Memory
+from anonymize.buckets.plan import is_eligible, make_plan
 from anonymize.m_invariance.release import release
 from anonymize.m_invariance.split import EMPTY, split
-from anonymize.state import MEMORY_SCHEMA, State
+from anonymize.ranks import keyed_ranks
+from anonymize.state import State
 from tests.series import draws, make_contract
 
 VALUES = ["bronchitis", "dyspepsia", "flu", "gastritis"]
@@ -59,17 +61,26 @@ CONTRACT = make_contract(("age", "zipcode"), {"age": 2, "zipcode": 2000}, VALUES
 
 
 def snapshot(table):
-    rows = [(name, *row, name.encode()) for name, row in table.items()]
-    columns = ["person", "age", "zipcode", "value", "pseudonym"]
+    rows = [(name.encode(), *row) for name, row in table.items()]
+    columns = ["pseudonym", "qi_0", "qi_1", "value"]
     return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def ranks(names, number):
+    """A secret order of tuples, another for each release."""
+    return keyed_ranks(pl.Series(list(names)), draws(number)("split"))
+
+
+def groups_by_name(linkage):
+    return {name.decode(): group for name, group in linkage.select("pseudonym", "group_id").rows()}
 
 
 @pytest.fixture
 def published():
     """What T*(1), Table 1b, leaves for the second release."""
     memory = [(name.encode(), BUCKET_OF_GROUP[group], 1, 1) for name, group in TABLE_1B.items()]
-    return State(
-        memory=pl.DataFrame(memory, schema=MEMORY_SCHEMA, orient="row"),
+    return Memory(
+        people=pl.DataFrame(memory, schema=MEMORY_SCHEMA, orient="row"),
         buckets=pl.DataFrame(
             {"bucket_id": range(4), "signature": SIGNATURES}, schema_overrides={"bucket_id": pl.Int32}
         ),
@@ -81,7 +92,7 @@ def division(published):
     people = snapshot(TABLE_2A)
     signatures = np.array([[value in signature for value in VALUES] for signature in SIGNATURES])
     value = np.array([VALUES.index(value) for value in people["value"]])
-    return divide(people["pseudonym"], value, published.memory, signatures, number=2)
+    return divide(people["pseudonym"], value, published.people, signatures, number=2)
 
 
 def test_table_1a_is_2_eligible_and_so_is_what_is_inserted_into_table_2a(division):
@@ -125,7 +136,7 @@ def test_buc_1_is_split_into_the_groups_of_table_3a():
             names = ["Gary", "David", "Emily", "Vince", "Mary", "Tom"]
             codes = np.array([[TABLE_2A[name][0] / ages, TABLE_2A[name][1] / zipcodes] for name in names])
             value = np.array([VALUES.index(TABLE_2A[name][2]) for name in names])
-            group = split(np.zeros(6, np.int64), value, codes, draws(number)("split"))
+            group = split(np.zeros(6, np.int64), value, codes, ranks(names, number))
             groups = {frozenset(np.array(names)[group == g]) for g in range(3)}
             assert groups == {
                 frozenset({"David", "Emily"}),
@@ -136,18 +147,18 @@ def test_buc_1_is_split_into_the_groups_of_table_3a():
 
 def test_a_counterfeit_widens_no_interval():
     codes = np.array([[0.2], [0.9], [EMPTY], [0.8]])
-    group = split(np.zeros(4, np.int64), np.array([0, 0, 1, 1]), codes, draws(1)("split"))
+    group = split(np.zeros(4, np.int64), np.array([0, 0, 1, 1]), codes, ranks("abcd", 1))
     assert group[0] == group[2] != group[1] == group[3]
 
 
 @pytest.fixture
 def second(published):
-    return release(snapshot(TABLE_2A), CONTRACT, published, 2, draws(2))
+    return release(snapshot(TABLE_2A), CONTRACT, State(published.tables()), 2, draws(2))
 
 
 def test_table_3a_the_groups_their_signatures_and_their_intervals(second):
     microdata = second.published["microdata"]
-    group_of = {name: group for name, _, group in second.linkage.rows()}
+    group_of = groups_by_name(second.linkage)
     for names, signature in TABLE_3A.items():
         (group,) = {group_of[name] for name in names}
         rows = microdata.filter(group_id=group)
@@ -160,13 +171,13 @@ def test_table_3a_the_groups_their_signatures_and_their_intervals(second):
 
 def test_bobs_interval_is_as_wide_as_in_table_3a_and_not_placed_around_him(second):
     # The paper publishes [21, 22] and [12k, 14k]; ours are cells of a grid that does not know Bob.
-    (group,) = second.linkage.filter(person="Bob")["group_id"]
+    group = groups_by_name(second.linkage)["Bob"]
     rows = second.published["microdata"].filter(group_id=group)
     assert set(rows.drop("group_id", "value").rows()) == {(20, 21, 12000, 13999)}
 
 
 def test_table_3b_one_counterfeit_with_bob_and_one_with_jane_and_linda(second):
-    group_of = {name: group for name, _, group in second.linkage.rows()}
+    group_of = groups_by_name(second.linkage)
     assert second.published["counterfeits"].rows() == [(group_of["Bob"], 1), (group_of["Jane"], 1)]
 
 
@@ -180,7 +191,7 @@ def test_figure_2c_the_buckets_in_use(second):
 
 
 def test_the_departed_of_table_1a_stay_remembered(second):
-    memory = {name.decode(): rest for name, *rest in second.state.memory.rows()}
+    memory = {name.decode(): rest for name, *rest in Memory.of(second.state, pl.String()).people.rows()}
     assert memory["Alice"] == [BUC3, 1, 1]
     assert memory["Bob"] == [BUC3, 1, 2]
     assert memory["Emily"] == [BUC1, 2, 2]

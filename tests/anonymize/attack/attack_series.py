@@ -6,10 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.contract import parse_contract
+from anonymize.attack.release import attack_release
 from anonymize.m_invariance.release import release
+from anonymize.principles import parse_contract, principle_of
 from anonymize.randomness import generator
 from anonymize.state import State
+from orchestration.snapshots.sources import enter
+from tests.series import make
 
 VALUES = [f"disease {letter}" for letter in "abcdefgh"]
 
@@ -61,20 +64,72 @@ def snapshots(seed=0, count=240, releases=3, churn=0.2, values=VALUES):
 @dataclass(frozen=True)
 class Release:
     snapshot: pl.DataFrame
+    """Under the publisher's names; `person` too, if people go by another name than their identifier."""
     tables: dict[str, pl.DataFrame]
     linkage: pl.DataFrame
 
 
 def publish(snapshots, contract, key=b"secret", series="v1"):
     """The releases of a series, in order."""
-    state, released = State.empty(pl.String()), []
+    state, released = State.empty(), []
     for number, snapshot in enumerate(snapshots, start=1):
-        named = snapshot.with_columns(pl.col(contract.identifier).cast(pl.Binary).alias("pseudonym"))
 
         def draw(purpose, number=number):
             return generator(key, contract.product, series, str(number), purpose)
 
-        candidate = release(named, contract, state, number, draw)
+        candidate = make(release, snapshot, contract, state, number, draw)
         state = candidate.state
         released.append(Release(snapshot, dict(candidate.published), candidate.linkage))
     return released
+
+
+def attack_each(
+    releases, declared, *, promises=None, release_format=None, linked=True, held_back=0, **options
+):
+    """What the attack on each release of a series found, one after another.
+
+    `promises` are by default those of the contract, the same in every release; `held_back` is a number, or
+    one for each release.
+    """
+    knowledge = None
+    releases, principle = list(releases), principle_of(declared)
+    promises = promises or [principle.promise(declared.principle)] * len(releases)
+    for number, one in enumerate(releases, start=1):
+        found = attack_release(
+            declared,
+            release_format or principle.format(declared),
+            one.tables,
+            attacked_people(one.snapshot, declared),
+            promises[:number],
+            knowledge,
+            linkage=_by_person(one.linkage, declared) if linked else None,
+            held_back=held_back if isinstance(held_back, int) else held_back[number - 1],
+            **options,
+        )
+        knowledge = found.knowledge
+        yield found
+
+
+def attack_series(releases, declared, **options):
+    """What the attack on the last release of a series found, after those on all before it."""
+    *_, last = attack_each(releases, declared, **options)
+    return last
+
+
+def broken(found):
+    """The promises that do not hold."""
+    return set(found.findings.filter(~pl.col("holds"))["promise"])
+
+
+def attacked_people(snapshot, declared):
+    """The truth as attacks take it: our own column names, and `person`, by default the identifier."""
+    people = enter(snapshot, declared)
+    return people.with_columns(
+        snapshot["person"] if "person" in snapshot.columns else people["identifier"].alias("person")
+    )
+
+
+def _by_person(linkage, declared):
+    if "person" in linkage.columns:
+        return linkage.select("person", "group_id")
+    return linkage.select(pl.col(declared.identifier).alias("person"), "group_id")

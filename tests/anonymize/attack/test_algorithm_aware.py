@@ -3,7 +3,7 @@ from fractions import Fraction
 import polars as pl
 
 from anonymize.attack.algorithm_aware import algorithm_aware_posterior
-from anonymize.attack.published import Published
+from anonymize.formats.published import Published
 
 # Liu and Wang, Privacy streamliner: the microdata of Table 1.
 TABLE_1 = pl.DataFrame(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymize.attack.coverage import cover
-from anonymize.attack.published import Published, value_domain
+from anonymize.attack.coverage import cover, value_domain
+from anonymize.formats.published import Published
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(0, 60), st.integers(0, 12))

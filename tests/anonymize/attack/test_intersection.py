@@ -8,7 +8,7 @@ from anonymize.attack.intersection import (
     intersect_hosts,
     intersection_figures,
 )
-from anonymize.attack.published import Published
+from anonymize.formats.published import Published
 
 DOMAIN = pl.Series("value", ["bronchitis", "dyspepsia", "flu", "gastritis"])
 

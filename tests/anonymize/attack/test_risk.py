@@ -6,12 +6,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from anonymize.attack.coverage import value_domain
 from anonymize.attack.intersection import candidates, intersect
-from anonymize.attack.published import Published, knowledge_table, read_generalization, value_domain
 from anonymize.attack.risk import disclosure_risk, posterior, reconstructions
 from anonymize.errors import NotEligible
+from anonymize.formats import GENERALIZATION, Published
+from anonymize.formats.published import knowledge_table
 from benchmarks.mondrian import mondrian
-from tests.anonymize.attack.attack_series import contract, publish, snapshots
+from tests.anonymize.attack.attack_series import attacked_people, contract, publish, snapshots
 
 VALUES = ["disease a", "disease b", "disease c", "disease d"]
 SERIES = 300
@@ -19,7 +21,9 @@ SERIES = 300
 
 def known(snapshots, declared):
     return pl.concat(
-        knowledge_table(snapshot, declared).with_columns(release=pl.lit(n, pl.Int64))
+        knowledge_table(attacked_people(snapshot, declared), declared).with_columns(
+            release=pl.lit(n, pl.Int64)
+        )
         for n, snapshot in enumerate(snapshots, start=1)
     )
 
@@ -48,9 +52,7 @@ def ours():
             released = publish(tables, declared)
         except NotEligible:
             continue
-        read = [
-            read_generalization(r.tables["microdata"], r.tables["counterfeits"], declared) for r in released
-        ]
+        read = [GENERALIZATION.read(GENERALIZATION.internal(r.tables, declared), declared) for r in released]
         people = known(tables, declared)
         made.append((declared.principle.m, people, read, disclosure_risk(people, read, invariant=True)))
     return made
@@ -82,7 +84,7 @@ def test_l_diverse_releases_go_above_1_over_l_somewhere():
         tables = list(snapshots(seed, 6, 2, 0.35, VALUES))
         if any(table["disease"].value_counts()["count"].max() * 2 > len(table) for table in tables):
             continue
-        read = [mondrian(table, declared, 2) for table in tables]
+        read = [mondrian(attacked_people(table, declared), declared, 2) for table in tables]
         worst = max(worst, *disclosure_risk(known(tables, declared), read, invariant=False).values())
     assert worst == 1
 
@@ -94,7 +96,7 @@ def test_lemma_1_one_candidate_left_is_a_risk_of_one():
         tables = list(snapshots(seed, 6, 2, 0.35, VALUES))
         if any(table["disease"].value_counts()["count"].max() * 2 > len(table) for table in tables):
             continue
-        read = [mondrian(table, declared, 2) for table in tables]
+        read = [mondrian(attacked_people(table, declared), declared, 2) for table in tables]
         people = known(tables, declared)
         state = None
         for n, published in enumerate(read, start=1):

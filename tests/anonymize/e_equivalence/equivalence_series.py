@@ -1,15 +1,24 @@
 """Random series of releases, and what an adversary with every identity knows of them."""
 
 import datetime as dt
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from anonymize.contract import parse_contract
+from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.release import ReleaseAttack, attack_release
+from anonymize.candidate import Candidate
+from anonymize.columns import PSEUDONYM
+from anonymize.contract import Contract
+from anonymize.e_equivalence import E_EQUIVALENCE
 from anonymize.e_equivalence.release import release
+from anonymize.formats import ANATOMY
+from anonymize.principles import parse_contract
 from anonymize.randomness import generator
 from anonymize.state import State
+from tests.series import entered
 
 VALUES = [f"disease {letter}" for letter in "abcdefgh"]
 GROUPS = 10**6
@@ -91,26 +100,55 @@ class Made:
     """A release, with what it was made from."""
 
     people: pl.DataFrame
-    contract: object
+    """T(n) under our own column names: `identifier`, `pseudonym`, `qi_0`, …, `value`."""
+    contract: Contract
     before: State
-    candidate: object
+    candidate: Candidate
+    """With `pseudonym`, `bucket_id`, `group_id` in its linkage."""
 
 
 def publish(snapshots, contracts, make=release, key=b"the key of the tests"):
     """The releases of a series, in order; one contract for all, or one for each."""
-    state = State.empty(pl.String())
+    state = State.empty()
     made = []
     for number, snapshot in enumerate(snapshots, start=1):
         declared = contracts[number - 1] if isinstance(contracts, list) else contracts
-        people = snapshot.with_columns(pl.col("patient").cast(pl.Binary).alias("pseudonym"))
+        people = entered(snapshot, declared)
 
         def draw(purpose, number=number):
             return generator(key, "hospital", "v1", str(number), purpose)
 
-        candidate = make(people, declared, state, number, draw)
+        candidate = make(people.drop("identifier"), declared, state, number, draw)
         made.append(Made(people, declared, state, candidate))
         state = candidate.state
     return made
+
+
+def attack_each(made, promises=None, **options) -> Iterator[ReleaseAttack]:
+    """What the attack on each release found, by default on what their contracts promise."""
+    known: Knowledge | None = None
+    promises = promises or [E_EQUIVALENCE.promise(one.contract.principle) for one in made]
+    for number, one in enumerate(made, start=1):
+        found = attack_release(
+            one.contract,
+            ANATOMY,
+            one.candidate.published,
+            one.people.rename({PSEUDONYM: "person"}),
+            promises[:number],
+            known,
+            linkage=one.candidate.linkage.rename({PSEUDONYM: "person"}),
+            held_back=one.candidate.figures["held_back"],
+            **options,
+        )
+        known = found.knowledge
+        yield found
+
+
+def evidence_on(made) -> Iterator[dict[str, pl.DataFrame]]:
+    """The evidence on each release, one after another."""
+    for one, attacked in zip(made, attack_each(made), strict=True):
+        people = one.people.drop("identifier")
+        yield E_EQUIVALENCE.evidence(one.candidate, people, one.before, one.contract, attacked.tables)
 
 
 def knowledge(made):
@@ -121,7 +159,8 @@ def knowledge(made):
     members, contents = [], []
     for number, one in enumerate(made, start=1):
         partition = (pl.col("group_id") + number * GROUPS).alias("partition")
-        members.append(one.candidate.linkage.select(partition, person="patient"))
+        hosted = one.candidate.linkage.join(one.people, on=PSEUDONYM)
+        members.append(hosted.select(partition, person="identifier"))
         members.append(_counterfeits(one.candidate).select(partition, "person"))
         held = one.candidate.published["sensitive"]
         contents.append(held.select(partition, value="disease", tuples="count"))
@@ -131,6 +170,6 @@ def knowledge(made):
 def _counterfeits(candidate):
     groups = candidate.linkage.select("bucket_id", "group_id").unique()
     kept = candidate.state.tables["counterfeits"].join(groups, on="bucket_id")
-    alike = ["bucket_id", "value", "node", "age_value", "sex_value"]
+    alike = ["bucket_id", "value", "node", "qi_0", "qi_1"]
     numbered = kept.with_columns(copy=pl.int_range(pl.len()).over(alike))
     return numbered.select("group_id", person=pl.concat_str(*alike, "copy", separator="/"))

@@ -5,9 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.e_equivalence.forget import bound
+from anonymize.buckets.memory import Memory
+from anonymize.e_equivalence.forget import merge_old_nodes
 from anonymize.e_equivalence.graph import Graphs, advance, open_graphs
-from anonymize.state import MEMORY_SCHEMA, State, remember
+from anonymize.state import State
+
+EVERYTHING_FITS = pl.lit(value=True)
+"""Every counterfeit could be somebody's under the contract as it is."""
 
 
 @dataclass
@@ -43,17 +47,16 @@ class History:
 
     def follow(self):
         """For each release: the opening, the tuples inserted, the graphs after it."""
-        graphs = Graphs.of(State.empty(pl.String()), pl.String())
-        memory = pl.DataFrame(schema=MEMORY_SCHEMA)
+        graphs = Graphs.of(State.empty(), pl.String())
+        memory = Memory.of(State.empty(), pl.String())
         none = pl.DataFrame(schema={"bucket_id": pl.Int32, "value": pl.String})
         seen = np.zeros(self.presence().shape[1], bool)
         for number, here in enumerate(self.presence(), start=1):
-            opening = open_graphs(graphs, _frame(here & seen), memory, number, self.e, {})
+            opening = open_graphs(graphs, _frame(here & seen), memory.people, number, self.e, EVERYTHING_FITS)
             graphs = advance(opening, _frame(here & ~seen), none, pl.DataFrame(schema=graphs.cuts.schema))
             if self.most:
-                graphs = bound(graphs, self.e, self.most)
-            today = _frame(here)
-            memory = remember(memory, today["pseudonym"], today["bucket_id"], number)
+                graphs = merge_old_nodes(graphs, self.e, self.most)
+            memory = memory.after(_frame(here), memory.buckets, number)
             yield opening, int((here & ~seen).sum()), graphs
             seen |= here
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymize.buckets.counts import Counts
 from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
 from anonymize.errors import NotEligible
-from anonymize.m_invariance.plan import Counts
 
 
 @st.composite

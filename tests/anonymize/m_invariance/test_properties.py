@@ -6,7 +6,9 @@ from collections import Counter, defaultdict
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from anonymize.buckets.memory import Memory
 from anonymize.contract import CategoryAttribute
+from anonymize.state import State
 from tests.series import Release, Table, publish, tables
 
 EXAMPLES = int(os.environ.get("REPUBLISH_EXAMPLES", "250"))
@@ -48,9 +50,14 @@ def position(attribute, value):
 
 def truth(release: Release) -> dict:
     """person -> (quasi-identifiers, value)."""
-    columns = [qi.name for qi in release.contract.quasi_identifiers]
-    rows = release.people.select("person", *columns, "value").rows()
+    columns = [column for column, _ in release.contract.attributes()]
+    rows = release.people.select("identifier", *columns, "value").rows()
     return {person: (qis, value) for person, *qis, value in rows}
+
+
+def memory(state: State) -> Memory:
+    """What a release remembered: it is never the empty state, so no type is needed."""
+    return Memory(people=state.tables["memory"], buckets=state.tables["buckets"])
 
 
 def groups_cover_the_people_they_host(series):
@@ -70,7 +77,7 @@ def the_values_of_a_group_are_distinct_and_all_its_tuples_have_one_box(series):
         assert all(len(set(values)) == len(values) for values in groups.values.values())
 
 
-def whoever_gets_a_new_signature_is_among_at_least_m_values(series):
+def a_new_signature_has_at_least_m_values(series):
     seen = defaultdict(set)
     for release, groups in series:
         for person in groups.group_of:
@@ -131,31 +138,31 @@ def no_interval_is_narrower_than_promised_or_leaves_the_domain(series):
                     assert attribute.domain[0] <= low <= high <= attribute.domain[1]
 
 
-def only_defer_holds_people_back_and_they_are_remembered_nowhere(series):
+def people_are_held_back_under_defer_alone_and_remembered_nowhere(series):
     for release, groups in series:
         held_back = set(truth(release)) - set(groups.group_of)
         assert release.candidate.figures["held_back"] == len(held_back)
         if release.contract.principle.on_ineligible != "defer":
             assert not held_back
-        today = dict(release.people.select("person", "pseudonym").rows())
-        remembered = release.candidate.state.memory.filter(last_release=release.number)["pseudonym"]
+        today = dict(release.people.select("identifier", "pseudonym").rows())
+        remembered = memory(release.candidate.state).people.filter(last_release=release.number)["pseudonym"]
         assert not {today[person] for person in held_back} & set(remembered)
 
 
 def the_state_remembers_every_signature_of_everybody_and_when(series):
     seen = {}
     for release, groups in series:
-        pseudonym = dict(release.people.select("person", "pseudonym").rows())
+        pseudonym = dict(release.people.select("identifier", "pseudonym").rows())
         for person in groups.group_of:
             key = (pseudonym[person], groups.signature(person))
             first, _ = seen.get(key, (release.number, None))
             seen[key] = first, release.number
-        state = release.candidate.state
+        state = memory(release.candidate.state)
         signatures = {bucket: frozenset(signature) for bucket, signature in state.buckets.rows()}
         assert list(signatures) == list(range(len(signatures)))
         assert len(set(signatures.values())) == len(signatures)
-        assert {(p, signatures[bucket]): (a, z) for p, bucket, a, z in state.memory.rows()} == seen
-        assert len(seen) == len(state.memory)
+        assert {(p, signatures[bucket]): (a, z) for p, bucket, a, z in state.people.rows()} == seen
+        assert len(seen) == len(state.people)
         assert all(signatures[groups.bucket_of[p]] == groups.signature(p) for p in groups.group_of)
 
 
@@ -189,20 +196,21 @@ def the_order_of_rows_decides_nothing(table, releases):
             for name, frame in one.candidate.published.items():
                 assert frame.equals(other.candidate.published[name])
             assert one.candidate.linkage.sort("person").equals(other.candidate.linkage.sort("person"))
-            assert one.candidate.state.memory.equals(other.candidate.state.memory)
-            assert one.candidate.state.buckets.equals(other.candidate.state.buckets)
+            remembered, otherwise = one.candidate.state.tables, other.candidate.state.tables
+            assert remembered.keys() == otherwise.keys()
+            assert all(frame.equals(otherwise[name]) for name, frame in remembered.items())
 
 
 PROMISES = (
     groups_cover_the_people_they_host,
     the_values_of_a_group_are_distinct_and_all_its_tuples_have_one_box,
-    whoever_gets_a_new_signature_is_among_at_least_m_values,
+    a_new_signature_has_at_least_m_values,
     the_signatures_of_a_person_over_all_releases_are_equal_or_disjoint,
     a_value_that_stays_in_the_signature_keeps_it_after_any_absence,
     rows_are_people_and_counterfeits_and_the_statistics_say_where,
     published_tables_are_in_canonical_order,
     no_interval_is_narrower_than_promised_or_leaves_the_domain,
-    only_defer_holds_people_back_and_they_are_remembered_nowhere,
+    people_are_held_back_under_defer_alone_and_remembered_nowhere,
     the_state_remembers_every_signature_of_everybody_and_when,
     buckets_in_use_and_figures_count_what_is_there,
 )

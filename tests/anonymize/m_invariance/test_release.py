@@ -8,7 +8,7 @@ import pytest
 from anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
 from anonymize.m_invariance.release import release
 from anonymize.state import State
-from tests.series import Table, draws, make_contract, publish, with_pseudonyms
+from tests.series import Table, draws, make, make_contract, publish
 
 AGES_ONLY = {"person": pl.String, "age": pl.Int64, "value": pl.String}
 
@@ -54,7 +54,7 @@ def test_when_nobody_is_left_the_table_is_empty_and_signatures_are_remembered(po
     people = crowd("abab")
     first, empty, again = series(people, people[:0], people, m=2, on_ineligible=policy)
     assert empty.candidate.published["microdata"].height == 0
-    assert empty.candidate.state.memory.equals(first.candidate.state.memory)
+    assert empty.candidate.state.tables["memory"].equals(first.candidate.state.tables["memory"])
     assert again.candidate.figures["returned"] == again.candidate.figures["carried"] == 4
     assert signatures(again.candidate) == signatures(first.candidate)
 
@@ -100,7 +100,7 @@ def test_one_person_waits_and_is_published_when_company_comes():
     first, second = series(crowd("a"), crowd("ab"), m=2, on_ineligible="defer")
     assert first.candidate.published["microdata"].height == 0
     assert first.candidate.figures["held_back"] == 1
-    assert first.candidate.state.memory.height == 0
+    assert first.candidate.state.tables["memory"].height == 0
     assert second.candidate.figures["people"] == second.candidate.figures["inserted"] == 2
 
 
@@ -256,8 +256,7 @@ def test_columns_may_be_called_anything_a_table_might_call_them(name):
         (sensitive, people.rename({"value": name})),
         (quasi_identifier, people.rename({"value": "illness"}).rename({"age": name})),
     ):
-        whole = snapshot.with_columns(with_pseudonyms(crowd("abab"))["pseudonym"])
-        candidate = release(whole, called, State.empty(pl.String), 1, draws(1))
+        candidate = make(release, snapshot, called, State.empty(), 1, draws(1))
         assert candidate.figures["groups"] == 2
         assert candidate.published["microdata"].columns[-1] == called.sensitive.name
 
@@ -267,22 +266,22 @@ def test_columns_may_be_called_anything_a_table_might_call_them(name):
 
 def test_values_that_were_text_and_are_numbers_now_are_one_clear_error():
     (first,) = series(crowd("abab"), m=2)
-    numbers = with_pseudonyms(crowd("abab")).with_columns(value=pl.Series([1, 2, 1, 2]))
+    numbers = crowd("abab").with_columns(value=pl.Series([1, 2, 1, 2]))
     with pytest.raises(SnapshotError, match="value holds Int64, and String in the releases before"):
-        release(numbers, first.contract, first.candidate.state, 2, draws(2))
+        make(release, numbers, first.contract, first.candidate.state, 2, draws(2))
 
 
 def test_values_of_another_type_than_declared_are_one_clear_error():
     contract = make_contract(["age"], values=[1, 2, 3])
     with pytest.raises(SnapshotError, match=r"value holds String, and Int64 under sensitive\.values"):
-        release(with_pseudonyms(crowd("12")), contract, State.empty(pl.String), 1, draws(1))
+        make(release, crowd("12"), contract, State.empty(), 1, draws(1))
 
 
 @pytest.mark.parametrize("value", ["z", None])
 def test_a_value_that_is_not_declared_is_not_a_new_one(value):
     contract = make_contract(["age"], values="ab")
-    with pytest.raises(SnapshotError, match="1 people have a value that is null or not listed"):
-        release(with_pseudonyms(crowd(["a", "b", value])), contract, State.empty(pl.String), 1, draws(1))
+    with pytest.raises(SnapshotError, match="1 people have a sensitive value that is null or not listed"):
+        make(release, crowd(["a", "b", value]), contract, State.empty(), 1, draws(1))
 
 
 # Parameters that change

@@ -3,12 +3,14 @@
 from itertools import chain
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymize.kernels.split import EMPTY, split_bucket
 from anonymize.m_invariance.split import split
+from anonymize.ranks import keyed_ranks
 from tests.series import draws
 
 
@@ -99,6 +101,13 @@ def test_people_who_are_all_alike_are_halved_and_not_peeled_off():
     assert len(kernel(np.full((100_000, 2), 0.5), 2)) == 50_000
 
 
+def ranks(tuples, number=1):
+    """A secret order of so many tuples."""
+    return keyed_ranks(
+        pl.Series([str(row) for row in range(tuples)], dtype=pl.String), draws(number)("split")
+    )
+
+
 @pytest.fixture
 def tuples():
     """Three buckets, with 2, 3 and 2 values, 30 layers each; rows in no order."""
@@ -112,7 +121,7 @@ def tuples():
 
 def test_each_group_is_of_one_bucket_and_has_each_of_its_values_once(tuples):
     bucket, value, codes = tuples
-    group = split(bucket, value, codes, draws(1)("split"))
+    group = split(bucket, value, codes, ranks(len(bucket)))
     assert sorted(set(group.tolist())) == list(range(90))
     for number in range(90):
         rows = group == number
@@ -120,14 +129,23 @@ def test_each_group_is_of_one_bucket_and_has_each_of_its_values_once(tuples):
         assert sorted(value[rows].tolist()) == [[0, 1], [1, 2, 4], [3, 4]][its_bucket]
 
 
-def test_who_of_equals_is_with_whom_is_secret_and_repeatable(tuples):
+def test_the_order_of_rows_decides_nothing(tuples):
+    bucket, value, codes = tuples
+    rank, order = ranks(len(bucket)), np.random.default_rng(4).permutation(len(bucket))
+    for quasi_identifiers in (codes, np.zeros_like(codes)):
+        group = split(bucket, value, quasi_identifiers, rank)
+        shuffled = split(bucket[order], value[order], quasi_identifiers[order], rank[order])
+        assert shuffled.tolist() == group[order].tolist()
+
+
+def test_the_company_of_equals_is_secret_and_repeatable(tuples):
     bucket, value, codes = tuples
     alike = np.zeros_like(codes)
-    one, again, other = (split(bucket, value, alike, draws(n)("split")).tolist() for n in (1, 1, 2))
+    one, again, other = (split(bucket, value, alike, ranks(len(bucket), n)).tolist() for n in (1, 1, 2))
     assert one == again
     assert one != other
 
 
 def test_no_tuples_make_no_groups():
     none = np.empty(0, np.int64)
-    assert split(none, none, np.empty((0, 2)), draws(1)("split")).tolist() == []
+    assert split(none, none, np.empty((0, 2)), ranks(0)).tolist() == []

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 import yaml
 
-from anonymize.contract import parse_contract
 from anonymize.errors import ContractError, PublishedFolderError
+from anonymize.principles import parse_contract
 from orchestration.audit.foreign import convert, interval_reader, load_mapping
 
 

@@ -1,0 +1,85 @@
+"""What an attack found on one promise: a row of figures, the same for every attack."""
+
+from __future__ import annotations
+
+import polars as pl
+
+COVERAGE = "coverage"
+COUNTS = "counts"
+HOSTS = "hosting groups"
+SHARE = "share of a value"
+CANDIDATES = "candidates by quasi-identifiers"
+HOST_CANDIDATES = "candidates by hosting group"
+CHANGES = "candidates after a change"
+SERIES = "candidates over several series"
+EQUIVALENCE = "equivalence"
+BREACH = "breach probability"
+ROW_ORDER = "row order"
+NUMBERING = "group numbering"
+COUNTERFEITS = "counterfeits hidden"
+IDENTIFIERS = "no identifiers"
+METADATA = "file metadata"
+
+MEANINGS = {
+    COVERAGE: "Every person in the table lies in a published group that holds their value.",
+    COUNTS: "A release has as many tuples as people and stated counterfeits.",
+    HOSTS: "Every group consists of its people, within its intervals, and its stated counterfeits.",
+    SHARE: "No value is carried by a larger share of a group than promised.",
+    CANDIDATES: "An adversary who knows every person's quasi-identifiers and dates of presence is left"
+    " with at least the promised number of candidate values for each person.",
+    HOST_CANDIDATES: "An adversary who knows every person's group in every release is left with at least the"
+    " promised number of candidate values for each person.",
+    CHANGES: "Intersecting the candidate values before and after a change of value leaves none, or at least"
+    " the promised number.",
+    SERIES: "All series of the product together leave at least the promised number of candidate values for"
+    " each person.",
+    EQUIVALENCE: "No group of people smaller than promised is known to have the same values as another.",
+    BREACH: "No person was ever linked to a value with a larger probability than promised.",
+    ROW_ORDER: "The order of published rows says nothing about people.",
+    NUMBERING: "The numbering of groups says nothing about people.",
+    COUNTERFEITS: "No published column tells counterfeits from people.",
+    IDENTIFIERS: "No identifier is published.",
+    METADATA: "The files carry no more than the tables.",
+}
+
+SCHEMA = {
+    "promise": pl.String,
+    "people": pl.Int64,
+    "broken": pl.Int64,
+    "undecided": pl.Int64,
+    "found": pl.Float64,
+    "required": pl.Float64,
+    "holds": pl.Boolean,
+}
+
+
+def finding(
+    name: str,
+    people: int,
+    broken: int,
+    found: float | None = None,
+    required: float | None = None,
+    undecided: int = 0,
+) -> pl.DataFrame:
+    """One row: what was found on a promise.
+
+    Parameters
+    ----------
+    name
+        A constant of this module.
+    people
+        How many were looked at (people; for what concerns files, tables or groups).
+    broken
+        For how many of them the promise doesn't hold.
+    found, required
+        The worst figure found and the one promised, if it is about a figure.
+    undecided
+        For how many of them there was no time to tell. They do not break the promise, and are stated.
+
+    Returns
+    -------
+    polars.DataFrame
+        `promise`, `people`, `broken`, `undecided`, `found`, `required`, `holds`.
+    """
+    row = (name, people, broken, undecided, found, required, broken == 0)
+    return pl.DataFrame([row], schema=SCHEMA, orient="row")

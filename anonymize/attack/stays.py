@@ -1,0 +1,116 @@
+"""Who was in which signature's groups, release by release: what an adversary follows people by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+STAY = {"signature": pl.Int32, "since": pl.Int32, "until": pl.Int32, "edge": pl.Boolean}
+"""`edge`: whether it is the only stay of its kind, so that it joins two releases in the signature's graph."""
+
+
+@dataclass(frozen=True)
+class Stays:
+    """Every uninterrupted stay with one value in the groups of one signature."""
+
+    signatures: pl.DataFrame
+    """`signature` (0, 1, …), `values` (sorted): every signature so far."""
+    people: pl.DataFrame
+    """`person`, `value` (null once the stay is over), `signature`, `since`, `until`, `edge`."""
+    forged: pl.DataFrame
+    """The same of counterfeits; one is the same as before while its quasi-identifiers stay in a group where
+    nobody leaves or comes back."""
+
+
+def follow_stays(
+    present: pl.DataFrame, forged: pl.DataFrame, values: pl.DataFrame, release: int, before: Stays | None
+) -> Stays:
+    """The stays after one more release.
+
+    Parameters
+    ----------
+    present
+        `person`, `value`, `group_id`: the people in the release.
+    forged
+        `person` (a number), `group_id`: its counterfeits.
+    values
+        `group_id`, `value`: the values that each group holds.
+    release
+        n, counted from 1.
+    before
+        What this returned for the release before; None at the first.
+    """
+    held = values.group_by("group_id", maintain_order=True).agg(
+        pl.col("value").unique().sort().alias("values")
+    )
+    signatures = _numbered(held["values"], None if before is None else before.signatures)
+    group = held.join(signatures, on="values").select("group_id", "signature")
+    now = present.join(group, on="group_id").select("person", "value", "signature")
+    people = _continued(now, None if before is None else before.people, release)
+    here = forged.join(group, on="group_id").select("person", "signature")
+    return Stays(
+        signatures, people, _forged(here, None if before is None else before.forged, people, release)
+    )
+
+
+def _numbered(found: pl.Series, known: pl.DataFrame | None) -> pl.DataFrame:
+    """`signature`, `values`: the known signatures, and below them the new ones."""
+    if known is None:
+        known = pl.DataFrame(schema={"signature": pl.Int32, "values": found.dtype})
+    new = found.unique(maintain_order=True).to_frame("values").join(known, on="values", how="anti")
+    numbered = new.with_columns(
+        signature=pl.int_range(known.height, known.height + new.height, dtype=pl.Int32)
+    )
+    return pl.concat([known, numbered.select(known.columns)])
+
+
+def _continued(now: pl.DataFrame, before: pl.DataFrame | None, release: int) -> pl.DataFrame:
+    """Stays that go on, those that are over (without their value), and those that begin."""
+    number = pl.lit(release, pl.Int32)
+    if before is None:
+        return now.with_columns(since=number, until=number, edge=pl.lit(value=True))
+    key = ["person", "signature"]
+    going_on = before.filter(pl.col("until") == release - 1)
+    current = going_on.join(now.select(*key, here="value"), on=key)
+    current = current.filter(pl.col("value").eq_missing(pl.col("here"))).drop("here")
+    over = before.join(current.select(*key, "until"), on=[*key, "until"], how="anti")
+    fresh = now.join(current, on=key, how="anti")
+    # Whoever begins another stay in the same signature is no edge, in none of their stays.
+    repeated = fresh.join(over, on=key, how="semi").select(key).with_columns(repeated=True)
+    over = over.join(repeated.unique(), on=key, how="left").with_columns(
+        value=pl.lit(None, before.schema["value"]), edge=pl.col("edge") & pl.col("repeated").is_null()
+    )
+    fresh = fresh.join(repeated.unique(), on=key, how="left").with_columns(
+        since=number, until=number, edge=pl.col("repeated").is_null()
+    )
+    columns = before.columns
+    return pl.concat(
+        [over.select(columns), current.with_columns(until=number).select(columns), fresh.select(columns)]
+    )
+
+
+def _forged(
+    here: pl.DataFrame, before: pl.DataFrame | None, people: pl.DataFrame, release: int
+) -> pl.DataFrame:
+    """The stays of counterfeits: each is an edge. One that is renewed is another, even if it looks the same."""
+    number = pl.lit(release, pl.Int32)
+    new = {"value": pl.lit(None), "since": number, "until": number, "edge": pl.lit(value=True)}
+    # Counterfeits that look alike, in several groups of one signature, are as many as they are.
+    copy = pl.int_range(pl.len()).over("person", "signature")
+    here = here.with_columns(person=pl.struct("person", copy.alias("copy")).hash(3))
+    if before is None:
+        return here.with_columns(**new)
+    renewed = _renewed(people, here, before, release).implode()
+    stays = (pl.col("until") == release - 1) & ~pl.col("signature").is_in(renewed)
+    current, over = before.filter(stays), before.filter(~stays)
+    fresh = here.join(current, on=["person", "signature"], how="anti").with_columns(**new)
+    return pl.concat([over, current.with_columns(until=number), fresh.select(before.columns)])
+
+
+def _renewed(people: pl.DataFrame, here: pl.DataFrame, before: pl.DataFrame, release: int) -> pl.Series:
+    """Signatures whose counterfeits are all new: a person left or came back, or an old one is gone."""
+    left = people.filter(pl.col("until") == release - 1)["signature"]
+    again = people.filter((pl.col("since") == release) & ~pl.col("edge"))["signature"]
+    lost = before.filter(pl.col("until") == release - 1).join(here, on=["person", "signature"], how="anti")
+    return pl.concat([left, again, lost["signature"]]).unique()

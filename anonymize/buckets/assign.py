@@ -1,0 +1,77 @@
+"""Execute a plan on rows, as one ranked join: which person goes to which bucket."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymize.buckets.counts import Demand, Plan
+from anonymize.buckets.divide import UNDECIDED, Division
+
+HELD_BACK = -1
+"""The bucket of people who wait for the next release."""
+
+
+def execute(plan: Plan, division: Division, ranks: np.ndarray) -> np.ndarray:
+    """The bucket of every person of T(n), or `HELD_BACK`.
+
+    Parameters
+    ----------
+    plan
+        How many people of each value, and of each class of changed people, every bucket receives.
+    division
+        The people of T(n), divided. N people.
+    ranks
+        uint64[N]: a secret order of the people (`keyed_ranks`).
+
+    Returns
+    -------
+    int64[N]
+    """
+    values = plan.moved.shape[1]
+    receiving, moved = np.nonzero(plan.moved)
+    demand = Demand(
+        queue=np.append(moved, values + plan.separated.queue),
+        bucket=np.append(receiving, plan.separated.bucket),
+        people=np.append(plan.moved[receiving, moved], plan.separated.people),
+    )
+    bucket = division.bucket.copy()
+    undecided = bucket == UNDECIDED
+    queues = values + len(plan.held_back_separated)
+    bucket[undecided] = assign(division.queue[undecided], demand, queues, ranks[undecided])
+    return bucket
+
+
+def assign(queue: np.ndarray, demand: Demand, queues: int, ranks: np.ndarray) -> np.ndarray:
+    """The bucket of every person, in a secret order among those who stand in the same queue.
+
+    Parameters
+    ----------
+    queue
+        int[N]: the queue each person stands in: people of one value (and one set of forbidden values)
+        are interchangeable.
+    demand
+        How many of them each bucket receives; people left over are held back.
+    queues
+        The number of queues.
+    ranks
+        uint64[N]: the secret order, which decides who of a queue goes where (section 4.2: "randomly pick").
+
+    Returns
+    -------
+    int64[N]
+        Buckets, or `HELD_BACK`.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.2, Figure 3, lines 10 and 11.
+    """
+    received = np.bincount(demand.queue, demand.people, minlength=queues).astype(np.int64)
+    held_back = np.bincount(queue, minlength=queues) - received
+    in_line = np.argsort(np.append(demand.queue, np.arange(queues)), kind="stable")
+    targets = np.append(demand.bucket, np.full(queues, HELD_BACK))[in_line]
+    places = np.append(demand.people, held_back)[in_line]
+    by_rank = np.argsort(ranks, kind="stable")
+    ranked = by_rank[np.argsort(queue[by_rank], kind="stable")]
+    bucket = np.empty(len(queue), np.int64)
+    bucket[ranked] = np.repeat(targets, places)
+    return bucket

@@ -1,0 +1,57 @@
+"""What a plan is made from and what it says: counts by bucket and value, however many people there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Demand(NamedTuple):
+    """How many people of a queue a bucket receives, in D entries."""
+
+    queue: np.ndarray
+    """int[D]"""
+    bucket: np.ndarray
+    """int[D]"""
+    people: np.ndarray
+    """int[D]: positive."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The people of T(n), counted. V values, B buckets, C classes of people who need a new signature."""
+
+    signatures: np.ndarray
+    """bool[B, V]: the values of each bucket's signature."""
+    bound: np.ndarray
+    """int[B, V]: people who keep their signature, by bucket and value (division, section 4.1)."""
+    free: np.ndarray
+    """int[V]: inserted people, S-, who may go to any bucket that has their value."""
+    separated_value: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    """int[C]: the new value of a class of people whose value left their signature."""
+    forbidden: np.ndarray = field(default_factory=lambda: np.empty((0, 0), bool))
+    """bool[C, V]: the values of all their earlier signatures, which the new one must avoid."""
+    separated: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    """int[C]: people in the class."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do, on counts. The first B of its B' buckets are those of `Counts`, in their order."""
+
+    signatures: np.ndarray
+    """bool[B', V]: signatures, with new buckets at the end."""
+    moved: np.ndarray
+    """int[B', V]: inserted people each bucket receives (balancing and assignment)."""
+    separated: Demand
+    """People of each separated class (its queue) each bucket receives."""
+    counterfeits: np.ndarray
+    """int[B', V]: counterfeits each bucket receives."""
+    held_back: np.ndarray
+    """int[V]: inserted people who wait for the next release (`wait`, `defer`)."""
+    held_back_separated: np.ndarray
+    """int[C]: separated people who wait for the next release (`defer`)."""
+    batch_counterfeits: int = 0
+    """Counterfeits, among those above, that make the inserted people m-eligible (`counterfeit`)."""

@@ -1,0 +1,155 @@
+"""Division: who keeps which signature, who may go anywhere, and who needs a new one.
+
+Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.1, extended to people who return or change value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from anonymize.buckets.counts import Counts
+from anonymize.buckets.memory import Memory
+from anonymize.buckets.values import known_values, positions
+from anonymize.columns import VALUE
+from anonymize.contract import Contract
+from anonymize.errors import ValueChangeRefused
+
+UNDECIDED = -1
+
+
+@dataclass(frozen=True)
+class Division:
+    """The people of T(n), divided. N people, V values."""
+
+    bucket: np.ndarray
+    """int[N]: the bucket of people who keep their signature, else `UNDECIDED`."""
+    queue: np.ndarray
+    """int[N]: for the undecided, their value, or V + class for people who need a new signature."""
+    returned: np.ndarray
+    """bool[N]: published before, though not in the last release."""
+    counts: Counts
+    """The same, counted."""
+
+
+def divide_people(
+    people: pl.DataFrame, contract: Contract, memory: Memory, number: int
+) -> tuple[pl.Series, np.ndarray, Division]:
+    """All sensitive values there are, everybody's position among them, and the people of T(n), divided.
+
+    Parameters
+    ----------
+    people
+        T(n): `pseudonym`, `value`.
+    contract
+        The sensitive attribute, and what to do where a value changed.
+    memory
+        What is remembered of the releases before.
+    number
+        n, counted from 1.
+
+    Raises
+    ------
+    SnapshotError
+        If sensitive values have another type than declared or than before, or are not declared.
+    ValueChangeRefused
+        If a person's new value is outside their signature and the contract refuses that.
+    """
+    values = known_values(people[VALUE], contract.sensitive, memory.buckets)
+    value = positions(people[VALUE], values)
+    signatures = _signature_matrix(memory.buckets, values)
+    division = divide(people["pseudonym"], value, memory.people, signatures, number)
+    if contract.principle.on_value_change == "refuse":
+        _refuse_value_changes(division)
+    return values, value, division
+
+
+def _signature_matrix(buckets: pl.DataFrame, values: pl.Series) -> np.ndarray:
+    """bool[B, V]: the signatures of all buckets."""
+    matrix = np.zeros((buckets.height, len(values)), bool)
+    pairs = buckets.explode("signature")
+    matrix[pairs["bucket_id"].to_numpy(), positions(pairs["signature"], values)] = True
+    return matrix
+
+
+def _refuse_value_changes(division: Division) -> None:
+    """Raise ValueChangeRefused if anybody has a value outside their signature."""
+    if changed := division.counts.separated.sum():
+        raise ValueChangeRefused(
+            f"{changed} people have a sensitive value outside their signature, and the contract says"
+            " on_value_change: refuse. Set it to separate, or begin a new series"
+        )
+
+
+def divide(
+    pseudonym: pl.Series, value: np.ndarray, memory: pl.DataFrame, signatures: np.ndarray, number: int
+) -> Division:
+    """Divide the people of T(n) by what is remembered of them.
+
+    Parameters
+    ----------
+    pseudonym
+        Binary[N]: the people of T(n).
+    value
+        int[N]: their sensitive values, as columns of `signatures`.
+    memory
+        As in `Memory.people`: all signatures each person ever had; those of one person are disjoint.
+    signatures
+        bool[B, V]: signatures by bucket id.
+    number
+        n, counted from 1.
+    """
+    people = pl.DataFrame({"row": np.arange(len(value)), "pseudonym": pseudonym})
+    remembered = people.join(memory, on="pseudonym")
+    row, earlier = remembered["row"].to_numpy(), remembered["bucket_id"].to_numpy()
+    keeps = signatures[earlier, value[row]]
+    bucket = np.full(len(value), UNDECIDED)
+    bucket[row[keeps]] = earlier[keeps]
+
+    last = np.zeros(len(value), np.int64)
+    np.maximum.at(last, row, remembered["last_release"].to_numpy())
+    separated = remembered.filter(pl.Series(bucket[row] == UNDECIDED))
+    row_class, class_value, forbidden = _classes(separated, value, signatures)
+    queue = value.copy()
+    queue[row_class["row"].to_numpy()] = signatures.shape[1] + row_class["class"].to_numpy()
+    return Division(
+        bucket=bucket,
+        queue=queue,
+        returned=(last > 0) & (last < number - 1),
+        counts=_count(bucket, queue, value, signatures, class_value, forbidden),
+    )
+
+
+def _classes(
+    separated: pl.DataFrame, value: np.ndarray, signatures: np.ndarray
+) -> tuple[pl.DataFrame, np.ndarray, np.ndarray]:
+    """People with the same new value and the same earlier signatures are one class.
+
+    Returns `row`, `class` per person, and the value and forbidden values of each class.
+    """
+    people = separated.group_by("row").agg(pl.col("bucket_id").sort().alias("earlier"))
+    people = people.with_columns(pl.Series("value", value[people["row"].to_numpy()]))
+    key = pl.col("earlier").cast(pl.List(pl.String)).list.join(",")
+    people = people.with_columns(pl.struct("value", key).rank("dense").cast(pl.Int64).alias("class") - 1)
+    classes = people.unique("class").sort("class")
+    forbidden = np.zeros((classes.height, signatures.shape[1]), bool)
+    pairs = classes.select("class", "earlier").explode("earlier")
+    np.logical_or.at(forbidden, pairs["class"].to_numpy(), signatures[pairs["earlier"].to_numpy()])
+    return people.select("row", "class"), classes["value"].to_numpy(), forbidden
+
+
+def _count(bucket, queue, value, signatures, class_value, forbidden) -> Counts:
+    buckets, values = signatures.shape
+    decided = bucket != UNDECIDED
+    bound = np.bincount(bucket[decided] * values + value[decided], minlength=buckets * values)
+    waiting = np.bincount(queue[~decided], minlength=values + len(class_value))
+    return Counts(
+        signatures=signatures,
+        bound=bound.reshape(buckets, values),
+        free=waiting[:values],
+        separated_value=class_value,
+        forbidden=forbidden,
+        separated=waiting[values:],
+    )

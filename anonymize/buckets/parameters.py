@@ -1,0 +1,53 @@
+"""The parameters that the principles of buckets share."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import StrictInt, field_validator
+
+from anonymize.contract import Contract, Parameters
+from anonymize.principle import Memory
+from anonymize.promise import Promise
+
+
+class BucketParameters(Parameters):
+    """What a contract says of a principle that puts people into buckets of at least m values."""
+
+    m: StrictInt
+    """Nobody's value is learnt with a confidence above 1/m. At least 2."""
+    on_ineligible: Literal["refuse", "wait", "counterfeit", "defer"] = "refuse"
+    """When more than 1/m of the inserted people share a value: refuse the release, hold back all of them
+    until they are eligible together with later ones, add the fewest counterfeits, or hold back the fewest."""
+    on_value_change: Literal["separate", "refuse"] = "separate"
+    """When a person's new value is outside their signature: a new, disjoint signature, or no release."""
+
+    @field_validator("m")
+    @classmethod
+    def _check_m(cls, m: int) -> int:
+        if m < 2:
+            raise ValueError(f"m ({m}) must be at least 2")
+        return m
+
+
+def bucket_faults(contract: Contract) -> list[tuple[str, str]]:
+    """Faults of a contract under a principle of buckets: fewer declared values than m."""
+    values, m = contract.sensitive.values, contract.principle.m
+    if values is None or len(values) >= m:
+        return []
+    return [
+        ("principle", f"m ({m}) needs as many sensitive values, and sensitive.values lists {len(values)}")
+    ]
+
+
+def bucket_promise(parameters: BucketParameters) -> Promise:
+    """Every person keeps at least m candidate values, and no value has a larger share of a group than 1/m."""
+    return Promise(candidates=parameters.m, largest_share=1 / parameters.m)
+
+
+BUCKETS_ASSET = Memory(
+    name="buckets",
+    description="How many people and counterfeits each signature has. Private; the next release keeps to it.",
+    figures=("buckets", "groups"),
+)
+"""The asset of what is remembered of the buckets."""

@@ -1,0 +1,132 @@
+"""New signatures for people whose sensitive value left their old one, disjoint from all they had.
+
+Whoever intersects a person's candidate sets then gets the empty set, never a small one. The paper does
+not treat changed values; this is republish's own rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anonymize.buckets.counts import Counts, Demand
+from anonymize.errors import NotEligible
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Buckets after the separated people found one."""
+
+    signatures: np.ndarray
+    """bool[B', V]: signatures, with new buckets at the end."""
+    present: np.ndarray
+    """int[B', V]: bound and separated people, by bucket and value."""
+    separated: Demand
+    """How many people of each class (its queue) each bucket receives."""
+    held_back: np.ndarray
+    """int[C]: people for whom too few values are left (`defer`)."""
+
+
+def place_separated(counts: Counts, m: int, on_ineligible: str, rng: np.random.Generator) -> Placed:
+    """Place every class of separated people in buckets disjoint from their earlier signatures.
+
+    Shortages that have to be filled anyway come first; then the bucket with the smallest signature,
+    which is a new one where none fits. Classes and buckets are visited in a random order: in a fixed
+    one, who knows it could tell which shortages were filled with people and which with counterfeits.
+
+    Raises
+    ------
+    NotEligible
+        If fewer than m values are left to a class and `on_ineligible` is not `defer`.
+    """
+    buckets = _Buckets(counts)
+    frequent_first = np.argsort(-counts.free, kind="stable")
+    held_back = np.zeros_like(counts.separated)
+    for group in rng.permutation(len(counts.separated)):
+        value, forbidden = counts.separated_value[group], counts.forbidden[group]
+        fitting = rng.permutation(buckets.that_fit(value, forbidden, m))
+        remaining = buckets.fill_shortages(group, value, fitting)
+        if not remaining:
+            continue
+        if not len(fitting):
+            signature = _new_signature(value, frequent_first[~forbidden[frequent_first]], m)
+            if signature is None:
+                held_back[group] = remaining
+                continue
+            fitting = [buckets.create(signature)]
+        smallest = min(fitting, key=lambda bucket: buckets.sizes[bucket])
+        buckets.receive(group, value, np.array([smallest]), np.array([remaining]))
+    if held_back.any() and on_ineligible != "defer":
+        raise NotEligible(
+            f"{held_back.sum()} people changed their sensitive value, and fewer than m ({m}) values outside"
+            " their earlier signatures are left to them. Set on_ineligible to defer (they are held back),"
+            " choose a smaller m, or begin a new series"
+        )
+    return buckets.placed(held_back)
+
+
+def _new_signature(value: int, allowed: np.ndarray, m: int) -> np.ndarray | None:
+    """The block of at least m values that `value` lies in, of the `allowed` ones cut into blocks in order.
+
+    Every other value of the block would have had the same signature, so that nobody can tell from the
+    choice which of them is the person's: "the value and m - 1 frequent ones" would give a rare one away.
+    For the same reason the order must not depend on the separated people's own values.
+    """
+    blocks = len(allowed) // m
+    if not blocks:
+        return None
+    block = min(int(np.flatnonzero(allowed == value)[0]) // m, blocks - 1)
+    return allowed[block * m : None if block == blocks - 1 else (block + 1) * m]
+
+
+class _Buckets:
+    """Buckets while they fill: at most one new bucket per class, so room for all is there at once."""
+
+    def __init__(self, counts: Counts):
+        self.classes = counts
+        self.existing, values = counts.signatures.shape
+        self.number = self.existing
+        rows = self.existing + len(counts.separated)
+        self.signatures = np.zeros((rows, values), bool)
+        self.signatures[: self.existing] = counts.signatures
+        self.present = np.zeros((rows, values), np.int64)
+        self.present[: self.existing] = counts.bound
+        self.sizes = self.signatures.sum(axis=1)
+        self.tallest = self.present.max(axis=1, initial=0)
+        self.entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def that_fit(self, value: int, forbidden: np.ndarray, m: int) -> np.ndarray:
+        """Buckets that have the value, none that is forbidden, and a signature of at least m values."""
+        has = np.flatnonzero(self.signatures[: self.number, value] & (self.sizes[: self.number] >= m))
+        return has[~(self.signatures[has] & forbidden).any(axis=1)]
+
+    def fill_shortages(self, group: int, value: int, fitting: np.ndarray) -> int:
+        """Place people of the class where their value is short; returns how many remain."""
+        short = self.tallest[fitting] - self.present[fitting, value]
+        people = int(self.classes.separated[group])
+        taken = np.clip(people - (np.cumsum(short) - short), 0, short)
+        self.receive(group, value, fitting[taken > 0], taken[taken > 0])
+        return people - int(taken.sum())
+
+    def receive(self, group: int, value: int, buckets: np.ndarray, people: np.ndarray) -> None:
+        self.present[buckets, value] += people
+        self.tallest[buckets] = np.maximum(self.tallest[buckets], self.present[buckets, value])
+        self.entries.append((np.full(len(buckets), group), buckets, people))
+
+    def create(self, signature: np.ndarray) -> int:
+        bucket = self.number
+        self.signatures[bucket, signature] = True
+        self.sizes[bucket] = len(signature)
+        self.number += 1
+        return bucket
+
+    def placed(self, held_back: np.ndarray) -> Placed:
+        none = np.empty(0, np.int64)
+        columns = zip((none, none, none), *self.entries, strict=True)
+        return Placed(
+            signatures=self.signatures[: self.number],
+            present=self.present[: self.number],
+            separated=Demand(*(np.concatenate(column) for column in columns)),
+            held_back=held_back,
+        )

@@ -1,0 +1,140 @@
+"""The quasi-identifiers of a contract: numbers, dates and categories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import polars as pl
+from pydantic import Field, StrictInt, ValidationError, ValidationInfo, field_validator
+
+from anonymize.contract.hierarchy import check_hierarchy
+from anonymize.contract.scalars import DateDomain, Declaration, Label, Number, NumberDomain, repeated
+
+
+class NumberAttribute(Declaration):
+    """A numeric quasi-identifier, published as an interval of numbers."""
+
+    kind: Literal["number"]
+    """`number`"""
+    name: Label
+    """The snapshot's column."""
+    domain: NumberDomain
+    """Lowest and highest value there can be. Two whole numbers make a whole-number attribute."""
+    min_width: Number = 0
+    """The narrowest interval that may be published: values covered if whole-number, else length."""
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the values are whole numbers."""
+        return all(isinstance(bound, int) for bound in self.domain)
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """The values' type in tables."""
+        return pl.Int64() if self.discrete else pl.Float64()
+
+    @field_validator("min_width")
+    @classmethod
+    def _check_min_width(cls, min_width: float, info: ValidationInfo) -> float:
+        if "domain" not in info.data:
+            return min_width
+        low, high = info.data["domain"]
+        discrete = isinstance(low, int) and isinstance(high, int)
+        if discrete and not isinstance(min_width, int):
+            raise ValueError(f"must be a whole number, as the domain's bounds are, not {min_width}")
+        return _check_width(min_width, high - low + discrete)
+
+
+class DateAttribute(Declaration):
+    """A date quasi-identifier, published as an interval of dates."""
+
+    kind: Literal["date"]
+    """`date`"""
+    name: Label
+    """The snapshot's column."""
+    domain: DateDomain
+    """Earliest and latest date there can be."""
+    min_width: StrictInt = 0
+    """The narrowest interval that may be published, in days covered."""
+
+    discrete = property(lambda _: True)
+    dtype = property(lambda _: pl.Date())
+
+    @field_validator("min_width")
+    @classmethod
+    def _check_min_width(cls, min_width: int, info: ValidationInfo) -> int:
+        if "domain" not in info.data:
+            return min_width
+        low, high = info.data["domain"]
+        return _check_width(min_width, (high - low).days + 1)
+
+
+class CategoryAttribute(Declaration):
+    """A categorical quasi-identifier, published as an interval of its ordered labels."""
+
+    kind: Literal["category"]
+    """`category`"""
+    name: Label
+    """The snapshot's column."""
+    order: tuple[Label, ...] | None = None
+    """The labels, in the order in which intervals are formed."""
+    hierarchy: Annotated[tuple[tuple[Label, ...], ...] | None, Field(validate_default=True)] = None
+    """One path `leaf, parent, …, root` per label; the tree's leaves from left to right are the order."""
+    min_width: StrictInt = 0
+    """The fewest labels an interval may cover."""
+
+    discrete = property(lambda _: True)
+    dtype = property(lambda _: pl.String())
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels in the order of their codes, which begin with 0."""
+        return self.order or tuple(path[0] for path in self.hierarchy)
+
+    @field_validator("order")
+    @classmethod
+    def _check_order(cls, order: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if order is not None and not order:
+            raise ValueError("needs at least one label")
+        if order is not None and (twice := repeated(order)):
+            raise ValueError(f"lists {twice} more than once")
+        return order
+
+    @field_validator("hierarchy", mode="wrap")
+    @classmethod
+    def _read_hierarchy(cls, declared: Any, validate: Callable, info: ValidationInfo) -> Any:
+        """A hierarchy named by its file is read by whoever may read files (the validation context)."""
+        if "order" in info.data and (declared is None) == (info.data["order"] is None):
+            raise ValueError("give either order (a list of labels) or hierarchy (a CSV file), one of the two")
+        if declared is None:
+            return None
+        paths = declared
+        if isinstance(declared, str):
+            read = (info.context or {}).get("read_hierarchy")
+            if read is None:
+                raise ValueError(f"names a file ({declared}), and there are no files here: give the paths")
+            paths = read(declared)
+        try:
+            return check_hierarchy(validate(paths))
+        except ValueError as error:
+            if isinstance(error, ValidationError) or not isinstance(declared, str):
+                raise
+            raise ValueError(f"{declared}, {error}") from None
+
+    @field_validator("min_width")
+    @classmethod
+    def _check_min_width(cls, min_width: int, info: ValidationInfo) -> int:
+        order, hierarchy = info.data.get("order"), info.data.get("hierarchy")
+        if not (order or hierarchy):
+            return min_width
+        return _check_width(min_width, len(order or hierarchy))
+
+
+QuasiIdentifier = Annotated[NumberAttribute | DateAttribute | CategoryAttribute, Field(discriminator="kind")]
+
+
+def _check_width(min_width: float, widest: float) -> float:
+    if not 0 <= min_width <= widest:
+        raise ValueError(f"must be between 0 and the domain's width ({widest}), not {min_width}")
+    return min_width

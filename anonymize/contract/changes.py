@@ -1,0 +1,121 @@
+"""What changed in a contract since the release before, and whether that is safe within a series.
+
+A change is *safe* if everything promised so far still holds, and what is promised from now on as well. It
+needs *consent* if it weakens what is promised from now on, or makes releases harder to compare: the contract
+has to accept it by name for one release. It needs a *new series* if promises made could not be kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier
+from anonymize.contract.schema import Schema
+
+Verdict = Literal["safe", "consent", "new series"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One difference between two contracts."""
+
+    name: str
+    """What it is accepted by: `m`, `age.min_width`, …"""
+    says: str
+    """From what to what."""
+    verdict: Verdict
+    why: str
+    """In one sentence."""
+
+
+def declared_columns(schema: Schema) -> dict[str, Any]:
+    """The columns that a contract declares, as JSON: what `column_changes` compares with later."""
+    return schema.model_dump(mode="json", include={"quasi_identifiers", "sensitive"})
+
+
+def column_changes(before: Mapping[str, Any], now: Schema) -> list[Change]:
+    """What changed in the quasi-identifiers and the sensitive attribute.
+
+    Parameters
+    ----------
+    before
+        What `declared_columns` returned for the release before.
+    now
+        The columns as declared today.
+    """
+    former = {qi["name"]: qi for qi in before["quasi_identifiers"]}
+    today = {qi.name: qi for qi in now.quasi_identifiers}
+    dropped = [
+        Change(name, "is not published any more", "safe", "Less is published of each person.")
+        for name in former
+        if name not in today
+    ]
+    added = [
+        Change(
+            name,
+            "is published from now on",
+            "consent",
+            "An adversary who does not know it yet may learn it of people with rare quasi-identifiers.",
+        )
+        for name in today
+        if name not in former
+    ]
+    kept = [
+        change
+        for name, qi in today.items()
+        if name in former
+        for change in _attribute_changes(former[name], qi)
+    ]
+    return [*dropped, *added, *kept, *_value_changes(before["sensitive"], now.sensitive.values)]
+
+
+def _attribute_changes(former: Mapping[str, Any], qi: QuasiIdentifier) -> list[Change]:
+    today = qi.model_dump(mode="json")
+    if former["kind"] != today["kind"]:
+        says = f"was of kind {former['kind']}, is of kind {today['kind']}"
+        return [Change(f"{qi.name}.kind", says, "consent", "Intervals before and after can't be compared.")]
+    changes = []
+    if today["min_width"] < former["min_width"]:
+        says = f"{former['min_width']} -> {today['min_width']}"
+        why = "Intervals may be narrower than people were promised so far."
+        changes.append(Change(f"{qi.name}.min_width", says, "consent", why))
+    elif today["min_width"] > former["min_width"]:
+        says = f"{former['min_width']} -> {today['min_width']}"
+        changes.append(Change(f"{qi.name}.min_width", says, "safe", "Intervals only become wider."))
+    if isinstance(qi, CategoryAttribute):
+        return [*changes, *_label_changes(former, qi)]
+    if former["domain"] != today["domain"]:
+        says = f"{former['domain']} -> {today['domain']}"
+        why = "Every value is checked against the domain."
+        changes.append(Change(f"{qi.name}.domain", says, "safe", why))
+    return changes
+
+
+def _label_changes(former: Mapping[str, Any], qi: CategoryAttribute) -> list[Change]:
+    before = former["order"] or [path[0] for path in former["hierarchy"]]
+    now = list(qi.labels)
+    changes = []
+    if added := [label for label in now if label not in before]:
+        changes.append(Change(f"{qi.name}.labels", f"{len(added)} labels are new", "safe", "A domain grew."))
+    if gone := [label for label in before if label not in now]:
+        why = "Counterfeits that carry them are replaced."
+        changes.append(Change(f"{qi.name}.labels", f"{len(gone)} labels are gone", "safe", why))
+    if [label for label in before if label in now] != [label for label in now if label in before]:
+        why = "An interval of labels means another set than in earlier releases."
+        changes.append(Change(f"{qi.name}.order", "the labels are in another order", "consent", why))
+    return changes
+
+
+def _value_changes(former: Mapping[str, Any], values: tuple | None) -> list[Change]:
+    before, now = former["values"], values
+    if before is None or now is None:
+        return []
+    changes = []
+    if added := set(now) - set(before):
+        changes.append(Change("sensitive.values", f"{len(added)} values are new", "safe", "A domain grew."))
+    if gone := set(before) - set(now):
+        why = "Signatures still hold them, so that people published with them lose a candidate value."
+        changes.append(Change("sensitive.values", f"{len(gone)} values are gone", "consent", why))
+    return changes

@@ -1,0 +1,48 @@
+"""What a publisher expects of a snapshot and a release, so that an odd one is refused and not published."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, StrictInt, field_validator
+
+from anonymize.contract.scalars import Declaration, shown
+
+
+def _share(declared: Any) -> Any:
+    if type(declared) not in (int, float) or not 0 <= declared <= 1:
+        raise ValueError(f"must be a share between 0 and 1, not {shown(declared)}")
+    return float(declared)
+
+
+Share = Annotated[float, BeforeValidator(_share)]
+
+CHANGED = 0.1
+"""The largest share of people whose value may change between two snapshots, where values are persistent."""
+
+
+class Expect(Declaration):
+    """What is ordinary. A snapshot or release outside of it is refused, unless it is accepted by name."""
+
+    people: tuple[StrictInt, StrictInt] | None = None
+    """The fewest and the most people of a snapshot; without it, any number from 1 on."""
+    carried: Share = 0.5
+    """At least this share of the people of the snapshot before are in the next one."""
+    new: Share = 1.0
+    """At most this share of a snapshot's people were not in the snapshot before."""
+    changed: Share | None = None
+    """At most this share of the people in both snapshots has another sensitive value; 0.1 if values are
+    persistent, any share if they are transient."""
+    counterfeits: Share = 0.5
+    """At most this share of a release's tuples are counterfeits."""
+
+    @field_validator("people")
+    @classmethod
+    def _check_people(cls, people: tuple[int, int] | None) -> tuple[int, int] | None:
+        if people is not None and not 1 <= people[0] <= people[1]:
+            raise ValueError(f"must be [fewest, most], from 1 on, not [{people[0]}, {people[1]}]")
+        return people
+
+
+MEASURES = tuple(Expect.model_fields)
+"""What can be expected, and accepted by name."""

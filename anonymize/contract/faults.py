@@ -1,0 +1,121 @@
+"""The faults of a contract in a publisher's words: the key, what is wrong, and what is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from anonymize.contract.attributes import CategoryAttribute, DateAttribute, NumberAttribute
+from anonymize.contract.contract import Contract
+from anonymize.contract.parameters import Parameters
+from anonymize.contract.scalars import Declaration, shown
+from anonymize.contract.schema import role_fault
+from anonymize.contract.sensitive import Sensitive
+from anonymize.contract.source import FileSource, QuerySource, Releases, is_query
+
+Location = Sequence[str | int]
+Principles = Mapping[str, type[Parameters]]
+
+
+def describe_faults(
+    declared: Mapping, error: ValidationError, principles: Principles
+) -> list[tuple[str, str]]:
+    """Every fault of a contract as `(key, what is wrong and what is accepted)`.
+
+    Faults between columns are among them, also where a column has a fault of its own.
+
+    Parameters
+    ----------
+    declared
+        The mapping that could not be read as a contract.
+    error
+        What pydantic found.
+    principles
+        The class of parameters of every principle there is, by the principle's name.
+    """
+    faults = [_fault(declared, fault, principles) for fault in error.errors()]
+    between = ("", role_fault(*_declared_names(declared)))
+    return faults if between[1] is None or between in faults else [*faults, between]
+
+
+_REWORDED = {
+    "missing": "is missing",
+    "string_type": "must be text: write {input} in quotes",
+    "int_type": "must be a whole number, not {input}",
+    "tuple_type": "must be a list, not {input}",
+    "model_type": "must be a mapping of keys, not {input}",
+    "model_attributes_type": "must be a mapping of keys, not {input}",
+    "invalid_key": "is unknown: keys are text",
+    "union_tag_not_found": "{discriminator} is missing; accepted: {tags}",
+    "union_tag_invalid": "{tag} is unknown; accepted: {tags}",
+    "literal_error": "{input} is unknown; accepted: {expected}",
+    "string_pattern_mismatch": "{input} is not accepted; it must match {pattern}",
+    "extra_forbidden": "is unknown; accepted: {keys}",
+}
+
+
+def _fault(declared: Mapping, fault: Mapping, principles: Principles) -> tuple[str, str]:
+    """A pydantic error as `(key, what is wrong and what is accepted)`, in a publisher's words."""
+    kind, location, context = fault["type"], fault["loc"], fault.get("ctx") or {}
+    key = _key(declared, location)
+    if kind == "union_tag_invalid":
+        key += f".{context['discriminator'].strip(chr(39))}"
+    if kind not in _REWORDED:
+        return key, fault["msg"].removeprefix("Value error, ")
+    words = {
+        "input": shown(fault["input"]),
+        "discriminator": str(context.get("discriminator")).strip("'"),
+        "tag": context.get("tag"),
+        "tags": ", ".join(_KINDS),
+        "expected": str(context.get("expected")).replace("'", "").replace(" or ", ", "),
+        "pattern": context.get("pattern"),
+        "keys": ", ".join(_part(declared, location, principles).model_fields),
+    }
+    return key, _REWORDED[kind].format_map(words)
+
+
+def _key(declared: Any, location: Location) -> str:
+    """`quasi_identifiers[age].domain` for a location in the mapping; union branches are left out."""
+    key, at = "", declared
+    branch = 2 if location[:1] == ("quasi_identifiers",) else len(location)
+    for step in (*location[:branch], *location[branch + 1 :]):
+        if isinstance(step, int):
+            at = at[step] if isinstance(at, Sequence) and step < len(at) else None
+            key += f"[{_name(at) or step}]"
+        else:
+            at = at.get(step) if isinstance(at, Mapping) else None
+            key += f".{step}" if key else step
+    return key
+
+
+_KINDS = {"number": NumberAttribute, "date": DateAttribute, "category": CategoryAttribute}
+
+
+def _part(declared: Mapping, location: Location, principles: Principles) -> type[Declaration]:
+    """The part of the contract that a location of one of its keys lies in."""
+    if kinds := [step for step in location[:-1] if step in _KINDS]:
+        return _KINDS[kinds[0]]
+    source = QuerySource if is_query(declared.get("source")) else FileSource
+    parts = {"source": source, "releases": Releases, "sensitive": Sensitive}
+    if named := principles.get(_name(declared.get("principle")) or ""):
+        parts["principle"] = named
+    return parts.get(location[0], Contract) if len(location) > 1 else Contract
+
+
+def _declared_names(declared: Mapping) -> tuple[str | None, list[str], str | None]:
+    """Identifier, quasi-identifiers and sensitive column as far as a faulty contract names them."""
+    attributes = declared.get("quasi_identifiers")
+    names = [_name(attribute) for attribute in attributes] if isinstance(attributes, list | tuple) else []
+    identifier = declared.get("identifier")
+    return (
+        identifier if isinstance(identifier, str) else None,
+        [name for name in names if name is not None],
+        _name(declared.get("sensitive")),
+    )
+
+
+def _name(part: Any) -> str | None:
+    name = part.get("name") if isinstance(part, Mapping) else None
+    return name if isinstance(name, str) else None

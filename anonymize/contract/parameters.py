@@ -1,0 +1,47 @@
+"""The parameters of a principle: what every principle's own class of them has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from anonymize.contract.scalars import Declaration
+
+
+class Parameters(Declaration):
+    """What a contract says under `principle`. Each principle has a class of its own, with its parameters."""
+
+    name: str
+    """The principle's name."""
+
+
+def read_parameters(declared: Any, principles: Mapping[str, type[Parameters]]) -> Parameters:
+    """The parameters that a contract declares, in the class of the principle it names.
+
+    Parameters
+    ----------
+    declared
+        What the contract says under `principle`.
+    principles
+        The class of parameters of every principle there is, by the principle's name.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        Naming every fault.
+    """
+    if not isinstance(declared, Mapping):
+        raise _fault("model_type", (), declared, {"class_name": "principle"})
+    if "name" not in declared:
+        raise ValueError(f"name is missing; accepted: {', '.join(principles)}")
+    named = principles.get(declared["name"]) if isinstance(declared["name"], str) else None
+    if named is None:
+        raise _fault("literal_error", ("name",), declared["name"], {"expected": ", ".join(principles)})
+    return named.model_validate(declared)
+
+
+def _fault(kind: str, location: tuple[str, ...], given: Any, context: dict[str, str]) -> ValidationError:
+    details = {"type": kind, "loc": location, "input": given, "ctx": context}
+    return ValidationError.from_exception_data("principle", [details])

@@ -1,0 +1,77 @@
+"""The scalars that a contract is written in: numbers, dates, labels and domains, each with its own error."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StrictFloat, StrictInt, StrictStr
+
+
+class Declaration(BaseModel):
+    """A part of a contract: unknown keys are faults, nothing changes after construction."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+def shown(declared: Any) -> str:
+    """What was declared, as a contract writes it and short enough for a line."""
+    words = {None: "nothing", True: "true", False: "false", "": "empty text"}
+    if declared is None or isinstance(declared, bool | str):
+        text = words.get(declared, str(declared))
+    else:
+        text = repr(declared).replace("'", "")
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def repeated(names: Sequence) -> Any:
+    """The first name that occurs twice, or None."""
+    seen = set()
+    return next((name for name in names if name in seen or seen.add(name)), None)
+
+
+def _number(declared: Any) -> Any:
+    if type(declared) not in (int, float) or not abs(declared) < 2**53:
+        raise ValueError(f"must be a number within 2^53, not {shown(declared)}")
+    return declared
+
+
+def _date(declared: Any) -> Any:
+    """A date, or its text; never a number, which pydantic would take for seconds since 1970."""
+    if isinstance(declared, str):
+        try:
+            return dt.datetime.strptime(declared, "%Y-%m-%d").date()  # noqa: DTZ007 - a date has no zone
+        except ValueError:
+            pass
+    if type(declared) is not dt.date:
+        raise ValueError(f"must be a date, YYYY-MM-DD, not {shown(declared)}")
+    return declared
+
+
+def _label(declared: Any) -> Any:
+    if declared == "":
+        raise ValueError("must not be empty")
+    if isinstance(declared, str):
+        return declared
+    raise ValueError(f"must be text, not {shown(declared)}: write it in quotes")
+
+
+def _pair(declared: Any) -> Any:
+    if not isinstance(declared, list | tuple) or len(declared) != 2:
+        raise ValueError(f"must be a list of two, [lowest, highest], not {shown(declared)}")
+    return declared
+
+
+def _ascending(domain: tuple) -> tuple:
+    low, high = domain
+    if low > high:
+        raise ValueError(f"must go from the lowest to the highest value, not from {low} to {high}")
+    return domain
+
+
+Number = Annotated[StrictInt | StrictFloat, BeforeValidator(_number)]
+Date = Annotated[dt.date, BeforeValidator(_date)]
+Label = Annotated[StrictStr, BeforeValidator(_label)]
+NumberDomain = Annotated[tuple[Number, Number], BeforeValidator(_pair), AfterValidator(_ascending)]
+DateDomain = Annotated[tuple[Date, Date], BeforeValidator(_pair), AfterValidator(_ascending)]

@@ -1,0 +1,56 @@
+"""Where the snapshots of a contract come from, and when releases are due."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import StrictStr, field_validator
+
+from anonymize.contract.scalars import Date, Declaration
+
+
+class FileSource(Declaration):
+    """Snapshots that arrive as files."""
+
+    path: StrictStr
+    """A .parquet or .csv file for each release, with `{release}` in its name; relative to the contract."""
+
+    @field_validator("path")
+    @classmethod
+    def _check_path(cls, path: str) -> str:
+        if "{release}" not in path:
+            raise ValueError("needs {release} in it: each release has a snapshot of its own")
+        if not path.endswith((".parquet", ".csv")):
+            raise ValueError("must end in .parquet or .csv")
+        return path
+
+
+class QuerySource(Declaration):
+    """Snapshots that a database answers with."""
+
+    dsn: StrictStr
+    """`duckdb:///file` (relative to the contract) or `postgresql://user@host/database`."""
+    query: StrictStr
+    """One SELECT; `:release` in it stands for the release's date."""
+
+    @field_validator("dsn")
+    @classmethod
+    def _check_dsn(cls, dsn: str) -> str:
+        if not dsn.startswith(("duckdb:///", "postgresql://")):
+            raise ValueError("must start with duckdb:/// or postgresql://")
+        return dsn
+
+
+class Releases(Declaration):
+    """When releases are due."""
+
+    first: Date
+    """The date of the first release."""
+    cron: StrictStr
+    """The schedule; each tick from `first` on is a release, named by its date."""
+
+
+def is_query(source: Any) -> bool:
+    """Whether a source is a query: one with a dsn or a query, so that faults are told of one kind alone."""
+    return isinstance(source, Mapping) and bool({"dsn", "query"} & set(source))

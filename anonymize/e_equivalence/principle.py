@@ -1,0 +1,65 @@
+"""e-equivalence as the data product knows it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from anonymize.buckets.parameters import BUCKETS_ASSET, bucket_faults, bucket_promise
+from anonymize.contract import Contract
+from anonymize.e_equivalence.evidence import evidence
+from anonymize.e_equivalence.min_cut import smallest_safe_cut
+from anonymize.e_equivalence.parameters import EEquivalence
+from anonymize.e_equivalence.plots import plots
+from anonymize.e_equivalence.release import release
+from anonymize.formats import ANATOMY
+from anonymize.principle import Check, Principle
+from anonymize.promise import Promise
+
+
+def _faults(contract: Contract) -> list[tuple[str, str]]:
+    """Minimum widths can't be kept where exact quasi-identifiers are published."""
+    wide = [qi.name for qi in contract.quasi_identifiers if qi.min_width > int(qi.discrete)]
+    if not wide:
+        return bucket_faults(contract)
+    fault = (
+        f"min_width of {', '.join(wide)} can't be kept: {contract.principle.name} publishes exact"
+        " quasi-identifiers. Leave it out, or make the column coarser in the source"
+    )
+    return [*bucket_faults(contract), ("", fault)]
+
+
+def _promise(parameters: EEquivalence) -> Promise:
+    return replace(bucket_promise(parameters), equivalence=parameters.e)
+
+
+E_EQUIVALENCE = Principle(
+    parameters=EEquivalence,
+    version="2",
+    release=release,
+    evidence=evidence,
+    checks=(
+        Check(
+            "balance",
+            "Every group holds each of its values equally often, and at least m where anybody's signature is"
+            " new.",
+        ),
+        Check(
+            "signature_invariance",
+            "Each person's signature equals each earlier one or shares no value with it.",
+        ),
+        Check("coverage", "Every person's group has their quasi-identifiers and their value."),
+        Check("counterfeits", "R(n) is exact: a group's tuples are its people and its stated counterfeits."),
+        Check("cuts", "Every cut that the release adds to a bucket's graph weighs more than 2(e - 1)."),
+    ),
+    suite_parameters=lambda contract, figures: {
+        "m": contract.principle.m,
+        "smallest_safe_cut": smallest_safe_cut(contract.principle.e),
+        "held_back": figures["held_back"],
+    },
+    promise=_promise,
+    format=lambda _contract: ANATOMY,
+    faults=_faults,
+    memory=BUCKETS_ASSET,
+    plots=plots,
+)
+"""Everything that the data product needs to make, judge and show e-equivalent releases."""

@@ -1,0 +1,108 @@
+"""Whether a snapshot and a release are what the publisher expects: figures beside what is ordinary."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import polars as pl
+
+from anonymize.contract import Contract
+from anonymize.contract.expect import CHANGED
+
+SCHEMA = {
+    "measure": pl.String,
+    "found": pl.Float64,
+    "least": pl.Float64,
+    "most": pl.Float64,
+    "accepted": pl.Boolean,
+    "odd": pl.Int64,
+}
+
+
+def expected_of_snapshot(
+    figures: Mapping[str, int], contract: Contract, accepted: Collection[str]
+) -> pl.DataFrame:
+    """`measure`, `found`, `least`, `most`, `accepted`, `odd`: a snapshot beside what is ordinary.
+
+    Parameters
+    ----------
+    figures
+        What `delta_figures` counted.
+    contract
+        Its `expect`, and whether values are persistent.
+    accepted
+        Measures that may be odd this once.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row for each of `people`, `carried`, `new` and `changed`; of the first snapshot for `people`
+        alone. `odd` is 1 where what was found is neither ordinary nor accepted.
+    """
+    expect = contract.expect
+    both = figures["carried"] + figures["changed"]
+    before, people = both + figures["deleted"], both + figures["inserted"]
+    fewest, most = expect.people or (1, None)
+    rows = [("people", float(people), float(fewest), most)]
+    if before:
+        changed = expect.changed
+        if changed is None:
+            changed = CHANGED if contract.sensitive.semantics == "persistent" else 1.0
+        rows += [
+            ("carried", both / before, expect.carried, None),
+            ("new", figures["inserted"] / max(1, people), None, expect.new),
+            ("changed", figures["changed"] / max(1, both), None, changed),
+        ]
+    return _judged(rows, accepted)
+
+
+def expected_of_release(
+    figures: Mapping[str, float], contract: Contract, accepted: Collection[str]
+) -> pl.DataFrame:
+    """The same for a release: one row, `counterfeits`, the share of the tuples that nobody stands behind.
+
+    Parameters
+    ----------
+    figures
+        The candidate's figures.
+    contract, accepted
+        As for `expected_of_snapshot`.
+    """
+    share = figures["counterfeits"] / max(1, figures["tuples"])
+    return _judged([("counterfeits", share, None, contract.expect.counterfeits)], accepted)
+
+
+def describe_odd(evidence: pl.DataFrame) -> list[str]:
+    """What is odd, in a publisher's words: the measure, what was found and what is expected."""
+    return [
+        _words(**{name: row[name] for name in ("measure", "found", "least", "most")})
+        for row in evidence.filter(pl.col("odd") > 0).iter_rows(named=True)
+    ]
+
+
+_MEANINGS = {
+    "people": "the snapshot has {found:,.0f} people",
+    "carried": "{found:.1%} of the people of the snapshot before are in this one",
+    "new": "{found:.1%} of the people were not in the snapshot before",
+    "changed": "{found:.1%} of the people in both snapshots have another sensitive value",
+    "counterfeits": "{found:.1%} of the tuples would be counterfeits",
+}
+
+
+def _words(measure: str, found: float, least: float | None, most: float | None) -> str:
+    limit = f"at least {least:,.10g}" if least is not None and found < least else f"at most {most:,.10g}"
+    return f"{_MEANINGS[measure].format(found=found)}; expect.{measure} says {limit}"
+
+
+def _judged(
+    rows: list[tuple[str, float, float | None, float | None]], accepted: Collection[str]
+) -> pl.DataFrame:
+    odd = [
+        (least is not None and found < least) or (most is not None and found > most)
+        for _, found, least, most in rows
+    ]
+    judged = [
+        (*row, row[0] in accepted, int(is_odd and row[0] not in accepted))
+        for row, is_odd in zip(rows, odd, strict=True)
+    ]
+    return pl.DataFrame(judged, schema=SCHEMA, orient="row")

@@ -1,0 +1,15 @@
+"""Release formats: from groups to published tables, and back.
+
+`generalization` publishes an interval for each quasi-identifier of a group, `anatomy` exact quasi-identifiers
+and values in two tables. A principle names its format; a manifest states it.
+"""
+
+from anonymize.formats.anatomy import ANATOMY
+from anonymize.formats.format import Format, PublishedColumn
+from anonymize.formats.generalization import GENERALIZATION
+from anonymize.formats.published import Published
+
+FORMATS = {one.name: one for one in (GENERALIZATION, ANATOMY)}
+"""Every format by its name."""
+
+__all__ = ["ANATOMY", "FORMATS", "GENERALIZATION", "Format", "Published", "PublishedColumn"]

@@ -1,0 +1,146 @@
+"""Anatomy: exact quasi-identifiers and values in two tables that share nothing but group ids.
+
+Xiao and Tao, Anatomy, VLDB 2006; He, Barman and Naughton, ICDE 2011, section IV-A.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from anonymize.codes import encode
+from anonymize.columns import VALUE
+from anonymize.contract import Schema
+from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
+from anonymize.formats.published import GROUP, Published, stated_counterfeits
+
+QUASI_IDENTIFIERS = "quasi_identifiers"
+"""The main table: a row for each tuple."""
+SENSITIVE = "sensitive"
+"""The values of each group, with how often the group has them."""
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """T*(n) as two tables, and R(n), ready to be published, and which published group each tuple is in."""
+
+    tables: dict[str, pl.DataFrame]
+    """`quasi_identifiers` (`group_id`, `<qi>` …: one row per tuple), `sensitive` (`group_id`, `<sensitive>`,
+    `count`) and `counterfeits` (R(n): `group_id`, `count`); each sorted by all columns."""
+    group_id: np.ndarray
+    """int64[N]: the published group of each tuple."""
+
+
+def anatomize(
+    quasi_identifiers: pl.DataFrame,
+    values: pl.Series,
+    group: np.ndarray,
+    counterfeit: np.ndarray,
+    schema: Schema,
+) -> Anatomy:
+    """Publish each group's quasi-identifiers and its values apart.
+
+    Rows are sorted by their content and groups numbered by theirs, so that neither order says who has
+    which value, who is a counterfeit, or which group was which in the release before.
+
+    Parameters
+    ----------
+    quasi_identifiers
+        N tuples in columns `qi_0`, …, people and counterfeits alike.
+    values
+        Their sensitive values.
+    group
+        int[N]: their groups, 0, 1, …. No two groups hold the same values.
+    counterfeit
+        bool[N]: which of them nobody stands behind.
+    schema
+        The quasi-identifiers and the sensitive attribute.
+    """
+    qis = [column for column, _ in schema.attributes()]
+    tuples = quasi_identifiers.select(qis).with_columns(
+        pl.Series("group", group), values.alias(VALUE), pl.Series("counterfeit", counterfeit)
+    )
+    counts = tuples.group_by("group", VALUE).agg(pl.len().cast(pl.Int64).alias("count"))
+    numbers = _numbered_by_content(tuples.select("group", *qis), counts)
+    numbered = tuples.join(numbers, on="group", maintain_order="left")
+    tables = {
+        QUASI_IDENTIFIERS: numbered.sort("group_id", *qis),
+        SENSITIVE: counts.join(numbers, on="group").sort("group_id", VALUE),
+        "counterfeits": numbered.group_by("group_id")
+        .agg(pl.col("counterfeit").sum().cast(pl.Int64).alias("count"))
+        .filter(pl.col("count") > 0)
+        .sort("group_id"),
+    }
+    return Anatomy(tables=ANATOMY.published(tables, schema), group_id=numbered["group_id"].to_numpy())
+
+
+def _numbered_by_content(tuples: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
+    """`group`, `group_id`: groups in the order of their first row, then of the values they hold."""
+    qis = [name for name in tuples.columns if name != "group"]
+    first = (
+        tuples.sort(qis).with_columns(row=pl.struct(qis).rle_id()).group_by("group").agg(pl.col("row").min())
+    )
+    signatures = counts.sort(VALUE).group_by("group", maintain_order=True).agg(pl.col(VALUE))
+    values = counts[VALUE].unique().sort()
+    rank = pl.element().replace_strict(values, range(len(values)), return_dtype=pl.Int64).cast(pl.String)
+    held = pl.col(VALUE).list.eval(rank.str.zfill(len(str(len(values))))).list.join("").alias("held")
+    return (
+        first.join(signatures.select("group", held), on="group")
+        .sort("row", "held")
+        .select("group", pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("group_id"))
+    )
+
+
+def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
+    group = PublishedColumn(
+        "group_id", "group_id", "Int64", "all that the tables share; groups are numbered by content"
+    )
+    exact = [
+        PublishedColumn(
+            column, qi.name, str(qi.dtype), f"{qi.name} of somebody in the group, or a counterfeit", column
+        )
+        for column, qi in schema.attributes()
+    ]
+    value = PublishedColumn(
+        VALUE,
+        schema.sensitive.name,
+        schema.sensitive.dtype,
+        "in a table of its own: held in the group",
+        VALUE,
+    )
+    count = PublishedColumn("count", "count", "Int64", "how many tuples of the group have the value")
+    return {
+        QUASI_IDENTIFIERS: [group, *exact],
+        SENSITIVE: [group, value, count],
+        "counterfeits": COUNTERFEITS,
+    }
+
+
+def _read(tables: Tables, schema: Schema) -> Published:
+    """Two tables that share nothing but the group id, and their R(n): a box of no width for each tuple.
+
+    References
+    ----------
+    He, Barman and Naughton, Preventing equivalence attacks, ICDE 2011, section IV-A.
+    """
+    bounds = [
+        encode(pl.col(column), qi).alias(f"{column}_{end}")
+        for column, qi in schema.attributes()
+        for end in ("low", "high")
+    ]
+    values = tables[SENSITIVE].select(GROUP, VALUE, pl.col("count").cast(pl.Int64).alias("tuples"))
+    return Published(
+        boxes=tables[QUASI_IDENTIFIERS].select(GROUP, *bounds).unique(maintain_order=True),
+        values=values.sort("group_id", VALUE),
+        counterfeits=stated_counterfeits(tables),
+    )
+
+
+ANATOMY = Format(
+    name="anatomy",
+    columns=_columns,
+    read=_read,
+    counterfeit_key=lambda schema: [column for column, _ in schema.attributes()],
+)

@@ -1,0 +1,103 @@
+"""What a release format is: its tables and columns, how they are read back, and their charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from anonymize.contract import Schema
+from anonymize.formats.published import Published
+from anonymize.plot import Plot
+
+Tables = Mapping[str, pl.DataFrame]
+"""Tables by name, the name of a published file without its ending."""
+
+EXTRA = "extra_"
+"""Our name of a published column that the format does not know, with its position."""
+
+
+@dataclass(frozen=True)
+class PublishedColumn:
+    """A column of a published table."""
+
+    ours: str
+    """What it is called inside: `qi_0_low`, `value`, …"""
+    name: str
+    """What it is called in the file."""
+    dtype: str
+    """Its type, in words."""
+    description: str
+    """What it says."""
+    origin: str | None = None
+    """Our name of the snapshot's column it is from, if it is from one."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A release format. All that reads or shows published tables asks their format, and never guesses it."""
+
+    name: str
+    """What manifests call it."""
+    columns: Callable[[Schema], dict[str, list[PublishedColumn]]]
+    """The columns of each published table, in order. The first table has a row for each tuple."""
+    read: Callable[[Tables, Schema], Published]
+    """From tables in our own column names (`internal`) to what an adversary reads in them."""
+    counterfeit_key: Callable[[Schema], list[str]]
+    """The columns, by our names, of the main table that a counterfeit's row does not share with a person."""
+    plots: Callable[[Tables, Schema], list[Plot]] = lambda _tables, _schema: []
+    """Charts of a release, from tables in our own column names."""
+    figures: Callable[[Tables, Schema], dict[str, float]] = lambda _tables, _schema: {}
+    """Figures worth plotting over releases, from tables in our own column names."""
+
+    def tables(self, schema: Schema) -> list[str]:
+        """The names of the published tables, the main one first."""
+        return list(self.columns(schema))
+
+    def internal(self, tables: Tables, schema: Schema) -> dict[str, pl.DataFrame]:
+        """Published tables under our own column names; an unknown column is `extra_<position>`.
+
+        Parameters
+        ----------
+        tables
+            The published tables by name, each with at least the format's columns.
+        schema
+            The columns behind them.
+        """
+        known = {table: {c.name: c.ours for c in columns} for table, columns in self.columns(schema).items()}
+        return {
+            name: table.rename(
+                {
+                    column: known[name].get(column, f"{EXTRA}{position}")
+                    for position, column in enumerate(table.columns)
+                }
+            )
+            for name, table in tables.items()
+            if name in known
+        }
+
+    def published(self, tables: Tables, schema: Schema) -> dict[str, pl.DataFrame]:
+        """Tables under our own column names as they are published: the format's columns, in its order."""
+        return {
+            name: pl.DataFrame([tables[name][column.ours].alias(column.name) for column in columns])
+            for name, columns in self.columns(schema).items()
+        }
+
+    def faults(self, schema: Schema) -> list[tuple[str, str]]:
+        """Columns of a contract whose names the format needs itself, as `(key, what is wrong)`."""
+        taken = {"group_id", "bucket_id"} & {schema.identifier}  # the columns of the private linkage
+        for columns in self.columns(schema).values():
+            names = [column.name for column in columns]
+            taken |= {name for name in names if names.count(name) > 1} | ({schema.identifier} & set(names))
+        return [
+            ("", f"the column {name} bears the name of a column of republish's own: rename it in the source")
+            for name in sorted(taken)
+        ]
+
+
+COUNTERFEITS = [
+    PublishedColumn("group_id", "group_id", "Int64", "a group that has counterfeits"),
+    PublishedColumn("count", "count", "Int64", "how many of its tuples are counterfeits"),
+]
+"""R(n): the columns of the table of counterfeits, the same in every format of groups."""

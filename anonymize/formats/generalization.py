@@ -1,0 +1,249 @@
+"""Generalization: a group is published as one interval for each quasi-identifier, and its values."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from anonymize.codes import code_domain, decode, encode
+from anonymize.columns import VALUE
+from anonymize.contract import QuasiIdentifier, Schema
+from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
+from anonymize.formats.published import GROUP, Published, stated_counterfeits
+from anonymize.plot import Plot
+
+MICRODATA = "microdata"
+"""The main table: a row for each tuple."""
+
+
+@dataclass(frozen=True)
+class Generalization:
+    """T*(n) and R(n), ready to be published, and which published group each tuple is in."""
+
+    tables: dict[str, pl.DataFrame]
+    """`microdata` (`group_id`, `<qi>_low`, `<qi>_high` …, the sensitive column; sorted by all columns) and
+    `counterfeits` (R(n): `group_id`, `count`, for the groups that have counterfeits)."""
+    group_id: np.ndarray
+    """int64[N]: the published group of each tuple."""
+
+
+def generalize(
+    codes: pl.DataFrame, values: pl.Series, group: np.ndarray, counterfeit: np.ndarray, schema: Schema
+) -> Generalization:
+    """Publish each group's tuples under the smallest intervals that cover its people.
+
+    Parameters
+    ----------
+    codes
+        N tuples' quasi-identifiers `qi_0`, … as codes (`encode_columns`), null for counterfeits.
+    values
+        Their sensitive values.
+    group
+        int[N]: their groups, 0, 1, …; every group has a person.
+    counterfeit
+        bool[N]: which of them nobody stands behind.
+    schema
+        The quasi-identifiers with their minimum widths, and the sensitive attribute.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 2 and 3; minimum widths: section 4.1.
+    """
+    groups = _in_order_of_content(_summarize(codes, values, group, counterfeit, schema))
+    groups = groups.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("group_id"))
+    tables = {
+        MICRODATA: groups.explode(VALUE),
+        "counterfeits": groups.filter(pl.col("count") > 0),
+    }
+    return Generalization(
+        tables=GENERALIZATION.published(tables, schema),
+        group_id=groups.sort("group")["group_id"].to_numpy()[group],
+    )
+
+
+def _summarize(
+    codes: pl.DataFrame, values: pl.Series, group: np.ndarray, counterfeit: np.ndarray, schema: Schema
+) -> pl.DataFrame:
+    """One row per group: `group`, `qi_0_low`, `qi_0_high` … as published, `value` (a list), `count`."""
+    columns = [column for column, _ in schema.attributes()]
+    tuples = codes.select(columns).with_columns(
+        pl.Series("group", group), values.alias(VALUE), pl.Series("counterfeit", counterfeit)
+    )
+    return (
+        tuples.lazy()
+        .group_by("group")
+        .agg(
+            *(pl.col(column).min().alias(f"{column}_low") for column in columns),
+            *(pl.col(column).max().alias(f"{column}_high") for column in columns),
+            pl.col(VALUE).sort(),
+            pl.col("counterfeit").sum().cast(pl.Int64).alias("count"),
+        )
+        .select(
+            "group",
+            *(end for column, qi in schema.attributes() for end in published_interval(column, qi)),
+            VALUE,
+            "count",
+        )
+        .collect()
+    )
+
+
+def published_interval(column: str, attribute: QuasiIdentifier) -> tuple[pl.Expr, pl.Expr]:
+    """`<column>_low` and `<column>_high` as values, from code intervals of the same names, widened if narrow.
+
+    An interval narrower than `min_width` is widened to whole cells of a grid of that width anchored at
+    the domain's lower end: a window placed around the value itself would give the value away.
+    """
+    low, high = pl.col(f"{column}_low"), pl.col(f"{column}_high")
+    width = attribute.min_width
+    if width:
+        narrow = high - low + int(attribute.discrete) < width
+        cells = (_cell_low(low, attribute), _cell_high(high, attribute))
+        low, high = (
+            pl.when(narrow).then(cell).otherwise(end) for cell, end in zip(cells, (low, high), strict=True)
+        )
+    return (
+        decode(low, attribute).alias(f"{column}_low"),
+        decode(high, attribute).alias(f"{column}_high"),
+    )
+
+
+def _cell_low(code: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
+    lowest, _ = code_domain(attribute)
+    width, cells = _grid(attribute)
+    # The second term of the minimum is for fractions alone, where a product may round to above the code.
+    return pl.min_horizontal(_cell(code, lowest, width, cells) * width + lowest, code)
+
+
+def _cell_high(code: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
+    lowest, highest = code_domain(attribute)
+    width, cells = _grid(attribute)
+    cell = _cell(code, lowest, width, cells)
+    end = (cell + 1) * width + lowest - int(attribute.discrete)
+    return pl.when(cell == cells - 1).then(highest).otherwise(pl.max_horizontal(end, code))
+
+
+def _cell(code: pl.Expr, lowest: float, width: float, cells: int) -> pl.Expr:
+    return ((code - lowest) // width).clip(0, cells - 1)
+
+
+def _grid(attribute: QuasiIdentifier) -> tuple[float, int]:
+    """The width of the grid's cells, and how many there are; the last one takes what is left over.
+
+    Cells of fractions are wider by a rounding error: 1.0 - 0.9 is less than 0.1.
+    """
+    lowest, highest = code_domain(attribute)
+    width = attribute.min_width
+    if not attribute.discrete:
+        width += 4 * sys.float_info.epsilon * max(abs(lowest), abs(highest))
+    return width, max(1, int((highest - lowest + int(attribute.discrete)) // width))
+
+
+def _in_order_of_content(groups: pl.DataFrame) -> pl.DataFrame:
+    """Groups sorted by intervals, signature and count of counterfeits, each in its type's own order.
+
+    Sorted by all that is published of them, groups carry no trace of buckets, rows or counterfeits.
+    """
+    values = groups[VALUE].explode().unique().sort()
+    digits = len(str(len(values)))
+    rank = pl.element().replace_strict(values, range(len(values)), return_dtype=pl.Int64)
+    as_text = rank.cast(pl.String).str.zfill(digits)
+    intervals = [column for column in groups.columns if column not in ("group", VALUE, "count")]
+    return (
+        groups.with_columns(pl.col(VALUE).list.eval(as_text).list.join("").alias("key"))
+        .sort(*intervals, "key", "count", "group")
+        .drop("key")
+    )
+
+
+def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
+    ends = [
+        PublishedColumn(
+            f"{column}_{end}", f"{qi.name}_{end}", str(qi.dtype), f"{which} {qi.name} in the group", column
+        )
+        for column, qi in schema.attributes()
+        for end, which in (("low", "lowest"), ("high", "highest"))
+    ]
+    group = PublishedColumn("group_id", "group_id", "Int64", "the group; groups are numbered by content")
+    value = PublishedColumn(
+        VALUE,
+        schema.sensitive.name,
+        schema.sensitive.dtype,
+        "of somebody in the group, or a counterfeit",
+        VALUE,
+    )
+    return {MICRODATA: [group, *ends, value], "counterfeits": COUNTERFEITS}
+
+
+def _read(tables: Tables, schema: Schema) -> Published:
+    """A generalized table and its R(n): a box for each group.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 2 and 3.
+    """
+    bounds = [
+        encode(pl.col(f"{column}_{end}"), qi).alias(f"{column}_{end}")
+        for column, qi in schema.attributes()
+        for end in ("low", "high")
+    ]
+    microdata = tables[MICRODATA]
+    return Published(
+        boxes=microdata.select(GROUP, *bounds).unique(maintain_order=True),
+        values=microdata.group_by(GROUP, VALUE)
+        .agg(pl.len().cast(pl.Int64).alias("tuples"))
+        .sort("group_id", VALUE),
+        counterfeits=stated_counterfeits(tables),
+    )
+
+
+def _plots(tables: Tables, schema: Schema) -> list[Plot]:
+    """How wide the published intervals are."""
+    groups = tables[MICRODATA].unique("group_id")
+
+    def draw(axes: Any) -> None:
+        for column, qi in schema.attributes():
+            shares = groups.select(_share(column, qi)).to_series().sort()
+            axes.plot(shares, np.arange(1, len(shares) + 1) / max(1, len(shares)), label=qi.name)
+        axes.set(
+            xlabel="share of the domain an interval covers",
+            ylabel="share of groups",
+            xlim=(0, 1),
+            ylim=(0, 1),
+        )
+        axes.legend(frameon=False, fontsize=8, loc="lower right")
+
+    return [Plot("interval widths", draw)]
+
+
+def _figures(tables: Tables, schema: Schema) -> dict[str, float]:
+    """The mean interval width of each quasi-identifier: values covered, or a length (fractions)."""
+    groups = tables[MICRODATA].unique("group_id")
+    widths = groups.select(_width(column, qi).mean().alias(column) for column, qi in schema.attributes())
+    return {f"mean width of {qi.name}": widths[column][0] or 0.0 for column, qi in schema.attributes()}
+
+
+def _width(column: str, attribute: QuasiIdentifier) -> pl.Expr:
+    """How many values a published interval covers, or of fractions how long it is."""
+    low, high = (encode(pl.col(f"{column}_{end}"), attribute) for end in ("low", "high"))
+    return high - low + int(attribute.discrete)
+
+
+def _share(column: str, attribute: QuasiIdentifier) -> pl.Expr:
+    """The share of an attribute's domain that a published interval covers."""
+    lowest, highest = code_domain(attribute)
+    return _width(column, attribute) / max(highest - lowest + int(attribute.discrete), 1e-300)
+
+
+GENERALIZATION = Format(
+    name="generalization",
+    columns=_columns,
+    read=_read,
+    counterfeit_key=lambda _schema: [VALUE],
+    plots=_plots,
+    figures=_figures,
+)

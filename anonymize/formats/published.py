@@ -1,0 +1,64 @@
+"""A release as an adversary reads it: boxes of quasi-identifiers, and the values in each group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from anonymize.codes import encode
+from anonymize.columns import VALUE
+from anonymize.contract import Schema
+
+GROUP = pl.col("group_id").cast(pl.Int64)
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published release, whatever made it.
+
+    A group is covered by one box if it is a generalized one, and by a box of no width per tuple if
+    quasi-identifiers are published as they are (Anatomy).
+    """
+
+    boxes: pl.DataFrame
+    """`group_id`, and `qi_0_low`, `qi_0_high`, … as codes, closed on both ends; no two rows alike."""
+    values: pl.DataFrame
+    """`group_id`, `value`, `tuples`: how many tuples of a group carry a value, counterfeits included."""
+    counterfeits: pl.DataFrame
+    """`group_id`, `count` (positive): R(n)."""
+
+    @property
+    def sizes(self) -> pl.DataFrame:
+        """`group_id`, `size`: the tuples of every group, counterfeits included."""
+        return self.values.group_by("group_id").agg(pl.col("tuples").sum().alias("size"))
+
+
+def knowledge_table(people: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """What an adversary knows of one release, and the values they are after: `person`, `value`, `qi_0`, ….
+
+    Parameters
+    ----------
+    people
+        T(n): `person`, `value`, and the quasi-identifiers `qi_0`, … in their own types.
+    schema
+        The quasi-identifiers.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same columns, quasi-identifiers in codes.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 6.
+    """
+    encoded = [encode(pl.col(column), qi).alias(column) for column, qi in schema.attributes()]
+    return people.select("person", VALUE, *encoded)
+
+
+def stated_counterfeits(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """R(n) as published, `group_id`, `count`; no rows where there is no such table."""
+    none = pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64})
+    return tables.get("counterfeits", none).select(GROUP, pl.col("count").cast(pl.Int64))

@@ -1,0 +1,14 @@
+"""What a contract declares of m-invariance."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from anonymize.buckets.parameters import BucketParameters
+
+
+class MInvariance(BucketParameters):
+    """m-invariance: candidate sets that intersect over all releases keep at least m values."""
+
+    name: Literal["m_invariance"]
+    """`m_invariance`"""

@@ -1,0 +1,39 @@
+"""m-invariance as the data product knows it."""
+
+from __future__ import annotations
+
+from anonymize.buckets.parameters import BUCKETS_ASSET, bucket_faults, bucket_promise
+from anonymize.formats import GENERALIZATION
+from anonymize.m_invariance.evidence import evidence
+from anonymize.m_invariance.parameters import MInvariance
+from anonymize.m_invariance.release import release
+from anonymize.principle import Check, Principle
+
+M_INVARIANCE = Principle(
+    parameters=MInvariance,
+    version="2",
+    release=release,
+    evidence=evidence,
+    checks=(
+        Check(
+            "m_uniqueness",
+            "Every group holds each of its values once, and at least m where anybody's signature is new.",
+        ),
+        Check(
+            "signature_invariance",
+            "Each person's signature equals each earlier one or shares no value with it.",
+        ),
+        Check("coverage", "Every person's group covers their quasi-identifiers and has their value."),
+        Check("minimum_widths", "No interval is narrower than the contract allows."),
+        Check("counterfeits", "R(n) is exact: a group's tuples are its people and its stated counterfeits."),
+    ),
+    suite_parameters=lambda contract, figures: {
+        "m": contract.principle.m,
+        "held_back": figures["held_back"],
+    },
+    promise=bucket_promise,
+    format=lambda _contract: GENERALIZATION,
+    faults=bucket_faults,
+    memory=BUCKETS_ASSET,
+)
+"""Everything that the data product needs to make, judge and show m-invariant releases."""

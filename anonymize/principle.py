@@ -1,0 +1,86 @@
+"""What a principle brings: one object exported by its folder, and the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+import polars as pl
+
+from anonymize.candidate import Candidate
+from anonymize.contract import Contract, Parameters
+from anonymize.formats import Format
+from anonymize.plot import Plot
+from anonymize.promise import Promise
+from anonymize.state import State
+
+Draw = Callable[[str], np.random.Generator]
+"""Secret, repeatable randomness: from a purpose to a generator."""
+Release = Callable[[pl.DataFrame, Contract, State, int, Draw], Candidate]
+"""`release(people, contract, state, number, draw)`: T(n) and the state before it become a candidate.
+
+`people` has the columns `pseudonym`, `qi_0`, `qi_1`, … (own types) and `value`, one row per person, in any
+order.
+"""
+Evidence = Callable[
+    [Candidate, pl.DataFrame, State, Contract, Mapping[str, pl.DataFrame]], dict[str, pl.DataFrame]
+]
+"""`evidence(candidate, people, before, contract, attacked)`: a table of counts by each check's name.
+
+`attacked` is what the attack on the candidate counted beside its findings (`ReleaseAttack.tables`).
+"""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A promise that is counted after every release and judged by a suite of expectations."""
+
+    name: str
+    """Of the evidence, of its suite `data_contracts/expectations/<name>.json`, and of the check in the UI."""
+    promises: str
+    """What is promised, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The private asset that depends on itself at the release before."""
+
+    name: str
+    """`buckets`, say."""
+    description: str
+    """What is in it, in one sentence."""
+    figures: tuple[str, ...] = ()
+    """Those of the candidate's figures that are shown on it."""
+
+
+@dataclass(frozen=True)
+class Principle:
+    """All that the data product knows of a principle."""
+
+    parameters: type[Parameters]
+    """What a contract says under `principle`; its field `name` is the principle's name."""
+    version: str
+    """Of the algorithm: raised whenever the same inputs would give other published bytes."""
+    release: Release
+    evidence: Evidence
+    checks: tuple[Check, ...]
+    """What `evidence` is judged by, in the order shown."""
+    suite_parameters: Callable[[Contract, Mapping[str, int]], dict[str, Any]]
+    """What the suites' `$PARAMETER`s stand for, from the contract and the candidate's figures."""
+    promise: Callable[[Any], Promise]
+    """What an adversary may be left with, from the principle's parameters."""
+    format: Callable[[Contract], Format]
+    """How releases are published."""
+    faults: Callable[[Contract], Sequence[tuple[str, str]]] = lambda _contract: ()
+    """What is wrong with a contract whose parts are each right: `(key, what is wrong and the way out)`."""
+    memory: Memory | None = None
+    """None where nothing is remembered from release to release."""
+    plots: Callable[[Contract, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
+    """Charts of the states that the last releases left, by release, oldest first."""
+
+    @property
+    def name(self) -> str:
+        """What contracts and manifests call the principle."""
+        return get_args(self.parameters.model_fields["name"].annotation)[0]

@@ -1,0 +1,64 @@
+"""Which contracts a home knows: what Dagster shows without being told of each file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from anonymize.errors import ContractError
+from orchestration.contracts.contract_file import ContractFile, load_contract
+from orchestration.shipped import shipped
+from orchestration.storage.home import Home, only_one
+from orchestration.storage.store import read_json, write_json
+
+SHIPPED = shipped("data_contracts")
+
+
+def register(home: Home, file: ContractFile) -> None:
+    """Note a contract in the home, so that its product is in the UI from now on.
+
+    A product is noted once: the contract that was released last stands for it.
+    """
+    with only_one(home.path, "the list of contracts", name=".contracts-lock"):
+        known = _noted(home)
+        if known.get(file.contract.product) != str(file.path):
+            write_json(_register(home), {**known, file.contract.product: str(file.path)})
+
+
+def known_contracts(home: Home) -> dict[str, ContractFile | Exception]:
+    """The contract of every product by its path, or the error that it can't be loaded for.
+
+    Those noted in the home, then those of `data_contracts/` whose product is not among them. Of two that
+    declare the same product the second has an error.
+    """
+    contracts: dict[str, ContractFile | Exception] = {}
+    declared: dict[str, str] = {}
+    noted = _noted(home)
+    for path in [*noted.values(), *map(str, sorted(SHIPPED.glob("*.yaml")))]:
+        loaded = _load(Path(path))
+        if isinstance(loaded, ContractFile):
+            product = loaded.contract.product
+            if path not in noted.values() and (product in declared or product in noted):
+                continue  # a contract that was released stands for it, even if it has faults by now
+            if product in declared:
+                also = [("product", f"{product} is what {declared[product]} declares as well")]
+                loaded = ContractError(path, also)
+            declared.setdefault(product, path)
+        contracts.setdefault(path, loaded)
+    return contracts
+
+
+def _load(path: Path) -> ContractFile | Exception:
+    try:
+        return load_contract(path)
+    except Exception as error:  # noqa: BLE001 - one contract's fault must not hide the other products
+        return error
+
+
+def _register(home: Home) -> Path:
+    return home.path / "contracts.json"
+
+
+def _noted(home: Home) -> dict[str, str]:
+    """Contract paths by product; a file that is gone is forgotten."""
+    noted = read_json(_register(home)) or {}
+    return {product: path for product, path in noted.items() if Path(path).exists()}

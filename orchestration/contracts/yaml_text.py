@@ -1,0 +1,106 @@
+"""The YAML that contracts and mappings are written in: safe, with the scalars of version 1.2."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml
+
+from anonymize.errors import ContractError
+
+Fault = tuple[str, str]
+"""A key, and what is wrong with it and what is accepted."""
+
+
+def read_yaml(path: Path) -> Any:
+    """What a YAML file declares.
+
+    Raises
+    ------
+    ContractError
+        If it can't be read, is not YAML, or gives a key twice.
+    """
+    declared, faults = parse_yaml(read_content(path), str(path))
+    if faults:
+        raise ContractError(str(path), faults)
+    return declared
+
+
+def read_content(path: Path) -> bytes:
+    """The bytes of a file, or a ContractError that says why it can't be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ContractError(str(path), [("", "there is no such file")]) from None
+    except IsADirectoryError:
+        raise ContractError(str(path), [("", "is a folder, not a YAML file")]) from None
+    except OSError as error:
+        raise ContractError(str(path), [("", f"can't be read: {error.strerror}")]) from None
+
+
+def parse_yaml(content: bytes, where: str) -> tuple[Any, list[Fault]]:
+    """What a YAML text declares, and the keys it gives more than once.
+
+    Scalars are those of YAML 1.2: `no` and `010` are text, only `true` and `false` are not.
+
+    Raises
+    ------
+    ContractError
+        If it is not YAML, with the line.
+    """
+    try:
+        loader = _Loader(content)
+        declared = loader.get_single_data()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise ContractError(where, [(f"line {mark.line + 1}", f"is not YAML: {error.problem}")]) from None
+    except yaml.reader.ReaderError as error:
+        line = content[: error.position].count(b"\n") + 1
+        raise ContractError(where, [(f"line {line}", f"is not text in UTF-8: {error.reason}")]) from None
+    except (ValueError, RecursionError):  # an explicit tag on another kind of value; a thousand brackets
+        raise ContractError(where, [("", "is not YAML that a contract can be written in")]) from None
+    if declared is None:
+        raise ContractError(where, [("", "is empty: a contract is a mapping of keys (product, series, …)")])
+    return declared, loader.repeated
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe YAML with the scalars of version 1.2, dates left as text; notes keys that are given twice."""
+
+    yaml_implicit_resolvers: ClassVar[dict] = {}
+
+    def __init__(self, content: bytes):
+        super().__init__(content)
+        self.repeated: list[Fault] = []
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node:
+        """A node; one that repeats another could make a few lines stand for more than fits into memory."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(
+                problem="an alias (*name) is not accepted: write the value again",
+                problem_mark=self.peek_event().start_mark,
+            )
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            name, line = str(key.value), key.start_mark.line + 1
+            if name in lines:
+                self.repeated.append((name, f"is given twice, in lines {lines[name]} and {line}"))
+            lines[name] = line
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(~|null|)$"), ["~", "n", ""])
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(true|false)$"), ["t", "f"])
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:int", re.compile(r"^[-+]?(0|[1-9][0-9]*)$"), list("-+0123456789")
+)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"),
+    list("-+.0123456789"),
+)

@@ -1,0 +1,178 @@
+"""Every due release of a contract in order, each through Dagster."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+from dagster._core.errors import DagsterExecutionInterruptedError
+from sqlalchemy.exc import DBAPIError
+
+from anonymize.errors import ContractError, HomeError, RepublishError
+from orchestration.contracts.registry import register
+from orchestration.product.factory import product_definitions
+from orchestration.product.names import job_name
+from orchestration.product.resources import resources
+from orchestration.series.committed import read_record
+from orchestration.series.series import Series, named
+from orchestration.shipped import shipped
+from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
+from orchestration.storage.manifest import verify_series
+from orchestration.storage.store import write_copy
+
+DAGSTER_YAML = shipped("dagster.yaml")
+
+
+@dataclass(frozen=True)
+class Released:
+    """A release made by this call."""
+
+    release: str
+    people: int
+    groups: int
+    counterfeits: int
+    held_back: int
+    seconds: dict[str, float]
+    """Whole seconds by part: algorithm, audit, files, and Dagster with all the rest."""
+    folder: Path
+
+
+def releases_to_make(series: Series, through: str | None) -> list[str]:
+    """The due releases that are not published, up to and with `through`.
+
+    Published ones are verified: their files and the chain of their manifests.
+
+    Raises
+    ------
+    ContractError
+        If `through` is not one of the contract's releases that are due, or the contract is not the one
+        that the series was begun with.
+    PublishedFolderError
+        If a published release was changed or is gone.
+    HomeError
+        If the series can't be gone on with: another key, a newer history.
+    """
+    due = _due(series, through)
+    with series.locked():
+        published = [release for release in series.due if series.is_published(release)]
+        if published:
+            verify_series(series.published_folder)
+            series.verify(published[-1])  # no later manifest vouches for the last one: history does
+    return [release for release in due if release not in published]
+
+
+def _due(series: Series, through: str | None) -> list[str]:
+    due = series.due
+    if not due:
+        raise ContractError(str(series.file.path), [("releases.first", "no release is due yet")])
+    if through is None:
+        return due
+    if through not in due:
+        message = f"{through} is no release that is due; due are {named(due)}"
+        raise ContractError(str(series.file.path), [("releases", message)])
+    return due[: due.index(through) + 1]
+
+
+def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> Released:
+    """Run the product's job for one release, in this process.
+
+    Raises
+    ------
+    RepublishError
+        What refused the release, as it was raised in the step.
+    """
+    started = time.perf_counter()
+    needed = dg.Definitions(resources=resources(series.home))
+    definitions = dg.Definitions.merge(product_definitions(series), needed)
+    job = definitions.resolve_job_def(job_name(series.contract.product))
+    try:
+        job.execute_in_process(
+            partition_key=release,
+            instance=instance,
+            tags=_tags(series),
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        )
+    except DagsterExecutionInterruptedError:
+        raise KeyboardInterrupt from None
+    except dg.Failure as failure:
+        if isinstance(failure.__cause__, RepublishError):
+            raise failure.__cause__ from None
+        raise getattr(failure, "unexpected", failure) from None
+    committed = read_record(series.private(release), series.candidate_key(release))
+    seconds = dict(committed.seconds)
+    seconds["dagster"] = time.perf_counter() - started - sum(seconds.values())
+    figures = committed.figures
+    return Released(
+        release=release,
+        people=figures["people"],
+        groups=figures["groups"],
+        counterfeits=figures["counterfeits"],
+        held_back=figures["held_back"],
+        seconds=seconds,
+        folder=series.published(release),
+    )
+
+
+@contextmanager
+def releasing(series: Series) -> Iterator[dg.DagsterInstance]:
+    """A Dagster instance in the home, while no other command releases the same series."""
+    with (
+        only_one(series.private_folder, f"series {series.name}", name=".releasing"),
+        dagster_instance(series.home) as instance,
+    ):
+        register(series.home, series.file)
+        _end_dead_runs(series, instance)
+        yield instance
+
+
+def _end_dead_runs(series: Series, instance: dg.DagsterInstance) -> None:
+    """A run whose process was killed would be running for ever in the UI, and count as one of those allowed.
+
+    Whoever holds the series knows that no other command is at it.
+    """
+    unfinished = dg.RunsFilter(
+        job_name=job_name(series.contract.product),
+        statuses=[dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED],
+        tags=_tags(series),
+    )
+    for run in instance.get_runs(unfinished):
+        instance.report_run_failed(run, "Ended before it was done.")
+
+
+def _tags(series: Series) -> dict[str, str]:
+    """What tells the runs of this command from those begun in the UI."""
+    return {"republish/command": "release", "republish/series": series.contract.series}
+
+
+@contextmanager
+def dagster_instance(home: Home) -> Iterator[dg.DagsterInstance]:
+    """The Dagster instance in the home; telemetry is off because its `dagster.yaml` says so."""
+    folder = prepare_dagster_home(home)
+    try:
+        with only_one(folder, "Dagster's own tables", name=".lock"):  # two that make them at once fail
+            instance = dg.DagsterInstance.from_config(str(folder))
+        with instance:
+            yield instance
+    except (DBAPIError, sqlite3.DatabaseError) as error:
+        raise HomeError(
+            f"{folder}: Dagster's own tables can't be read or written: {getattr(error, 'orig', error)}."
+            " Make room on the disk, or move the folder away: Dagster begins anew, and what is published is"
+            " untouched"
+        ) from None
+
+
+def prepare_dagster_home(home: Home) -> Path:
+    """Make DAGSTER_HOME in the home, with this project's `dagster.yaml`, and set the variable."""
+    folder = private_folder(home.dagster)
+    only_for_the_owner()
+    with only_one(folder, "Dagster's settings", name=".lock"):
+        write_copy(folder / "dagster.yaml", DAGSTER_YAML)
+    os.environ["DAGSTER_HOME"] = str(folder)
+    os.environ["REPUBLISH_HOME"] = str(home.path)
+    return folder

@@ -1,0 +1,1 @@
+"""A series of releases: its order, its key, its committed candidates, and what of it is already a fact."""

@@ -1,0 +1,163 @@
+"""A candidate that passed its audit, as it lies in a release's private folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from anonymize.attack.knowledge import Knowledge
+from anonymize.candidate import Candidate
+from anonymize.promise import Promise
+from anonymize.state import State
+from orchestration.expectations.verdict import Verdict
+from orchestration.storage.sealed import read_sealed, write_sealed
+from orchestration.storage.store import read_table, sha256, write_table
+
+COMMITTED = "candidate.json"
+"""Written last and sealed: without it, nothing else in the folder counts."""
+CANDIDATE, STATE, KNOWLEDGE = "candidate-", "state-", "knowledge-"
+"""What the names of files begin with: tables to be published, those the next release is built on, and those
+that the next attack remembers."""
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A candidate that passed its audit, as recorded in `candidate.json`."""
+
+    made_from: Mapping[str, Any]
+    """All it was made from: digests of snapshot, state, parameters, algorithm, key."""
+    parameters: Mapping[str, Any]
+    """The principle's name and its parameters."""
+    promises: tuple[Promise, ...]
+    """What each release so far promised to the people it published first, this one last."""
+    figures: Mapping[str, int | float]
+    """Figures worth plotting."""
+    attack: Mapping[str, float]
+    """What the attacks came to."""
+    verdicts: tuple[Verdict, ...]
+    """What the audit found."""
+    seconds: Mapping[str, float]
+    """How long each part took, when it was computed."""
+    files: Mapping[str, str]
+    """SHA-256 (hex) of its files by name."""
+    is_new: bool = True
+    """Whether it was computed just now, rather than found."""
+
+    def tables(self, kind: str) -> dict[str, str]:
+        """SHA-256 of the files of one kind (`CANDIDATE`, `STATE` or `KNOWLEDGE`), by file name."""
+        return {name: digest for name, digest in self.files.items() if name.startswith(kind)}
+
+    def as_json(self) -> dict[str, Any]:
+        """Itself as the content of `candidate.json`."""
+        return json.loads(json.dumps({name: part for name, part in asdict(self).items() if name != "is_new"}))
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Committed:
+        """What `as_json` returned."""
+        own = {part.name: record[part.name] for part in fields(cls) if part.name != "is_new"}
+        return cls(
+            **own
+            | {
+                "promises": tuple(Promise(**promise) for promise in record["promises"]),
+                "verdicts": tuple(Verdict(**verdict) for verdict in record["verdicts"]),
+                "is_new": False,
+            }
+        )
+
+    @classmethod
+    def unknown(cls, parameters: Mapping[str, Any]) -> Committed:
+        """Of a published release whose private folder is not kept: its manifest is all there is."""
+        return cls({}, parameters, (), {}, {}, (), {}, {}, is_new=False)
+
+
+def write_tables(
+    folder: Path, candidate: Candidate, linkage: pl.DataFrame, knowledge: Knowledge
+) -> dict[str, str]:
+    """Write a candidate's tables and what the next attack remembers; returns their SHA-256 by file name.
+
+    Parameters
+    ----------
+    folder
+        The release's private folder.
+    candidate
+        As the principle made it.
+    linkage
+        Its linkage under the identifier's own name.
+    knowledge
+        What the attack left.
+    """
+    tables = {
+        **{f"{CANDIDATE}{name}": table for name, table in candidate.published.items()},
+        "linkage": linkage,
+        **({} if candidate.buckets is None else {"buckets": candidate.buckets}),
+        **{f"{STATE}{name}": table for name, table in candidate.state.tables.items()},
+        **{f"{KNOWLEDGE}{name}": table for name, table in knowledge.tables().items()},
+    }
+    for name, table in tables.items():
+        write_table(folder / f"{name}.parquet", table)
+    return {f"{name}.parquet": sha256(folder / f"{name}.parquet") for name in tables}
+
+
+def write_committed(folder: Path, committed: Committed, key: bytes) -> None:
+    """Record that the candidate in a folder passed its audit."""
+    write_sealed(folder / COMMITTED, committed.as_json(), key)
+
+
+def read_record(folder: Path, key: bytes) -> Committed | None:
+    """What is recorded of the candidate in a private folder; its files are not looked at."""
+    record = read_sealed(folder / COMMITTED, key)
+    return None if record is None else Committed.from_json(record)
+
+
+def read_committed(folder: Path, key: bytes) -> Committed | None:
+    """The committed candidate in a private folder, or None if there is none or any of it was changed."""
+    committed = read_record(folder, key)
+    if committed is None:
+        return None
+    for name, digest in committed.files.items():
+        if not (folder / name).is_file() or sha256(folder / name) != digest:
+            return None
+    return committed
+
+
+def read_tables(folder: Path, kind: str, committed: Committed) -> Mapping[str, pl.DataFrame]:
+    """The tables of one kind by name, each read when it is asked for."""
+    return _Tables(folder, kind, committed.files)
+
+
+def read_state(folder: Path, committed: Committed) -> State:
+    """What the next release is built on."""
+    return State(read_tables(folder, STATE, committed))
+
+
+def read_knowledge(folder: Path, committed: Committed) -> Knowledge:
+    """What the next attack remembers."""
+    return Knowledge.of(dict(read_tables(folder, KNOWLEDGE, committed)))
+
+
+class _Tables(Mapping):
+    """The tables of one kind in a folder, by name."""
+
+    def __init__(self, folder: Path, kind: str, files: Mapping[str, str]):
+        self._files = {
+            name.removeprefix(kind).removesuffix(".parquet"): folder / name
+            for name in files
+            if name.startswith(kind)
+        }
+        self._read: dict[str, pl.DataFrame] = {}
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if name not in self._read:
+            self._read[name] = read_table(self._files[name])
+        return self._read[name]
+
+    def __iter__(self):
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)

@@ -1,0 +1,49 @@
+"""What a series was begun with, and which of its releases are facts: `series.json`, sealed with the key.
+
+The published folders are the facts themselves. This file vouches for them: no later manifest speaks for the
+newest one, private folders may be deleted, and the history in DuckDB may be lost and begun anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from orchestration.storage.sealed import read_sealed, write_sealed
+from orchestration.storage.store import read_json
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What `series.json` says."""
+
+    terms: Mapping[str, Any]
+    """What can't change within the series: key, identifier, sensitive column, principle."""
+    published: Mapping[str, str]
+    """SHA-256 (hex) of the manifest of every published release, by release."""
+
+    def with_release(self, release: str, manifest_sha256: str) -> Facts:
+        """The facts with one more release."""
+        return replace(self, published={**self.published, release: manifest_sha256})
+
+
+def read_facts(file: Path, key: bytes) -> Facts | None:
+    """The facts of a series; None if they are not there, or are not what the key's holder wrote."""
+    content = read_sealed(file, key)
+    if content is None or not {"terms", "published"} <= content.keys():
+        return None
+    return Facts(content["terms"], content["published"])
+
+
+def key_fingerprint(file: Path) -> str | None:
+    """The fingerprint of the key that a series was begun with, without the key; None if unreadable."""
+    terms = (read_json(file) or {}).get("terms")
+    fingerprint = terms.get("key_fingerprint") if isinstance(terms, dict) else None
+    return fingerprint if isinstance(fingerprint, str) else None
+
+
+def write_facts(file: Path, facts: Facts, key: bytes) -> None:
+    """Write the facts of a series, whole or not at all."""
+    write_sealed(file, {"terms": dict(facts.terms), "published": dict(facts.published)}, key)

@@ -1,0 +1,296 @@
+"""A series of releases: its place on disk, its order, its key, and what of it is already a fact."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from dagster import TimeWindowPartitionsDefinition
+
+from anonymize.contract import Contract
+from anonymize.errors import ContractError, HomeError, PublishedFolderError
+from anonymize.randomness import derive_key, generator
+from orchestration.contracts.contract_file import ContractFile
+from orchestration.series.committed import CANDIDATE, Committed, read_committed
+from orchestration.series.facts import Facts, key_fingerprint, read_facts, write_facts
+from orchestration.series.partitions import release_partitions
+from orchestration.series.record import published_row, release_row
+from orchestration.storage.history import History
+from orchestration.storage.home import Home, only_one
+from orchestration.storage.manifest import MANIFEST, verify_release
+from orchestration.storage.store import clear_partial, read_table, sha256
+
+
+@dataclass(frozen=True)
+class Series:
+    """The chain of releases that a contract declares, in a publisher's home."""
+
+    file: ContractFile
+    """The contract and where it lies."""
+    home: Home
+    """The publisher's folder."""
+
+    @property
+    def contract(self) -> Contract:
+        """What the contract declares."""
+        return self.file.contract
+
+    @property
+    def name(self) -> str:
+        """Product and series, `hospital/v1`."""
+        return f"{self.contract.product}/{self.contract.series}"
+
+    @cached_property
+    def history(self) -> History:
+        """The history of the home's releases."""
+        return History(self.home.history)
+
+    @property
+    def due(self) -> list[str]:
+        """The dates of all releases up to now. Asked anew each time: Dagster's server runs for months."""
+        return list(self._releases.get_partition_keys())
+
+    @cached_property
+    def _releases(self) -> TimeWindowPartitionsDefinition:
+        return release_partitions(self.file)
+
+    def number(self, release: str) -> int:
+        """The n of a release, counted from 1."""
+        return self.due.index(release) + 1
+
+    def previous(self, release: str) -> str | None:
+        """The release before, or None for the first."""
+        due = self.due
+        number = due.index(release)
+        return due[number - 1] if number else None
+
+    @property
+    def private_folder(self) -> Path:
+        """Where all the series' working files are."""
+        return self.home.private(self.contract.product, self.contract.series)
+
+    @property
+    def published_folder(self) -> Path:
+        """Where the series' releases are published."""
+        return self.home.published(self.contract.product, self.contract.series)
+
+    def private(self, release: str) -> Path:
+        """A release's working files."""
+        return self.private_folder / release
+
+    def published(self, release: str) -> Path:
+        """What everybody may have of a release."""
+        return self.published_folder / release
+
+    def is_published(self, release: str) -> bool:
+        """Whether a release is a fact: its folder appears whole or not at all."""
+        return self.published(release).is_dir()
+
+    def committed(self, release: str) -> Committed | None:
+        """The release's candidate that passed its audit; None if there is none, or any of it was changed."""
+        return read_committed(self.private(release), self.candidate_key(release))
+
+    @contextmanager
+    def locked_for(self, release: str) -> Iterator[Path]:
+        """Lock the series while working on a release; yields the release's private folder.
+
+        Raises
+        ------
+        HomeError
+            If the series was begun with another key, the history by newer software, or another run
+            has the lock.
+        ContractError
+            If the contract is not the one the series was begun with where that can't change.
+        PublishedFolderError
+            If a release that was published is gone, or is not as it was published.
+        """
+        with self.locked():
+            clear_partial(self.private(release))
+            yield self.private(release)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Check that the series is unchanged, then lock it. Raises as `locked_for` does."""
+        with only_one(self.private_folder, f"series {self.name}"):
+            on_disk = self._on_disk()
+            facts = self._facts(on_disk)
+            recorded = self.history.published(self.contract.product, self.contract.series)
+            self._refuse_lost(on_disk, {*facts.published, *recorded})
+            self._refuse_other_terms(on_disk, facts)
+            self._refuse_other_schedule(on_disk)
+            clear_partial(self.published_folder)
+            for release in on_disk:
+                if release not in facts.published:
+                    self._vouch(release)
+                if release not in recorded:
+                    self._record(release)
+            yield
+
+    def verify(self, release: str) -> dict[str, Any]:
+        """Check that a published release is as it was published; returns its manifest.
+
+        Raises
+        ------
+        PublishedFolderError
+            Naming the file that is not what its manifest, or for the manifest what the series, says.
+        """
+        stated = verify_release(self.published(release))
+        manifest = self.published(release) / MANIFEST
+        vouched = self._facts([release]).published.get(release)
+        if vouched not in (None, sha256(manifest)):
+            raise PublishedFolderError(
+                f"{manifest}: was changed after publication (other SHA-256 than in {self._facts_file}). Put"
+                " it back from a copy"
+            )
+        return stated
+
+    def draw(self, release: str, purpose: str) -> np.random.Generator:
+        """The secret, repeatable randomness of a release for one purpose."""
+        return generator(self.home.key(), self.contract.product, self.contract.series, release, purpose)
+
+    def candidate_key(self, release: str) -> bytes:
+        """What a release's candidate is sealed with: a candidate of another release has another seal."""
+        return self._key("candidate", release)
+
+    @property
+    def pseudonym_key(self) -> bytes:
+        """What identifiers become pseudonyms with."""
+        return self._key("pseudonym")
+
+    @property
+    def key_fingerprint(self) -> str:
+        """Tells one key from another, and nothing else of it."""
+        return self._key("fingerprint").hex()
+
+    def _key(self, *purpose: str) -> bytes:
+        product, series = self.contract.product, self.contract.series
+        return derive_key(self.home.key(), purpose[0], product, series, *purpose[1:])
+
+    def begin(self) -> None:
+        """Note what the series is begun with, before its first release is published."""
+        if not self._on_disk():
+            write_facts(self._facts_file, Facts(self._terms(), {}), self._key("facts"))
+
+    def record_publication(self, release: str) -> str:
+        """Note that a release is a fact; returns the SHA-256 (hex) of its manifest."""
+        digest = sha256(self.published(release) / MANIFEST)
+        facts = self._facts([release])
+        if facts.published.get(release) != digest:
+            write_facts(self._facts_file, facts.with_release(release, digest), self._key("facts"))
+        self.history.record_publication(self.contract.product, self.contract.series, release, digest)
+        return digest
+
+    @property
+    def _facts_file(self) -> Path:
+        return self.private_folder / "series.json"
+
+    def _on_disk(self) -> list[str]:
+        folder = self.published_folder
+        if not folder.is_dir():
+            return []
+        return sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
+
+    def _terms(self) -> dict[str, str]:
+        """What can't change within a series."""
+        return {
+            "key_fingerprint": self.key_fingerprint,
+            "identifier": self.contract.identifier,
+            "sensitive": self.contract.sensitive.name,
+            "principle": self.contract.principle.name,
+            "software_version": version("republish"),
+        }
+
+    def _facts(self, on_disk: list[str]) -> Facts:
+        """The sealed facts of the series; without any release on disk, there may be none."""
+        facts = read_facts(self._facts_file, self._key("facts"))
+        if facts is not None:
+            return facts
+        if not on_disk and not self._facts_file.exists():
+            return Facts({}, {})
+        begun_with = key_fingerprint(self._facts_file)
+        if begun_with is not None and not hmac.compare_digest(begun_with, self.key_fingerprint):
+            raise HomeError(
+                f"series {self.name} was begun with another key, and its signatures can be kept under that"
+                " one only. Restore secret.key or REPUBLISH_KEY, or begin a new series"
+            )
+        raise HomeError(
+            f"{self._facts_file}: says what series {self.name} was begun with, and is not there or was"
+            " changed. Put it back from a copy, or begin a new series"
+        )
+
+    def _refuse_lost(self, on_disk: list[str], recorded: set[str]) -> None:
+        """Somebody may have a release whose folder is gone here: it must not be made once more, another."""
+        if lost := sorted(recorded - set(on_disk)):
+            raise PublishedFolderError(
+                f"{self.published(lost[0])}: was published, and is not there any more. Put it back from a"
+                " copy, or begin a new series"
+            )
+
+    def _refuse_other_terms(self, on_disk: list[str], facts: Facts) -> None:
+        if not on_disk:
+            return
+        begun, now = facts.terms, self._terms()
+        said = f"but series {self.contract.series} was begun with"
+        self._refuse(
+            (part, f"is {now[part]}, {said} {begun.get(part)}: begin a new series")
+            for part in ("identifier", "sensitive", "principle")
+            if begun.get(part) != now[part]
+        )
+
+    def _refuse_other_schedule(self, on_disk: list[str]) -> None:
+        """A release's number and what it is built on follow from the dates: those of the past can't move."""
+        first = self.due[: len(on_disk)]
+        if on_disk != first:
+            message = (
+                f"by this schedule the first releases are {named(first) or 'none'}, and published are"
+                f" {named(on_disk)}: leave releases.first and releases.cron as they were, or begin a new"
+                " series"
+            )
+            self._refuse([("releases", message)])
+
+    def _refuse(self, faults: Iterable[tuple[str, str]]) -> None:
+        if faults := list(faults):
+            raise ContractError(str(self.file.path), faults)
+
+    def _vouch(self, release: str) -> None:
+        """Note a fact that a run was killed before noting: its tables have to be those of its candidate."""
+        stated = verify_release(self.published(release))
+        committed = self.committed(release)
+        if committed is None or not is_of_candidate(stated, committed):
+            raise PublishedFolderError(
+                f"{self.published(release)}: was not published by this series. Take it away, or put back"
+                f" {self._facts_file} from a copy"
+            )
+        self.record_publication(release)
+
+    def _record(self, release: str) -> None:
+        """Enter into history what a run that was killed could not, or what a lost history had."""
+        stated, committed = self.verify(release), self.committed(release)
+        if committed is not None:
+            buckets = self.private(release) / "buckets.parquet"
+            row = release_row(committed, self.contract, release, self.number(release))
+            self.history.record_candidate(row, read_table(buckets) if buckets.exists() else None)
+        else:
+            self.history.record_candidate(published_row(stated), None)
+        self.record_publication(release)
+
+
+def is_of_candidate(manifest: dict[str, Any], committed: Committed) -> bool:
+    """Whether the tables that a manifest states are byte for byte those of a candidate."""
+    stated = {f"{CANDIDATE}{name}": file["sha256"] for name, file in manifest["files"].items()}
+    made = committed.tables(CANDIDATE)
+    return bool(made) and made.items() <= stated.items()
+
+
+def named(releases: list[str]) -> str:
+    """Releases in a message: all of a few, or the first ones and the last."""
+    if len(releases) <= 4:
+        return ", ".join(releases)
+    return f"{releases[0]}, {releases[1]}, …, {releases[-1]}"

@@ -1,0 +1,317 @@
+"""Snapshots, read column by column from where the contract says they are.
+
+What a database or a file reader says of a failure may quote a person's value, or a password from the
+dsn. None of it is passed on but what is known to speak of the query and the server alone.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from contextlib import closing
+from importlib import resources
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+
+from anonymize.contract import Contract, FileSource, QuerySource, Schema
+from anonymize.errors import SnapshotError
+from orchestration.contracts.contract_file import ContractFile
+from orchestration.snapshots.conformity import conform, describe_faults, snapshot_faults
+
+__all__ = ["enter", "read_snapshot", "snapshot_exists", "snapshot_faults"]
+
+CONNECT_SECONDS = 10
+
+
+def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
+    """The table of people as it is at a release.
+
+    Parameters
+    ----------
+    contract_file
+        The contract, and where it lies: paths in it are relative to it.
+    release
+        The release's date, `2024-01-01`.
+
+    Returns
+    -------
+    polars.DataFrame
+        `identifier`, `qi_0`, `qi_1`, …, `value`, one row for each person: the identifier as the source has
+        it, quasi-identifiers of their attribute's type, the value String or Int64. No rows if there are no
+        people.
+
+    Raises
+    ------
+    SnapshotError
+        If it is missing, can't be read, or breaks the contract: every fault with its column, count and
+        way out; no identifier and no value of a person.
+    """
+    contract = contract_file.contract
+    where = _where(contract_file, release)
+    snapshot = enter(_read(contract_file, release, where), contract)
+    faults = describe_faults(snapshot, contract)
+    if len(faults) == 1:
+        raise SnapshotError(f"{where}: {faults[0]}")
+    if faults:
+        lines = "\n  ".join(faults)
+        raise SnapshotError(f"{where}: {len(faults)} faults in the snapshot\n  {lines}")
+    return conform(snapshot, contract)
+
+
+def enter(source: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """The schema's columns under our own names. No name of the publisher's is used inside.
+
+    Parameters
+    ----------
+    source
+        A table as a source has it. Columns that the schema does not name are left out; of those that it
+        names, any may be missing.
+    schema
+        The columns and their roles.
+    """
+    named = {ours: name for ours, name in schema.column_names().items() if name in source.columns}
+    return pl.DataFrame([source[name].alias(ours) for ours, name in named.items()])
+
+
+def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
+    """Whether a release's snapshot has arrived: a file that isn't empty, a query that answers with a row.
+
+    Raises
+    ------
+    SnapshotError
+        If the source is a query that fails, or a server that isn't there.
+    """
+    source = contract_file.contract.source
+    if isinstance(source, FileSource):
+        file = _snapshot_file(contract_file, release)
+        return file.is_file() and file.stat().st_size > 0
+    if _is_duckdb(source) and not _database_file(contract_file).is_file():
+        return False
+    any_row = resources.files("sql").joinpath("select_any_row.sql").read_text()
+    query = any_row.replace("{query}", source.query.rstrip().rstrip(";"))
+    where = _where(contract_file, release)
+    return _answer(contract_file, query, release, ["any_row"], where).height > 0
+
+
+def _where(contract_file: ContractFile, release: str) -> str:
+    """What a message begins with: product, release and source."""
+    source = contract_file.contract.source
+    if isinstance(source, FileSource):
+        place = str(_snapshot_file(contract_file, release))
+    elif _is_duckdb(source):
+        place = str(_database_file(contract_file))
+    else:
+        place = _server(source.dsn)
+    return f"{contract_file.contract.product}, release {release}, {place}"
+
+
+def _read(contract_file: ContractFile, release: str, where: str) -> pl.DataFrame:
+    """Those of the contract's columns that the source has, as it has them."""
+    contract = contract_file.contract
+    if isinstance(contract.source, QuerySource):
+        names = list(contract.column_names().values())
+        return _answer(contract_file, contract.source.query, release, names, where)
+    file = _snapshot_file(contract_file, release)
+    _check_file(file, where)
+    try:
+        return (_read_parquet if file.suffix == ".parquet" else _read_csv)(file, contract, where)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        kind = "Parquet" if file.suffix == ".parquet" else "CSV"
+    raise SnapshotError(f"{where}: is no {kind} file that can be read, or a part of one; deliver it again")
+
+
+# ---- files
+
+
+def _snapshot_file(contract_file: ContractFile, release: str) -> Path:
+    return contract_file.resolve(contract_file.contract.source.path.replace("{release}", release))
+
+
+def _check_file(file: Path, where: str) -> None:
+    if not file.exists():
+        raise SnapshotError(
+            f"{where}: there is no such file; deliver the snapshot, or correct source.path in the contract"
+        )
+    if not file.is_file():
+        raise SnapshotError(f"{where}: is no file; correct source.path in the contract")
+    try:
+        size = file.stat().st_size
+        file.open("rb").close()
+    except OSError as error:
+        raise SnapshotError(f"{where}: can't be read: {error.strerror}") from None
+    if not size:
+        raise SnapshotError(f"{where}: is empty; deliver it again")
+
+
+def _read_parquet(file: Path, contract: Contract, _where: str) -> pl.DataFrame:
+    with file.open("rb") as content:
+        present = list(pl.read_parquet_schema(content))
+    return pl.read_parquet(file, columns=_positions(present, contract), glob=False, hive_partitioning=False)
+
+
+def _read_csv(file: Path, contract: Contract, where: str) -> pl.DataFrame:
+    """Every column as text: an identifier's leading zeros are a part of it."""
+    header = pl.read_csv(file, infer_schema=False, n_rows=0, glob=False).columns
+    columns = _positions(header, contract)
+    if twice := [header[at] for at in columns if f"{header[at]}_duplicated_0" in header]:
+        raise SnapshotError(
+            f"{where}: the column {twice[0]} is in the header twice; rename one in the source"
+        )
+    return pl.read_csv(file, infer_schema=False, columns=columns, glob=False)
+
+
+def _positions(present: list[str], contract: Contract) -> list[int]:
+    """Where the contract's columns are. Polars would read some names as patterns, never a position."""
+    wanted = set(contract.column_names().values())
+    return [at for at, name in enumerate(present) if name in wanted]
+
+
+# ---- databases
+
+
+def _answer(
+    contract_file: ContractFile, query: str, release: str, columns: list[str], where: str
+) -> pl.DataFrame:
+    """What a database answers to a query: those of the columns that it has."""
+    source, release_date = contract_file.contract.source, dt.date.fromisoformat(release)
+    if _is_duckdb(source):
+        answer = _ask_duckdb(_database_file(contract_file), query, release_date, where)
+    else:
+        answer = _ask_postgresql(source.dsn, query, release_date, where)
+    return _to_polars(answer, columns, where)
+
+
+_SKIPPED = r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$
+               | --[^\n]* | /\*.*?\*/ | ::"""
+_PARAMETER = re.compile(rf"(?P<skipped>{_SKIPPED}) | :release\b", re.VERBOSE | re.DOTALL)
+
+
+def _bind(query: str, parameter: str) -> tuple[str, bool]:
+    """The query with `:release` as a parameter of type date, and whether there is one in it.
+
+    Text, quoted names, comments and casts (`::release`) are left as they are.
+    """
+    bound = f"CAST({parameter} AS DATE)"
+    changed = _PARAMETER.sub(lambda found: found["skipped"] or bound, query)
+    return changed, changed != query
+
+
+def _is_duckdb(source: QuerySource) -> bool:
+    return source.dsn.startswith("duckdb:")
+
+
+def _database_file(contract_file: ContractFile) -> Path:
+    return contract_file.resolve(contract_file.contract.source.dsn.removeprefix("duckdb:///"))
+
+
+def _ask_duckdb(file: Path, query: str, release: dt.date, where: str) -> pa.Table:
+    _check_file(file, where)
+    bound, has_release = _bind(query, "$release")
+    try:
+        with closing(duckdb.connect(file, read_only=True)) as connection:
+            is_one = len(connection.extract_statements(bound)) == 1
+            answer = connection.sql(bound, params={"release": release} if has_release else None)
+            if is_one and answer is not None:
+                return answer.to_arrow_table()
+            reason = "the query must be one SELECT; correct source.query in the contract"
+    except duckdb.Error as error:
+        reason = _duckdb_reason(error)
+    # Here, and not above: an error that is chained to the driver's is printed with what the driver said.
+    raise SnapshotError(f"{where}: {reason}")
+
+
+def _ask_postgresql(dsn: str, query: str, release: dt.date, where: str) -> pa.Table:
+    import adbc_driver_postgresql.dbapi as postgresql  # noqa: PLC0415 - only who has a server waits for it
+
+    bound, has_release = _bind(query, "$1")
+    separator = "&" if "?" in dsn else "?"
+    address = dsn if "connect_timeout=" in dsn else f"{dsn}{separator}connect_timeout={CONNECT_SECONDS}"
+    try:
+        with closing(postgresql.connect(address)) as connection, connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute(bound, parameters=(release,) if has_release else None)
+            return cursor.fetch_arrow_table()
+    except postgresql.Error as error:
+        reason = _postgresql_reason(str(error), error.sqlstate or "")
+    raise SnapshotError(f"{where}: {reason}")
+
+
+def _to_polars(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame:
+    """Those of the columns that an answer has; decimals and identifiers of PostgreSQL's own as text."""
+    present = [column for column in columns if column in answer.column_names]
+    if twice := [column for column in present if answer.column_names.count(column) > 1]:
+        raise SnapshotError(f"{where}: the query answers with {twice[0]} twice; name its columns one by one")
+    plain = {column: _plain(answer[column]) for column in present}
+    frame = pl.DataFrame(plain)
+    return frame.with_columns(_uuid_text(column) for column in present if _is_uuid(answer[column].type))
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of a type that Arrow knows; PostgreSQL's numeric arrives as text."""
+    return column.cast(column.type.storage_type) if isinstance(column.type, pa.BaseExtensionType) else column
+
+
+def _is_uuid(dtype: pa.DataType) -> bool:
+    return isinstance(dtype, pa.UuidType)
+
+
+def _uuid_text(column: str) -> pl.Expr:
+    """The 16 bytes of a UUID as they are written elsewhere: 8-4-4-4-12 hexadecimal digits."""
+    digits = pl.col(column).bin.encode("hex")
+    parts = [
+        digits.str.slice(start, length) for start, length in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))
+    ]
+    return pl.concat_str(parts, separator="-").alias(column)
+
+
+# ---- what may be said of a database's failure
+
+
+def _server(dsn: str) -> str:
+    """Where a PostgreSQL database is, without user, password and options."""
+    try:
+        parts = urlsplit(dsn)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "postgresql://…"
+    if "@" in parts.path:  # a password with a slash in it would be taken for the path
+        return "postgresql://…"
+    return f"postgresql://{host}{f':{port}' if port else ''}{parts.path}"
+
+
+# What is said of these speaks of the query's own words and of names in the database, never of a value.
+_OF_THE_QUERY = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
+
+
+def _duckdb_reason(error: duckdb.Error) -> str:
+    said = str(error).splitlines()[0]
+    if isinstance(error, _OF_THE_QUERY):
+        return f"the query fails: {said}; correct source.query in the contract"
+    if isinstance(error, duckdb.ConnectionException) or "lock" in said.lower():
+        return "is open elsewhere for writing; try again when that is done"
+    if isinstance(error, duckdb.IOException):
+        return "is no DuckDB file that can be read, or a part of one; deliver it again"
+    return f"the query fails ({type(error).__name__}); try it on the database, and correct source.query"
+
+
+def _postgresql_reason(said: str, state: str) -> str:
+    if "Failed to connect" in said:
+        # The rest may quote the dsn, and with it the password.
+        refused = re.search(r"failed: (?:FATAL: +)?([^\n]*)", said)
+        unknown = "could not translate host name" in said
+        reason = (
+            refused[1] if refused else "no such host" if unknown else "the dsn is no address that can be used"
+        )
+        return f"no connection to the database: {reason}; correct source.dsn, or try again when it is there"
+    if state.startswith("42"):  # syntax, or a name that isn't there
+        reason = re.search(r"ERROR: +([^\n]*)", said)
+        return f"the query fails: {reason[1] if reason else state}; correct source.query in the contract"
+    if state == "25006":
+        return "the query would change the database; it must be one SELECT"
+    return (
+        f"the query fails (SQLSTATE {state or 'unknown'}); try it on the database, and correct source.query"
+    )

@@ -1,0 +1,145 @@
+"""The history of releases, in DuckDB: what was released, when built how, and what its audit found.
+
+The release folders are the truth and history their index, for whoever asks with SQL. It is opened for
+short transactions only, because one process at a time can have a DuckDB file open.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from anonymize.errors import HomeError
+from orchestration.storage.statements import statement
+
+HISTORY_VERSION = 1
+"""Raised when the tables change."""
+PATIENCE = 60
+"""Seconds to wait for another process that has the file open."""
+
+
+@dataclass
+class History:
+    """The history file of a home. What is published is read once, and then known."""
+
+    file: Path
+    """`history.duckdb`; made at first use."""
+    _published: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict, repr=False)
+
+    def published(self, product: str, series: str) -> dict[str, str]:
+        """SHA-256 (hex) of the manifest of every release that became a fact, by release.
+
+        Raises
+        ------
+        HomeError
+            If a newer version of the software wrote the history; it names the version that can read it.
+        """
+        if (product, series) not in self._published:
+            facts = self.releases(product, series).filter(pl.col("status") == "published")
+            self._published[product, series] = dict(facts.select("release", "manifest_sha256").iter_rows())
+        return dict(self._published[product, series])
+
+    def record_candidate(self, row: Mapping[str, Any], buckets: pl.DataFrame | None) -> None:
+        """Record an audited candidate, and its buckets if it has any; an earlier record is replaced.
+
+        Parameters
+        ----------
+        row
+            One entry per column of the table of releases.
+        buckets
+            `bucket_id`, `signature`, `people`, `counterfeits`, `groups`; None where there are no buckets.
+        """
+        key = {name: row[name] for name in ("product", "series", "release")}
+        encoded = {
+            name: json.dumps(value) if isinstance(value, dict | list) else value
+            for name, value in row.items()
+        }
+        with self._transaction() as connection:
+            connection.execute(statement("insert_release"), {**encoded, "manifest_sha256": None})
+            connection.execute(statement("delete_buckets"), key)
+            if buckets is not None:
+                connection.register(
+                    "buckets_in_use", buckets.with_columns(pl.col("signature").cast(pl.List(pl.String)))
+                )
+                connection.execute(statement("insert_buckets"), key)
+
+    def record_publication(self, product: str, series: str, release: str, manifest_sha256: str) -> None:
+        """Record that a candidate became a fact."""
+        with self._transaction() as connection:
+            connection.execute(
+                statement("update_release_published"),
+                {
+                    "product": product,
+                    "series": series,
+                    "release": release,
+                    "manifest_sha256": manifest_sha256,
+                },
+            )
+        self._published.setdefault((product, series), {})[release] = manifest_sha256
+
+    def releases(self, product: str, series: str) -> pl.DataFrame:
+        """One row per release of a series, in order; JSON columns as text."""
+        with self._transaction() as connection:
+            found = connection.sql(
+                statement("select_releases"), params={"product": product, "series": series}
+            ).pl()
+        return found.with_columns(pl.col("release").cast(pl.String))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        try:
+            with _open(self.file) as connection:
+                connection.begin()
+                connection.execute(statement("create_history"))
+                self._refuse_newer(connection)
+                connection.execute(
+                    statement("insert_software"),
+                    {"history_version": HISTORY_VERSION, "software_version": version("republish")},
+                )
+                yield connection
+                connection.commit()
+        except duckdb.Error as error:
+            raise HomeError(
+                f"{self.file}: can't be read or written: {_first_line(error)}. Put back a copy of it; what is"
+                " published is untouched"
+            ) from None
+
+    def _refuse_newer(self, connection: duckdb.DuckDBPyConnection) -> None:
+        written_by = connection.execute(statement("select_software")).fetchone()
+        if written_by and written_by[0] > HISTORY_VERSION:
+            raise HomeError(
+                f"{self.file} was written by republish {written_by[1]}, this is {version('republish')}."
+                " Install that version or a newer one"
+            )
+
+
+def _open(file: Path) -> duckdb.DuckDBPyConnection:
+    """The history, as soon as no other process has it open."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection = duckdb.connect(file)
+        except duckdb.IOException as error:
+            if "lock" not in str(error).lower():
+                raise
+            if time.monotonic() > deadline:
+                raise HomeError(
+                    f"{file}: another program has had it open for {PATIENCE} s. Close it there, and run again"
+                ) from None
+            time.sleep(0.05)
+        else:
+            file.chmod(0o600)
+            return connection
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,136 @@
+"""The manifest of a published release, and the chain that manifests form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from anonymize.errors import PublishedFolderError
+from orchestration.storage.store import read_json, sha256
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a manifest says beyond its files."""
+
+    product: str
+    series: str
+    release: str
+    n: int
+    format: str
+    """The name of the release format."""
+    principle: Mapping[str, Any]
+    """The principle's name and its parameters."""
+    tuples: int
+    groups: int
+    counterfeits: int
+    held_back: int
+    """People who wait for the next release."""
+    contract_sha256: str
+    previous: str | None
+    """SHA-256 (hex) of the manifest of the release before."""
+
+
+def manifest(described: Described, folder: Path) -> dict[str, Any]:
+    """The manifest of the tables in a folder. It holds no time of day: the same release, the same bytes."""
+    return {
+        "product": described.product,
+        "series": described.series,
+        "release": described.release,
+        "n": described.n,
+        "format": described.format,
+        "principle": dict(described.principle),
+        "tuples": described.tuples,
+        "groups": described.groups,
+        "counterfeits": described.counterfeits,
+        "held_back": described.held_back,
+        "files": {
+            file.name: {
+                "sha256": sha256(file),
+                "rows": pl.scan_parquet(file).select(pl.len()).collect().item(),
+            }
+            for file in sorted(folder.glob("*.parquet"))
+        },
+        "contract_sha256": described.contract_sha256,
+        "software_version": version("republish"),
+        "previous": described.previous,
+    }
+
+
+def verify_release(folder: Path) -> dict[str, Any]:
+    """Check that a published folder is what its manifest says; returns the manifest.
+
+    Raises
+    ------
+    PublishedFolderError
+        Naming the first file that is missing, changed or not in the manifest.
+    """
+    stated = read_json(folder / MANIFEST)
+    if stated is None or not _is_manifest(stated):
+        raise PublishedFolderError(f"{folder}: has no {MANIFEST} that can be read")
+    for name, file in stated["files"].items():
+        if not (folder / name).is_file():
+            raise PublishedFolderError(f"{folder / name}: is in the manifest and missing")
+        if sha256(folder / name) != file["sha256"]:
+            raise PublishedFolderError(f"{folder / name}: was changed after publication (other SHA-256)")
+    if strangers := {file.name for file in folder.iterdir()} - {*stated["files"], MANIFEST}:
+        raise PublishedFolderError(f"{folder / min(strangers)}: is not in the manifest")
+    return stated
+
+
+def _is_manifest(stated: Mapping[str, Any]) -> bool:
+    """Whether what was read has a manifest's parts; the rest of it is for `previous` to vouch for."""
+    files = stated.get("files")
+    return (
+        isinstance(files, dict)
+        and all(isinstance(file, dict) and "sha256" in file for file in files.values())
+        and {"release", "n", "previous"} <= stated.keys()
+    )
+
+
+def verify_series(folder: Path) -> list[dict[str, Any]]:
+    """Check every release of a published series and the chain of their manifests; returns the manifests.
+
+    Raises
+    ------
+    PublishedFolderError
+        If a release is not what its manifest says, or the chain is broken: a release left out,
+        replaced or put in another place. Or if the folder isn't that of a series.
+    """
+    releases = _releases_in(folder)
+    manifests = [verify_release(path) for path in releases]
+    before = None
+    for number, (path, stated) in enumerate(zip(releases, manifests, strict=True), start=1):
+        if stated["release"] != path.name:
+            raise PublishedFolderError(f"{path}: its manifest is of release {stated['release']}")
+        if stated["n"] != number or stated["previous"] != before:
+            raise PublishedFolderError(
+                f"{path}: does not follow the release before it; a release was left out or replaced"
+            )
+        before = sha256(path / MANIFEST)
+    return manifests
+
+
+def is_release(folder: Path) -> bool:
+    """Whether a folder is a published release, rather than a series of them."""
+    return (folder / MANIFEST).exists()
+
+
+def _releases_in(folder: Path) -> list[Path]:
+    wanted = "give that of a release (…/hospital/v1/2024-01-01) or of a series (…/hospital/v1)"
+    if not folder.is_dir():
+        raise PublishedFolderError(f"{folder}: is no folder; {wanted}")
+    releases = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    if any(map(is_release, releases)):
+        return releases
+    depths = ("*/*", "*/*/*", "*/*/*/*")
+    below = sorted(found.parents[1] for depth in depths for found in folder.glob(f"{depth}/{MANIFEST}"))
+    hint = f", as {below[0]} is" if below else ""
+    raise PublishedFolderError(f"{folder}: is no series with published releases in it; {wanted}{hint}")

@@ -1,0 +1,117 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from anonymize.errors import HomeError
+from orchestration.storage.home import private_folder, sync
+
+PARTIAL = ".partial"
+"""What is half written is named `.<name>.partial`, beside its place, and never counts."""
+
+
+def write_table(file: Path, table: pl.DataFrame) -> None:
+    """Write Parquet with no more metadata than the format needs; the same table gives the same bytes."""
+    _write(file, lambda partial: table.write_parquet(partial, compression="zstd", statistics=False))
+
+
+def write_json(file: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON, keys in the order given; the same bytes under every locale."""
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    _write(file, lambda partial: partial.write_bytes(text.encode()))
+
+
+def write_copy(file: Path, original: Path) -> None:
+    """Write a copy of a file, unless it is there already, byte for byte."""
+    content = original.read_bytes()
+    if not file.is_file() or file.read_bytes() != content:
+        _write(file, lambda partial: partial.write_bytes(content))
+
+
+def write_folder(folder: Path, files: Mapping[str, Path], manifest: Callable[[Path], Mapping]) -> None:
+    """Write a folder of files with its manifest; it appears under its name when all of it is on disk.
+
+    Parameters
+    ----------
+    folder
+        Must not exist.
+    files
+        The files to be copied, by the names they are to have.
+    manifest
+        From the folder as written so far to what `manifest.json` is to say.
+    """
+    partial = folder.with_name(f".{folder.name}{PARTIAL}")
+    shutil.rmtree(partial, ignore_errors=True)
+    private_folder(partial)
+    for name, original in files.items():
+        write_copy(partial / name, original)
+    write_json(partial / "manifest.json", manifest(partial))
+    sync(partial)
+    partial.rename(folder)
+    sync(folder.parent)
+
+
+def clear_partial(folder: Path) -> None:
+    """Remove what a run that was killed left half written in a folder. Whoever calls holds its lock."""
+    for partial in folder.glob(f".*{PARTIAL}"):
+        if partial.is_dir():
+            shutil.rmtree(partial)
+        else:
+            partial.unlink()
+
+
+def read_table(file: Path) -> pl.DataFrame:
+    """A table of the publisher's own working files.
+
+    Raises
+    ------
+    HomeError
+        If it is not there, or is no Parquet file that can be read.
+    """
+    try:
+        return pl.read_parquet(file)
+    except (pl.exceptions.PolarsError, OSError):
+        raise HomeError(
+            f"{file}: is not there, or is no Parquet file that can be read. Put it back from a copy"
+        ) from None
+
+
+def read_json(file: Path) -> dict[str, Any] | None:
+    """The JSON object in a file, or None where there is no such file or it isn't one."""
+    try:
+        content = json.loads(file.read_bytes())
+    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def sha256(file: Path) -> str:
+    """SHA-256 (hex) of a file's bytes."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _write(file: Path, write: Callable[[Path], Any]) -> None:
+    partial = private_folder(file.parent) / f".{file.name}{PARTIAL}"
+    try:
+        # The mode is set before a byte is in the file: there is no moment at which others may read it.
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        write(partial)
+        sync(partial)
+        partial.rename(file)
+        sync(file.parent)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        partial.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise HomeError(
+            f"{file}: can't be written: {reason}. See to it, and run again: what is published is untouched"
+        ) from None

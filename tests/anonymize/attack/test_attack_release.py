@@ -1,0 +1,267 @@
+"""Valid series pass, and every way of breaking one is caught under the right name."""
+
+import polars as pl
+import pytest
+
+from anonymize.attack import finding as fi
+from anonymize.attack.intersection import candidates
+from tests.anonymize.attack.attack_series import (
+    Release,
+    attack_each,
+    attack_series,
+    broken,
+    contract,
+    publish,
+    snapshots,
+)
+
+
+@pytest.fixture(scope="module")
+def declared():
+    return contract()
+
+
+@pytest.fixture(scope="module")
+def series(declared):
+    return publish(snapshots(count=600, releases=3, churn=0.3), declared)
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_valid_series_keeps_every_promise(series, declared, linked):
+    found = attack_series(series, declared, linked=linked)
+    assert broken(found) == set()
+    assert found.figures["smallest_candidates"] >= 3
+    assert found.figures["vulnerable"] == 0
+    assert found.distribution["people"].sum() == 600
+
+
+def test_with_a_linkage_more_is_looked_at(series, declared):
+    with_linkage = set(attack_series(series, declared).findings["promise"])
+    without = set(attack_series(series, declared, linked=False).findings["promise"])
+    assert with_linkage - without == {fi.HOSTS, fi.HOST_CANDIDATES, fi.CHANGES}
+
+
+def test_people_may_be_named_by_a_pseudonym(series, declared):
+    named = [
+        Release(
+            release.snapshot.with_columns(pl.col("patient").str.reverse().alias("person")),
+            release.tables,
+            release.linkage.with_columns(pl.col("patient").str.reverse().alias("person")),
+        )
+        for release in series
+    ]
+    found = attack_series(named, declared)
+    assert broken(found) == set()
+    patients = set(series[0].snapshot["patient"])
+    for table in found.knowledge.tables().values():
+        assert all(patients.isdisjoint(column) for column in table.select(pl.col(pl.String)))
+
+
+def test_people_held_back_on_purpose_are_not_missed(series, declared):
+    late = series[0].snapshot.head(2).with_columns(patient=pl.Series(["late1", "late2"]))
+    first = Release(pl.concat([series[0].snapshot, late]), series[0].tables, series[0].linkage)
+    assert fi.COUNTS in broken(attack_series([first], declared))
+    assert broken(attack_series([first], declared, held_back=2)) == set()
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_series_that_defers_people_keeps_every_promise(linked):
+    declared = contract(m=4, on_ineligible="defer")
+    skewed = ["disease a", "disease a", "disease a", *declared.sensitive.values[1:7]]
+    # Without a linkage, the attack takes a person who is held back for one of the group that happens to cover
+    # them. In this series nobody who is held back is covered by groups of few common values.
+    released = publish(snapshots(seed=1, count=60, values=skewed), declared)
+    assert all(release.linkage.height < release.snapshot.height for release in released)
+    late = [release.snapshot.height - release.linkage.height for release in released]
+    for found in attack_each(released, declared, linked=linked, held_back=late):
+        assert broken(found) == set()
+
+
+# Mutants: a valid series, and one thing changed in its last release.
+
+
+def with_last(series, tables=None, linkage=None):
+    last = series[-1]
+    changed = Release(
+        last.snapshot, last.tables | (tables or {}), last.linkage if linkage is None else linkage
+    )
+    return [*series[:-1], changed]
+
+
+def swap_two_people(series):
+    """Two carried people change places between groups of different signatures; all counts are right."""
+    last, before = series[-1], series[-2]
+    hosted = last.linkage.join(last.snapshot, on="patient").join(before.linkage, on="patient", how="semi")
+    groups = last.tables["microdata"].group_by("group_id").agg(pl.col("disease").sort().alias("signature"))
+    hosted = hosted.join(groups, on="group_id").sort("patient")
+    one = hosted.row(0, named=True)
+    other = hosted.filter(
+        (pl.col("disease") == one["disease"]) & (pl.col("signature") != one["signature"])
+    ).row(0, named=True)
+    swap = {one["patient"]: other["group_id"], other["patient"]: one["group_id"]}
+    moved = pl.col("patient").replace_strict(swap, default=pl.col("group_id"), return_dtype=pl.Int64)
+    linkage = last.linkage.with_columns(moved.alias("group_id"))
+    return with_last(series, {"microdata": regeneralized(last, linkage)}, linkage)
+
+
+def regeneralized(release, linkage):
+    """Intervals that cover the people of a changed linkage; values and numbering as they were."""
+    hosted = linkage.join(release.snapshot, on="patient")
+    names = ["age", "zipcode", "sex"]
+    bounds = hosted.group_by("group_id").agg(
+        *(pl.col(name).min().alias(f"{name}_low") for name in names),
+        *(pl.col(name).max().alias(f"{name}_high") for name in names),
+    )
+    microdata = release.tables["microdata"]
+    return microdata.select("group_id", "disease").join(bounds, on="group_id").select(microdata.columns)
+
+
+def drop_a_counterfeit(series):
+    """A counterfeit disappears from the table, and from R(n)."""
+    last = series[-1]
+    group, value = a_counterfeit(last)
+    microdata = last.tables["microdata"].filter(
+        ~((pl.col("group_id") == group) & (pl.col("disease") == value))
+    )
+    left = last.tables["counterfeits"].with_columns(
+        pl.col("count") - (pl.col("group_id") == group).cast(pl.Int64)
+    )
+    return with_last(series, {"microdata": microdata, "counterfeits": left.filter(pl.col("count") > 0)})
+
+
+def a_counterfeit(release):
+    hosted = release.linkage.join(release.snapshot, on="patient")
+    forged = release.tables["microdata"].join(hosted, on=["group_id", "disease"], how="anti")
+    return forged.select("group_id", "disease").row(0)
+
+
+def shrink_an_interval(series):
+    """One person falls out of their group's interval by one year."""
+    microdata = series[-1].tables["microdata"]
+    group = microdata.filter(pl.col("age_low") < pl.col("age_high"))["group_id"][0]
+    narrower = pl.col("age_high") - (pl.col("group_id") == group).cast(pl.Int64)
+    return with_last(series, {"microdata": microdata.with_columns(narrower.alias("age_high"))})
+
+
+def publish_a_tuple_too_few(series):
+    microdata = series[-1].tables["microdata"]
+    return with_last(series, {"microdata": microdata.slice(1)})
+
+
+def forget_a_counterfeit_in_the_statistics(series):
+    counterfeits = series[-1].tables["counterfeits"]
+    return with_last(series, {"counterfeits": counterfeits.slice(1)})
+
+
+def publish_one_value_twice(series):
+    """A group's values are not all different any more; somebody else's row pays for it."""
+    last = series[-1]
+    microdata = last.tables["microdata"].with_row_index("row")
+    first = microdata.row(0, named=True)
+    double = pl.when(pl.col("row") == 1).then(pl.lit(first["disease"])).otherwise("disease")
+    return with_last(series, {"microdata": microdata.with_columns(double.alias("disease")).drop("row")})
+
+
+def publish_an_identifier(series):
+    last = series[-1]
+    key = last.linkage.join(last.snapshot, on="patient").select("group_id", "disease", note="patient")
+    microdata = last.tables["microdata"].join(
+        key, on=["group_id", "disease"], how="left", maintain_order="left"
+    )
+    return with_last(series, {"microdata": microdata})
+
+
+def number_groups_as_they_arrived(series):
+    """Groups bear the number of their first person in the snapshot."""
+    last = series[-1]
+    arrival = last.linkage.join(
+        last.snapshot.select("patient", pl.int_range(pl.len()).alias("place")), on="patient"
+    )
+    order = arrival.group_by("group_id").agg(pl.col("place").mean()).sort("place")["group_id"]
+    renumbered = pl.col("group_id").replace_strict(order, range(1, len(order) + 1), return_dtype=pl.Int64)
+    tables = {name: table.with_columns(renumbered).sort(pl.all()) for name, table in last.tables.items()}
+    return with_last(series, tables, last.linkage.with_columns(renumbered))
+
+
+def leave_rows_in_the_snapshot_s_order(series):
+    """Values stand in each group as their people stand in the snapshot."""
+    last = series[-1]
+    place = last.snapshot.select("patient", "disease", pl.int_range(pl.len()).alias("place"))
+    hosted = last.linkage.join(place, on="patient").select("group_id", "disease", "place")
+    microdata = last.tables["microdata"].join(hosted, on=["group_id", "disease"], how="left")
+    return with_last(series, {"microdata": microdata.sort("group_id", "place").drop("place")})
+
+
+MUTANTS = [
+    (swap_two_people, {fi.HOST_CANDIDATES}),
+    (shrink_an_interval, {fi.HOSTS}),
+    (publish_a_tuple_too_few, {fi.COUNTS, fi.HOSTS, fi.SHARE}),
+    (publish_one_value_twice, {fi.HOSTS, fi.SHARE}),
+    (publish_an_identifier, {fi.IDENTIFIERS}),
+    (number_groups_as_they_arrived, {fi.NUMBERING}),
+    (leave_rows_in_the_snapshot_s_order, {fi.ROW_ORDER}),
+]
+
+
+@pytest.mark.parametrize(("mutate", "promises"), MUTANTS, ids=lambda of: getattr(of, "__name__", ""))
+def test_a_mutant_is_caught_under_the_right_name(series, declared, mutate, promises):
+    found = attack_series(mutate(series), declared)
+    assert promises <= broken(found)
+    caught = found.findings.filter(pl.col("promise").is_in(list(promises)))
+    assert caught["broken"].min() >= 1
+
+
+@pytest.fixture(scope="module")
+def with_counterfeits(declared):
+    """A series in which values go missing, so that many groups need a counterfeit."""
+    first, second = snapshots(count=600, releases=2, churn=0.3, seed=5)
+    gone = second["disease"].is_in(["disease a", "disease b"])
+    return publish([first, second.filter(~gone)], declared)
+
+
+FORGING_MUTANTS = [
+    (drop_a_counterfeit, {fi.SHARE, fi.HOST_CANDIDATES}),
+    (forget_a_counterfeit_in_the_statistics, {fi.COUNTS, fi.HOSTS}),
+]
+
+
+@pytest.mark.parametrize(("mutate", "promises"), FORGING_MUTANTS, ids=lambda of: getattr(of, "__name__", ""))
+def test_a_mutant_of_counterfeits_is_caught(with_counterfeits, declared, mutate, promises):
+    assert broken(attack_series(with_counterfeits, declared)) == set()
+    assert promises <= broken(attack_series(mutate(with_counterfeits), declared))
+
+
+def test_counterfeits_sorted_last_are_caught(with_counterfeits, declared):
+    last = with_counterfeits[-1]
+    hosted = last.linkage.join(last.snapshot, on="patient").select(
+        "group_id", "disease", real=pl.lit(value=True)
+    )
+    microdata = last.tables["microdata"].join(hosted, on=["group_id", "disease"], how="left")
+    microdata = microdata.sort("group_id", pl.col("real").is_null(), "disease").drop("real")
+    found = attack_series(with_last(with_counterfeits, {"microdata": microdata}), declared)
+    assert last.tables["counterfeits"]["count"].sum() > 20
+    assert broken(found) == {fi.COUNTERFEITS}
+
+
+def test_two_series_begun_independently_give_away_together_what_each_hides(declared):
+    tables = list(snapshots(count=2000, releases=2, churn=0.1))
+    one = attack_series(publish(tables, declared, series="v1"), declared)
+    other = attack_series(publish(tables, declared, series="v2"), declared)
+    assert broken(one) == broken(other) == set()
+    together = candidates([one.knowledge.hosted, other.knowledge.hosted])
+    assert (together["candidates"] == 1).sum() > 100
+    covered = candidates([one.knowledge.covered, other.knowledge.covered])
+    assert covered["candidates"].min() < 3
+
+
+def test_a_changed_value_that_keeps_one_common_candidate_is_caught(declared):
+    (snapshot,) = snapshots(count=60, releases=1)
+    (release,) = publish([snapshot], declared)
+    shifted = {f"disease {a}": f"disease {b}" for a, b in zip("abcdefgh", "bcdefgha", strict=True)}
+    later = Release(
+        snapshot.with_columns(pl.col("disease").replace(shifted)),
+        {"microdata": release.tables["microdata"].with_columns(pl.col("disease").replace(shifted))}
+        | {"counterfeits": release.tables["counterfeits"]},
+        release.linkage,
+    )
+    assert fi.CHANGES in broken(attack_series([release, later], declared))

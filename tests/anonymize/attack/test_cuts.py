@@ -1,0 +1,120 @@
+"""The smallest cuts that the judge finds: worked by hand, and on series of the principle and weaker ones."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from anonymize.attack.cuts import cuts
+from anonymize.attack.stays import follow_stays
+from anonymize.e_equivalence import graph, plan
+from anonymize.e_equivalence import release as steps
+from anonymize.e_equivalence.min_cut import smallest_safe_cut
+from anonymize.errors import NotEligible
+from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, publish
+
+SAFE = 100
+"""More than any cut here: every cut is computed."""
+
+
+def cuts_of(*releases, safe=SAFE):
+    """`(entered, left, min_cut)` of a single signature after the last release; releases are `people counterfeits`."""
+    stays = None
+    for number, names in enumerate(releases, start=1):
+        people = [who for who in names.split() if not who.isdigit()]
+        forged = [int(who) for who in names.split() if who.isdigit()]
+        stays = follow_stays(
+            pl.DataFrame({"person": people, "value": "flu", "group_id": 1}),
+            pl.DataFrame(
+                {"person": forged, "group_id": [1] * len(forged)}, schema_overrides={"person": pl.UInt64}
+            ),
+            pl.DataFrame({"group_id": [1, 1], "value": ["flu", "gout"]}),
+            number,
+            stays,
+        )
+    return cuts(stays, len(releases), safe).select("entered", "left", "min_cut").rows()
+
+
+def test_all_who_enter_the_first_release_are_its_cut():
+    assert cuts_of("a b c d") == [(4, 0, 4)]
+
+
+def test_a_release_in_which_nothing_happens_adds_no_cut():
+    assert cuts_of("a b c d", "a b c d") == []
+
+
+def test_example_10_bucket_1_two_left_and_two_came():
+    # Nodes 1 and 2 are joined by B and D; A and C, G and the counterfeit are still there.
+    assert cuts_of("a b c d", "a c g 1") == [(2, 2, 4)]
+
+
+def test_frank_and_harry_are_a_cut_of_two():
+    assert cuts_of("e f", "e h i j", "i j") == [(0, 2, 2)]
+
+
+def test_two_counterfeits_that_are_inserted_make_it_four():
+    assert cuts_of("e f", "e h i j", "i j 4 5") == [(2, 2, 4)]
+
+
+def test_a_person_who_comes_back_counts_for_nothing():
+    # Bob's first stay joined nodes 1 and 2 until he came back.
+    assert cuts_of("a b c", "a c d") == [(1, 1, 2)]
+    assert cuts_of("a b c", "a c d", "a b c d") == [(0, 0, 0)]
+
+
+def test_a_part_that_everybody_left_adds_no_cut():
+    assert cuts_of("a b", "") == []
+
+
+def test_counterfeits_that_are_renewed_leave_and_enter():
+    assert cuts_of("a b c 1", "a b 1") == [(1, 2, 3)]
+
+
+def test_enough_that_enter_need_no_flow():
+    assert cuts_of("a b c d", "a c d e", safe=1) == [(1, 1, 1)]
+    assert cuts_of("a b c d", "a c d e") == [(1, 1, 2)]
+
+
+def smallest(life, declared):
+    """The smallest cut that the judge finds in any release of a series."""
+    made = publish(life.snapshots(), declared)
+    found = [attacked.tables["cuts"]["min_cut"].min() for attacked in attack_each(made)]
+    return min(cut for cut in found if cut is not None)
+
+
+LIVES = [
+    Life(seed, churn=0.3, back=0.6, values=3, releases=7, change=0.05 * (seed % 2)) for seed in range(12)
+]
+
+
+@pytest.mark.parametrize("life", LIVES, ids=lambda life: life.seed)
+@pytest.mark.parametrize("e", [2, 4])
+def test_no_cut_of_ours_is_below_the_safe_weight(life, e):
+    try:
+        assert smallest(life, contract(e=e, values=6)) >= smallest_safe_cut(e)
+    except NotEligible:
+        pytest.skip("too few values are left to people whose values changed")
+
+
+def caught(lives, e):
+    return [smallest(life, contract(e=e, values=3)) < smallest_safe_cut(e) for life in lives]
+
+
+STEADY = [replace(life, change=0.0) for life in LIVES]
+
+
+def test_a_planner_with_a_lower_safe_cut_is_caught(monkeypatch):
+    monkeypatch.setattr(plan, "smallest_safe_cut", lambda e: smallest_safe_cut(e) - 2)
+    assert sum(caught(STEADY, 3)) > len(STEADY) / 2
+
+
+def test_a_planner_that_takes_people_who_return_for_new_ones_is_caught(monkeypatch):
+    real = graph.advance
+
+    def as_new(opening, people, counterfeits, cuts):
+        graphs = real(opening, people, counterfeits, cuts)
+        return replace(graphs, present=graphs.present.with_columns(counts=True))
+
+    monkeypatch.setattr(steps, "advance", as_new)
+    monkeypatch.setattr(graph, "_without_edges_of", lambda _absent, before, _memory, _e: before)
+    assert any(caught([replace(life, back=0.9) for life in STEADY], 3))

@@ -1,0 +1,117 @@
+"""Who was in which signature's groups: stays that go on, end, begin again; counterfeits that stay or not."""
+
+import polars as pl
+
+from anonymize.attack.stays import follow_stays
+
+VALUES = pl.DataFrame({"group_id": [1, 1, 2, 2], "value": ["flu", "gout", "cold", "HIV"]})
+"""Group 1 has the signature (flu, gout), group 2 (HIV, cold)."""
+FLU_AND_GOUT = ["flu", "gout"]
+
+
+def follow(*releases):
+    """The stays after each release, given as people (`name: value`) and numbers of counterfeits in group 1."""
+    stays = None
+    for number, (people, forged) in enumerate(releases, start=1):
+        rows = [(who, value, 1 if value in FLU_AND_GOUT else 2) for who, value in people.items()]
+        present = pl.DataFrame(
+            rows, schema={"person": pl.String, "value": pl.String, "group_id": pl.Int64}, orient="row"
+        )
+        counterfeits = pl.DataFrame(
+            {"person": forged, "group_id": [1] * len(forged)},
+            schema={"person": pl.UInt64, "group_id": pl.Int64},
+        )
+        stays = follow_stays(present, counterfeits, VALUES, number, stays)
+        yield stays
+
+
+def after(*releases):
+    *_, last = follow(*releases)
+    return last
+
+
+def stays_of(stays, person):
+    """`(value, since, until, edge)` of each of a person's stays in turn."""
+    return sorted(
+        stays.people.filter(person=person).select("value", "since", "until", "edge").rows(),
+        key=lambda stay: stay[1],
+    )
+
+
+def forged_stays(stays):
+    return sorted(stays.forged.select("since", "until", "edge").rows())
+
+
+def test_a_person_who_stays_is_one_edge():
+    stays = after(({"ann": "flu"}, []), ({"ann": "flu"}, []))
+    assert stays_of(stays, "ann") == [("flu", 1, 2, True)]
+
+
+def test_the_value_of_a_person_who_left_is_forgotten():
+    stays = after(({"ann": "flu", "bob": "gout"}, []), ({"bob": "gout"}, []))
+    assert stays_of(stays, "ann") == [(None, 1, 1, True)]
+
+
+def test_a_person_who_comes_back_is_no_edge_in_either_stay():
+    stays = after(({"ann": "flu"}, []), ({}, []), ({"ann": "flu"}, []))
+    assert stays_of(stays, "ann") == [(None, 1, 1, False), ("flu", 3, 3, False)]
+
+
+def test_a_changed_value_inside_the_signature_ends_a_stay_and_begins_another():
+    stays = after(({"ann": "flu"}, []), ({"ann": "gout"}, []))
+    assert stays_of(stays, "ann") == [(None, 1, 1, False), ("gout", 2, 2, False)]
+
+
+def test_a_changed_value_in_another_signature_leaves_two_edges():
+    stays = after(({"ann": "flu"}, []), ({"ann": "cold"}, []))
+    assert stays_of(stays, "ann") == [(None, 1, 1, True), ("cold", 2, 2, True)]
+    assert stays.people["signature"].n_unique() == 2
+
+
+def test_signatures_keep_their_numbers():
+    first, second = follow(({"ann": "flu"}, []), ({"bob": "cold"}, []))
+    assert first.signatures.equals(second.signatures)
+
+
+def test_counterfeits_stay_while_nobody_leaves():
+    stays = after(
+        ({"ann": "flu"}, [7]),
+        ({"ann": "flu", "bob": "gout"}, [7, 8]),  # a person and a counterfeit come: nothing else changes
+        ({"ann": "flu", "bob": "gout"}, [7, 8]),
+    )
+    assert forged_stays(stays) == [(1, 3, True), (2, 3, True)]
+
+
+def test_counterfeits_are_renewed_where_a_person_leaves_even_if_they_look_the_same():
+    stays = after(({"ann": "flu", "bob": "gout"}, [7]), ({"ann": "flu"}, [7]))
+    assert forged_stays(stays) == [(1, 1, True), (2, 2, True)]
+
+
+def test_counterfeits_are_renewed_where_a_person_comes_back():
+    stays = after(
+        ({"ann": "flu", "bob": "flu"}, []), ({"bob": "flu"}, [7]), ({"ann": "flu", "bob": "flu"}, [7])
+    )
+    assert forged_stays(stays) == [(2, 2, True), (3, 3, True)]
+
+
+def test_all_counterfeits_are_renewed_where_one_is_gone():
+    stays = after(({"ann": "flu"}, [7, 8]), ({"ann": "flu"}, [8]))
+    assert forged_stays(stays) == [(1, 1, True), (1, 1, True), (2, 2, True)]
+
+
+def test_renewed_counterfeits_stay_from_then_on():
+    people = {"ann": "flu"}
+    stays = after((people | {"bob": "gout"}, [7]), (people, [7]), (people, [7]), (people, [7]))
+    assert forged_stays(stays) == [(1, 1, True), (2, 4, True)]
+
+
+def test_counterfeits_that_look_alike_are_as_many_as_they_are():
+    two = after(({"ann": "flu"}, [7, 7]), ({"ann": "flu"}, [7, 7]))
+    assert forged_stays(two) == [(1, 2, True), (1, 2, True)]
+    one = after(({"ann": "flu"}, [7, 7]), ({"ann": "flu"}, [7]))
+    assert forged_stays(one) == [(1, 1, True), (1, 1, True), (2, 2, True)]
+
+
+def test_what_happens_in_one_signature_does_not_renew_counterfeits_of_another():
+    stays = after(({"ann": "flu", "eve": "cold"}, [7]), ({"ann": "flu"}, [7]))
+    assert forged_stays(stays) == [(1, 2, True)]

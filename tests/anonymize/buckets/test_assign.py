@@ -1,0 +1,58 @@
+from collections import Counter
+
+import numpy as np
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymize.buckets.assign import HELD_BACK, assign
+from anonymize.buckets.counts import Demand
+from anonymize.ranks import keyed_ranks
+from tests.series import draws
+
+
+def ranks(people, number=1):
+    """A secret order of so many people."""
+    return keyed_ranks(pl.Series([str(person) for person in range(people)]), draws(number)("assign"))
+
+
+@st.composite
+def queues_and_demand(draw):
+    """People in up to five queues, and demand that the queues can meet."""
+    queue = draw(st.lists(st.integers(0, 4), max_size=40))
+    entries = []
+    for number, people in Counter(queue).items():
+        for bucket in draw(st.lists(st.integers(0, 6), max_size=4)):
+            taken = sum(entry[2] for entry in entries if entry[0] == number)
+            entries.append((number, bucket, draw(st.integers(0, people - taken))))
+    columns = np.array(draw(st.permutations(entries)), np.int64).reshape(-1, 3).T
+    return np.array(queue, np.int64), Demand(*columns)
+
+
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(queues_and_demand())
+def test_every_bucket_receives_what_it_asked_of_every_queue_and_the_rest_wait(case):
+    queue, demand = case
+    bucket = assign(queue, demand, 5, ranks(len(queue)))
+    received = Counter(zip(queue.tolist(), bucket.tolist(), strict=True))
+    asked = Counter()
+    for number, target, people in zip(*(column.tolist() for column in demand), strict=True):
+        asked[number, target] += people
+    assert Counter({pair: n for pair, n in received.items() if pair[1] != HELD_BACK}) == +asked
+
+
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(queues_and_demand(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_decides_nothing(case, shuffle):
+    queue, demand = case
+    order = list(range(len(queue)))
+    shuffle.shuffle(order)
+    order, rank = np.array(order, np.int64), ranks(len(queue))
+    shuffled = assign(queue[order], demand, 5, rank[order])
+    assert shuffled.tolist() == assign(queue, demand, 5, rank)[order].tolist()
+
+
+def test_anybody_in_a_queue_is_as_likely_to_be_taken():
+    demand = Demand(np.array([0]), np.array([7]), np.array([1]))
+    taken = Counter(int(assign(np.zeros(4, int), demand, 1, ranks(4, n)).argmax()) for n in range(400))
+    assert all(65 <= taken[person] <= 135 for person in range(4))

@@ -1,0 +1,476 @@
+import copy
+import datetime as dt
+
+import polars as pl
+import pytest
+
+from anonymize.errors import ContractError
+from anonymize.principles import parse_contract, principle_of
+
+HOSPITAL = {
+    "product": "hospital",
+    "series": "v1",
+    "source": {"path": "snapshots/{release}.parquet"},
+    "releases": {"first": "2024-01-01", "cron": "0 0 1 */3 *"},
+    "identifier": "patient_id",
+    "quasi_identifiers": [
+        {"name": "age", "kind": "number", "domain": [0, 120], "min_width": 2},
+        {"name": "income", "kind": "number", "domain": [0.0, 1e6]},
+        {"name": "admitted", "kind": "date", "domain": ["2020-01-01", dt.date(2020, 12, 31)], "min_width": 7},
+        {"name": "sex", "kind": "category", "order": ["F", "M"]},
+        {"name": "birthplace", "kind": "category", "hierarchy": [["Paris", "France"], ["Lyon", "France"]]},
+    ],
+    "sensitive": {"name": "disease", "values": ["bronchitis", "dyspepsia", "flu", "gastritis"]},
+    "principle": {"name": "m_invariance", "m": 2},
+}
+
+
+def hospital(**changed):
+    return copy.deepcopy(HOSPITAL) | changed
+
+
+def attribute(**declared):
+    """A contract whose only quasi-identifier is the one declared."""
+    return hospital(quasi_identifiers=[{"name": "a", **declared}])
+
+
+def faults(declared, **options):
+    with pytest.raises(ContractError) as refused:
+        parse_contract(declared, **options)
+    return refused.value.faults
+
+
+def test_what_is_declared_is_what_is_there():
+    contract = parse_contract(hospital())
+    age, income, admitted, sex, birthplace = contract.quasi_identifiers
+    assert (age.domain, age.min_width, age.discrete, age.dtype) == ((0, 120), 2, True, pl.Int64)
+    assert (income.discrete, income.dtype) == (False, pl.Float64)
+    assert admitted.domain == (dt.date(2020, 1, 1), dt.date(2020, 12, 31))
+    assert (sex.labels, birthplace.labels) == (("F", "M"), ("Paris", "Lyon"))
+    assert list(contract.column_names().items()) == [
+        ("identifier", "patient_id"),
+        ("qi_0", "age"),
+        ("qi_1", "income"),
+        ("qi_2", "admitted"),
+        ("qi_3", "sex"),
+        ("qi_4", "birthplace"),
+        ("value", "disease"),
+    ]
+    assert list(contract.attributes()) == [
+        ("qi_0", age),
+        ("qi_1", income),
+        ("qi_2", admitted),
+        ("qi_3", sex),
+        ("qi_4", birthplace),
+    ]
+
+
+def test_an_attacker_is_given_the_columns_of_a_contract_and_not_what_it_promises():
+    contract = parse_contract(hospital())
+    schema = contract.table_schema
+    assert set(type(schema).model_fields) == {"identifier", "quasi_identifiers", "sensitive"}
+    assert schema.column_names() == contract.column_names()
+    assert schema.quasi_identifiers == contract.quasi_identifiers
+    assert schema.sensitive == contract.sensitive
+
+
+def test_what_is_not_declared_has_the_documented_default():
+    contract = parse_contract(hospital())
+    assert contract.sensitive.semantics == "persistent"
+    assert (contract.principle.on_ineligible, contract.principle.on_value_change) == ("refuse", "separate")
+    assert (contract.keep_private, contract.owners, contract.description) == ("all", (), "")
+
+
+@pytest.mark.parametrize("declared", [None, [], "product: x", 3])
+def test_a_contract_that_is_no_mapping_is_one_fault(declared):
+    assert faults(declared) == [("", "must be a mapping of keys (product, series, source, …)")]
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["product", "series", "source", "releases", "identifier", "quasi_identifiers", "sensitive", "principle"],
+)
+def test_a_missing_key_is_named(key):
+    declared = hospital()
+    del declared[key]
+    assert faults(declared) == [(key, "is missing")]
+
+
+@pytest.mark.parametrize(
+    ("part", "accepted"),
+    [
+        ("source", "path"),
+        ("releases", "first, cron"),
+        ("sensitive", "name, values, semantics"),
+        ("principle", "name, m, on_ineligible, on_value_change"),
+    ],
+)
+def test_an_unknown_key_is_named_with_those_accepted_beside_it(part, accepted):
+    declared = hospital()
+    declared[part]["number"] = 1
+    assert faults(declared) == [(f"{part}.number", f"is unknown; accepted: {accepted}")]
+
+
+def test_an_unknown_key_of_a_quasi_identifier_is_named_by_its_column():
+    declared = attribute(kind="number", domain=[0, 1], number=1)
+    assert faults(declared) == [
+        ("quasi_identifiers[a].number", "is unknown; accepted: kind, name, domain, min_width")
+    ]
+
+
+def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
+    (key, message), *more = faults(hospital(sourse={}))
+    assert (key, more) == ("sourse", [])
+    words, keys = message.split(": ")
+    assert words == "is unknown; accepted"
+    optional = {"description", "owners", "keep_private"}
+    assert sorted(keys.split(", ")) == sorted(HOSPITAL.keys() | optional)
+
+
+@pytest.mark.parametrize(
+    ("declared", "key", "message"),
+    [
+        (
+            hospital(product="Hospital"),
+            "product",
+            "Hospital is not accepted; it must match ^[a-z][a-z0-9_]*$",
+        ),
+        (hospital(series=1), "series", "must be text: write 1 in quotes"),
+        (hospital(series="a/b"), "series", "a/b is not accepted; it must match ^[A-Za-z0-9][A-Za-z0-9_.-]*$"),
+        (hospital(identifier=""), "identifier", "must not be empty"),
+        (hospital(owners=["me"]), "owners", "me must be an e-mail address or team:name"),
+        (hospital(source="x.csv"), "source", "must be a mapping of keys, not x.csv"),
+        (
+            hospital(source={"path": "x.csv"}),
+            "source.path",
+            "needs {release} in it: each release has a snapshot of its own",
+        ),
+        (hospital(source={"path": "{release}.xlsx"}), "source.path", "must end in .parquet or .csv"),
+        (hospital(source={"dsn": "duckdb:///x.duckdb"}), "source.query", "is missing"),
+        (
+            hospital(source={"dsn": "mysql://x", "query": "SELECT 1"}),
+            "source.dsn",
+            "must start with duckdb:/// or postgresql://",
+        ),
+        (
+            hospital(quasi_identifiers=[]),
+            "quasi_identifiers",
+            "must be a list of at least one column, {name: …, kind: …}",
+        ),
+        (hospital(quasi_identifiers=["age"]), "quasi_identifiers[0]", "must be a mapping of keys, not age"),
+        (
+            attribute(domain=[0, 1]),
+            "quasi_identifiers[a]",
+            "kind is missing; accepted: number, date, category",
+        ),
+        (
+            attribute(kind="text"),
+            "quasi_identifiers[a].kind",
+            "text is unknown; accepted: number, date, category",
+        ),
+        (attribute(kind="number"), "quasi_identifiers[a].domain", "is missing"),
+        (
+            attribute(kind="number", domain=[0]),
+            "quasi_identifiers[a].domain",
+            "must be a list of two, [lowest, highest], not [0]",
+        ),
+        (
+            attribute(kind="number", domain=["zero", 1]),
+            "quasi_identifiers[a].domain[0]",
+            "must be a number within 2^53, not zero",
+        ),
+        (
+            attribute(kind="number", domain=[0, float("inf")]),
+            "quasi_identifiers[a].domain[1]",
+            "must be a number within 2^53, not inf",
+        ),
+        (
+            attribute(kind="number", domain=[float("nan"), 1]),
+            "quasi_identifiers[a].domain[0]",
+            "must be a number within 2^53, not nan",
+        ),
+        (
+            attribute(kind="number", domain=[5, 1]),
+            "quasi_identifiers[a].domain",
+            "must go from the lowest to the highest value, not from 5 to 1",
+        ),
+        (
+            attribute(kind="number", domain=[0, 9], min_width=11),
+            "quasi_identifiers[a].min_width",
+            "must be between 0 and the domain's width (10), not 11",
+        ),
+        (
+            attribute(kind="number", domain=[0, 9], min_width=1.5),
+            "quasi_identifiers[a].min_width",
+            "must be a whole number, as the domain's bounds are, not 1.5",
+        ),
+        (
+            attribute(kind="date", domain=["2024-02-30", "2024-03-01"]),
+            "quasi_identifiers[a].domain[0]",
+            "must be a date, YYYY-MM-DD, not 2024-02-30",
+        ),
+        (
+            attribute(kind="date", domain=[0, "2024-03-01"]),
+            "quasi_identifiers[a].domain[0]",
+            "must be a date, YYYY-MM-DD, not 0",
+        ),
+        (
+            attribute(kind="date", domain=["2024-01-01", "2024-01-31"], min_width=32),
+            "quasi_identifiers[a].min_width",
+            "must be between 0 and the domain's width (31), not 32",
+        ),
+        (
+            attribute(kind="category", order=[1]),
+            "quasi_identifiers[a].order[0]",
+            "must be text, not 1: write it in quotes",
+        ),
+        (attribute(kind="category", order=[]), "quasi_identifiers[a].order", "needs at least one label"),
+        (
+            attribute(kind="category", order=["x", "x"]),
+            "quasi_identifiers[a].order",
+            "lists x more than once",
+        ),
+        (
+            attribute(kind="category"),
+            "quasi_identifiers[a].hierarchy",
+            "give either order (a list of labels) or hierarchy (a CSV file), one of the two",
+        ),
+        (
+            attribute(kind="category", order=["x"], hierarchy=[["x"]]),
+            "quasi_identifiers[a].hierarchy",
+            "give either order (a list of labels) or hierarchy (a CSV file), one of the two",
+        ),
+        (
+            attribute(kind="category", order=["x", "y"], min_width=3),
+            "quasi_identifiers[a].min_width",
+            "must be between 0 and the domain's width (2), not 3",
+        ),
+        (
+            hospital(sensitive={"name": "disease", "values": ["flu", 3]}),
+            "sensitive.values",
+            "must be all text or all whole numbers, and at least one value",
+        ),
+        (
+            hospital(sensitive={"name": "disease", "values": ["flu", "flu"]}),
+            "sensitive.values",
+            "lists flu more than once",
+        ),
+        (
+            hospital(sensitive={"name": "disease", "semantics": "eternal"}),
+            "sensitive.semantics",
+            "eternal is unknown; accepted: persistent, transient",
+        ),
+        (
+            hospital(principle={"name": "k"}),
+            "principle.name",
+            "k is unknown; accepted: m_invariance, e_equivalence",
+        ),
+        (hospital(principle={"m": 2}), "principle", "name is missing; accepted: m_invariance, e_equivalence"),
+        (hospital(principle={"name": "m_invariance", "m": 1}), "principle.m", "m (1) must be at least 2"),
+        (
+            hospital(principle={"name": "m_invariance", "m": 2.5}),
+            "principle.m",
+            "must be a whole number, not 2.5",
+        ),
+        (
+            hospital(principle={"name": "m_invariance", "m": 5}),
+            "principle",
+            "m (5) needs as many sensitive values, and sensitive.values lists 4",
+        ),
+        (
+            hospital(keep_private=0),
+            "keep_private",
+            "must be all, or a whole number of releases from 1 on, not 0",
+        ),
+        (
+            hospital(identifier="age"),
+            "",
+            "the column age has more than one role: identifier, quasi-identifier or sensitive",
+        ),
+        (
+            hospital(identifier="group_id"),
+            "",
+            "the column group_id bears the name of a column of republish's own: rename it in the source",
+        ),
+        (
+            hospital(identifier="bucket_id"),
+            "",
+            "the column bucket_id bears the name of a column of republish's own: rename it in the source",
+        ),
+        (
+            hospital(identifier="income_high"),
+            "",
+            "the column income_high bears the name of a column of republish's own: rename it in the source",
+        ),
+        (
+            hospital(sensitive={"name": "group_id"}),
+            "",
+            "the column group_id bears the name of a column of republish's own: rename it in the source",
+        ),
+        (
+            hospital(sensitive={"name": "age_low"}),
+            "",
+            "the column age_low bears the name of a column of republish's own: rename it in the source",
+        ),
+        (
+            hospital(releases={"first": True, "cron": "@daily"}),
+            "releases.first",
+            "must be a date, YYYY-MM-DD, not true",
+        ),
+    ],
+)
+def test_each_mistake_is_one_fault_with_its_key_and_what_is_accepted(declared, key, message):
+    assert faults(declared) == [(key, message)]
+
+
+@pytest.mark.parametrize(
+    ("paths", "message"),
+    [
+        ([], "holds no labels"),
+        ([["Paris", "France"], ["Lyon"]], "line 2: has 1 levels, line 1 has 2"),
+        ([["Paris", "France"], ["Rome", "Italy"]], "line 2: ends in the root Italy, line 1 in France"),
+        ([["Paris", "*"], ["Rome", "*"], ["Paris", "*"]], "line 3: Paris is in line 1 already"),
+        (
+            [["Paris", "France", "Europe", "*"], ["Lyon", "France", "Asia", "*"]],
+            "line 2: France has another parent than in line 1",
+        ),
+    ],
+)
+def test_a_hierarchy_that_is_no_tree_is_reported_with_its_line(paths, message):
+    """Whether it stands in the contract itself or in a file that the contract names."""
+    key = "quasi_identifiers[a].hierarchy"
+    assert faults(attribute(kind="category", hierarchy=paths)) == [(key, message)]
+    named = attribute(kind="category", hierarchy="a.csv")
+    assert faults(named, context={"read_hierarchy": lambda _: paths}) == [(key, f"a.csv, {message}")]
+
+
+def test_the_leaves_of_a_hierarchy_are_ordered_as_in_its_tree_however_its_lines_are():
+    paths = [
+        ["Rome", "Italy", "*"],
+        ["Lyon", "France", "*"],
+        ["Milan", "Italy", "*"],
+        ["Brest", "France", "*"],
+    ]
+    (places,) = parse_contract(attribute(kind="category", hierarchy=paths)).quasi_identifiers
+    assert places.labels == ("Rome", "Milan", "Lyon", "Brest")
+
+
+def test_a_hierarchy_file_needs_somebody_who_reads_files():
+    ((key, message),) = faults(attribute(kind="category", hierarchy="a.csv"))
+    assert (key, message.split(":")[0]) == (
+        "quasi_identifiers[a].hierarchy",
+        "names a file (a.csv), and there are no files here",
+    )
+
+
+def test_all_faults_are_reported_at_once():
+    declared = hospital(product="A", identifier="age", principle={"name": "m_invariance", "m": 0}, unknown=1)
+    declared["quasi_identifiers"][0] |= {"domain": [9, 0], "min_width": -1, "also": 1}
+    declared["quasi_identifiers"][3]["order"] = [True]
+    keys = [key for key, _ in faults(declared)]
+    assert sorted(keys) == sorted(
+        [
+            "product",
+            "quasi_identifiers[age].domain",
+            "quasi_identifiers[age].also",
+            "quasi_identifiers[sex].order[0]",
+            "principle.m",
+            "unknown",
+            "",  # the column age has two roles
+        ]
+    )
+
+
+def exact(**changed):
+    """A contract of a principle that publishes exact quasi-identifiers, in two tables."""
+    whole = [
+        {name: part for name, part in qi.items() if name != "min_width"}
+        for qi in HOSPITAL["quasi_identifiers"]
+    ]
+    principle = {"name": "e_equivalence", "m": 2, "e": 2}
+    return hospital(**{"quasi_identifiers": whole, "principle": principle} | changed)
+
+
+@pytest.mark.parametrize("name", ["pseudonym", "identifier", "value", "qi_0", "qi_0_low", "people", "alike"])
+@pytest.mark.parametrize("declare", [hospital, exact])
+def test_names_that_are_used_inside_alone_are_open_to_every_column(declare, name):
+    declared = declare(quasi_identifiers=[{"name": "age", "kind": "number", "domain": [0, 120]}])
+    attribute = [{"name": name, "kind": "number", "domain": [0, 120]}]
+    assert parse_contract(declared | {"identifier": name}).identifier == name
+    assert parse_contract(declared | {"quasi_identifiers": attribute}).quasi_identifiers[0].name == name
+    assert parse_contract(declared | {"sensitive": {"name": name}}).sensitive.name == name
+
+
+@pytest.mark.parametrize(
+    ("declared", "name"),
+    [
+        (exact(sensitive={"name": "count"}), "count"),
+        (exact(identifier="count"), "count"),
+        (exact(sensitive={"name": "group_id"}), "group_id"),
+    ],
+)
+def test_a_name_is_refused_where_the_format_of_the_principle_publishes_it_itself(declared, name):
+    message = f"the column {name} bears the name of a column of republish's own: rename it in the source"
+    assert faults(declared) == [("", message)]
+
+
+def test_intervals_need_the_names_of_their_ends_and_exact_quasi_identifiers_do_not():
+    sensitive = {"name": "age_low"}
+    assert parse_contract(exact(sensitive=sensitive)).sensitive.name == "age_low"
+    assert parse_contract(hospital(sensitive={"name": "count"})).sensitive.name == "count"
+    ((_, message),) = faults(hospital(sensitive=sensitive))
+    assert message.startswith("the column age_low ")
+
+
+def test_faults_of_the_whole_contract_are_reported_together_when_its_parts_are_right():
+    declared = hospital(
+        identifier="group_id",
+        principle={"name": "e_equivalence", "m": 5, "e": 2},
+    )
+    too_wide = (
+        "min_width of age, admitted can't be kept: e_equivalence publishes exact quasi-identifiers."
+        " Leave it out, or make the column coarser in the source"
+    )
+    assert faults(declared) == [
+        ("", "the column group_id bears the name of a column of republish's own: rename it in the source"),
+        ("principle", "m (5) needs as many sensitive values, and sensitive.values lists 4"),
+        ("", too_wide),
+    ]
+    assert [key for key, _ in faults(declared | {"keep_private": 0})] == ["keep_private"]
+
+
+@pytest.mark.parametrize(("declare", "name"), [(hospital, "m_invariance"), (exact, "e_equivalence")])
+def test_a_contract_has_the_parameters_of_the_principle_it_names(declare, name):
+    contract = parse_contract(declare())
+    principle = principle_of(contract)
+    assert principle.name == contract.principle.name == name
+    assert type(contract.principle) is principle.parameters
+
+
+def test_a_parameter_of_another_principle_is_unknown():
+    assert faults(hospital(principle={"name": "m_invariance", "m": 2, "e": 2})) == [
+        ("principle.e", "is unknown; accepted: name, m, on_ineligible, on_value_change")
+    ]
+
+
+def test_the_error_names_file_count_and_every_key():
+    with pytest.raises(ContractError) as refused:
+        parse_contract(hospital(series=1, keep_private="none"), where="hospital.yaml")
+    assert str(refused.value).splitlines() == [
+        "hospital.yaml: 2 faults in the contract",
+        "  series: must be text: write 1 in quotes",
+        "  keep_private: must be all, or a whole number of releases from 1 on, not none",
+    ]
+
+
+def test_the_privacy_digest_tells_what_bears_on_privacy_from_what_does_not():
+    digest = parse_contract(hospital()).privacy_digest()
+    assert parse_contract(hospital(description="x", keep_private=3)).privacy_digest() == digest
+    assert parse_contract(hospital(principle={"name": "m_invariance", "m": 3})).privacy_digest() != digest
+    assert parse_contract(attribute(kind="number", domain=[0, 1])).privacy_digest() != digest
+
+
+def test_a_contract_does_not_change_after_construction():
+    contract = parse_contract(hospital())
+    with pytest.raises(ValueError, match="frozen"):
+        contract.product = "other"

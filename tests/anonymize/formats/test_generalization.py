@@ -1,0 +1,174 @@
+"""Intervals, minimum widths and canonical order, by hand."""
+
+import datetime as dt
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymize.codes import encode_columns
+from anonymize.formats.generalization import generalize
+from tests.series import make_contract
+
+
+def intervals(attribute, width, *groups):
+    """The published intervals of groups of people with these values of one attribute."""
+    contract = make_contract([attribute], {attribute: width} if width else None)
+    (qi,) = contract.quasi_identifiers
+    people = pl.DataFrame({"qi_0": [value for group in groups for value in group]}, schema={"qi_0": qi.dtype})
+    number = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    published = generalize(
+        encode_columns(people, contract),
+        pl.Series([str(row) for row in range(len(number))]),
+        number,
+        np.zeros(len(number), bool),
+        contract,
+    )
+    by_group = dict(zip(published.group_id.tolist(), number.tolist(), strict=True))
+    boxes = published.tables["microdata"].unique("group_id")
+    rows = boxes.select("group_id", f"{attribute}_low", f"{attribute}_high").rows()
+    found = {by_group[group]: (low, high) for group, low, high in rows}
+    return [found[group] for group in range(len(groups))]
+
+
+def test_without_a_minimum_width_intervals_are_the_smallest_there_are():
+    assert intervals("age", 0, [30, 41, 35], [7]) == [(30, 41), (7, 7)]
+
+
+@pytest.mark.parametrize(
+    ("width", "ages", "published"),
+    [
+        (10, [34], (30, 39)),
+        (10, [34, 37], (30, 39)),
+        (10, [38, 41], (30, 49)),  # two cells: a window of 10 around them would give them away
+        (10, [30, 39], (30, 39)),
+        (10, [31, 40], (31, 40)),  # ten ages are wide enough as they are
+        (10, [0], (0, 9)),
+        (10, [120], (110, 120)),  # the last cell takes what is left over
+        (10, [110], (110, 120)),
+        (10, [109], (100, 109)),
+        (50, [120], (50, 120)),
+        (121, [60], (0, 120)),
+        (1, [60], (60, 60)),
+    ],
+)
+def test_a_narrow_interval_is_widened_to_cells_of_a_grid_over_the_domain(width, ages, published):
+    assert intervals("age", width, ages) == [published]
+
+
+def test_the_grid_is_anchored_at_the_domains_lower_end():
+    assert intervals("zipcode", 2000, [11_999], [12_000]) == [(10_000, 11_999), (12_000, 13_999)]
+
+
+def test_dates_are_widened_in_days_and_stay_dates():
+    first = dt.date(1999, 12, 30)
+    assert intervals("admitted", 30, [first + dt.timedelta(29)], [first + dt.timedelta(30)]) == [
+        (first, first + dt.timedelta(29)),
+        (first + dt.timedelta(30), first + dt.timedelta(59)),
+    ]
+
+
+def test_categories_are_widened_in_labels_in_the_contracts_order():
+    assert intervals("town", 0, ["Oslo", "Zürich"]) == [("Zürich", "Oslo")]
+    assert intervals("town", 2, ["Zürich"], ["Bari"], ["a town"]) == [
+        ("Ærø", "Zürich"),
+        ("Oslo", "a town"),
+        ("Oslo", "a town"),
+    ]
+
+
+def test_leaves_of_a_hierarchy_are_ordered_from_left_to_right():
+    assert intervals("born_in", 0, ["Mali", "Peru"], ["Chad", "Mali"]) == [("Peru", "Mali"), ("Chad", "Mali")]
+
+
+@pytest.mark.parametrize(("attribute", "value"), [("planet", "Earth"), ("floor", -3)])
+def test_a_domain_of_one_value_is_published_as_it_is(attribute, value):
+    assert intervals(attribute, 0, [value]) == intervals(attribute, 1, [value]) == [(value, value)]
+
+
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(
+    st.floats(-1e6, 1e6),
+    st.floats(1e-3, 1e6),
+    st.floats(1e-4, 1),
+    st.lists(st.floats(0, 1), min_size=1, max_size=3),
+)
+def test_fractions_are_covered_and_no_narrower_than_promised_whatever_rounding_does(
+    low, length, share, places
+):
+    high = low + length
+    width = min(share * length, high - low)
+    weight = {"name": "weight", "kind": "number", "domain": [low, high], "min_width": width}
+    contract = make_contract([weight])
+    values = [min(low + place * (high - low), high) for place in places]
+    published = generalize(
+        pl.DataFrame({"qi_0": values}),
+        pl.Series([str(row) for row in range(len(values))]),
+        np.zeros(len(values), np.int64),
+        np.zeros(len(values), bool),
+        contract,
+    ).tables["microdata"]
+    bottom, top = published["weight_low"][0], published["weight_high"][0]
+    assert low <= bottom <= min(values)
+    assert max(values) <= top <= high
+    assert top - bottom >= width
+
+
+def test_fractions_in_one_cell_are_published_alike():
+    cells = intervals("weight", 0.1, *([0.5 + 0.1 * step / 10] for step in range(40)))
+    assert all(one[1] == other[0] or one == other for one, other in pairwise(cells))
+    assert len(set(cells)) == 4
+
+
+def test_a_counterfeit_adds_a_row_and_a_count_and_no_width():
+    contract = make_contract(["age"])
+    published = generalize(
+        pl.DataFrame({"qi_0": [70, None, 30]}),
+        pl.Series(["flu", "gout", "gout"]),
+        np.array([0, 0, 1]),
+        np.array([False, True, False]),
+        contract,
+    )
+    assert published.tables["microdata"].rows() == [
+        (1, 30, 30, "gout"),
+        (2, 70, 70, "flu"),
+        (2, 70, 70, "gout"),
+    ]
+    assert published.tables["counterfeits"].rows() == [(2, 1)]
+    assert published.group_id.tolist() == [2, 2, 1]
+
+
+def test_groups_are_numbered_by_box_then_signature_then_counterfeits():
+    contract = make_contract(["age"])
+    values = ["b", "c", "a", "c", "a", "b", "a", "b"]
+    published = generalize(
+        pl.DataFrame({"qi_0": [5, 5, 5, 5, 5, 5, 5, None]}),
+        pl.Series(values),
+        np.array([0, 0, 1, 1, 2, 2, 3, 3]),
+        np.array([False] * 7 + [True]),
+        contract,
+    )
+    assert published.group_id.tolist() == [4, 4, 3, 3, 1, 1, 2, 2]
+    assert published.tables["counterfeits"].rows() == [(2, 1)]
+
+
+def test_numbers_as_values_are_ordered_as_numbers():
+    contract = make_contract(["age"])
+    published = generalize(
+        pl.DataFrame({"qi_0": [5, 5]}), pl.Series([10, 9]), np.array([0, 1]), np.zeros(2, bool), contract
+    )
+    assert published.tables["microdata"]["value"].to_list() == [9, 10]
+
+
+def test_columns_of_any_name_are_published():
+    names = ["group", "tuples", "signature", "counterfeit", "key", "code", "qi_0"]
+    contract = make_contract([{"name": name, "kind": "number", "domain": [0, 9]} for name in names])
+    codes = pl.DataFrame({column: [1, 2] for column, _ in contract.attributes()})
+    published = generalize(codes, pl.Series(["x", "y"]), np.zeros(2, np.int64), np.zeros(2, bool), contract)
+    microdata = published.tables["microdata"]
+    ends = [f"{name}_{end}" for name in names for end in ("low", "high")]
+    assert microdata.columns == ["group_id", *ends, "value"]
+    assert microdata.rows() == [(1, *[1, 2] * 7, "x"), (1, *[1, 2] * 7, "y")]

@@ -1,0 +1,232 @@
+"""A publisher's columns may have any names: nothing but the names in the published tables depends on them."""
+
+import datetime as dt
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from anonymize.attack.release import attack_release
+from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.errors import ContractError
+from anonymize.principles import PRINCIPLES, parse_contract, principle_of
+from anonymize.state import State
+from orchestration.storage.store import write_table
+from tests.series import draws, entered, make_contract
+
+INSIDE = (
+    *("pseudonym", "identifier", "value", "qi_0", "qi_1", "qi_0_low", "qi_0_high", "group_id", "bucket_id"),
+    *("count", "person", "people", "alike", "place", "there", "needed", "counterfeit", "counterfeits"),
+    *("change", "moved", "promised", "candidates_0", "signature", "group", "tuples", "present", "value_now"),
+    *("row", "held", "key", "first_release", "last_release", "newcomers", "column", "index", "size", "name"),
+    *("extra_0", "len", "literal", "min_cut", "node", "queue", "position", "microdata", "sensitive"),
+)
+"""Names of columns and tables that are, or were, used inside."""
+CHARACTERS = (
+    *("*", "^a.*$", "^.*$", 'a"b', "a'b", "a;b", "a b", "a.b", "a`b", "a\\b", "a/b", "$a$", "{a}", "[a]"),
+    *("%s", "-- a", "'; DROP TABLE a", "a\nb", "a\tb", "\u00a0", "\u2003", "\u200b", " ", "a ", "a\u0000b"),
+    *("_a", "0", "é", "e\u0301", "名", "A", "a", "null", "None", "NaN", "true"),
+)
+"""Characters that mean something to polars, SQL, YAML, HTML, a shell or a chart, or that nobody sees."""
+PAIRS = ("age", "age_low", "age_high", "age_low_low", "age_high_low")
+"""Names of which one may be another with the end of an interval."""
+NASTY = st.sampled_from(INSIDE) | st.sampled_from(CHARACTERS) | st.sampled_from(PAIRS)
+COLUMN_NAMES = st.lists(NASTY | st.text(min_size=1, max_size=9), min_size=5, max_size=5, unique=True)
+ORDINARY = ("patient", "years", "sex", "admitted", "illness")
+"""What the columns are called where nothing is the matter: identifier, three quasi-identifiers, value."""
+PARAMETERS = {
+    "m_invariance": {"name": "m_invariance", "m": 2, "on_ineligible": "defer"},
+    "e_equivalence": {"name": "e_equivalence", "m": 2, "e": 2, "on_ineligible": "counterfeit"},
+}
+
+
+def declare(principle, names):
+    """A contract whose columns are called so."""
+    identifier, years, sex, admitted, illness = names
+    width = {"min_width": 10} if principle == "m_invariance" else {}
+    base = make_contract().model_dump(mode="json", include={"product", "series", "source", "releases"})
+    return base | {
+        "identifier": identifier,
+        "quasi_identifiers": [
+            {"name": years, "kind": "number", "domain": [0, 120]} | width,
+            {"name": sex, "kind": "category", "order": ["F", "M"]},
+            {"name": admitted, "kind": "date", "domain": ["2024-01-01", "2024-12-31"]},
+        ],
+        "sensitive": {"name": illness, "values": ["flu", "gout", "mumps", "angina", "asthma", "gastritis"]},
+        "principle": PARAMETERS[principle],
+    }
+
+
+def snapshots(names):
+    """T(1) to T(3): people leave, come, come back, age, and change value; the values are skewed."""
+    rows = [
+        (
+            f"P{n:02}",
+            20 + n,
+            "FM"[n % 2],
+            dt.date(2024, 1, 1 + n),
+            ["flu", "gout", "mumps", "angina"][n * n % 4],
+        )
+        for n in range(24)
+    ]
+    older = [(who, years + 1, *rest) for who, years, *rest in rows]
+    changed = [(*rest, "asthma" if number % 5 == 0 else value) for number, (*rest, value) in enumerate(older)]
+    for present in (rows[:16], older[4:20], [*changed[:2], *changed[6:]]):
+        yield pl.DataFrame(present, schema=list(names), orient="row")
+
+
+@dataclass(frozen=True)
+class Made:
+    """All that is made of a snapshot."""
+
+    people: pl.DataFrame
+    files: dict[str, bytes]
+    """The published files, written with our own column names instead of the publisher's."""
+    columns: dict[str, list[str]]
+    """What the columns of each published table are called."""
+    private: dict[str, pl.DataFrame]
+    """The linkage, the buckets, and what the principle remembers of the release."""
+    knowledge: dict[str, pl.DataFrame]
+    """What an adversary remembers of it; the order of its rows says nothing."""
+    found: dict[str, pl.DataFrame]
+    """The evidence, and what the attacks found."""
+    figures: dict
+
+
+def make(principle, names, folder):
+    """The releases of the snapshots under these names, through every step from a file to files."""
+    contract = parse_contract(declare(principle, names))
+    made, state, knowledge, promises = [], State.empty(), None, []
+    for number, snapshot in enumerate(snapshots(names), start=1):
+        snapshot.write_parquet(folder / "snapshot.parquet")
+        people = entered(pl.read_parquet(folder / "snapshot.parquet"), contract)
+        release_format = principle_of(contract).format(contract)
+        candidate = principle_of(contract).release(
+            people.drop(IDENTIFIER), contract, state, number, draws(number)
+        )
+        read = {name: _written_and_read(folder, name, table) for name, table in candidate.published.items()}
+        promises.append(principle_of(contract).promise(contract.principle))
+        attacked = attack_release(
+            contract.table_schema,
+            release_format,
+            read,
+            people.rename({PSEUDONYM: "person"}),
+            promises,
+            knowledge,
+            linkage=candidate.linkage.rename({PSEUDONYM: "person"}),
+            held_back=candidate.figures["held_back"],
+        )
+        assert attacked.holds
+        evidence = principle_of(contract).evidence(candidate, people, state, contract, attacked.tables)
+        ours = release_format.internal(read, contract)
+        made.append(
+            Made(
+                people=people,
+                files={name: _bytes(folder, table) for name, table in ours.items()},
+                columns={name: table.columns for name, table in read.items()},
+                private={
+                    "linkage": candidate.linkage,
+                    "buckets in use": candidate.buckets,
+                    **{f"state: {name}": table for name, table in candidate.state.tables.items()},
+                },
+                knowledge=attacked.knowledge.tables(),
+                found={**evidence, "findings": attacked.findings, "distribution": attacked.distribution},
+                figures={
+                    **candidate.figures,
+                    **{f"attack: {name}": figure for name, figure in attacked.figures.items()},
+                    "format": list(release_format.figures(ours, contract).values()),
+                },
+            )
+        )
+        state, knowledge = candidate.state, attacked.knowledge.of_the_present(number)
+    return made
+
+
+def _written_and_read(folder, name, table):
+    file = folder / f"{name}.parquet"
+    write_table(file, table)
+    read = pl.read_parquet(file)
+    assert read.equals(table)
+    assert read.columns == table.columns
+    return read
+
+
+def _bytes(folder, table):
+    """A published table's bytes under our own column names."""
+    write_table(folder / "renamed.parquet", table)
+    return (folder / "renamed.parquet").read_bytes()
+
+
+def published_columns(principle, names):
+    """What the columns of the published tables are called, as the README says."""
+    _, *attributes, value = names
+    if principle == "m_invariance":
+        ends = [f"{name}_{end}" for name in attributes for end in ("low", "high")]
+        tables = {"microdata": ["group_id", *ends, value]}
+    else:
+        tables = {"quasi_identifiers": ["group_id", *attributes], "sensitive": ["group_id", value, "count"]}
+    return {**tables, "counterfeits": ["group_id", "count"]}
+
+
+def refused_names(principle, names):
+    """The names that two published columns would share, or that a column beside the identifier has."""
+    columns = published_columns(principle, names)
+    twice = {name for table in columns.values() for name, times in Counter(table).items() if times > 1}
+    beside = {"group_id", "bucket_id"}.union(*columns.values())  # the linkage has the first two
+    return twice | ({names[0]} & beside)
+
+
+def renamed(tables, names):
+    """Tables in which cells name columns, with the ordinary names replaced by these."""
+    instead = dict(zip(ORDINARY, names, strict=True))
+    return {
+        name: table.with_columns(
+            pl.col(column).replace(instead) for column in {"column", "name"} & set(table.columns)
+        )
+        for name, table in tables.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("names")
+
+
+@pytest.fixture(scope="module")
+def ordinary(folder):
+    return cache(lambda principle: make(principle, ORDINARY, folder))
+
+
+def in_any_order(tables):
+    return {name: sorted(map(repr, table.rows())) for name, table in tables.items()}
+
+
+def assert_same(one, other):
+    assert one.keys() == other.keys()
+    for name, table in one.items():
+        assert table.equals(other[name]), name
+
+
+@pytest.mark.parametrize("principle", PRINCIPLES)
+@settings(max_examples=20, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@given(names=COLUMN_NAMES)
+def test_any_column_names_at_all_give_what_ordinary_names_give(principle, names, folder, ordinary):
+    if taken := refused_names(principle, names):
+        with pytest.raises(ContractError) as refused:
+            parse_contract(declare(principle, names))
+        assert [message.split(" bears ")[0] for _, message in refused.value.faults] == [
+            f"the column {name}" for name in sorted(taken)
+        ]
+        return
+    for usual, here in zip(ordinary(principle), make(principle, names, folder), strict=True):
+        assert here.people.equals(usual.people)
+        assert here.columns == published_columns(principle, names)
+        assert here.files == usual.files
+        assert_same(here.private, renamed(usual.private, names))
+        assert in_any_order(here.knowledge) == in_any_order(usual.knowledge)
+        assert_same(here.found, renamed(usual.found, names))
+        assert here.figures == usual.figures

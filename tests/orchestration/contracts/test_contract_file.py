@@ -1,0 +1,213 @@
+import hashlib
+import os
+
+import pytest
+
+from anonymize.errors import ContractError
+from orchestration.contracts.contract_file import load_contract
+
+CONTRACT = """\
+product: hospital
+series: v1
+source: {path: "snapshots/{release}.csv"}
+releases: {first: 2024-01-01, cron: "0 0 1 */3 *"}
+identifier: patient_id
+quasi_identifiers:
+  - {name: age, kind: number, domain: [0, 120], min_width: 2}
+  - {name: birthplace, kind: category, hierarchy: places.csv}
+  - {name: insured, kind: category, order: [no, yes]}
+sensitive: {name: disease}
+principle: {name: m_invariance, m: 4}
+"""
+PLACES = "Paris;France;*\nLyon;France;*\nRome;Italy;*\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "hospital.yaml").write_text(CONTRACT)
+    (tmp_path / "places.csv").write_text(PLACES)
+    return tmp_path
+
+
+def declare(folder, *changes, content=CONTRACT):
+    for old, new in changes:
+        assert old in content
+        content = content.replace(old, new)
+    (folder / "hospital.yaml").write_text(content)
+    return folder / "hospital.yaml"
+
+
+def faults(path):
+    with pytest.raises(ContractError) as refused:
+        load_contract(path)
+    assert refused.value.where == str(path)
+    return refused.value.faults
+
+
+def test_a_contract_is_read_with_the_hierarchies_beside_it(folder):
+    loaded = load_contract(folder / "hospital.yaml")
+    assert loaded.contract.quasi_identifiers[1].labels == ("Paris", "Lyon", "Rome")
+    assert loaded.contract.quasi_identifiers[1].hierarchy[0] == ("Paris", "France", "*")
+    assert loaded.hierarchies == ("places.csv",)
+    assert loaded.sha256 == hashlib.sha256(CONTRACT.encode()).hexdigest()
+
+
+def test_what_the_contract_names_is_relative_to_it_wherever_one_stands(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    loaded = load_contract((folder / "hospital.yaml").relative_to(folder.parent))
+    monkeypatch.chdir("/")
+    assert loaded.path == folder / "hospital.yaml"
+    assert loaded.resolve("snapshots/x.csv") == folder / "snapshots" / "x.csv"
+    assert str(loaded.resolve("/data/x.csv")) == "/data/x.csv"
+
+
+def test_no_and_yes_are_labels(folder):
+    assert load_contract(folder / "hospital.yaml").contract.quasi_identifiers[2].labels == ("no", "yes")
+
+
+def test_a_number_with_leading_zeros_is_no_octal_number(folder):
+    path = declare(folder, ("[0, 120]", "[010, 120]"))
+    assert faults(path) == [("quasi_identifiers[age].domain[0]", "must be a number within 2^53, not 010")]
+
+
+def test_a_date_that_does_not_exist_is_a_fault_among_the_others(folder):
+    path = declare(folder, ("2024-01-01", "2024-02-30"), ("series: v1", "series: 1"))
+    assert faults(path) == [
+        ("series", "must be text: write 1 in quotes"),
+        ("releases.first", "must be a date, YYYY-MM-DD, not 2024-02-30"),
+    ]
+
+
+def test_a_file_that_is_not_there_says_so(tmp_path):
+    assert faults(tmp_path / "none.yaml") == [("", "there is no such file")]
+
+
+def test_a_folder_says_so(tmp_path):
+    assert faults(tmp_path) == [("", "is a folder, not a YAML file")]
+
+
+@pytest.mark.parametrize("content", ["", "# nothing yet\n", "---\n"])
+def test_an_empty_file_says_so(folder, content):
+    ((key, message),) = faults(declare(folder, content=content))
+    assert (key, message.split(":")[0]) == ("", "is empty")
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("product: hospital\nseries: v1: v2\n", 2),
+        ("product: [hospital\nseries: v1\n", 2),
+        ("product: hospital\n\tseries: v1\n", 2),
+        ("product: a\n---\nproduct: b\n", 2),
+        ("product: a\nseries: !!python/object/apply:os.getcwd []\n", 2),
+        ("product: a\n? [1, 2]\n: 3\n", 2),
+    ],
+)
+def test_what_is_not_yaml_is_told_by_its_line(folder, content, line):
+    ((key, message),) = faults(declare(folder, content=content))
+    assert key == f"line {line}"
+    assert message.startswith("is not YAML: ")
+
+
+def test_what_is_not_utf_8_is_told_by_its_line(folder):
+    (folder / "hospital.yaml").write_bytes(b"product: a\nseries: \xff\n")
+    ((key, message),) = faults(folder / "hospital.yaml")
+    assert (key, message.split(":")[0]) == ("line 2", "is not text in UTF-8")
+
+
+@pytest.mark.parametrize("content", ["product: !!int a\n", "[" * 3000])
+def test_what_yaml_chokes_on_is_one_fault(folder, content):
+    assert len(faults(declare(folder, content=content))) == 1
+
+
+def test_a_key_given_twice_is_told_with_its_lines_among_the_other_faults(folder):
+    path = declare(folder, ("series: v1\n", "series: v1\nseries: v2\n"), ("m: 4", "m: 1"))
+    assert faults(path) == [
+        ("series", "is given twice, in lines 2 and 3"),
+        ("principle.m", "m (1) must be at least 2"),
+    ]
+
+
+def test_a_key_given_twice_within_a_part_is_seen_too(folder):
+    path = declare(folder, ("m: 4", "m: 4, m: 2"))
+    assert faults(path) == [("m", "is given twice, in lines 11 and 11")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "places.csv, holds no labels"),
+        (b"Paris;France;*\nLyon;*\n", "places.csv, line 2: has 2 levels, line 1 has 3"),
+        (
+            b"Paris;France;*\n\nRome;Italy;*\n",
+            "places.csv, line 2: has an empty level; write leaf;parent;…;root",
+        ),
+        (b"Paris;;*\n", "places.csv, line 1: has an empty level; write leaf;parent;…;root"),
+        (b"Paris;*\nRome;*\nParis;*\n", "places.csv, line 3: Paris is in line 1 already"),
+        (b"Z\xfcrich;*\n", "places.csv: is not text in UTF-8"),
+    ],
+)
+def test_a_hierarchy_file_that_is_none_is_told_by_file_and_line(folder, content, message):
+    (folder / "places.csv").write_bytes(content)
+    path = declare(folder, ("m: 4", "m: 1"))
+    assert faults(path) == [
+        ("quasi_identifiers[birthplace].hierarchy", message),
+        ("principle.m", "m (1) must be at least 2"),
+    ]
+
+
+def test_a_hierarchy_file_that_is_not_there_is_a_fault_among_the_others(folder):
+    (folder / "places.csv").unlink()
+    message = f"places.csv: there is no such file in {folder}"
+    path = declare(folder, ("m: 4", "m: 1"))
+    assert faults(path) == [
+        ("quasi_identifiers[birthplace].hierarchy", message),
+        ("principle.m", "m (1) must be at least 2"),
+    ]
+
+
+def test_a_hierarchy_written_by_a_spreadsheet_is_read(folder):
+    (folder / "places.csv").write_bytes(b'\xef\xbb\xbfParis;"La France"\r\nLyon;"La France"\r\n')
+    hierarchy = load_contract(folder / "hospital.yaml").contract.quasi_identifiers[1].hierarchy
+    assert hierarchy == (("Paris", "La France"), ("Lyon", "La France"))
+
+
+@pytest.mark.parametrize("cron", ["monthly", "0 0 * *", "0 0 30 2 *", "61 0 * * *"])
+def test_a_schedule_that_dagster_does_not_accept_is_refused(folder, cron):
+    ((key, message),) = faults(declare(folder, ("0 0 1 */3 *", cron)))
+    assert key == "releases.cron"
+    assert message.startswith(f"{cron} is not a schedule that Dagster accepts: five fields")
+
+
+@pytest.mark.parametrize("cron", ["* * * * *", "0 0,12 1 * *", "@hourly", "0,30 0 1 1 *"])
+def test_a_schedule_with_two_releases_of_the_same_date_is_refused(folder, cron):
+    ((key, message),) = faults(declare(folder, ("0 0 1 */3 *", cron)))
+    assert (key, message) == (
+        "releases.cron",
+        f"{cron} ticks more than once a day, and releases are named by their date",
+    )
+
+
+def test_a_schedule_that_never_ticks_is_refused(folder):
+    path = declare(folder, ("0 0 1 */3 *", "0 0 31 2,4 *"))
+    assert faults(path) == [("releases.cron", "0 0 31 2,4 * never ticks on or after 2024-01-01")]
+
+
+@pytest.mark.parametrize(
+    ("first", "cron", "release"),
+    [
+        ("2024-01-01", "0 0 1 */3 *", "2024-01-01"),
+        ("2024-01-02", "0 0 1 */3 *", "2024-04-01"),
+        ("2024-01-01", "30 6 * * 1", "2024-01-01"),
+        ("2024-01-01", "0 0 29 2 *", "2024-02-29"),
+    ],
+)
+def test_the_first_release_is_the_first_tick_on_or_after_the_declared_date(folder, first, cron, release):
+    path = declare(folder, ("2024-01-01", first), ("0 0 1 */3 *", cron))
+    assert load_contract(path).first_release == release
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_that_may_not_be_read_says_so(folder):
+    (folder / "hospital.yaml").chmod(0)
+    assert faults(folder / "hospital.yaml") == [("", "can't be read: Permission denied")]

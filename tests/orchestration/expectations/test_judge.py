@@ -1,0 +1,174 @@
+"""Great Expectations judges; whatever goes wrong with it, no promise is kept by it."""
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from orchestration.expectations import judge
+
+ROOT = Path(__file__).parents[3]
+SUITES = ROOT / "data_contracts/expectations"
+judging = importlib.import_module("orchestration.expectations.judge")
+
+KEPT = {
+    "m_uniqueness": {"group_id": [1, 2], "tuples": [2, 3], "values": [2, 3], "newcomers": [0, 1]},
+    "signature_invariance": {
+        "bucket_id": [0],
+        "remembered": [9],
+        "same": [8],
+        "disjoint": [1],
+        "overlapping": [0],
+    },
+    "coverage": {"column": ["age", "disease"], "people": [9, 9], "uncovered": [0, 0]},
+    "minimum_widths": {
+        "column": ["age"],
+        "min_width": [2.0],
+        "groups": [4],
+        "narrower": [0],
+        "mean_width": [3.5],
+    },
+    "counterfeits": {
+        "rows": [10],
+        "hosted": [9],
+        "counterfeits": [1],
+        "wrong_counts": [0],
+        "empty_groups": [0],
+        "people": [9],
+        "held_back": [0],
+        "strangers": [0],
+    },
+    "snapshot": {
+        "column": ["age"],
+        "role": ["quasi-identifier"],
+        "rows": [9],
+        "nulls": [0],
+        "duplicates": [0],
+        "wrong_type": [0],
+        "outside_domain": [0],
+        "misspelt": [0],
+    },
+}
+"""Evidence of every promise kept."""
+
+BROKEN = [
+    ("m_uniqueness", {"tuples": [3, 3]}),
+    ("m_uniqueness", {"tuples": [1, 3], "values": [1, 3]}),
+    ("m_uniqueness", {"newcomers": [1, 1]}),
+    ("signature_invariance", {"overlapping": [1]}),
+    ("coverage", {"uncovered": [0, 1]}),
+    ("minimum_widths", {"narrower": [1]}),
+    ("counterfeits", {"wrong_counts": [1]}),
+    ("counterfeits", {"empty_groups": [1]}),
+    ("counterfeits", {"held_back": [1]}),
+    ("counterfeits", {"strangers": [1]}),
+    ("snapshot", {"nulls": [1]}),
+    ("snapshot", {"duplicates": [1]}),
+    ("snapshot", {"wrong_type": [1]}),
+    ("snapshot", {"outside_domain": [1]}),
+    ("snapshot", {"misspelt": [1]}),
+]
+PARAMETERS = {"m": 3, "held_back": 0}
+
+
+def judged(promise, **changes):
+    (verdict,) = judge({promise: pl.DataFrame(KEPT[promise] | changes)}, PARAMETERS)
+    return verdict
+
+
+@pytest.mark.parametrize("promise", KEPT)
+def test_a_promise_that_is_kept(promise):
+    verdict = judged(promise)
+    assert verdict.passed, verdict.broken
+    declared = json.loads((SUITES / f"{promise}.json").read_text())
+    assert verdict.figures["expectations"] == len(declared["expectations"])
+    assert verdict.figures["rows_of_evidence"] == len(next(iter(KEPT[promise].values())))
+
+
+@pytest.mark.parametrize(("promise", "changes"), BROKEN)
+def test_a_promise_that_is_broken(promise, changes):
+    verdict = judged(promise, **changes)
+    assert not verdict.passed
+    assert len(verdict.broken) == 1
+    assert verdict.broken[0].endswith("Not so in 1 rows of evidence.")
+
+
+def test_figures_are_the_sums_of_counts():
+    assert judged("coverage", people=[9, 8]).figures == {
+        "rows_of_evidence": 2,
+        "expectations": 1,
+        "people": 17,
+        "uncovered": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("promise", "evidence"),
+    [
+        ("coverage", {"column": ["age"]}),  # an expectation on a column that isn't there
+        ("m_uniqueness", {"nothing": [1]}),
+        ("no_such_suite", {"a": [1]}),
+        ("coverage", {"uncovered": ["not a number"]}),
+    ],
+)
+def test_an_exception_inside_great_expectations_is_no_promise_kept(promise, evidence):
+    (verdict,) = judge({promise: pl.DataFrame(evidence)}, PARAMETERS)
+    assert not verdict.passed
+    assert verdict.broken
+    assert judged("coverage").passed  # and the next question is answered
+
+
+def test_a_parameter_that_is_missing_is_no_promise_kept():
+    (verdict,) = judge({"m_uniqueness": pl.DataFrame(KEPT["m_uniqueness"])}, {})
+    assert not verdict.passed
+
+
+def test_a_judge_who_dies_keeps_no_promise_and_is_followed_by_another():
+    assert judged("coverage").passed
+    os.kill(judging._judge._process.pid, signal.SIGKILL)
+    first, second = judged("coverage"), judged("coverage")
+    assert second.passed
+    # The death is noticed before the question, and another is asked; or in the middle, and nothing is kept.
+    assert first.passed or "ended before it gave a verdict" in first.broken[0]
+
+
+def test_an_answer_that_is_cut_off_keeps_no_promise(monkeypatch):
+    class CutOff:
+        is_there = True
+
+        def ask(self, question):
+            return judging.pickle.loads(judging.pickle.dumps(["a verdict"])[:-3])
+
+    monkeypatch.setattr(judging, "_judge", CutOff())
+    assert not judged("coverage").passed
+
+
+@pytest.mark.parametrize("ending", ["pass", "os.kill(os.getpid(), 9)", "sys.exit(1)"])
+def test_the_judge_ends_with_whoever_asks(ending):
+    code = (
+        "import importlib, os, sys\n"
+        "judging = importlib.import_module('orchestration.expectations.judge')\n"
+        "judging.start_judge(); print(judging._judge._process.pid, flush=True)\n" + ending
+    )
+    asked = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, check=False)
+    judge = Path(f"/proc/{int(asked.stdout)}/stat")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and judge.exists() and judge.read_text().split()[2] != "Z":
+        time.sleep(0.05)
+    assert not judge.exists() or judge.read_text().split()[2] == "Z"
+
+
+def test_every_suite_says_what_it_means():
+    for file in SUITES.glob("*.json"):
+        declared = json.loads(file.read_text())
+        assert declared["name"] == file.stem
+        assert declared["notes"]
+        assert declared["expectations"]
+        assert all(expectation["notes"].endswith(".") for expectation in declared["expectations"])

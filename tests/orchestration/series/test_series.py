@@ -1,0 +1,234 @@
+"""A published release is a fact; a series goes on from it, and from nothing else."""
+
+import datetime as dt
+import json
+import shutil
+
+import polars as pl
+import pytest
+from dagster._core.definitions.partitions.context import partition_loading_context
+from rich.console import Console
+
+from anonymize.errors import AlreadyPublished, HomeError, PublishedFolderError
+from orchestration.audit.command import audit
+from orchestration.product.releasing import releases_to_make
+from orchestration.steps.candidate import compute_candidate
+from orchestration.steps.delta import compare_snapshots
+from orchestration.steps.publication import publish
+from orchestration.steps.snapshot import take_snapshot
+from tests.hospital import RELEASES, Hospital, everything, make, published
+
+FIRST, SECOND, THIRD = RELEASES
+
+
+def manifest(home, release, series="v1"):
+    return json.loads((home / f"published/hospital/{series}/{release}/manifest.json").read_text())
+
+
+def signatures(home, release, series="v1"):
+    """Each person's signature, by identifier."""
+    folder = home / f"private/hospital/{series}/{release}"
+    buckets = pl.read_parquet(folder / "buckets.parquet")
+    linkage = pl.read_parquet(folder / "linkage.parquet").join(buckets, on="bucket_id")
+    return dict(linkage.select("patient_id", "signature").iter_rows())
+
+
+def test_releasing_again_changes_no_byte(series, home):
+    before = everything(home)
+    make(series, FIRST, SECOND)
+    after = everything(home)
+    assert {name: after[name] for name in before if name != "/history.duckdb"} == {
+        name: before[name] for name in before if name != "/history.duckdb"
+    }
+    assert before.keys() == after.keys()
+
+
+def test_a_published_release_is_not_made_from_another_snapshot(series, hospital, home):
+    hospital.deliver(SECOND, hospital.snapshot(SECOND)[1:])
+    before = published(home)
+    with pytest.raises(AlreadyPublished, match="correct the next one, or begin a new series"):
+        make(series, SECOND)
+    assert published(home) == before
+
+
+def test_a_published_release_is_not_made_with_other_parameters(hospital, home):
+    hospital.declare(principle={"m": 3})
+    before = published(home)
+    with pytest.raises(
+        AlreadyPublished,
+        match=r"other inputs than the present ones: parameters.*next release on, or begin a new series",
+    ):
+        make(hospital.series(home), SECOND)
+    assert published(home) == before
+
+
+def test_parameters_may_change_from_the_next_release_on(hospital, home):
+    hospital.declare(principle={"m": 3})
+    make(hospital.series(home), THIRD)
+    assert manifest(home, SECOND)["principle"]["m"] == 2
+    assert manifest(home, THIRD)["principle"]["m"] == 3
+    before, after = signatures(home, SECOND), signatures(home, THIRD)
+    diseases = dict(hospital.snapshot(THIRD).select("patient_id", "disease").iter_rows())
+    stayed = [person for person in before if person in after and diseases[person] in before[person]]
+    assert len(stayed) > 200
+    assert all(before[person] == after[person] for person in stayed)
+    new = after.keys() - before.keys() - signatures(home, FIRST).keys()
+    assert new
+    assert all(len(after[person]) >= 3 for person in new)
+
+
+def test_a_series_whose_m_was_raised_keeps_what_it_promised(hospital, home):
+    """Each person is judged by what their first release promised: an auditor finds nothing broken."""
+    series = make(hospital.declare(principle={"m": 3}).series(home), THIRD)
+    truth, said = hospital.file(FIRST).parent, Console(quiet=True)
+    for private in (None, series.private_folder):
+        assert audit([series.published_folder], truth, hospital.contract, private=private, console=said) == 0
+
+
+def test_a_new_series_is_another_chain(hospital, home):
+    hospital.declare(series="v2", principle={"m": 3})
+    before = published(home)
+    make(hospital.series(home), FIRST)
+    assert manifest(home, FIRST, "v2")["n"] == 1
+    assert manifest(home, FIRST, "v2")["previous"] is None
+    assert before.items() <= published(home).items()
+    assert signatures(home, FIRST) != signatures(home, FIRST, "v2")
+
+
+def test_the_same_key_gives_the_same_bytes_and_another_key_others(hospital, home, tmp_path, monkeypatch):
+    make(hospital.series(tmp_path / "a home of its own"), FIRST, SECOND)
+    assert published(tmp_path / "a home of its own") == published(home)
+    monkeypatch.setenv("REPUBLISH_KEY", "another key, as long as the one before")
+    make(hospital.series(tmp_path / "other"), FIRST)
+    name = f"hospital/v1/{FIRST}/microdata.parquet"
+    assert published(tmp_path / "other")[name] != published(home)[name]
+
+
+def test_the_order_of_rows_and_columns_decides_nothing(hospital, home, tmp_path):
+    for release in (FIRST, SECOND):
+        snapshot = hospital.snapshot(release)
+        hospital.deliver(release, snapshot.select(reversed(snapshot.columns)).reverse())
+    make(hospital.series(tmp_path / "other"), FIRST, SECOND)
+    assert published(tmp_path / "other") == published(home)
+
+
+def test_where_the_contract_lies_decides_nothing(hospital, home, tmp_path):
+    moved = shutil.copytree(hospital.folder, tmp_path / "moved elsewhere")
+    shutil.rmtree(hospital.folder)
+    make(Hospital(moved).series(home), SECOND, THIRD)
+    assert manifest(home, THIRD)["n"] == 3
+
+
+def test_old_private_folders_are_deleted_and_the_chain_goes_on(hospital, home):
+    hospital.declare(keep_private=1)
+    series = hospital.series(home)
+    make(series, THIRD)
+    assert not series.private(FIRST).exists()
+    assert not series.private(SECOND).exists()
+    assert series.private(THIRD).exists()
+    before = published(home)
+    make(series, FIRST, SECOND, THIRD)  # each is found, and verified by its bytes
+    assert published(home) == before
+    assert not series.private(FIRST).exists()
+
+
+def test_without_its_private_folder_a_release_still_is_not_made_with_other_parameters(hospital, home):
+    series = hospital.declare(principle={"m": 3}).series(home)
+    shutil.rmtree(series.private(FIRST))
+    with pytest.raises(AlreadyPublished):
+        compute_candidate(series, FIRST)
+
+
+def test_a_release_is_not_published_after_a_candidate_it_was_not_built_on(hospital, tmp_path):
+    """Or people would have two signatures, one of them in a release that never was."""
+    series = hospital.series(tmp_path / "home")
+    for release in (FIRST, SECOND):
+        take_snapshot(series, release)
+        compare_snapshots(series, release)
+        compute_candidate(series, release)
+    hospital.deliver(FIRST, hospital.snapshot(FIRST)[1:])
+    make(series, FIRST)
+    with pytest.raises(HomeError, match="changed since the candidate was made"):
+        publish(series, SECOND)
+    make(series, SECOND)
+    assert len(published(tmp_path / "home")) == 6
+
+
+def test_a_candidate_is_not_published_under_other_parameters(hospital, series, home):
+    take_snapshot(series, THIRD)
+    compare_snapshots(series, THIRD)
+    compute_candidate(series, THIRD)
+    with pytest.raises(HomeError, match="parameters changed"):
+        publish(hospital.declare(principle={"m": 3}).series(home), THIRD)
+    assert not series.published(THIRD).exists()
+
+
+def test_a_candidate_whose_files_were_touched_is_computed_anew(series):
+    take_snapshot(series, THIRD)
+    compare_snapshots(series, THIRD)
+    compute_candidate(series, THIRD)
+    file = series.private(THIRD) / "candidate-microdata.parquet"
+    content = file.read_bytes()
+    file.write_bytes(content[:-1])
+    with pytest.raises(HomeError, match="no candidate with an audit passed"):
+        publish(series, THIRD)
+    assert compute_candidate(series, THIRD).is_new
+    assert file.read_bytes() == content
+
+
+def test_releases_are_published_in_order(series):
+    take_snapshot(series, THIRD)
+    shutil.rmtree(series.published(SECOND))
+    with pytest.raises(PublishedFolderError, match=f"{SECOND}: was published, and is not there any more"):
+        publish(series, THIRD)
+
+
+def test_a_lost_history_is_written_anew_from_the_folders(series, home):
+    before = series.history.releases("hospital", "v1")
+    (home / "history.duckdb").unlink()
+    releases_to_make(series, None)
+    assert series.history.releases("hospital", "v1").equals(before)
+
+
+def test_history_has_every_release_with_its_figures(series):
+    releases = series.history.releases("hospital", "v1")
+    assert releases["release"].to_list() == [FIRST, SECOND]
+    assert releases["status"].to_list() == ["published", "published"]
+    assert [json.loads(figures)["people"] for figures in releases["figures"]] == [300, 300]
+    assert all(verdict["passed"] for audit in releases["audit"] for verdict in json.loads(audit))
+
+
+def test_a_manifest_says_what_is_in_its_folder(home):
+    stated = manifest(home, SECOND)
+    folder = home / f"published/hospital/v1/{SECOND}"
+    microdata, counterfeits = (pl.read_parquet(folder / name) for name in sorted(stated["files"])[::-1])
+    assert stated["tuples"] == microdata.height == stated["files"]["microdata.parquet"]["rows"]
+    assert stated["groups"] == microdata["group_id"].n_unique()
+    assert stated["counterfeits"] == counterfeits["count"].sum()
+    assert stated["n"] == 2
+    assert stated["principle"] == {
+        "name": "m_invariance",
+        "m": 2,
+        "on_ineligible": "counterfeit",
+        "on_value_change": "separate",
+    }
+
+
+@pytest.mark.parametrize(("now", "due"), [("2024-03-31T23:59:59", 1), ("2024-04-01T00:00:00", 2)])
+def test_a_release_is_due_at_midnight_utc(series, now, due):
+    with partition_loading_context(dt.datetime.fromisoformat(now).replace(tzinfo=dt.UTC)):
+        assert len(series.due) == due
+
+
+def test_a_server_that_runs_for_months_sees_releases_come_due(series):
+    test_a_release_is_due_at_midnight_utc(series, "2024-03-31T23:59:59", 1)
+    test_a_release_is_due_at_midnight_utc(series, "2024-04-01T00:00:00", 2)
+
+
+def test_of_a_release_that_nothing_else_is_kept_of_the_bytes_are_verified(series, home):
+    shutil.rmtree(series.private(FIRST))
+    (home / "history.duckdb").unlink()
+    assert not compute_candidate(series, FIRST).figures
+    before = published(home)
+    make(series, FIRST)
+    assert published(home) == before

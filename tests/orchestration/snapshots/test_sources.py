@@ -1,0 +1,582 @@
+import datetime as dt
+import os
+import subprocess
+import sys
+import traceback
+
+import duckdb
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from anonymize.errors import SnapshotError
+from orchestration.contracts.contract_file import load_contract
+from orchestration.snapshots.sources import enter, read_snapshot, snapshot_exists, snapshot_faults
+
+RELEASE = "2024-04-01"
+CONTRACT = """\
+product: hospital
+series: v1
+source: SOURCE
+releases: {first: 2024-01-01, cron: "0 0 1 */3 *"}
+identifier: patient_id
+quasi_identifiers:
+  - {name: age, kind: number, domain: [0, 120]}
+  - {name: income, kind: number, domain: [0.0, 1000.0]}
+  - {name: admitted, kind: date, domain: [2020-01-01, 2024-12-31]}
+  - {name: sex, kind: category, order: [F, M]}
+sensitive: {name: disease, values: [asthma, flu, gout, none]}
+principle: {name: m_invariance, m: 2}
+"""
+PEOPLE = pl.DataFrame(
+    {
+        "patient_id": ["001", "002", "010"],
+        "age": [34, 0, 120],
+        "income": [0.0, 12.5, 1000.0],
+        "admitted": [dt.date(2020, 1, 1), dt.date(2024, 2, 29), dt.date(2024, 12, 31)],
+        "sex": ["F", "M", "F"],
+        "disease": ["flu", "asthma", "gout"],
+    }
+)
+READ = PEOPLE.rename(
+    {
+        "patient_id": "identifier",
+        "age": "qi_0",
+        "income": "qi_1",
+        "admitted": "qi_2",
+        "sex": "qi_3",
+        "disease": "value",
+    }
+)
+"""The people under our own column names, as they are read."""
+PARQUET = '{path: "snapshots/{release}.parquet"}'
+CSV = '{path: "snapshots/{release}.csv"}'
+QUERY = "SELECT * FROM patients WHERE seen = :release"
+
+
+@pytest.fixture
+def hospital(tmp_path):
+    """A hospital's contract with a source; its snapshots lie in a folder beside it."""
+
+    def contract_file(source, *changes):
+        content = CONTRACT.replace("SOURCE", source)
+        for old, new in changes:
+            assert old in content
+            content = content.replace(old, new)
+        (tmp_path / "hospital.yaml").write_text(content)
+        return load_contract(tmp_path / "hospital.yaml")
+
+    (tmp_path / "snapshots").mkdir()
+    return contract_file
+
+
+@pytest.fixture
+def parquet(hospital, tmp_path):
+    """The hospital with a Parquet snapshot of the people given."""
+
+    def contract_file(people, *changes):
+        people.write_parquet(tmp_path / "snapshots" / f"{RELEASE}.parquet")
+        return hospital(PARQUET, *changes)
+
+    return contract_file
+
+
+@pytest.fixture
+def csv(hospital, tmp_path):
+    """The hospital with a CSV snapshot of the bytes given."""
+
+    def contract_file(content, *changes):
+        content = content if isinstance(content, bytes) else content.write_csv().encode()
+        (tmp_path / "snapshots" / f"{RELEASE}.csv").write_bytes(content)
+        return hospital(CSV, *changes)
+
+    return contract_file
+
+
+@pytest.fixture
+def in_duckdb(hospital, tmp_path):
+    """The hospital with a query on a DuckDB file that has a table of patients, seen at two releases."""
+
+    def contract_file(query=QUERY, people=PEOPLE):
+        with duckdb.connect(tmp_path / "x.duckdb") as database:
+            database.execute(
+                "CREATE OR REPLACE TABLE patients AS SELECT *, DATE '2024-04-01' AS seen FROM people "
+                "UNION ALL SELECT *, DATE '2024-01-01' FROM people WHERE patient_id = '001'"
+            )
+        return hospital(f"{{dsn: 'duckdb:///x.duckdb', query: \"{query}\"}}")
+
+    return contract_file
+
+
+@pytest.fixture
+def in_postgresql(hospital, postgresql):
+    """The hospital with a query on a PostgreSQL table of patients, in types of PostgreSQL's own."""
+    import adbc_driver_postgresql.dbapi as driver
+
+    def execute(*statements):
+        with driver.connect(postgresql) as connection, connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+            connection.commit()
+
+    def contract_file(query=QUERY, dsn=postgresql):
+        return hospital(f"{{dsn: '{dsn}', query: \"{query}\"}}")
+
+    execute(
+        "DROP TABLE IF EXISTS patients",
+        "DROP TYPE IF EXISTS sex",
+        "CREATE TYPE sex AS ENUM ('F', 'M')",
+        "CREATE TABLE patients (patient_id varchar, age numeric, income real, admitted date, "
+        "sex sex, disease char(6), seen date)",
+        "INSERT INTO patients VALUES "
+        "('001', 34, 0, '2020-01-01', 'F', 'flu', '2024-04-01'), "
+        "('002', 0, 12.5, '2024-02-29', 'M', 'asthma', '2024-04-01'), "
+        "('010', 120, 1000, '2024-12-31', 'F', 'gout', '2024-04-01'), "
+        "('001', 33, 0, '2020-01-01', 'F', 'flu', '2024-01-01')",
+    )
+    yield contract_file
+    execute("DROP TABLE IF EXISTS patients", "DROP TYPE IF EXISTS sex")
+
+
+def refusal(contract_file, release=RELEASE):
+    """The message of the error, which has no driver's or reader's error behind it."""
+    with pytest.raises(SnapshotError) as refused:
+        read_snapshot(contract_file, release)
+    message = str(refused.value)
+    assert message.startswith(f"hospital, release {release}, ")
+    assert "".join(traceback.format_exception(refused.value)).count("Traceback") == 1
+    return message
+
+
+class TestWhatIsRead:
+    def test_parquet(self, parquet):
+        assert_frame_equal(read_snapshot(parquet(PEOPLE), RELEASE), READ)
+
+    def test_csv_keeps_an_identifiers_leading_zeros(self, csv):
+        assert_frame_equal(read_snapshot(csv(PEOPLE), RELEASE), READ)
+
+    def test_duckdb(self, in_duckdb):
+        assert_frame_equal(read_snapshot(in_duckdb(), RELEASE), READ)
+        assert read_snapshot(in_duckdb(), "2024-01-01")["identifier"].to_list() == ["001"]
+
+    @pytest.mark.postgres
+    def test_postgresql(self, in_postgresql):
+        query = QUERY.replace("*", "patient_id, age, income, admitted, sex, trim(disease) AS disease")
+        people = read_snapshot(in_postgresql(query), RELEASE)
+        assert_frame_equal(people.sort("identifier"), READ)
+        assert read_snapshot(in_postgresql(query), "2024-01-01")["qi_0"].to_list() == [33]
+
+    def test_the_contracts_columns_alone_in_its_order(self, parquet):
+        shuffled = PEOPLE.select("disease", pl.lit("x").alias("note"), *reversed(PEOPLE.columns[:-1]))
+        assert_frame_equal(read_snapshot(parquet(shuffled), RELEASE), READ)
+
+    def test_a_snapshot_of_nobody(self, parquet, csv):
+        for contract_file in (parquet(PEOPLE.clear()), csv(PEOPLE.clear())):
+            assert_frame_equal(read_snapshot(contract_file, RELEASE), READ.clear())
+
+    def test_a_snapshot_of_nobody_without_types(self, parquet):
+        nobody = pl.DataFrame({column: [] for column in PEOPLE.columns})
+        assert_frame_equal(read_snapshot(parquet(nobody), RELEASE), READ.clear())
+
+    def test_whole_numbers_that_were_written_with_decimals(self, parquet, csv):
+        written = PEOPLE.with_columns(pl.col("age").cast(pl.Float64))
+        for contract_file in (parquet(written), csv(written)):
+            assert_frame_equal(read_snapshot(contract_file, RELEASE), READ)
+
+    @pytest.mark.parametrize(
+        ("column", "dtype"),
+        [
+            ("age", pl.UInt8),
+            ("age", pl.String),
+            ("age", pl.Decimal(10, 2)),
+            ("income", pl.Float32),
+            ("income", pl.Decimal(10, 2)),
+            ("admitted", pl.Datetime),
+            ("admitted", pl.String),
+            ("sex", pl.Categorical),
+            ("disease", pl.Enum(["asthma", "flu", "gout"])),
+        ],
+    )
+    def test_another_type_with_the_same_values(self, parquet, column, dtype):
+        written = PEOPLE.with_columns(pl.col(column).cast(dtype))
+        assert_frame_equal(read_snapshot(parquet(written), RELEASE), READ)
+
+    @pytest.mark.parametrize(
+        ("identifiers", "dtype"),
+        [
+            (pl.Series([1, 2, 3], dtype=pl.Int32), pl.Int64),
+            (pl.Series([1, 2, 2**64 - 1], dtype=pl.UInt64), pl.String),
+            (pl.Series([b"\x01", b"\x02", b"\xff"]), pl.Binary),
+            (pl.Series(["a", "b", "c"], dtype=pl.Categorical), pl.String),
+        ],
+    )
+    def test_an_identifier_as_it_is_given(self, parquet, identifiers, dtype):
+        people = read_snapshot(parquet(PEOPLE.with_columns(patient_id=identifiers)), RELEASE)
+        assert people["identifier"].dtype == dtype
+        assert people["identifier"].n_unique() == 3
+
+    def test_sensitive_values_that_are_whole_numbers(self, parquet, csv):
+        coded = PEOPLE.with_columns(disease=pl.Series([1, 2, 3], dtype=pl.Int16))
+        listed = ("values: [asthma, flu, gout, none]", "values: [1, 2, 3]")
+        for contract_file in (parquet(coded, listed), csv(coded, listed)):
+            assert read_snapshot(contract_file, RELEASE)["value"].dtype == pl.Int64
+
+    def test_sensitive_values_that_nobody_listed(self, parquet, csv):
+        coded = PEOPLE.with_columns(disease=pl.Series([1, 2, 3]))
+        unlisted = (", values: [asthma, flu, gout, none]", "")
+        assert read_snapshot(parquet(coded, unlisted), RELEASE)["value"].dtype == pl.Int64
+        assert read_snapshot(csv(coded, unlisted), RELEASE)["value"].dtype == pl.String  # no guessing
+
+    def test_a_file_in_a_folder_named_like_a_pattern(self, hospital, tmp_path):
+        folder = tmp_path / "seen=2024" / "[a]*"
+        folder.mkdir(parents=True)
+        PEOPLE.write_parquet(folder / f"{RELEASE}.parquet")
+        contract_file = hospital('{path: "seen=2024/[a]*/{release}.parquet"}')
+        assert_frame_equal(read_snapshot(contract_file, RELEASE), READ)
+
+    def test_the_release_is_bound_as_a_date_wherever_it_stands_for_one(self, in_duckdb):
+        query = (
+            "SELECT *, ':release' AS a, 1::int AS b /* :release */ FROM patients "
+            "WHERE seen::text = :release::text -- :release"
+        )
+        assert read_snapshot(in_duckdb(query), "2024-01-01").height == 1
+
+    @pytest.mark.postgres
+    def test_the_release_is_bound_as_a_date_in_postgresql_too(self, in_postgresql):
+        query = (
+            "SELECT patient_id, age, income, admitted, sex, trim(disease) AS disease, ':release' AS a "
+            "FROM patients WHERE seen::text = :release::text -- :release"
+        )
+        assert read_snapshot(in_postgresql(query), "2024-01-01").height == 1
+
+    def test_a_database_file_is_read_only(self, in_duckdb, tmp_path):
+        contract_file = in_duckdb()
+        before = (tmp_path / "x.duckdb").read_bytes()
+        read_snapshot(contract_file, RELEASE)
+        assert (tmp_path / "x.duckdb").read_bytes() == before
+
+    @pytest.mark.parametrize(
+        ("identifier", "text"),
+        [
+            ("7::hugeint", "7"),
+            ("7::decimal(20, 0)", "7"),
+            ("uuid '6F1C6F3E-0102-4000-8000-0000000000AB'", "6f1c6f3e-0102-4000-8000-0000000000ab"),
+        ],
+    )
+    def test_an_identifier_of_a_databases_own_type(self, in_duckdb, identifier, text):
+        query = QUERY.replace("*", f"* REPLACE ({identifier} AS patient_id)")
+        assert read_snapshot(in_duckdb(query), "2024-01-01")["identifier"].to_list() == [text]
+
+    @pytest.mark.postgres
+    def test_a_uuid_is_an_identifier_as_it_is_written(self, in_postgresql):
+        query = (
+            "SELECT '6F1C6F3E-0102-4000-8000-0000000000AB'::uuid AS patient_id, age, income, admitted, sex, "
+            "trim(disease) AS disease FROM patients WHERE seen = :release"
+        )
+        (identifier,) = read_snapshot(in_postgresql(query), "2024-01-01")["identifier"]
+        assert identifier == "6f1c6f3e-0102-4000-8000-0000000000ab"
+
+
+def changed(**columns):
+    return PEOPLE.with_columns(**{name: pl.Series(values) for name, values in columns.items()})
+
+
+class TestWhatIsRefused:
+    @pytest.mark.parametrize(
+        ("people", "words"),
+        [
+            (PEOPLE.drop("sex"), "the column sex is missing"),
+            (changed(patient_id=["x1", None, "x2"]), "patient_id: 1 of 3 rows have no value"),
+            (changed(patient_id=["x1", "", "x2"]), "patient_id: 1 of 3 rows have no value"),
+            (
+                changed(patient_id=["x1", "x1", "x1"]),
+                "patient_id: 2 of 3 rows repeat the identifier of another row",
+            ),
+            (changed(patient_id=[0.5, 1.5, 2.5]), "patient_id: 3 of 3 rows are not text or whole numbers"),
+            (changed(patient_id=[[1], [2], [3]]), "patient_id: 3 of 3 rows are not text or whole numbers"),
+            (changed(age=[1, None, None]), "age: 2 of 3 rows have no value"),
+            (changed(age=[1, 2, 121]), "age: 1 of 3 rows lie outside the domain (0 to 120)"),
+            (changed(age=[1, 2, -1]), "age: 1 of 3 rows lie outside the domain (0 to 120)"),
+            (changed(age=[1.0, 2.5, 3.0]), "age: 1 of 3 rows are not whole numbers"),
+            (changed(age=[1.0, float("nan"), float("inf")]), "age: 2 of 3 rows are not whole numbers"),
+            (changed(age=["1", "two", "3"]), "age: 1 of 3 rows are not whole numbers"),
+            (changed(age=[True, False, True]), "age: 3 of 3 rows are not whole numbers"),
+            (changed(income=[0.0, float("nan"), 1.0]), "income: 1 of 3 rows are not numbers"),
+            (
+                changed(income=[0.0, float("inf"), 1.0]),
+                "income: 1 of 3 rows lie outside the domain (0.0 to 1000.0)",
+            ),
+            (
+                changed(admitted=["2024-01-01", "2024-02-30", "1/2/2024"]),
+                "admitted: 2 of 3 rows are not dates (YYYY-MM-DD)",
+            ),
+            (
+                PEOPLE.with_columns(
+                    pl.col("admitted").cast(pl.Datetime) + pl.duration(hours=pl.col("age") % 24)
+                ),
+                "admitted: 1 of 3 rows are not dates (YYYY-MM-DD)",
+            ),
+            (changed(admitted=[20240101, 2, 3]), "admitted: 3 of 3 rows are not dates (YYYY-MM-DD)"),
+            (
+                changed(admitted=[dt.date(2019, 12, 31), dt.date(2024, 1, 1), dt.date(2025, 1, 1)]),
+                "admitted: 2 of 3 rows lie outside the domain (2020-01-01 to 2024-12-31)",
+            ),
+            (changed(sex=["F", "f", "M"]), "sex: 1 of 3 rows lie outside the domain (2 labels)"),
+            (changed(sex=["F", None, "M"]), "sex: 1 of 3 rows have no value"),
+            (changed(disease=["flu", None, "gout"]), "disease: 1 of 3 rows have no value"),
+            (
+                changed(disease=["flu", "plague", "gout"]),
+                "disease: 1 of 3 rows lie outside the domain (the 4 values that the contract lists)",
+            ),
+            (changed(disease=[1.5, 2.5, 3.5]), "disease: 3 of 3 rows are not text"),
+        ],
+    )
+    def test_a_column_that_breaks_its_rule(self, parquet, people, words):
+        message = refusal(parquet(people))
+        assert f"{RELEASE}.parquet: {words}; " in message or f"{RELEASE}.parquet: {words}: " in message
+        assert "\n" not in message
+
+    def test_every_fault_at_once(self, parquet):
+        people = changed(patient_id=["x1", "x1", None], age=[None, 300, 1]).drop("sex")
+        first, *faults = refusal(parquet(people)).splitlines()
+        assert first.endswith("5 faults in the snapshot")
+        assert [fault.split(";")[0].split(": add")[0] for fault in faults] == [
+            "  the column sex is missing",
+            "  patient_id: 1 of 3 rows have no value",
+            "  patient_id: 1 of 3 rows repeat the identifier of another row",
+            "  age: 1 of 3 rows have no value",
+            "  age: 1 of 3 rows lie outside the domain (0 to 120)",
+        ]
+
+    def test_a_message_holds_nothing_of_a_person(self, parquet, csv):
+        people = changed(
+            patient_id=["Ann", "Ann", None],
+            age=["777", "elderly", "1"],
+            sex=["secret"] * 3,
+            disease=["plague"] * 3,
+        )
+        for contract_file in (parquet(people), csv(people)):
+            message = refusal(contract_file)
+            assert not [each for each in ("Ann", "777", "elderly", "secret", "plague") if each in message]
+
+    def test_a_csv_without_a_header_is_not_quoted(self, csv):
+        message = refusal(csv(b"Ann,34,0.0,2020-01-01,F,flu\nBob,35,0.0,2020-01-01,M,gout\n"))
+        assert "the column patient_id is missing" in message
+        assert "Ann" not in message
+
+    def test_text_where_a_number_belongs(self, csv):
+        assert "age: 1 of 3 rows are not whole numbers" in refusal(csv(changed(age=["34", "young", "2"])))
+
+    def test_a_value_that_is_not_there(self, csv):
+        assert "age: 1 of 3 rows have no value" in refusal(csv(changed(age=["34", None, "2"])))
+        assert "age: 1 of 3 rows have no value" in refusal(csv(changed(age=["34", "", "2"])))
+
+    def test_a_column_that_is_there_twice(self, csv):
+        assert "the column age is in the header twice" in refusal(csv(b"patient_id,age,age\n1,2,3\n"))
+
+    @pytest.mark.parametrize("source", [PARQUET, CSV, "{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"])
+    def test_a_file_that_is_not_there(self, hospital, source):
+        message = refusal(hospital(source))
+        assert "there is no such file; deliver the snapshot" in message
+
+    @pytest.mark.parametrize("source", [PARQUET, CSV])
+    def test_a_folder_or_an_empty_file(self, hospital, tmp_path, source):
+        contract_file = hospital(source)
+        file = tmp_path / "snapshots" / f"{RELEASE}.{'csv' if 'csv' in source else 'parquet'}"
+        file.mkdir()
+        assert "is no file; correct source.path" in refusal(contract_file)
+        file.rmdir()
+        file.touch()
+        assert "is empty; deliver it again" in refusal(contract_file)
+
+    @pytest.mark.parametrize("part", [0.1, 0.5, 0.99])
+    def test_a_truncated_parquet_file(self, parquet, tmp_path, part):
+        contract_file = parquet(PEOPLE)
+        file = tmp_path / "snapshots" / f"{RELEASE}.parquet"
+        file.write_bytes(file.read_bytes()[: int(part * file.stat().st_size)])
+        assert "is no Parquet file that can be read, or a part of one" in refusal(contract_file)
+
+    @pytest.mark.parametrize(
+        "content",
+        [b"patient_id,age\nAnn,3,4\n", b'patient_id,age\nAnn,"3\n', b"patient_id,age\nAnn\xff,3\n", b"\n\n"],
+    )
+    def test_a_csv_that_is_none(self, csv, content):
+        message = refusal(csv(content))
+        assert "is no CSV file that can be read, or a part of one" in message
+        assert "Ann" not in message
+
+    def test_a_csv_that_was_cut_off_within_a_line(self, csv):
+        content = PEOPLE.write_csv().encode()
+        assert "have no value" in refusal(csv(content[:-12]))
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+    def test_a_file_that_may_not_be_read(self, parquet, tmp_path):
+        contract_file = parquet(PEOPLE)
+        (tmp_path / "snapshots" / f"{RELEASE}.parquet").chmod(0)
+        assert "can't be read: Permission denied" in refusal(contract_file)
+
+
+class TestQueriesThatFail:
+    @pytest.mark.parametrize(
+        ("query", "words"),
+        [
+            ("SELEC 1", "the query fails: Parser Error: syntax error"),
+            (
+                "SELECT * FROM nowhere",
+                "the query fails: Catalog Error: Table with name nowhere does not exist",
+            ),
+            ("SELECT nothing FROM patients", "the query fails: Binder Error: Referenced column"),
+            ("SELECT 1; SELECT 2", "the query must be one SELECT"),
+            (" ", "the query must be one SELECT"),
+            ("DELETE FROM patients", "the query fails"),
+            ("SELECT patient_id, age FROM patients", "the column income is missing"),
+            ("SELECT age, patients.* FROM patients", "the query answers with age twice"),
+        ],
+    )
+    def test_in_duckdb(self, in_duckdb, query, words):
+        assert words in refusal(in_duckdb(query))
+
+    def test_what_duckdb_says_of_a_persons_value_is_not_passed_on(self, in_duckdb):
+        message = refusal(in_duckdb("SELECT CAST(disease AS int) FROM patients"))
+        assert "the query fails (ConversionException)" in message
+        assert not [disease for disease in PEOPLE["disease"] if disease in message]
+
+    def test_a_duckdb_file_that_is_open_for_writing(self, in_duckdb, tmp_path):
+        contract_file = in_duckdb()
+        writer = "import duckdb, sys; open_ = duckdb.connect(sys.argv[1]); print(); input()"
+        command = [sys.executable, "-c", writer, tmp_path / "x.duckdb"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            other.stdout.readline()
+            message = refusal(contract_file)
+            other.communicate(b"\n")
+        assert "is open elsewhere for writing; try again when that is done" in message
+        with duckdb.connect(tmp_path / "x.duckdb"):
+            assert "is open elsewhere for writing" in refusal(contract_file)
+
+    @pytest.mark.parametrize("part", [0.3, 0.9])
+    def test_a_truncated_duckdb_file(self, in_duckdb, tmp_path, part):
+        contract_file = in_duckdb()
+        file = tmp_path / "x.duckdb"
+        file.write_bytes(file.read_bytes()[: int(part * file.stat().st_size)])
+        assert "is no DuckDB file that can be read, or a part of one" in refusal(contract_file)
+
+    @pytest.mark.postgres
+    @pytest.mark.parametrize(
+        ("query", "words"),
+        [
+            ("SELEC 1", "the query fails: syntax error at or near"),
+            ("SELECT * FROM nowhere", 'the query fails: relation "nowhere" does not exist'),
+            ("SELECT nothing FROM patients", 'the query fails: column "nothing" does not exist'),
+            ("SELECT 1; SELECT 2", "the query fails: cannot insert multiple commands"),
+            ("DELETE FROM patients RETURNING *", "the query would change the database"),
+            ("SELECT patient_id, age FROM patients", "the column income is missing"),
+            ("SELECT age, patients.* FROM patients", "the query answers with age twice"),
+        ],
+    )
+    def test_in_postgresql(self, in_postgresql, query, words):
+        message = refusal(in_postgresql(query.replace('"', '\\"')))
+        assert words in message
+        assert "open-sesame" not in message
+
+    @pytest.mark.postgres
+    def test_what_postgresql_says_of_a_persons_value_is_not_passed_on(self, in_postgresql):
+        message = refusal(in_postgresql("SELECT CAST(disease AS int) FROM patients"))
+        assert "the query fails (SQLSTATE 22P02)" in message
+        assert not [disease for disease in PEOPLE["disease"] if disease in message]
+
+    @pytest.mark.parametrize(
+        ("dsn", "words"),
+        [
+            (
+                "postgresql://me:open-sesame@127.0.0.1:1/hospital",
+                "127.0.0.1:1/hospital: no connection to the database: Connection refused",
+            ),
+            (
+                "postgresql://me:open-sesame@nowhere.invalid/hospital",
+                "no connection to the database: no such host",
+            ),
+            ("postgresql://me:open%zzsesame@127.0.0.1/hospital", "the dsn is no address that can be used"),
+            ("postgresql://me:open/sesame@127.0.0.1/hospital", "the dsn is no address that can be used"),
+            ("postgresql://me@127.0.0.1:port/hospital", "the dsn is no address that can be used"),
+        ],
+    )
+    def test_a_server_that_is_not_there(self, hospital, dsn, words):
+        message = refusal(hospital(f"{{dsn: '{dsn}', query: SELECT 1}}"))
+        assert words in message
+        assert "open" not in message
+        assert "sesame" not in message
+
+    @pytest.mark.postgres
+    def test_a_database_that_is_not_there(self, in_postgresql, postgresql):
+        message = refusal(in_postgresql(dsn=postgresql.replace("/postgres", "/nowhere")))
+        assert 'database "nowhere" does not exist' in message
+        assert "open-sesame" not in message
+
+
+class TestWhetherASnapshotHasArrived:
+    @pytest.mark.parametrize("source", [PARQUET, CSV])
+    def test_a_file_that_is_there_and_not_empty(self, hospital, tmp_path, source):
+        contract_file = hospital(source)
+        file = tmp_path / "snapshots" / f"{RELEASE}.{'csv' if 'csv' in source else 'parquet'}"
+        assert not snapshot_exists(contract_file, RELEASE)
+        file.touch()
+        assert not snapshot_exists(contract_file, RELEASE)
+        file.write_text("something")
+        assert snapshot_exists(contract_file, RELEASE)
+
+    @pytest.mark.parametrize("ending", ["", ";", " -- seen", "\n;\n"])
+    def test_a_duckdb_query_that_answers_with_a_row(self, in_duckdb, ending):
+        contract_file = in_duckdb(QUERY + ending.replace("\n", "\\n"))
+        assert snapshot_exists(contract_file, RELEASE)
+        assert not snapshot_exists(contract_file, "2024-07-01")
+
+    def test_a_duckdb_file_that_is_not_there(self, hospital):
+        assert not snapshot_exists(hospital("{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"), RELEASE)
+
+    def test_a_query_that_fails_is_told(self, in_duckdb):
+        with pytest.raises(SnapshotError, match="Table with name nowhere does not exist"):
+            snapshot_exists(in_duckdb("SELECT * FROM nowhere"), RELEASE)
+
+    @pytest.mark.postgres
+    def test_a_postgresql_query_that_answers_with_a_row(self, in_postgresql):
+        contract_file = in_postgresql()
+        assert snapshot_exists(contract_file, RELEASE)
+        assert not snapshot_exists(contract_file, "2024-07-01")
+
+
+class TestEvidence:
+    def test_a_row_per_column_with_its_counts(self, hospital):
+        people = changed(
+            patient_id=["x1", "x1", None], age=["old", "121", "1"], sex=["F", "X", None], disease=["flu"] * 3
+        ).drop("income")
+        contract = hospital(PARQUET).contract
+        evidence = snapshot_faults(enter(people, contract), contract)
+        assert evidence.rows() == [
+            ("patient_id", "identifier", 3, 1, 1, 0, 0, 0),
+            ("age", "quasi-identifier", 3, 0, 0, 1, 1, 0),
+            ("income", "quasi-identifier", 3, 3, 0, 0, 0, 0),
+            ("admitted", "quasi-identifier", 3, 0, 0, 0, 0, 0),
+            ("sex", "quasi-identifier", 3, 1, 0, 0, 1, 0),
+            ("disease", "sensitive", 3, 0, 0, 0, 0, 0),
+        ]
+        assert evidence.columns == [
+            "column", "role", "rows", "nulls", "duplicates", "wrong_type", "outside_domain",
+            "misspelt",
+        ]  # fmt: skip
+
+    def test_nothing_of_the_contract_is_there(self, hospital):
+        contract = hospital(PARQUET).contract
+        strange = pl.DataFrame({"x": [1, 2], "qi_0": [3, 4], "value": ["flu", "gout"]})
+        evidence = snapshot_faults(strange.select("x"), contract)
+        assert evidence["nulls"].to_list() == [2] * 6
+        assert enter(strange, contract).is_empty()  # our own names of columns mean nothing in a source
+
+    def test_a_conformed_snapshot_has_none(self, parquet):
+        contract_file = parquet(PEOPLE)
+        evidence = snapshot_faults(read_snapshot(contract_file, RELEASE), contract_file.contract)
+        assert evidence.select(pl.sum("nulls", "duplicates", "wrong_type", "outside_domain")).row(0) == (
+            0,
+            0,
+            0,
+            0,
+        )

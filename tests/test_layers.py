@@ -1,0 +1,164 @@
+"""Which part of the code may know of which: imports go downward, and a principle is a folder and one line."""
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from anonymize.principles import PRINCIPLES
+
+ROOT = Path(__file__).resolve().parents[1]
+ANONYMIZE = ROOT / "anonymize"
+
+LEAVES = {"columns", "errors", "plot", "promise", "randomness", "state"}
+"""Parts that import nothing of anonymize."""
+BELOW_A_PRINCIPLE = {
+    *("buckets", "candidate", "codes", "columns", "contract", "errors", "evidence", "formats", "kernels"),
+    *("plot", "principle", "promise", "ranks", "state"),
+}
+MAY_IMPORT = {
+    "kernels": set(),
+    **{leaf: set() for leaf in LEAVES},
+    "pseudonyms": {"kernels"},
+    "ranks": {"pseudonyms"},
+    "delta": {"columns"},
+    "candidate": {"state"},
+    "contract": {"columns", "errors"},
+    "codes": {"columns", "contract"},
+    "formats": {"codes", "columns", "contract", "errors", "plot"},
+    "principle": {"candidate", "contract", "formats", "plot", "promise", "state"},
+    "buckets": {"columns", "contract", "errors", "principle", "promise", "state"},
+    # The judges see what is published and the truth. They share nothing with the code that makes releases.
+    "evidence": {"codes", "columns", "contract", "formats"},
+    "attack": {"codes", "columns", "contract", "errors", "formats", "kernels", "promise"},
+    "utility": {"codes", "columns", "contract", "errors", "formats", "kernels", "plot"},
+    **dict.fromkeys(PRINCIPLES, BELOW_A_PRINCIPLE),
+    "principles": {"contract", "errors", "principle", *PRINCIPLES},
+}
+"""What each part of anonymize may import of anonymize, beside itself."""
+
+NAMES_A_PRINCIPLE = {
+    "anonymize/principles.py": "the list of the principles there are",
+    "anonymize/kernels/merge_nodes.py": "its docstring says where the proof of each step is",
+    "data_contracts/hospital.yaml": "the contract of the example chooses a principle",
+}
+"""The files outside the principles' own folders that contain a principle's name, and why."""
+
+
+def modules(folder):
+    return sorted(path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts)
+
+
+def imports(source):
+    """The full names of all modules and objects that a module imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names}
+    return found
+
+
+def part_of(path):
+    """The part of anonymize that a module belongs to: a folder, or a module of its own."""
+    return path.relative_to(ANONYMIZE).parts[0].removesuffix(".py")
+
+
+def parts_imported(path):
+    return {name.split(".")[1] for name in imports(path.read_text()) if name.startswith("anonymize.")}
+
+
+def test_an_import_is_found_wherever_and_however_it_is_written():
+    source = "import a.b\nfrom c import d, e as f\ndef g():\n    from h.i import j\n    from . import k\n"
+    assert imports(source) == {"a.b", "c.d", "c.e", "h.i.j", "..k"}
+
+
+def test_no_import_is_relative_or_of_everything():
+    for path in [*modules("anonymize"), *modules("orchestration")]:
+        assert not [name for name in imports(path.read_text()) if name.startswith(".") or name.endswith("*")]
+
+
+def test_every_part_of_anonymize_has_a_place_and_no_place_is_in_a_circle():
+    parts = {part_of(path) for path in modules("anonymize")} - {"__init__"}
+    assert parts <= MAY_IMPORT.keys()
+    tuple(TopologicalSorter(MAY_IMPORT).static_order())  # raises CycleError
+
+
+@pytest.mark.parametrize("part", sorted(MAY_IMPORT))
+def test_a_part_of_anonymize_imports_only_what_is_below_it(part):
+    upward = {
+        str(path.relative_to(ROOT)): above
+        for path in modules("anonymize")
+        if part_of(path) == part and (above := parts_imported(path) - MAY_IMPORT[part] - {part})
+    }
+    assert upward == {}
+
+
+@pytest.mark.parametrize("judge", ["attack", "evidence", "utility"])
+def test_what_judges_a_release_may_import_nothing_that_makes_one(judge):
+    below, found = {judge}, set()
+    while found != below:
+        found = set(below)
+        below |= {other for part in found for other in MAY_IMPORT[part]}
+    assert not below & {"buckets", "ranks", "principle", "principles", *PRINCIPLES}
+
+
+def test_a_principle_may_not_import_another_principle_or_an_attack():
+    for name in PRINCIPLES:
+        assert not MAY_IMPORT[name] & {"attack", "utility", "principles", *PRINCIPLES}
+
+
+@pytest.mark.parametrize("principle", sorted(PRINCIPLES))
+def test_of_a_principle_only_its_evidence_imports_the_counting_of_evidence(principle):
+    counting = {path.name for path in modules(f"anonymize/{principle}") if "evidence" in parts_imported(path)}
+    assert counting == {"evidence.py"}
+
+
+def test_anonymize_knows_nothing_of_what_runs_it():
+    outside = {
+        "orchestration",
+        "sql",
+        "benchmarks",
+        "tests",
+        "dagster",
+        "duckdb",
+        "great_expectations",
+        "typer",
+    }
+    for path in modules("anonymize"):
+        assert not {name.split(".")[0] for name in imports(path.read_text())} & outside, path
+
+
+def test_only_the_list_of_principles_imports_the_folder_of_a_principle():
+    # Benchmarks and tests measure and test one principle, and may.
+    named = {
+        str(path.relative_to(ROOT))
+        for path in [*modules("anonymize"), *modules("orchestration"), *modules("sql")]
+        if any(
+            name.startswith(f"anonymize.{principle}")
+            for name in imports(path.read_text())
+            for principle in PRINCIPLES.keys() - set(path.relative_to(ROOT).parts)
+        )
+    }
+    assert named == {"anonymize/principles.py"}
+
+
+def test_nothing_else_says_the_name_of_a_principle():
+    files = (
+        path
+        for folder in ("anonymize", "orchestration", "sql", "data_contracts")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    )
+    naming = set()
+    for path in files:
+        others = PRINCIPLES.keys() - set(path.relative_to(ROOT).parts)
+        text = path.read_text().lower()
+        naming |= {path.relative_to(ROOT).as_posix() for name in others if name in text}
+    assert naming == NAMES_A_PRINCIPLE.keys()
+
+
+def test_the_folders_of_principles_are_those_that_are_listed():
+    assert {path.parent.name for path in ANONYMIZE.glob("*/principle.py")} == PRINCIPLES.keys()
