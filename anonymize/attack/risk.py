@@ -83,7 +83,8 @@ class Steps:
     """How many mappings of a tuple may be tried: counted, not timed, so that results can be repeated."""
 
     def __init__(self, most: float):
-        self.left = most
+        self.most = most
+        self.taken = 0
 
     def take(self) -> None:
         """Count one.
@@ -93,8 +94,8 @@ class Steps:
         TooManySurjectionsError
             If there were as many as allowed.
         """
-        self.left -= 1
-        if self.left < 0:
+        self.taken += 1
+        if self.taken > self.most:
             raise TooManySurjectionsError
 
 
