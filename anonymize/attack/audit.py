@@ -156,7 +156,7 @@ def audit_release(
     if e is not None or everything:
         remembered = _follow(remembered, published, people, hosts, tables, contract, release)
     if e is not None:
-        rows.append(equivalence_evidence(remembered, e, seconds))
+        rows += equivalence_evidence(remembered, e, seconds)
     return _conclude(pl.concat(rows), remembered, covered, hosts)
 
 
@@ -177,12 +177,15 @@ def read_tables(tables: Mapping[str, pl.DataFrame], contract: Contract) -> Publi
     return read_anatomy(tables["quasi_identifiers"], tables["sensitive"], counterfeits, contract)
 
 
-def equivalence_evidence(knowledge: Knowledge, e: int, seconds: float) -> pl.DataFrame:
-    """Whether nobody takes part in an equivalence attack with e' < e."""
+def equivalence_evidence(knowledge: Knowledge, e: int, seconds: float) -> list[pl.DataFrame]:
+    """Whether nobody takes part in an equivalence attack with e' < e, and whether all was decided."""
     caught, undecided = compromised(knowledge.members, knowledge.contents, e, seconds=seconds)
     people = knowledge.members["person"].n_unique()
-    # What there was no time to decide is not called safe.
-    return ev.promise(ev.EQUIVALENCE, people, len(caught) + undecided, None, e)
+    # What there was no time to decide is not called safe, and not called broken either.
+    return [
+        ev.promise(ev.EQUIVALENCE, people, len(caught), None, e),
+        ev.promise(ev.EQUIVALENCE_DECIDED, people, len(undecided)),
+    ]
 
 
 def breach_evidence(state: pl.DataFrame, guarantee: float) -> pl.DataFrame:

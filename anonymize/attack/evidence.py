@@ -13,11 +13,13 @@ HOST_CANDIDATES = "candidates by hosting group"
 CHANGES = "candidates after a change"
 SERIES = "candidates over several series"
 EQUIVALENCE = "equivalence"
+EQUIVALENCE_DECIDED = "equivalence decided"
 BREACH = "breach probability"
 ROW_ORDER = "row order"
 NUMBERING = "group numbering"
 COUNTERFEITS = "counterfeits hidden"
 IDENTIFIERS = "no identifiers"
+UNREAD = "no other columns"
 METADATA = "file metadata"
 
 MEANINGS = {
@@ -30,11 +32,13 @@ MEANINGS = {
     CHANGES: "Intersecting over a change of value leaves none or so many values, never a few.",
     SERIES: "All series of the product together leave so many values each.",
     EQUIVALENCE: "No fewer people than promised are known to have the same values as others.",
+    EQUIVALENCE_DECIDED: "The search for such people came to its end: about nobody was the time too short.",
     BREACH: "Nobody was ever linked to a value with a larger probability than promised.",
     ROW_ORDER: "The order of published rows says nothing about people.",
     NUMBERING: "The numbering of groups says nothing about people.",
     COUNTERFEITS: "No published column tells counterfeits from people.",
     IDENTIFIERS: "No identifier is published.",
+    UNREAD: "No column is published that the format does not have.",
     METADATA: "The files carry no more than the tables.",
 }
 

@@ -7,15 +7,18 @@ from collections.abc import Mapping
 import polars as pl
 
 from anonymize.attack import evidence as ev
+from anonymize.attack.published import codes
 from anonymize.attack.side_channels import (
     CHANCE,
     are_numbered_by_content,
     classifier_advantage,
     is_canonical,
     numbering_against,
-    order_against,
+    orders_against,
     told_apart,
+    unread_columns,
 )
+from anonymize.codes import encode
 from anonymize.contract import CategoryAttribute, Contract
 
 
@@ -47,6 +50,7 @@ def audit_tables(
         Rows of evidence: row order, group numbering, counterfeits hidden, no identifiers.
     """
     orders = _orders(contract)
+    expected = _expected(contract)
     places = _hidden_orders(snapshot, contract, person or contract.identifier).join(hosts, on="person")
     disorderly = [name for name, table in tables.items() if not is_canonical(table, orders)]
     main = tables.get("microdata", tables.get("quasi_identifiers"))
@@ -56,6 +60,11 @@ def audit_tables(
         _numbering(main, orders, places),
         _counterfeits(tables, contract, snapshot, hosts, person or contract.identifier, disorderly),
         _identifiers(tables, contract, snapshot[contract.identifier]),
+        ev.promise(
+            ev.UNREAD,
+            sum(table.width for table in tables.values()),
+            len(unread_columns(tables, expected)),
+        ),
     ]
 
 
@@ -66,12 +75,13 @@ def _orders(contract: Contract) -> dict[str, list]:
 
 
 def _hidden_orders(snapshot: pl.DataFrame, contract: Contract, person: str) -> pl.DataFrame:
-    """`person`, `value`, and everybody's place in the snapshot and among the identifiers."""
+    """`person`, `value`, and orders that are known: the snapshot's, the identifiers', quasi-identifiers'."""
     return snapshot.select(
         pl.col(person).alias("person"),
         pl.col(contract.sensitive.name).alias("value"),
         pl.int_range(pl.len()).alias("by_snapshot"),
         pl.col(contract.identifier).rank("ordinal").cast(pl.Int64).alias("by_identifier"),
+        *(encode(pl.col(qi.name), qi).alias(f"by_{name}") for name, qi in codes(contract)),
     )
 
 
@@ -85,10 +95,11 @@ def _row_order(tables, disorderly, places, value) -> pl.DataFrame:
             # Quasi-identifiers and counts: their order could only be that of the people.
             continue
         listed = table.select("group_id", pl.col(value).alias("value"))
-        for order in ("by_snapshot", "by_identifier"):
-            found = order_against(listed, places.select("group_id", "value", pl.col(order).alias("order")))
-            rare = min(rare, found["p"])
-            leaked = max(leaked, found["hits"] if found["p"] < CHANCE else 0)
+        orders = [column for column in places.columns if column.startswith("by_")]
+        found = orders_against(listed, places, orders)
+        p = pl.min_horizontal(pl.col("p") * len(found), 1.0)
+        rare = min(rare, found.select(p.min()).item())
+        leaked = max(leaked, found.filter(p < CHANCE)["hits"].max() or 0)
     return ev.promise(ev.ROW_ORDER, rows, leaked, rare, CHANCE)
 
 
@@ -160,11 +171,16 @@ def _varies(rows: pl.DataFrame, column: str) -> bool:
     return len(within) > 0 and within.max() > 1
 
 
+def _expected(contract: Contract) -> set[str]:
+    """The columns that a format has, in any table."""
+    names = ("{}", "{}_low", "{}_high")
+    bounds = {name.format(qi.name) for qi in contract.quasi_identifiers for name in names}
+    return {"group_id", "count", contract.sensitive.name} | bounds
+
+
 def _identifiers(tables, contract: Contract, identifier: pl.Series) -> pl.DataFrame:
     """Columns that bear the identifier's name, and columns nobody expects that are full of identifiers."""
-    expected = {"group_id", "count", contract.sensitive.name}
-    for qi in contract.quasi_identifiers:
-        expected |= {qi.name, f"{qi.name}_low", f"{qi.name}_high"}
+    expected = _expected(contract)
     known = identifier.cast(pl.String).unique().implode()
     columns = [column for table in tables.values() for column in table.get_columns()]
     unexpected = [column for column in columns if column.name not in expected]
