@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from anonymize.attack import evidence as ev
-from anonymize.attack.audit import audit_release
+from anonymize.attack.audit import Knowledge, audit_release, equivalence_evidence
 from anonymize.attack.equivalence import minimum_equivalence
 from tests.anonymize.attack.attack_series import Release, contract
 
@@ -155,3 +155,19 @@ def test_halves_twice_break_the_global_guarantee_and_quarters_don_t():
     found = audited(quarters, declared)
     assert broken(found) == set()
     assert found.evidence.filter(promise=ev.BREACH)["found"].item() == 0.4375
+
+
+@pytest.mark.parametrize(("seconds", "broken_for", "undecided"), [(0, 0, 2), (60, 2, 0)])
+def test_what_there_was_no_time_to_decide_is_neither_broken_nor_acquitted(seconds, broken_for, undecided):
+    groups = ["e f", "e h i j", "i j"]
+    members = [(n, person) for n, people in enumerate(groups) for person in people.split()]
+    contents = [(n, value, len(people.split()) // 2) for n, people in enumerate(groups) for value in "ab"]
+    known = Knowledge(
+        members=pl.DataFrame(members, schema=["partition", "person"], orient="row"),
+        contents=pl.DataFrame(contents, schema=["partition", "value", "tuples"], orient="row"),
+    )
+    found = pl.concat(equivalence_evidence(known, 2, seconds))
+    assert found.select("promise", "broken").rows() == [
+        (ev.EQUIVALENCE, broken_for),
+        (ev.EQUIVALENCE_DECIDED, undecided),
+    ]
