@@ -111,15 +111,15 @@ def measure(releases: int, console: Console) -> Table:
     sizes = [one.e for one in smallest if one.e]
     table.add_row(
         "exact equivalence, merged buckets",
-        f"{len(smallest)} signatures, up to {max(one.partitions for one in smallest)} partitions",
+        f"{len(smallest)} parts, up to {max(one.partitions for one in smallest)} partitions",
         f"{equivalence:.1f}",
         f"smallest e {min(sizes, default=None)}, {proven} of {len(smallest)} proven",
     )
     table.add_row(
         f"everybody in an attack with e' < {E}",
-        f"{sum(one.people for one in smallest):,} columns' people",
+        f"{smallest[-1].people:,} columns' people",
         f"{deciding:.1f}",
-        f"{len(caught):,} people, {undecided:,} undecided",
+        f"{len(caught):,} people, {len(undecided):,} undecided",
     )
     return table
 

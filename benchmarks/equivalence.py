@@ -163,7 +163,7 @@ def _caught_over_time(made: Iterable[Made], e: int) -> Iterator[int]:
         members.append(member)
         contents.append(content)
         who, undecided = compromised(pl.concat(members), pl.concat(contents), e, seconds=60)
-        if undecided:
+        if not undecided.is_empty():
             return
         yield who.filter(~pl.col("person").str.starts_with("counterfeit"))["person"].n_unique()
 

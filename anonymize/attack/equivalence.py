@@ -1,34 +1,55 @@
 """The equivalence attack: which people are known to have the same sensitive values as which others.
 
-Exact, by mixed-integer programming. A row is a published partition (a group of one release), a column
-everybody who was in the same partitions; weights on the rows whose values cancel out show which columns
-carry the same values.
+By mixed-integer programming. A row is a published partition (a group of one release), a column everybody who
+was in the same partitions; weights on the rows whose values cancel out show which columns carry the same
+values. The weights are any real numbers, as in Definition 10: whole ones (Lemma 2) are enough only while
+nobody comes back and groups are not split. What the weights do to a person is a whole number.
+
+An attack that is found comes with weights that are fractions, checked in whole numbers. That there is no
+smaller one rests on the solver's branch and bound, which computes in floating point: this is what `proven`
+means here.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from scipy.linalg import null_space, qr
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csc_array, csr_array, diags_array, eye_array, hstack
+from scipy.sparse import block_diag, csc_array, csr_array, diags_array, eye_array, hstack, vstack
 from scipy.sparse.csgraph import connected_components
 
 SEARCH_LIMIT = 1000
 """Rows up to which programmes are solved. Beyond, attacks by two partitions alone are found, none is
 excluded, and the bound reported is the one that always holds."""
 
+CELLS_LIMIT = 5 * 10**7
+"""Rows times columns up to which programmes are solved: 400 MB as a dense matrix."""
+
+LARGEST_DENOMINATOR = 1000
+"""Of a weight that is checked in whole numbers."""
+
 DECIDED = (0, 1, 2)
 """What the solver says of a programme it solved, ran out of time on, or found infeasible."""
+
+NEVER = 2**62
+"""A bound for attacks of a kind that there is none of."""
+
+PRIME = 2**31 - 1
+"""Ranks are computed modulo this: never above the rank over the rational numbers."""
 
 
 @dataclass(frozen=True)
 class Equivalence:
-    """The smallest equivalence attack on one signature.
+    """The smallest equivalence attack on a part of a series, or on all of it.
 
     References
     ----------
@@ -36,17 +57,23 @@ class Equivalence:
     """
 
     signature: tuple
-    """The values all the partitions hold, in the same proportions."""
+    """The values that its partitions hold."""
+    signatures: int
+    """How many signatures (values in the same proportions) its partitions have: 1, unless somebody was in
+    partitions of several, or this is about the whole series."""
     partitions: int
     """Rows of the person matrix."""
     people: int
-    """Columns of the person matrix, counterfeits included."""
+    """People in its columns, counterfeits included."""
     e: int | None
-    """The smallest attack found; None if no two sets of people can be told to be equivalent."""
+    """The smallest attack found; None if no attack was found."""
     at_least: int | None
-    """No attack is smaller than this: equal to `e` where the search came to its end."""
+    """No attack is smaller than this: equal to `e` where the search came to its end. None if no two sets of
+    people can be shown to be equivalent."""
     witness: tuple[tuple, tuple] = ((), ())
     """`e` people, each as often as it counts, and `e` others with the same values."""
+    weights: tuple[tuple[int, Fraction], ...] = ()
+    """The partitions (by number) whose weighted sum the attack is, and their weights."""
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -55,57 +82,56 @@ class Equivalence:
         return self.e == self.at_least
 
 
+class Compromised(NamedTuple):
+    """The people who take part in an attack smaller than promised, apart from those not decided in time."""
+
+    people: pl.DataFrame
+    """`person`: takes part in an attack that was found and checked. More time never takes anybody off."""
+    undecided: pl.DataFrame
+    """`person`: takes part in no attack that was found, and the search did not come to its end."""
+
+
 def minimum_equivalence(
     members: pl.DataFrame, contents: pl.DataFrame, *, seconds: float = 60.0
 ) -> list[Equivalence]:
-    """The smallest equivalence attack on each signature of a series.
+    """The smallest equivalence attack on each part of a series, and on all of it.
 
-    Lemma 3: under m-invariance no smaller attack (up to m) combines several signatures.
+    A part is a signature; signatures that somebody was in both of (no m-invariant series has such people)
+    are one part. Nobody is in two parts, so an attack that combines several leaves, in at least two of
+    them, a surplus of values: no fewer than one signature full (Lemma 3). Where that is below what was found,
+    parts are searched together.
 
     Parameters
     ----------
     members
         `partition`, `person`: who is in which published group, counterfeits being persons of their own.
-        A partition's number is unique over all releases; a person with several lifespans is one person.
+        A partition's number is unique over all releases; a person with several lifespans is one person,
+        a person with another value is another.
     contents
         `partition`, `value`, `tuples`: the values published in each group.
     seconds
-        Time for all signatures together. A search cut off reports the lower bound it has proven.
+        Time for all parts together. A search cut off reports the lower bound it has proven.
 
     Returns
     -------
     list of Equivalence
-        One per signature, in order of the signatures.
+        One per part, in order of the values; after them, if there are several, one for the whole series.
 
     References
     ----------
-    He, Barman and Naughton, Preventing equivalence attacks, ICDE 2011, Definitions 9 and 10, Lemmas 2
-    and 3.
+    He, Barman and Naughton, Preventing equivalence attacks, ICDE 2011, Definitions 9 and 10, Lemma 3.
     """
     deadline = time.monotonic() + seconds
     # Small ones first: one large one would use up the time of all.
     matrices = sorted(person_matrices(members, contents), key=lambda matrix: matrix.rows.shape[0])
     found = [_minimum(matrix, deadline) for matrix in matrices]
-    return sorted(found, key=lambda one: [(value is None, value) for value in one.signature])
-
-
-def _minimum(matrix: PersonMatrix, deadline: float) -> Equivalence:
-    begun = time.monotonic()
-    attack, at_least = _smallest(matrix, deadline)
-    return Equivalence(
-        matrix.signature,
-        partitions=matrix.rows.shape[0],
-        people=int(matrix.copies.sum()),
-        e=attack.e if attack else None,
-        at_least=at_least,
-        witness=attack.witness if attack else ((), ()),
-        seconds=time.monotonic() - begun,
-    )
+    parts = sorted(found, key=lambda one: [_missing_first(value) for value in one.signature])
+    return [*parts, _minimum_of_all(matrices, found, deadline)] if len(parts) > 1 else parts
 
 
 def compromised(
     members: pl.DataFrame, contents: pl.DataFrame, e: int, *, seconds: float = 60.0
-) -> tuple[pl.DataFrame, int]:
+) -> Compromised:
     """Everybody who takes part in an equivalence attack smaller than e.
 
     Parameters
@@ -117,57 +143,160 @@ def compromised(
 
     Returns
     -------
-    people : pl.DataFrame
-        `person`: those compromised, counterfeits among them.
-    undecided : int
-        People about whom the time was too short to say.
+    Compromised
+        Who was caught, and apart from them whom there was no time, or too large a matrix, to decide about.
+        The two are disjoint.
     """
     deadline = time.monotonic() + seconds
-    named, undecided = [], 0
-    for matrix in person_matrices(members, contents):
-        apart = matrix.complete and np.gcd.reduce(matrix.sizes.astype(int)) >= e
-        for part in matrix.components() if apart else [matrix]:
-            caught, left = _caught(part, e, deadline)
-            named += [person for column in caught for person in part.people[int(column)]]
-            undecided += left
-    return pl.DataFrame({"person": pl.Series(named, dtype=members.schema["person"])}), undecided
+    matrices = list(person_matrices(members, contents))
+    caught, undecided = [], []
+    for matrix in matrices:
+        together = [matrix] if matrix.surplus_bound() < e else matrix.components
+        for part in together:
+            yes, unknown = _caught(part, e, deadline)
+            caught += part.named(yes)
+            undecided += part.named(unknown)
+    if (
+        len(matrices) > 1
+        and _surplus_bound([matrix.surplus for matrix in matrices]) < e
+        and _related(matrices)
+    ):
+        whole = PersonMatrix.together(matrices)
+        before = whole.people.list.first().is_in(caught).to_numpy()
+        yes, unknown = _caught(whole, e, deadline, before)
+        caught, undecided = whole.named(yes), whole.named(unknown)
+    dtype = members.schema["person"]
+    return Compromised(
+        *(pl.DataFrame({"person": pl.Series(named, dtype=dtype)}) for named in (caught, undecided))
+    )
 
 
-def _caught(matrix: PersonMatrix, e: int, deadline: float) -> tuple[np.ndarray, int]:
-    """The columns that take part in an attack with e' < e, and the people it was too late to ask about."""
-    caught, undecided = _caught_by_pairs(matrix, e), 0
-    if matrix.rows.shape[0] > SEARCH_LIMIT:
-        return np.flatnonzero(caught), int(matrix.copies[~caught & matrix.movable(e)].sum())
-    for column in _reached(matrix, e):
-        if not caught[column]:
-            attack, complete = _solve(matrix, e, int(column), [], deadline)
-            if attack is not None:
-                caught[attack.caught] = True
-            elif not complete:
-                undecided += int(matrix.copies[column])
-    return np.flatnonzero(caught), undecided
+def _minimum(matrix: PersonMatrix, deadline: float) -> Equivalence:
+    begun = time.monotonic()
+    attack, at_least = _smallest(matrix, deadline)
+    return _equivalence(matrix, attack, at_least, begun)
+
+
+def _equivalence(
+    matrix: PersonMatrix, attack: _Attack | None, at_least: int | None, begun: float
+) -> Equivalence:
+    return Equivalence(
+        matrix.signature,
+        signatures=matrix.signatures,
+        partitions=matrix.rows.shape[0],
+        people=int(matrix.copies.sum()),
+        e=attack.e if attack else None,
+        at_least=at_least,
+        witness=attack.witness if attack else ((), ()),
+        weights=attack.weights if attack else (),
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _minimum_of_all(
+    matrices: Sequence[PersonMatrix], found: Sequence[Equivalence], deadline: float
+) -> Equivalence:
+    """The smallest attack on the whole series, given the smallest on each part."""
+    begun = time.monotonic()
+    whole = PersonMatrix.together(matrices)
+    smallest = min((one for one in found if one.e is not None), key=lambda one: one.e, default=None)
+    best = smallest and _Attack(smallest.e, smallest.witness, smallest.weights, np.empty(0, dtype=int))
+    at_least = min((one.at_least for one in found if one.at_least is not None), default=None)
+    bound = _surplus_bound([matrix.surplus for matrix in matrices])
+    if (at_least is None or at_least > bound) and _related(matrices):
+        better, joint = _search(whole, best, deadline, begin=bound)
+        best, at_least = better or best, _joined(at_least, joint, bound)
+    return _equivalence(whole, best, at_least, begun)
+
+
+def _missing_first(value: object) -> tuple:
+    """A key to sort values by, one of which may be missing."""
+    return (value is not None, value)
+
+
+def _surplus_bound(surplus: Sequence[int]) -> int:
+    """No attack that combines several parts has a smaller e, given the least surplus of values of each.
+
+    The surplus of one part is made up for by at least one other, and every value in it is somebody's.
+    """
+    return -(-sum(sorted(surplus)[:2]) // 2)
+
+
+def _related(matrices: Sequence[PersonMatrix]) -> bool:
+    """Whether values of different parts can cancel out: whether their value vectors are dependent.
+
+    A rank modulo a prime is never too large, so that `False` is certain.
+    """
+    apart = sum(_rank(matrix.values) for matrix in matrices)
+    return _rank(PersonMatrix.together(matrices).values) < apart
+
+
+def _rank(matrix: csr_array) -> int:
+    """The rank of whole numbers modulo a prime."""
+    rows = np.unique(matrix.toarray().astype(np.int64), axis=0) % PRIME
+    rank = 0
+    for column in range(rows.shape[1]):
+        pivots = np.flatnonzero(rows[rank:, column])
+        if len(pivots) == 0:
+            continue
+        at = rank + pivots[0]
+        rows[[rank, at]] = rows[[at, rank]]
+        rows[rank] = rows[rank] * pow(int(rows[rank, column]), -1, PRIME) % PRIME
+        below = rows[rank + 1 :]
+        below -= below[:, [column]] * rows[rank] % PRIME
+        below %= PRIME
+        rank += 1
+        if rank == len(rows):
+            break
+    return rank
+
+
+def _caught(
+    matrix: PersonMatrix, e: int, deadline: float, known: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """bool[C], bool[C]: columns in an attack with e' < e; columns not decided, for want of time or size."""
+    caught = _caught_by_pairs(matrix, e)
+    caught |= False if known is None else known
+    left = matrix.movable(e) & ~caught
+    if matrix.is_too_large:
+        return caught, left
+    left &= _reached(matrix, e)
+    # Columns of a basis first: if none of them takes part in an attack, nobody does.
+    still: list[int] = []
+    basis = _basis(matrix, e)
+    for column in [*basis, *np.flatnonzero(left).tolist()]:
+        if not caught.any() and not left[basis].any():
+            break
+        if caught[column] or not left[column]:
+            continue
+        attack, complete = _solve(matrix, e, column, still, deadline)
+        if attack is not None:
+            caught[attack.caught] = True
+        elif complete:
+            left[column] = False
+            still.append(column)
+    unknown = left & ~caught
+    return caught, unknown if caught.any() or unknown[basis].any() else np.zeros_like(caught)
 
 
 def _caught_by_pairs(matrix: PersonMatrix, e: int) -> np.ndarray:
-    """bool[C]: the columns in which two partitions with as many tuples differ, where they differ in < e."""
+    """bool[C]: the columns in which two partitions with the same values differ, where they differ in < e."""
     caught = np.zeros(len(matrix.copies), dtype=bool)
     shared = (matrix.rows @ diags_array(matrix.copies) @ matrix.rows.T).tocoo()
     sizes = matrix.rows @ matrix.copies
     cost = sizes[shared.row] + sizes[shared.col] - 2 * shared.data
-    alike = matrix.multiples[shared.row] == matrix.multiples[shared.col]
+    contents = _fingerprints(matrix.values)
+    alike = contents[shared.row] == contents[shared.col]
     close = np.flatnonzero((shared.row < shared.col) & alike & (cost > 0) & (cost < 2 * e))
-    differing = matrix.rows[shared.row[close]] - matrix.rows[shared.col[close]]
-    caught[differing.tocoo().col[differing.tocoo().data != 0]] = True
+    differing = (matrix.rows[shared.row[close]] - matrix.rows[shared.col[close]]).tocoo()
+    caught[differing.col[differing.data != 0]] = True
     return caught
-
-
-def _reached(matrix: PersonMatrix, below: int) -> np.ndarray:
-    """Columns that can have a weight at all once those too many to move are held still."""
-    return np.flatnonzero(matrix.movable(below)) if _basis(matrix, below) else np.empty(0, dtype=int)
 
 
 def person_matrices(members: pl.DataFrame, contents: pl.DataFrame) -> Iterator[PersonMatrix]:
     """The person and value matrices, one for each set of linearly dependent value vectors.
+
+    Sets that a person connects, by being in partitions of both, are one.
 
     Parameters
     ----------
@@ -178,40 +307,68 @@ def person_matrices(members: pl.DataFrame, contents: pl.DataFrame) -> Iterator[P
     ----------
     He, Barman and Naughton, Preventing equivalence attacks, ICDE 2011, Definition 9, section VI-A.
     """
-    vectors = (
-        contents.sort("partition", "value")
-        .group_by("partition", maintain_order=True)
-        .agg(
-            "value",
-            (pl.col("tuples") / pl.col("tuples").first()).alias("direction"),
-            pl.col("tuples").first().alias("multiple"),
-            pl.col("tuples").sum().alias("size"),
-        )
-        .with_columns(pl.struct("value", "direction").rank("dense").alias("signature"))
+    vectors = _value_vectors(contents)
+    inside = members.join(vectors.select("partition", "signature"), on="partition", how="inner")
+    parts = vectors.join(_parts(inside), on="signature", how="left", maintain_order="left").with_columns(
+        # A partition without known people is a part of its own signature.
+        pl.col("part").fill_null(-1 - pl.col("signature").cast(pl.Int64))
     )
     columns = (
-        members.join(vectors.select("partition", "signature"), on="partition", how="inner")
+        inside.join(parts.select("partition", "part"), on="partition")
         .sort("partition")
-        .group_by("signature", "person")
+        .group_by("part", "person", maintain_order=True)
         .agg("partition")
-        .group_by("signature", "partition")
+        .group_by("part", "partition", maintain_order=True)
         .agg("person")
     )
-    for (signature,), rows in vectors.sort("signature").group_by("signature", maintain_order=True):
-        yield PersonMatrix.read(rows, columns.filter(pl.col("signature") == signature))
+    everybody = columns.partition_by("part", as_dict=True)
+    for part, rows in parts.sort("signature").group_by("part", maintain_order=True):
+        yield PersonMatrix.read(rows, everybody.get(part, columns.clear()))
+
+
+def _value_vectors(contents: pl.DataFrame) -> pl.DataFrame:
+    """`partition`, `value`, `tuples` (lists), `signature`: a number for values in the same proportions."""
+    ordered = contents.sort("partition", "value")
+    offsets = ordered["partition"].rle_id().arg_unique().to_numpy()
+    tuples = ordered["tuples"].to_numpy().astype(np.int64)
+    divisor = np.gcd.reduceat(tuples, offsets) if len(tuples) else tuples
+    share = tuples // np.repeat(divisor, np.diff([*offsets, len(tuples)]))
+    return (
+        ordered.with_columns(pl.Series("share", share))
+        .group_by("partition", maintain_order=True)
+        .agg("value", "tuples", "share")
+        .with_columns(pl.struct("value", "share").rank("dense").cast(pl.Int64).alias("signature"))
+        .drop("share")
+    )
+
+
+def _parts(inside: pl.DataFrame) -> pl.DataFrame:
+    """`signature`, `part`: signatures that have a person in common are in one part."""
+    pairs = inside.select("signature", pl.col("person").rank("dense")).unique()
+    known = pairs["signature"].unique().sort()
+    at = known.search_sorted(pairs["signature"]).to_numpy(), pairs["person"].to_numpy() - 1
+    people = int(at[1].max()) + 1 if len(pairs) else 0
+    incidence = csr_array((np.ones(len(pairs)), at), shape=(len(known), people))
+    _, label = connected_components(incidence @ incidence.T, directed=False)
+    return pl.DataFrame({"signature": known, "part": pl.Series(label, dtype=pl.Int64)})
 
 
 @dataclass(frozen=True)
 class PersonMatrix:
-    """The partitions of one signature: who is in them, and how much of the signature they hold."""
+    """Partitions, who is in them, and what values they hold. No two rows are alike."""
 
     signature: tuple
+    """The values held: the columns of `values`."""
+    signatures: int
+    """Values in different proportions count as different signatures."""
+    published: int
+    """Partitions, counting those alike."""
+    partitions: np.ndarray
+    """int64[N]: the number of each row's partition."""
     rows: csr_array
     """float64[N, C]: 1 where the people of a column are in the partition of a row."""
-    multiples: np.ndarray
-    """float64[N]: the partition's value vector, as a multiple of the signature's."""
-    sizes: np.ndarray
-    """float64[N]: tuples in the partition."""
+    values: csr_array
+    """float64[N, V]: how many tuples of the partition carry each value."""
     copies: np.ndarray
     """float64[C]: the people in a column."""
     people: pl.Series
@@ -219,44 +376,112 @@ class PersonMatrix:
 
     @classmethod
     def read(cls, rows: pl.DataFrame, columns: pl.DataFrame) -> PersonMatrix:
-        """The matrix of some partitions (`partition`, `value`, `multiple`, `size`) and columns."""
+        """The matrix of some partitions (`partition`, `value`, `tuples`, `signature`) and columns."""
+        numbered = rows.with_row_index("row")
         entries = columns.with_row_index("column").select("column", "partition").explode("partition")
-        entries = entries.join(rows.with_row_index("row").select("row", "partition"), on="partition")
+        entries = entries.join(numbered.select("row", "partition"), on="partition")
         at = entries["row"].to_numpy(), entries["column"].to_numpy()
-        return cls(
-            signature=tuple(rows["value"][0]),
+        held = numbered.select("row", "value", "tuples").explode("value", "tuples")
+        domain = held["value"].unique().sort()
+        # Sorted, a missing value comes first.
+        number = held["value"].rank("dense").fill_null(0).to_numpy().astype(np.int64)
+        number -= number.min(initial=1)
+        whole = cls(
+            signature=tuple(domain),
+            signatures=rows["signature"].n_unique(),
+            published=len(rows),
+            partitions=rows["partition"].to_numpy(),
             rows=csr_array((np.ones(len(entries)), at), shape=(len(rows), len(columns))),
-            multiples=rows["multiple"].to_numpy().astype(float),
-            sizes=rows["size"].to_numpy().astype(float),
+            values=csr_array(
+                (held["tuples"].to_numpy().astype(float), (held["row"].to_numpy(), number)),
+                shape=(len(rows), len(domain)),
+            ),
             copies=columns["person"].list.len().to_numpy().astype(float),
             people=columns["person"],
         )
+        prints = np.column_stack([_fingerprints(whole.rows), _fingerprints(whole.values)])
+        distinct = np.sort(np.unique(prints, axis=0, return_index=True)[1])
+        return whole if len(distinct) == len(rows) else whole._of(distinct, np.arange(len(columns)))
+
+    @classmethod
+    def together(cls, matrices: Sequence[PersonMatrix]) -> PersonMatrix:
+        """Matrices that have nobody in common as one."""
+        everything = sorted({value for matrix in matrices for value in matrix.signature}, key=_missing_first)
+        domain = {value: number for number, value in enumerate(everything)}
+        values = []
+        for matrix in matrices:
+            one = matrix.values.tocoo()
+            number = np.array([domain[value] for value in matrix.signature], dtype=np.int64)
+            values.append(
+                csr_array((one.data, (one.row, number[one.col])), shape=(one.shape[0], len(domain)))
+            )
+        return cls(
+            signature=tuple(domain),
+            signatures=sum(matrix.signatures for matrix in matrices),
+            published=sum(matrix.published for matrix in matrices),
+            partitions=np.concatenate([matrix.partitions for matrix in matrices]),
+            rows=csr_array(block_diag([matrix.rows for matrix in matrices], format="csr")),
+            values=csr_array(vstack(values)),
+            copies=np.concatenate([matrix.copies for matrix in matrices]),
+            people=pl.concat([matrix.people for matrix in matrices]),
+        )
 
     @property
+    def is_too_large(self) -> bool:
+        """Whether programmes on it are not even tried."""
+        rows, columns = self.rows.shape
+        return rows > SEARCH_LIMIT or rows * columns > CELLS_LIMIT
+
+    @cached_property
     def complete(self) -> bool:
         """Whether every tuple is somebody's: then as many people are on one side as on the other."""
-        return bool(np.array_equal(self.rows @ self.copies, self.sizes))
+        return bool(np.array_equal(self.rows @ self.copies, self.values.sum(axis=1)))
+
+    @property
+    def surplus(self) -> int:
+        """The fewest tuples left over by weights under which its values do not cancel out.
+
+        A multiple of the signature, if there is one: what the weights do to a person is a whole number, and
+        the values left over are those people's.
+        """
+        if not self.complete or self.rows.shape[0] == 0:
+            return 1
+        dense = np.unique(self.values.toarray().astype(np.int64), axis=0)
+        primitive = np.unique(dense // np.gcd.reduce(dense, axis=1)[:, None], axis=0)
+        return int(primitive.sum()) if len(primitive) == 1 else 1
+
+    def surplus_bound(self) -> int:
+        """No attack that combines unconnected components has a smaller e."""
+        parts = self.components
+        return _surplus_bound([part.surplus for part in parts]) if len(parts) > 1 else NEVER
 
     def movable(self, below: int) -> np.ndarray:
         """bool[C]: columns few enough to take part in an attack with e < below."""
         return self.copies < below if self.complete else self.copies <= 2 * (below - 1)
 
+    def named(self, columns: np.ndarray) -> list:
+        """The people of some columns (bool[C])."""
+        return self.people.filter(pl.Series(columns, dtype=pl.Boolean)).explode(empty_as_null=False).to_list()
+
+    @cached_property
     def components(self) -> list[PersonMatrix]:
         """The parts no person connects."""
-        graph = self.rows @ self.rows.T
-        count, label = connected_components(graph, directed=False)
-        return [self._restricted(label == part) for part in range(count)] if count > 1 else [self]
+        count, label = connected_components(self.rows @ self.rows.T, directed=False)
+        if count <= 1:
+            return [self]
+        order = np.argsort(label, kind="stable")
+        parts = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
+        return [self._of(part, np.unique(self.rows[part].indices)) for part in parts]
 
-    def _restricted(self, chosen: np.ndarray) -> PersonMatrix:
-        rows = self.rows[chosen]
-        columns = np.flatnonzero(rows.sum(axis=0))
-        return PersonMatrix(
-            self.signature,
-            csr_array(csc_array(rows)[:, columns]),
-            self.multiples[chosen],
-            self.sizes[chosen],
-            self.copies[columns],
-            self.people.gather(columns),
+    def _of(self, rows: np.ndarray, columns: np.ndarray) -> PersonMatrix:
+        return replace(
+            self,
+            published=len(rows),
+            partitions=self.partitions[rows],
+            rows=csr_array(csc_array(self.rows[rows])[:, columns]),
+            values=self.values[rows],
+            copies=self.copies[columns],
+            people=self.people.gather(columns),
         )
 
 
@@ -264,76 +489,96 @@ class PersonMatrix:
 class _Attack:
     e: int
     witness: tuple[tuple, tuple]
+    weights: tuple[tuple[int, Fraction], ...]
     caught: np.ndarray
     """int[]: the columns that take part, of the matrix that was searched."""
 
 
-def _attack(matrix: PersonMatrix, weights: np.ndarray) -> _Attack:
-    """What columns' weights say: those above 0 have the same values as those below."""
+def _attack(matrix: PersonMatrix, weights: Sequence[Fraction]) -> _Attack | None:
+    """The attack that weights of the rows are, by exact arithmetic; None if they are none."""
+    denominator = lcm(*(weight.denominator for weight in weights))
+    whole = np.array([int(weight * denominator) for weight in weights], dtype=np.int64)
+    if max(denominator, np.abs(whole).max()) * max(matrix.rows.shape) * matrix.values.max() > 2**62:
+        return None
+    effect = matrix.rows.astype(np.int64).T @ whole
+    if (matrix.values.astype(np.int64).T @ whole).any() or (effect % denominator).any() or not effect.any():
+        return None
+    effect //= denominator
     sides = tuple(
         tuple(
             person
-            for column in np.flatnonzero(weights * sign > 0)
+            for column in np.flatnonzero(effect * sign > 0)
             for person in matrix.people[int(column)]
-            for _ in range(int(abs(weights[column])))
+            for _ in range(int(abs(effect[column])))
         )
         for sign in (1, -1)
     )
-    e = int(matrix.copies @ np.abs(weights)) // 2
-    return _Attack(e, sides, np.flatnonzero(weights))
+    used = tuple(
+        (int(number), weight) for number, weight in zip(matrix.partitions, weights, strict=True) if weight
+    )
+    return _Attack(int(matrix.copies @ np.abs(effect)) // 2, sides, used, np.flatnonzero(effect))
 
 
 def _smallest(matrix: PersonMatrix, deadline: float) -> tuple[_Attack | None, int | None]:
     """The smallest attack, and the bound below which there is proven to be none."""
-    best, at_least = _smallest_pair(matrix), 1
-    parts = matrix.components()
+    best = _smallest_pair(matrix)
     bounds = []
-    for part in parts:
+    for part in matrix.components:
         found, bound = _search(part, best, deadline)
         best = found or best
         bounds.append(bound)
-    # Unconnected parts must cancel each other's people: each moves at least the common divisor of sizes.
-    apart = int(np.gcd.reduce(matrix.sizes.astype(int))) if matrix.complete else 1
-    limit = None if best is None else best.e
-    at_least = min(
-        [bound for bound in bounds if bound is not None] + ([limit] if limit else []), default=None
-    )
-    if len(parts) > 1 and (at_least is None or at_least > apart):
-        if matrix.rows.shape[0] > SEARCH_LIMIT:
-            return best, apart
+    at_least = min((bound for bound in bounds if bound is not None), default=None)
+    if best is not None and (at_least is None or at_least > best.e):
+        at_least = best.e
+    apart = matrix.surplus_bound()
+    if apart < NEVER and (at_least is None or at_least > apart):
         found, joint = _search(matrix, best, deadline, begin=apart)
-        best, at_least = found or best, joint
+        best, at_least = found or best, _joined(at_least, joint, apart)
     return best, at_least
+
+
+def _joined(apart: int | None, joint: int | None, begin: int) -> int | None:
+    """The bound for attacks of both kinds: within parts (`apart`), and any from `begin` on (`joint`).
+
+    A joint search that got beyond where it began has looked at attacks within parts as well.
+    """
+    if joint is None or joint > begin:
+        return joint
+    return begin if apart is None else min(apart, begin)
 
 
 def _smallest_pair(matrix: PersonMatrix) -> _Attack | None:
     """The smallest attack by subtracting one partition from another: quick, and often the smallest."""
-    best, weights = None, None
-    for multiple in np.unique(matrix.multiples):
-        alike = matrix.rows[np.flatnonzero(matrix.multiples == multiple)]
-        alike = alike[np.unique(_fingerprints(alike), return_index=True)[1]]
-        if alike.shape[0] < 2:
+    best, pair = np.inf, None
+    contents = _fingerprints(matrix.values)
+    for content in np.unique(contents):
+        number = np.flatnonzero(contents == content)
+        alike = matrix.rows[number]
+        if len(number) < 2:
             continue
         shared = (alike @ diags_array(matrix.copies) @ alike.T).tocoo()
         sizes = alike @ matrix.copies
         cost = sizes[shared.row] + sizes[shared.col] - 2 * shared.data
-        cost[shared.row == shared.col] = np.inf
+        cost[cost == 0] = np.inf
         first, second = (
             (shared.row[cost.argmin()], shared.col[cost.argmin()])
             if np.isfinite(cost.min())
             else np.argsort(sizes, kind="stable")[:2]
         )
-        difference = (alike[[int(first)]] - alike[[int(second)]]).toarray().ravel()
-        found = matrix.copies @ np.abs(difference)
-        if found and (best is None or found < best):
-            best, weights = found, difference
-    return None if weights is None else _attack(matrix, weights)
+        found = matrix.copies @ np.abs((alike[[int(first)]] - alike[[int(second)]]).toarray().ravel())
+        if 0 < found < best:
+            best, pair = found, number[[int(first), int(second)]]
+    if pair is None:
+        return None
+    weights = [Fraction(0)] * len(contents)
+    weights[pair[0]], weights[pair[1]] = Fraction(1), Fraction(-1)
+    return _attack(matrix, weights)
 
 
 def _fingerprints(rows: csr_array) -> np.ndarray:
-    """A number for each row, the same for the same columns."""
-    numbers = np.random.default_rng(0).integers(1, 2**40, rows.shape[1]).astype(float)
-    return rows @ numbers
+    """int64[N]: a number for each row of whole numbers, the same for rows that are the same."""
+    numbers = np.random.default_rng(0).integers(-(2**62), 2**62, rows.shape[1])
+    return rows.astype(np.int64) @ numbers
 
 
 def _search(
@@ -341,78 +586,90 @@ def _search(
 ) -> tuple[_Attack | None, int | None]:
     """An attack smaller than `best` (or None), and the bound proven; no bound (None) if there is none."""
     found, below = None, begin
-    if matrix.rows.shape[0] > SEARCH_LIMIT:
+    if matrix.is_too_large:
         return None, begin
-    total = int(matrix.copies.sum()) + 1
-    upper = best.e if best else total
+    upper = best.e if best else int(matrix.copies.sum()) + 1
     while below < upper:
-        below = min(max(2, 2 * below), upper)
-        if time.monotonic() > deadline:
-            return found, max(begin, below // 2)
-        zero: list[int] = []
+        proven, below = below, min(max(2, 2 * below), upper)
+        still: list[int] = []
         for column in _basis(matrix, below):
-            attack, complete = _solve(matrix, min(below, upper), column, zero, deadline)
-            if not complete:
-                return found, max(begin, below // 2)
+            attack, complete = _solve(matrix, min(below, upper), column, still, deadline)
             if attack is not None:
                 found, upper = attack, attack.e
-            zero.append(column)
+            if not complete:
+                return found, min(proven, upper)
+            still.append(column)
         if found is not None and upper <= below:
             break
     return found, (upper if best or found else None)
 
 
-def _basis(matrix: PersonMatrix, below: int) -> list[int]:
-    """Columns of which at least one has a weight in every attack with e < below; none, if there is none."""
+def _dense(matrix: PersonMatrix, below: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The movable columns' numbers, their part of the matrix, and weights that move no other and no value."""
     movable = np.flatnonzero(matrix.movable(below))
     dense = matrix.rows.toarray()
-    fixed = np.column_stack([np.delete(dense, movable, axis=1), matrix.multiples])
-    free = null_space(fixed.T, rcond=1e-9)
+    fixed = np.column_stack([np.delete(dense, movable, axis=1), _distinct_columns(matrix.values)])
+    return movable, dense[:, movable], null_space(fixed.T, rcond=1e-9)
+
+
+def _distinct_columns(values: csr_array) -> np.ndarray:
+    return np.unique(values.toarray(), axis=1)
+
+
+def _basis(matrix: PersonMatrix, below: int) -> list[int]:
+    """Columns of which at least one has a weight in every attack with e < below; none, if there is none."""
+    movable, columns, free = _dense(matrix, below)
     if free.shape[1] == 0 or len(movable) == 0:
         return []
-    _, triangle, order = qr(free.T @ dense[:, movable], mode="economic", pivoting=True)
+    _, triangle, order = qr(free.T @ columns, mode="economic", pivoting=True)
     rank = int((np.abs(np.diag(triangle)) > 1e-7).sum())
     return movable[order[:rank]].tolist()
 
 
+def _reached(matrix: PersonMatrix, below: int) -> np.ndarray:
+    """bool[C]: columns that can have a weight at all once those too many to move are held still."""
+    movable, columns, free = _dense(matrix, below)
+    reached = np.zeros(len(matrix.copies), dtype=bool)
+    if free.shape[1]:
+        reached[movable] = (np.abs(free.T @ columns) > 1e-9).any(axis=0)
+    return reached
+
+
 def _solve(
-    matrix: PersonMatrix, below: int, nonzero: int, zero: list[int], deadline: float
+    matrix: PersonMatrix, below: int, nonzero: int, still: list[int], deadline: float
 ) -> tuple[_Attack | None, bool]:
     """The smallest attack with e < below that moves one column and leaves others alone.
 
-    The weights are whole numbers (Lemma 2), and so is then what they do to a person.
+    Weights of rows are real numbers; what they do to a person is a whole one (Definition 10).
     """
     movable = np.flatnonzero(matrix.movable(below))
-    if nonzero not in movable:
-        return None, True
     left = deadline - time.monotonic()
-    if left <= 0:
-        return None, False
+    if nonzero not in movable or left <= 0:
+        return None, left > 0
     n, k = matrix.rows.shape[0], len(movable)
     columns = csr_array(matrix.rows.T)
-    still = np.setdiff1d(np.arange(len(matrix.copies)), movable)
+    fixed = np.setdiff1d(np.arange(len(matrix.copies)), movable)
     copies = matrix.copies[movable]
-    most = (below - 1) // copies if matrix.complete else 2 * (below - 1) // copies
-    fixed = np.isin(movable, zero)
-    identity = eye_array(k)
-    # Variables: weights of rows; what they do to each movable column; its absolute value.
+    values = csr_array(_distinct_columns(matrix.values).T)
+    zeros, identity = csr_array((1, n)), eye_array(k)
+    # Variables: weights of rows; what they do to each movable column, upwards and downwards.
     constraints = [
-        LinearConstraint(hstack([columns[movable], -identity, csr_array((k, k))]), 0, 0),
-        LinearConstraint(hstack([csr_array((k, n)), identity, -identity]), -np.inf, 0),
-        LinearConstraint(hstack([csr_array((k, n)), identity, identity]), 0, np.inf),
-        LinearConstraint(np.concatenate([matrix.multiples, np.zeros(2 * k)])[None, :], 0, 0),
-        LinearConstraint(np.concatenate([np.zeros(n + k), copies])[None, :], 2, 2 * (below - 1)),
+        LinearConstraint(hstack([columns[movable], -identity, identity]), 0, 0),
+        LinearConstraint(hstack([values, csr_array((values.shape[0], 2 * k))]), 0, 0),
+        LinearConstraint(hstack([zeros, csr_array(np.tile(copies, 2)[None, :])]), 2, 2 * (below - 1)),
     ]
-    if len(still):
-        constraints.append(LinearConstraint(hstack([columns[still], csr_array((len(still), 2 * k))]), 0, 0))
-    low, high = np.where(fixed, 0, -most), np.where(fixed, 0, most)
-    low[movable == nonzero] = 1
+    if len(fixed):
+        constraints.append(LinearConstraint(hstack([columns[fixed], csr_array((len(fixed), 2 * k))]), 0, 0))
+    most = (below - 1) // copies if matrix.complete else 2 * (below - 1) // copies
+    up, down = (np.where(np.isin(movable, still), 0, most) for _ in range(2))
+    down[movable == nonzero] = 0
+    least = (movable == nonzero).astype(float)
     programme = {
-        "c": np.concatenate([np.zeros(n + k), copies]),
-        "integrality": np.concatenate([np.ones(n), np.zeros(2 * k)]),
+        "c": np.concatenate([np.zeros(n), copies, copies]),
+        "integrality": np.concatenate([np.zeros(n), np.ones(2 * k)]),
         "bounds": Bounds(
-            np.concatenate([np.full(n, -np.inf), low, np.zeros(k)]),
-            np.concatenate([np.full(n, np.inf), high, np.full(k, np.inf)]),
+            np.concatenate([np.full(n, -np.inf), least, np.zeros(k)]),
+            np.concatenate([np.full(n, np.inf), up, down]),
         ),
         "constraints": constraints,
     }
@@ -423,6 +680,6 @@ def _solve(
         solved = milp(**programme, options={"time_limit": left, "presolve": False})
     if solved.x is None:
         return None, solved.status == 2
-    weights = np.zeros(len(matrix.copies))
-    weights[movable] = np.round(solved.x[n : n + k])
-    return _attack(matrix, weights), solved.status == 0
+    weights = [Fraction(weight).limit_denominator(LARGEST_DENOMINATOR) for weight in solved.x[:n]]
+    attack = _attack(matrix, weights)
+    return attack, attack is not None and solved.status == 0

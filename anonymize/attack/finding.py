@@ -18,6 +18,7 @@ ROW_ORDER = "row order"
 NUMBERING = "group numbering"
 COUNTERFEITS = "counterfeits hidden"
 IDENTIFIERS = "no identifiers"
+UNREAD = "no other columns"
 METADATA = "file metadata"
 
 MEANINGS = {
@@ -39,6 +40,7 @@ MEANINGS = {
     NUMBERING: "The numbering of groups says nothing about people.",
     COUNTERFEITS: "No published column tells counterfeits from people.",
     IDENTIFIERS: "No identifier is published.",
+    UNREAD: "No column is published that the release format does not have.",
     METADATA: "The files carry no more than the tables.",
 }
 

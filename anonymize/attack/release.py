@@ -217,9 +217,10 @@ def equivalence_findings(
     owed = first.with_columns(promised(promises, "equivalence").alias("e"))
     broken = undecided = 0
     for e in levels:
-        caught, unknown = compromised(knowledge.members, knowledge.contents, e, seconds=seconds)
-        broken += owed.filter(pl.col("e") == e).join(caught.unique(), on="person", how="semi").height
-        undecided += unknown
+        found = compromised(knowledge.members, knowledge.contents, e, seconds=seconds)
+        to_whom = owed.filter(pl.col("e") == e)
+        broken += to_whom.join(found.people, on="person", how="semi").height
+        undecided += to_whom.join(found.undecided, on="person", how="semi").height
     return [finding(fi.EQUIVALENCE, first.height, broken, None, levels[-1], undecided)]
 
 

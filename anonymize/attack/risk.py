@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from math import factorial, prod
+from math import factorial, inf, prod
 
 import polars as pl
 
@@ -46,12 +47,83 @@ def reconstructions(
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 9 to 13.
     """
-    signatures = [_signatures(published) for published in releases]
+    present = (people.filter(pl.col("release") == number) for number in range(1, len(releases) + 1))
+    return rebuild(
+        [
+            (_covering(here, published), Contents.of(published))
+            for here, published in zip(present, releases, strict=True)
+        ],
+        invariant=invariant,
+    )
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What groups of one release hold."""
+
+    tuples: Mapping[tuple[Hashable, Hashable], int]
+    """How many tuples of a group carry a value."""
+    counterfeits: Mapping[Hashable, int]
+    """How many tuples of a group are counterfeits, where any are."""
+
+    @classmethod
+    def of(cls, published: Published) -> Contents:
+        """All groups of a release."""
+        return cls(
+            {(group, value): count for group, value, count in published.values.iter_rows()},
+            dict(published.counterfeits.iter_rows()),
+        )
+
+
+class TooManySurjectionsError(Exception):
+    """There are more surjections than it was allowed to look at."""
+
+
+class Steps:
+    """How many mappings of a tuple may be tried: counted, not timed, so that results can be repeated."""
+
+    def __init__(self, most: float):
+        self.most = most
+        self.taken = 0
+
+    def take(self) -> None:
+        """Count one.
+
+        Raises
+        ------
+        TooManySurjectionsError
+            If there were as many as allowed.
+        """
+        self.taken += 1
+        if self.taken > self.most:
+            raise TooManySurjectionsError
+
+
+def rebuild(
+    releases: Sequence[tuple[Mapping[Row, Sequence], Contents]],
+    *,
+    invariant: bool,
+    steps: Steps | None = None,
+) -> dict[frozenset, int]:
+    """As `reconstructions`, for groups that are known to cover each row.
+
+    Parameters
+    ----------
+    releases
+        For each release the rows present, with the groups that may hold them, and what all groups hold.
+    invariant
+        As for `reconstructions`.
+    steps
+        How many mappings may be tried; any number if None.
+
+    Raises
+    ------
+    TooManySurjectionsError
+        If those don't suffice.
+    """
     states = {frozenset(): 1}
-    for release, published in enumerate(releases, start=1):
-        present = people.filter(pl.col("release") == release)
-        hosts = _covering(present, published)
-        states = _extend(states, hosts, published, signatures[release - 1], invariant=invariant)
+    for hosts, contents in releases:
+        states = _extend(states, hosts, contents, steps or Steps(inf), invariant=invariant)
     instances: Counter = Counter()
     for state, count in states.items():
         instances[frozenset((row, value) for row, value, _ in state)] += count
@@ -96,15 +168,34 @@ def disclosure_risk(
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 14.
     """
-    instances = reconstructions(people, releases, invariant=invariant)
+    return _true_values(reconstructions(people, releases, invariant=invariant))
+
+
+def instance_risk(
+    people: pl.DataFrame, releases: Sequence[Published], *, invariant: bool
+) -> dict[Row, Fraction]:
+    """The share of possible microdata instances, each counted once, in which a tuple has its true value.
+
+    Not what the paper bounds. An instance that more surjections rebuild counts no more than another, and
+    counterfeits are not told apart; under m-invariance this share can be above 1/m.
+
+    Parameters
+    ----------
+    people, releases, invariant
+        As for `disclosure_risk`.
+
+    Raises
+    ------
+    ValueError
+        As `disclosure_risk`.
+    """
+    return _true_values(dict.fromkeys(reconstructions(people, releases, invariant=invariant), 1))
+
+
+def _true_values(instances: Mapping[frozenset, int]) -> dict[Row, Fraction]:
     if not instances:
         raise ValueError("no microdata of these people can have been published as these releases")
     return {row: values.get(row[1], Fraction(0)) for row, values in posterior(instances).items()}
-
-
-def _signatures(published: Published) -> dict[Hashable, frozenset]:
-    signatures = published.values.group_by("group_id").agg(pl.col("value"))
-    return {group: frozenset(values) for group, values in signatures.iter_rows()}
 
 
 def _covering(present: pl.DataFrame, published: Published) -> dict[Row, list]:
@@ -121,35 +212,37 @@ def _covering(present: pl.DataFrame, published: Published) -> dict[Row, list]:
 
 def _extend(
     states: dict[frozenset, int],
-    hosts: dict[Row, list],
-    published: Published,
-    signatures: dict[Hashable, frozenset],
+    hosts: Mapping[Row, Sequence],
+    contents: Contents,
+    steps: Steps,
     *,
     invariant: bool,
 ) -> dict[frozenset, int]:
     """Map the tuples of one more release onto the rows present in it, in every way."""
-    tuples = {(group, value): count for group, value, count in published.values.iter_rows()}
-    counterfeits = dict(published.counterfeits.iter_rows())
+    held = defaultdict(set)
+    for group, value in contents.tuples:
+        held[group].add(value)
+    signatures = {group: frozenset(values) for group, values in held.items()}
     extended: Counter = Counter()
     for state, count in states.items():
         known = {row: (value, signature) for row, value, signature in state}
-        for assigned, ways in _surjections(hosts, tuples, counterfeits, signatures, known, invariant).items():
+        for assigned, ways in _surjections(hosts, contents, signatures, known, steps, invariant).items():
             rows = known | dict(assigned)
             extended[frozenset((row, *found) for row, found in rows.items())] += count * ways
     return extended
 
 
-def _surjections(hosts, tuples, counterfeits, signatures, known, invariant) -> Counter:
+def _surjections(hosts, contents, signatures, known, steps, invariant) -> Counter:
     """The rows' values and signatures, and how many mappings of one release's tuples give them."""
     # Rows with the fewest choices first: dead ends show early.
     choices = {row: _choices(groups, signatures, known.get(row), invariant) for row, groups in hosts.items()}
     rows = sorted(choices, key=lambda row: len(choices[row]))
-    left, found = dict(tuples), Counter()
-    room = Counter({group: -count for group, count in counterfeits.items()})
-    for (group, _), count in tuples.items():
+    left, found = dict(contents.tuples), Counter()
+    room = Counter({group: -count for group, count in contents.counterfeits.items()})
+    for (group, _), count in left.items():
         room[group] += count
     # Tuples left over are counterfeits; B(n) knows their groups, and any order of them will do.
-    forgeries = prod(factorial(count) for count in counterfeits.values())
+    forgeries = prod(factorial(count) for count in contents.counterfeits.values())
 
     def place(at: int, ways: int, assigned: tuple) -> None:
         if at == len(rows):
@@ -159,6 +252,7 @@ def _surjections(hosts, tuples, counterfeits, signatures, known, invariant) -> C
         for group, value in choices[rows[at]]:
             count = left[group, value]
             if count > 0 and room[group] > 0:
+                steps.take()
                 left[group, value], room[group] = count - 1, room[group] - 1
                 signature = signatures[group] if invariant else None
                 place(at + 1, ways * count, (*assigned, (rows[at], (value, signature))))
@@ -168,7 +262,7 @@ def _surjections(hosts, tuples, counterfeits, signatures, known, invariant) -> C
     return found
 
 
-def _choices(groups: list, signatures: dict, known: tuple | None, invariant: bool) -> list[tuple]:
+def _choices(groups: Sequence, signatures: dict, known: tuple | None, invariant: bool) -> list[tuple]:
     """The tuples, by group and value, that can be a row's, given what it was mapped to before."""
     return [
         (group, value)

@@ -14,9 +14,11 @@ from anonymize.attack.side_channels import (
     classifier_advantage,
     is_canonical,
     numbering_against,
-    order_against,
+    orders_against,
     told_apart,
+    unread_columns,
 )
+from anonymize.codes import encode
 from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.contract import CategoryAttribute, Schema
 from anonymize.formats import Format
@@ -46,10 +48,10 @@ def attack_tables(
     Returns
     -------
     list of polars.DataFrame
-        Findings on row order, group numbering, counterfeits hidden, no identifiers.
+        Findings on row order, group numbering, counterfeits hidden, no identifiers, no other columns.
     """
     orders = _orders(schema)
-    places = _hidden_orders(people).join(hosts, on="person")
+    places = _hidden_orders(people, schema).join(hosts, on="person")
     disorderly = [name for name, table in tables.items() if not is_canonical(table, orders)]
     main, *_ = release_format.tables(schema)
     return [
@@ -57,6 +59,7 @@ def attack_tables(
         _numbering(tables[main], orders, places),
         _counterfeits(tables, main, release_format.counterfeit_key(schema), people, hosts, disorderly),
         _identifiers(tables, people[IDENTIFIER]),
+        _unread(release_format, tables, schema),
     ]
 
 
@@ -70,13 +73,14 @@ def _orders(schema: Schema) -> dict[str, list]:
     }
 
 
-def _hidden_orders(people: pl.DataFrame) -> pl.DataFrame:
-    """`person`, `value`, and everybody's place in the snapshot and among the identifiers."""
+def _hidden_orders(people: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """`person`, `value`, and orders that are known: the snapshot's, the identifiers', quasi-identifiers'."""
     return people.select(
         "person",
         VALUE,
         pl.int_range(pl.len()).alias("by_snapshot"),
         pl.col(IDENTIFIER).rank("ordinal").cast(pl.Int64).alias("by_identifier"),
+        *(encode(pl.col(column), qi).alias(f"by_{column}") for column, qi in schema.attributes()),
     )
 
 
@@ -90,10 +94,11 @@ def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> p
             # Quasi-identifiers and counts: their order could only be that of the people.
             continue
         listed = table.select("group_id", VALUE)
-        for order in ("by_snapshot", "by_identifier"):
-            found = order_against(listed, places.select("group_id", VALUE, pl.col(order).alias("order")))
-            rare = min(rare, found["p"])
-            leaked = max(leaked, found["hits"] if found["p"] < CHANCE else 0)
+        orders = [column for column in places.columns if column.startswith("by_")]
+        found = orders_against(listed, places, orders)
+        p = pl.min_horizontal(pl.col("p") * len(found), 1.0)
+        rare = min(rare, found.select(p.min()).item())
+        leaked = max(leaked, found.filter(p < CHANCE)["hits"].max() or 0)
     return finding(fi.ROW_ORDER, rows, leaked, rare, CHANCE)
 
 
@@ -183,3 +188,10 @@ def _identifiers(tables: Tables, identifier: pl.Series) -> pl.DataFrame:
         column for column in unexpected if (column.unique().cast(pl.String).is_in(known).mean() or 0) > 0.5
     ]
     return finding(fi.IDENTIFIERS, len(columns), len(leaks))
+
+
+def _unread(release_format: Format, tables: Tables, schema: Schema) -> pl.DataFrame:
+    """Columns that the format does not have: whatever they hold, nobody needs them."""
+    expected = {column.ours for columns in release_format.columns(schema).values() for column in columns}
+    columns = sum(table.width for table in tables.values())
+    return finding(fi.UNREAD, columns, len(unread_columns(tables, expected)))

@@ -303,10 +303,11 @@ def _equivalence_gaps(series: AttackedSeries) -> list[tuple[str, str]]:
         return []
     return [
         (
-            f"{series.name}: equivalence on {unproven} of {len(series.equivalences)} signatures",
+            f"{series.name}: equivalence on {unproven} of {len(series.equivalences)} parts",
             (
-                "the time was too short to prove the smallest; the one found is given, and a bound."
-                " Give more time (--seconds)."
+                "the time was too short, or the series too large, to prove the smallest; the one found is"
+                " given, and a bound. A part is a signature; the last one is all of them together. Give more"
+                " time (--seconds)."
             ),
         )
     ]

@@ -1,4 +1,4 @@
-"""The worked examples of He, Barman and Naughton, Preventing equivalence attacks: Examples 5 and 7 to 10."""
+"""The worked examples of He, Barman and Naughton, Preventing equivalence attacks: Examples 2, 5, 7 to 10."""
 
 import networkx as nx
 import numpy as np
@@ -7,6 +7,7 @@ import pytest
 
 from anonymize.buckets.counts import Counts
 from anonymize.buckets.memory import Memory
+from anonymize.buckets.plan import make_plan
 from anonymize.e_equivalence.graph import Graphs, advance, open_graphs
 from anonymize.e_equivalence.matrices import bucket_graph, build_graph, matrices, smallest_cut
 from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
@@ -67,13 +68,28 @@ def test_example_7_rows_of_one_signature_together():
     assert second.tuples == ["E", "F", "H", "I", "J"]
     assert rows(second.person) == ["1 1 0 0 0", "1 0 1 1 1", "0 0 0 1 1"]
     assert rows(second.value) == ["1 0 1", "2 0 2", "1 0 1"]
-    for attack, part in (
-        ([1, -1, 0], first),
-        ([1, 0, -1], first),
-        ([1, 0, -1], second),
-        ([1, -1, 1], second),
+    for attack, part, e in (
+        ([1, -1, 0], first, 2),
+        ([1, 0, -1], first, 2),
+        ([1, 0, -1], second, 2),
+        ([1, -1, 1], second, 1),
     ):
         assert not (attack @ part.value).any()
+        assert np.abs(attack @ part.person).sum() == 2 * e
+
+
+def test_example_2_and_figure_1_bucketization():
+    # Figure 1b: Alice and Chris are left of {cancer, flu}, Ellen of {cancer, measles}; Greg (flu), Harry and
+    # Jane (cancer) and Ian (measles) come.
+    signature = np.array([[True, True, False], [True, False, True]])
+    left = np.array([[2, 0, 0], [0, 0, 1]])
+    for number in range(20):
+        rng = np.random.default_rng(number)
+        plan = make_plan(Counts(signature, left, np.array([2, 1, 1])), 2, "refuse", rng)
+        # Figure 1c, and 1d: who is left over goes where whole signatures can be made.
+        assert plan.counterfeits.tolist() == [[0, 1, 0], [0, 0, 0]]
+        assert plan.moved.tolist() == [[0, 1, 0], [2, 0, 1]]
+        assert (left + plan.moved + plan.counterfeits).tolist() == [[2, 2, 0], [2, 0, 2]]
 
 
 def test_example_8_delta_encoding_keeps_the_attacks():

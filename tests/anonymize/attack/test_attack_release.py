@@ -192,6 +192,28 @@ def leave_rows_in_the_snapshot_s_order(series):
     return with_last(series, {"microdata": microdata.sort("group_id", "place").drop("place")})
 
 
+def put_rows_in_the_order_of_age(series):
+    """The oldest first; everybody's age is known."""
+    last = series[-1]
+    hosted = last.linkage.join(last.snapshot, on="patient").select("group_id", "disease", "age")
+    microdata = last.tables["microdata"].join(hosted, on=["group_id", "disease"], how="left")
+    microdata = microdata.sort("group_id", "age", descending=[False, True]).drop("age")
+    return with_last(series, {"microdata": microdata})
+
+
+def add_a_column_made_of(function):
+    """A column that the format does not have, a function of the row's person."""
+
+    def mutate(series):
+        last = series[-1]
+        hosted = last.linkage.join(last.snapshot, on="patient")
+        extra = hosted.select("group_id", "disease", extra=function)
+        microdata = last.tables["microdata"].join(extra, on=["group_id", "disease"], how="left")
+        return with_last(series, {"microdata": microdata})
+
+    return mutate
+
+
 MUTANTS = [
     (swap_two_people, {fi.HOST_CANDIDATES}),
     (shrink_an_interval, {fi.HOSTS}),
@@ -200,6 +222,11 @@ MUTANTS = [
     (publish_an_identifier, {fi.IDENTIFIERS}),
     (number_groups_as_they_arrived, {fi.NUMBERING}),
     (leave_rows_in_the_snapshot_s_order, {fi.ROW_ORDER}),
+    (put_rows_in_the_order_of_age, {fi.ROW_ORDER}),
+    (add_a_column_made_of(pl.col("zipcode")), {fi.UNREAD}),
+    (add_a_column_made_of("DE-" + pl.col("patient")), {fi.UNREAD}),
+    (add_a_column_made_of(pl.col("patient").hash()), {fi.UNREAD}),
+    (add_a_column_made_of(pl.lit("v1")), {fi.UNREAD}),
 ]
 
 

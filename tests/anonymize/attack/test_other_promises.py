@@ -6,6 +6,8 @@ import pytest
 
 from anonymize.attack import finding as fi
 from anonymize.attack.equivalence import minimum_equivalence
+from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.release import equivalence_findings
 from anonymize.formats import ANATOMY, GENERALIZATION
 from anonymize.promise import Promise
 from tests.anonymize.attack.attack_series import Release, attack_series, broken, contract
@@ -91,7 +93,7 @@ def test_table_vii_keeps_e_equivalence(linked):
     found = attacked(map(by_anatomy, TABLE_VII), linked=linked)
     assert broken(found) == set()
     smallest = minimum_equivalence(found.knowledge.members, found.knowledge.contents)
-    assert [one.e for one in smallest] == [2, 2]
+    assert [one.e for one in smallest] == [2, 2, 2]  # two signatures, and the series
 
 
 def test_a_bucket_that_is_one_tuple_short_is_caught_in_anatomy_too():
@@ -152,3 +154,18 @@ def test_halves_twice_break_the_global_guarantee_and_quarters_don_t():
     found = attacked(quarters, one_half, GENERALIZATION)
     assert broken(found) == set()
     assert found.findings.filter(promise=fi.BREACH)["found"].item() == 0.4375
+
+
+@pytest.mark.parametrize(("seconds", "broken_for", "undecided"), [(0, 0, 2), (60, 2, 0)])
+def test_what_there_was_no_time_to_decide_is_neither_broken_nor_acquitted(seconds, broken_for, undecided):
+    groups = ["e f", "e h i j", "i j"]
+    members = [(n + 10**9, person) for n, people in enumerate(groups) for person in people.split()]
+    contents = [
+        (n + 10**9, value, len(people.split()) // 2) for n, people in enumerate(groups) for value in "ab"
+    ]
+    known = Knowledge(
+        members=pl.DataFrame(members, schema=["partition", "person"], orient="row"),
+        contents=pl.DataFrame(contents, schema=["partition", "value", "tuples"], orient="row"),
+    )
+    found = pl.concat(equivalence_findings(known, [Promise(equivalence=2)], seconds))
+    assert found.select("promise", "broken", "undecided").rows() == [(fi.EQUIVALENCE, broken_for, undecided)]

@@ -1,15 +1,24 @@
+import hashlib
+from itertools import permutations
+
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from anonymize.attack.side_channels import (
     CHANCE,
     are_numbered_by_content,
     classifier_advantage,
     is_canonical,
+    marks,
     numbering_against,
     order_against,
+    orders_against,
+    ragged_groups,
     told_apart,
+    unread_columns,
 )
 
 
@@ -104,3 +113,156 @@ def test_without_counterfeits_there_is_nothing_to_tell_apart():
     rows = with_counterfeits(place=None).with_columns(counterfeit=pl.lit(value=False))
     assert told_apart(rows, ["place"])["counterfeits"].item() == 0
     assert classifier_advantage(rows, ["place"])["p"] == 1
+
+
+entry = st.one_of(st.none(), st.integers(0, 2))
+
+
+@given(st.lists(st.tuples(entry, entry, entry), max_size=6), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_canonical_is_what_sorting_leaves_as_it_is(rows, arranged):
+    table = pl.DataFrame(rows, schema=dict.fromkeys("abc", pl.Int64), orient="row")
+    table = table.sort("a", "b", "c") if arranged else table
+    assert is_canonical(table) is table.equals(table.sort("a", "b", "c"))
+
+
+def test_a_table_of_hundreds_of_columns_is_read_as_well():
+    table = pl.DataFrame({f"qi_{n}": [1, 1, 1] for n in range(600)})
+    assert is_canonical(table.with_columns(last=pl.Series([1, 2, 3])))
+    assert not is_canonical(table.with_columns(last=pl.Series([1, 3, 2])))
+
+
+# Small numbers: chances by trying every arrangement.
+
+
+def hits_by_trying(groups, hits):
+    """The chance of so many hits or more, groups being lists of values."""
+    chance = np.ones(1)
+    for values in groups:
+        counts = [sum(a == b for a, b in zip(values, order, strict=True)) for order in permutations(values)]
+        chance = np.convolve(chance, np.bincount(counts) / len(counts))
+    return chance[hits:].sum()
+
+
+@pytest.mark.parametrize("groups", [["abc"], ["ab", "ab", "ab"], ["aab", "abcd"], ["aabb", "abbb", "cc"]])
+def test_the_chance_of_hits_is_exact_for_few_rows(groups):
+    rows = [(number, value) for number, values in enumerate(groups) for value in values]
+    people = pl.DataFrame(rows, schema=["group_id", "value"], orient="row").with_row_index("order")
+    for seed in range(5):
+        published = people.sample(fraction=1, shuffle=True, seed=seed).select("group_id", "value")
+        found = order_against(published, people)
+        assert found["p"] == pytest.approx(hits_by_trying(groups, found["hits"]))
+
+
+def test_fourteen_pairs_in_somebodys_order_are_enough():
+    pairs = pl.DataFrame({"group_id": np.repeat(np.arange(14), 2), "value": [*"ab"] * 14, "order": range(28)})
+    assert order_against(pairs.select("group_id", "value"), pairs)["p"] == 2**-14 < CHANCE
+    assert order_against(pairs.head(26).select("group_id", "value"), pairs.head(26))["p"] == 2**-13 > CHANCE
+
+
+def test_rows_in_the_order_of_age_are_found_out_either_way():
+    rng = np.random.default_rng(5)
+    people = groups_of_four(60).drop("order")
+    people = people.with_columns(
+        age=pl.Series(rng.integers(20, 90, len(people))),
+        identifier=pl.Series([f"p{n}" for n in rng.permutation(len(people))]),
+    )
+    for descending in (False, True):
+        listed = people.sort("group_id", "age", descending=[False, descending]).select("group_id", "value")
+        found = orders_against(listed, people, ["age", "identifier"])
+        leaks = found.filter(pl.col("p") < CHANCE / len(found))["order"].to_list()
+        assert leaks == (["age, backwards"] if descending else ["age"])
+    canonical = people.select("group_id", "value").sort("group_id", "value")
+    assert orders_against(canonical, people, ["age", "identifier"])["p"].min() > CHANCE / 4
+
+
+def test_eight_groups_numbered_in_order_are_noticed():
+    hosted = pl.DataFrame({"group_id": range(8), "order": range(8)})
+    assert numbering_against(hosted)["p"] == pytest.approx(2 / 40320)
+    assert CHANCE > 2 / 40320
+    assert numbering_against(hosted.reverse().with_columns(order=pl.Series(range(8))))[
+        "correlation"
+    ] == pytest.approx(-1)
+    assert numbering_against(hosted.head(2))["p"] == 1
+
+
+def few_counterfeits(forged, size):
+    """Groups with a counterfeit each, at the last place, and as many people before it."""
+    return pl.DataFrame(
+        {
+            "group_id": np.repeat(np.arange(forged), size),
+            "place": np.tile(np.arange(size), forged),
+            "counterfeit": np.tile(np.arange(size) == size - 1, forged),
+        }
+    )
+
+
+@pytest.mark.parametrize(("forged", "size"), [(4, 12), (5, 8), (6, 6), (7, 5)])
+def test_a_handful_of_counterfeits_put_last_is_told_apart(forged, size):
+    found = told_apart(few_counterfeits(forged, size), ["place"])
+    # Last everywhere or first everywhere: two of size ** forged arrangements.
+    assert found["p"].item() == pytest.approx(2 / size**forged)
+    assert found["p"].item() < CHANCE
+
+
+def test_what_could_be_chance_is_not_called_a_leak():
+    assert told_apart(few_counterfeits(4, 3), ["place"])["p"].item() == pytest.approx(2 / 81)
+
+
+def test_the_chance_of_ranks_is_exact_with_ties_and_several_counterfeits_in_a_group():
+    rows = pl.DataFrame(
+        {
+            "group_id": [1, 1, 1, 1, 2, 2, 2],
+            "counterfeit": [True, True, False, False, True, False, False],
+            "x": [2.0, 2.0, 1.0, 2.0, 3.0, 1.0, 2.0],
+        }
+    )
+    # Doubled ranks 6 6 2 6 and 6 2 4: sums 12 (3 of 6) or 8 (3 of 6), and 6, 2, 4; observed 18, mean 14.
+    assert told_apart(rows, ["x"])["p"].item() == pytest.approx((1 / 2 + 1 / 2) * 1 / 3)
+
+
+@pytest.mark.parametrize("forged", [4, 5, 6, 7])
+def test_a_column_that_marks_counterfeits_is_certain_over_the_whole_table(forged):
+    people = pl.DataFrame({"counterfeit": [False] * 400, "origin": ["ward"] * 400})
+    counterfeits = pl.DataFrame({"counterfeit": [True] * forged, "origin": ["made up"] * forged})
+    found = marks(pl.concat([people, counterfeits]), ["origin"])
+    assert found.select("marked", "alike").row(0) == (forged, forged)
+    assert found["p"].item() < CHANCE
+    honest = pl.concat([people, counterfeits.with_columns(origin=pl.lit("ward"))])
+    assert marks(honest, ["origin"])["p"].item() == 1
+
+
+def identified(function):
+    rows = pl.DataFrame({"group_id": [1, 1, 2, 2], "disease": [*"abab"]})
+    return rows.with_columns(extra=pl.Series([function(name) for name in ("ann", "bob", "eve", "dan")]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda name: f"DE-{name}",
+        lambda name: hashlib.md5(name.encode()).hexdigest(),  # noqa: S324
+        lambda name: name[::-1],
+        lambda name: int.from_bytes(name.encode()) * 7919 % 104729,
+        {"ann": 12000, "bob": 12040, "eve": 20000, "dan": 27000}.get,
+    ],
+)
+def test_any_function_of_the_identifier_is_a_column_that_was_not_expected(function):
+    found = unread_columns({"microdata": identified(function)}, {"group_id", "disease"})
+    assert found.rows() == [("microdata", "extra", 4, 4, 4)]
+
+
+def test_an_unread_column_that_says_nothing_is_named_all_the_same():
+    found = unread_columns({"microdata": identified(lambda _name: "v1")}, {"group_id", "disease"})
+    assert found.rows() == [("microdata", "extra", 1, 0, 0)]
+    halves = unread_columns({"microdata": identified(lambda name: name in {"ann", "bob"})}, {"group_id"})
+    assert halves.filter(column="extra").rows() == [("microdata", "extra", 2, 0, 0)]
+    assert unread_columns({"microdata": identified(str)}, {"group_id", "disease", "extra"}).is_empty()
+
+
+def test_a_group_with_two_boxes_is_ragged():
+    table = pl.DataFrame(
+        {"group_id": [1, 1, 2, 2], "age_low": [20, 20, 30, 31], "age_high": [22, 22, 40, 40]}
+    )
+    assert ragged_groups(table, ["age_low", "age_high"]) == 1
+    assert ragged_groups(table, ["age_high"]) == 0

@@ -1,0 +1,187 @@
+"""The risk of Definition 14, exactly, wherever few people share the groups that may hold them.
+
+People and groups of all releases are the nodes of a graph, and a person is joined to each group that may hold
+them. What is possible in one connected component doesn't depend on the others, so surjections are counted
+component by component, smallest first, up to a number of steps. People in components for which that does not
+suffice have no exact risk; `matching` finds some of those whose value is certain. Of a single group nothing
+needs to be counted: the risk is the share of the value.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from anonymize.attack.risk import Contents, Steps, TooManySurjectionsError, posterior, rebuild
+from anonymize.formats.published import Published
+
+STEPS = 10**6
+"""Mappings of a tuple to a person that are tried in all: some seconds."""
+
+SHARE_OF_STEPS = 10
+"""No component may use more than one in so many of the steps."""
+
+LARGEST_COMPONENT = 14
+"""People in a component up to which counting is tried."""
+
+
+def exact_risks(
+    covering: Sequence[pl.DataFrame],
+    releases: Sequence[Published],
+    *,
+    invariant: bool,
+    steps: int = STEPS,
+) -> pl.DataFrame:
+    """The disclosure risk of every tuple for which few enough surjections are to be counted.
+
+    Parameters
+    ----------
+    covering
+        For each release: `person`, `value` (the true one, which tells apart a person's tuples), `group_id`:
+        the groups that may hold the person, as for `matching.match`.
+    releases
+        T*(1), …, T*(n).
+    invariant
+        As for `risk.reconstructions`: whether the adversary knows that nobody's signature changes. It must
+        not be said of a series in which signatures do change.
+    steps
+        How many mappings of a tuple are tried in all.
+
+    Returns
+    -------
+    pl.DataFrame
+        `person`, `value`, `component` (a number), `risk` (Float64, null where not decided).
+
+    Raises
+    ------
+    ValueError
+        If these people cannot have been published as these releases.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 13 and 14.
+    """
+    pairs = pl.concat(
+        one.select("person", "value", pl.lit(number).alias("release"), "group_id")
+        for number, one in enumerate(covering)
+    )
+    rows = pairs.select("person", "value").unique().sort("person", "value").with_row_index("row")
+    groups = pl.concat(
+        one.sizes.select(pl.lit(number).alias("release"), "group_id") for number, one in enumerate(releases)
+    ).with_row_index("group")
+    linked = pairs.join(rows, on=["person", "value"]).join(groups, on=["release", "group_id"])
+    label = _components(linked["row"].to_numpy(), linked["group"].to_numpy(), len(rows), len(groups))
+    rows = rows.with_columns(pl.Series("component", label[: len(rows)], dtype=pl.Int64))
+    groups = groups.with_columns(pl.Series("component", label[len(rows) :], dtype=pl.Int64))
+    size = (
+        groups.group_by("component")
+        .len("groups")
+        .join(rows.group_by("component").len("people"), on="component")
+    )
+    alone = linked.join(rows.join(size.filter(groups=1), on="component", how="semi"), on=["person", "value"])
+    found = _shares(alone, releases).rows()
+    size = size.filter(pl.col("groups") > 1, pl.col("people") <= LARGEST_COMPONENT)
+    spent = 0
+    for component in _contents(linked, size, rows, groups, releases):
+        budget = Steps(min(steps // SHARE_OF_STEPS, steps - spent))
+        try:
+            instances = rebuild(component, invariant=invariant, steps=budget)
+        except TooManySurjectionsError:
+            instances = None
+        spent += budget.taken
+        if spent >= steps:
+            break
+        if instances is None:
+            continue
+        if not instances:
+            raise ValueError("no microdata of these people can have been published as these releases")
+        for row, values in posterior(instances).items():
+            found.append((*row, float(values.get(row[1], Fraction(0)))))
+    schema = {"person": rows.schema["person"], "value": rows.schema["value"], "risk": pl.Float64}
+    risks = pl.DataFrame(found, schema=schema, orient="row")
+    return rows.join(risks, on=["person", "value"], how="left", maintain_order="left").drop("row")
+
+
+def risk_figures(risks: pl.DataFrame, m: int | None = None) -> dict[str, int | float | None]:
+    """What the exact risks came to: nothing of any one person.
+
+    Parameters
+    ----------
+    risks
+        What `exact_risks` returned.
+    m
+        If risks of at most 1/m are promised.
+
+    Returns
+    -------
+    dict
+        `tuples`; `decided`: those with an exact risk; `largest` of these risks; `certain`: how many are 1;
+        `above`: how many are above 1/m.
+    """
+    risk = risks["risk"].drop_nulls()
+    return {
+        "tuples": len(risks),
+        "decided": len(risk),
+        "largest": risk.max(),
+        "certain": int((risk == 1).sum()),
+        # The risks are quotients of whole numbers, rounded once: 1/m itself is no more than 1/m.
+        "above": int((risk > 1 / m).sum()) if m else 0,
+    }
+
+
+def _components(row: np.ndarray, group: np.ndarray, rows: int, groups: int) -> np.ndarray:
+    """int[rows + groups]: the component of every row and group."""
+    size = rows + groups
+    joined = coo_array(
+        (np.ones(len(row), dtype=bool), (row, rows + group.astype(np.int64))), shape=(size, size)
+    )
+    return connected_components(joined, directed=False)[1]
+
+
+def _shares(alone: pl.DataFrame, releases: Sequence[Published]) -> pl.DataFrame:
+    """`person`, `value`, `risk` of people in components of one group."""
+    share = (pl.col("tuples") / pl.col("tuples").sum().over("group_id")).alias("risk")
+    values = pl.concat(
+        one.values.select(pl.lit(number).alias("release"), "group_id", "value", share)
+        for number, one in enumerate(releases)
+    )
+    return alone.join(values, on=["release", "group_id", "value"], how="left").select(
+        "person", "value", pl.col("risk").fill_null(0.0)
+    )
+
+
+def _contents(linked, size, rows, groups, releases):
+    """For each component, smallest first: the groups of its rows and what they hold, release by release."""
+    small = rows.join(size, on="component").sort("people", "component", "row")
+    order = small["component"].unique(maintain_order=True).to_list()
+    covered = defaultdict(lambda: defaultdict(list))
+    pairs = linked.join(small.select("row", "component"), on="row").sort("row", "group")
+    for component, release, person, value, group in pairs.select(
+        "component", "release", "person", "value", "group_id"
+    ).iter_rows():
+        covered[component, release][person, value].append(group)
+    inside = groups.join(size, on="component", how="semi")
+    held, forged = defaultdict(dict), defaultdict(dict)
+    for number, published in enumerate(releases):
+        here = inside.filter(release=number).select("component", "group_id")
+        for component, group, value, count in (
+            published.values.join(here, on="group_id")
+            .select("component", "group_id", "value", "tuples")
+            .rows()
+        ):
+            held[component, number][group, value] = count
+        for component, group, count in (
+            published.counterfeits.join(here, on="group_id").select("component", "group_id", "count").rows()
+        ):
+            forged[component, number][group] = count
+    for component in order:
+        yield [
+            (covered[component, number], Contents(held[component, number], forged[component, number]))
+            for number in range(len(releases))
+        ]
