@@ -41,17 +41,46 @@ def follow_stays(
     before
         What this returned for the release before; None at the first.
     """
-    held = values.group_by("group_id", maintain_order=True).agg(
-        pl.col("value").unique().sort().alias("values")
-    )
+    held = _signatures(values)
     signatures = _numbered(held["values"], None if before is None else before.signatures)
     group = held.join(signatures, on="values").select("group_id", "signature")
     now = present.join(group, on="group_id").select("person", "value", "signature")
     people = _continued(now, None if before is None else before.people, release)
-    here = forged.join(group, on="group_id").select("person", "signature")
+    here = _numbered_alike(forged.join(group, on="group_id")).select("person", "signature")
     return Stays(
         signatures, people, _forged(here, None if before is None else before.forged, people, release)
     )
+
+
+def followed_counterfeits(
+    forged: pl.DataFrame, values: pl.DataFrame, release: int, stays: Stays
+) -> pl.DataFrame:
+    """`group_id`, `person`: a release's counterfeits, a renewed one under another number than before.
+
+    Parameters
+    ----------
+    forged, values, release
+        As for `follow_stays`.
+    stays
+        What it returned.
+    """
+    group = _signatures(values).join(stays.signatures, on="values").select("group_id", "signature")
+    current = stays.forged.filter(pl.col("until") == release).select("person", "signature", "since")
+    here = _numbered_alike(forged.join(group, on="group_id")).join(current, on=["person", "signature"])
+    return here.select("group_id", pl.struct("person", "signature", "since").hash(2).alias("person"))
+
+
+def _signatures(values: pl.DataFrame) -> pl.DataFrame:
+    """`group_id`, `values` (sorted)."""
+    return values.group_by("group_id", maintain_order=True).agg(
+        pl.col("value").unique().sort().alias("values")
+    )
+
+
+def _numbered_alike(forged: pl.DataFrame) -> pl.DataFrame:
+    """Counterfeits with another number for each of those that look alike in several groups of a signature."""
+    copy = pl.int_range(pl.len()).over("person", "signature").alias("copy")
+    return forged.with_columns(person=pl.struct("person", copy).hash(3))
 
 
 def _numbered(found: pl.Series, known: pl.DataFrame | None) -> pl.DataFrame:
@@ -96,9 +125,6 @@ def _forged(
     """The stays of counterfeits, each an edge. A renewed one is another, even if it looks the same."""
     number = pl.lit(release, pl.Int32)
     new = {"value": pl.lit(None), "since": number, "until": number, "edge": pl.lit(value=True)}
-    # Counterfeits that look alike, in several groups of one signature, are as many as they are.
-    copy = pl.int_range(pl.len()).over("person", "signature")
-    here = here.with_columns(person=pl.struct("person", copy.alias("copy")).hash(3))
     if before is None:
         return here.with_columns(**new)
     renewed = _renewed(people, here, before, release).implode()

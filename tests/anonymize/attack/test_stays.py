@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from anonymize.attack.stays import follow_stays
+from anonymize.attack.stays import follow_stays, followed_counterfeits
 
 VALUES = pl.DataFrame({"group_id": [1, 1, 2, 2], "value": ["flu", "gout", "cold", "HIV"]})
 """Group 1 has the signature (flu, gout), group 2 (HIV, cold)."""
@@ -10,7 +10,7 @@ FLU_AND_GOUT = ["flu", "gout"]
 
 
 def follow(*releases):
-    """The stays after each release, given as people (`name: value`) and numbers of counterfeits in group 1."""
+    """The stays after each release: its people by value, and the numbers of counterfeits in group 1."""
     stays = None
     for number, (people, forged) in enumerate(releases, start=1):
         rows = [(who, value, 1 if value in FLU_AND_GOUT else 2) for who, value in people.items()]
@@ -115,3 +115,16 @@ def test_counterfeits_that_look_alike_are_as_many_as_they_are():
 def test_what_happens_in_one_signature_does_not_renew_counterfeits_of_another():
     stays = after(({"ann": "flu", "eve": "cold"}, [7]), ({"ann": "flu"}, [7]))
     assert forged_stays(stays) == [(1, 2, True)]
+
+
+def test_a_renewed_counterfeit_has_another_number_and_one_that_stays_the_same():
+    people = {"ann": "flu"}
+    forged = pl.DataFrame(
+        {"person": [7], "group_id": [1]}, schema={"person": pl.UInt64, "group_id": pl.Int64}
+    )
+    releases = [(people | {"bob": "gout"}, [7]), (people, [7]), (people, [7])]
+    first, second, third = (
+        followed_counterfeits(forged, VALUES, number, stays)["person"].item()
+        for number, stays in enumerate(follow(*releases), start=1)
+    )
+    assert first != second == third
