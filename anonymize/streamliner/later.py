@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anonymize.buckets.parameters import BucketParameters
 from anonymize.contract import Contract
+from anonymize.m_invariance.parameters import MInvariance
 
 
 def later_contract(contract: Contract) -> Contract:
@@ -15,7 +15,7 @@ def later_contract(contract: Contract) -> Contract:
         Of a streamliner with `then: m_invariance`.
     """
     first = contract.principle
-    later = BucketParameters(
+    later = MInvariance(
         name=first.then, m=first.l, on_ineligible=first.on_ineligible, on_value_change=first.on_value_change
     )
     return contract.model_copy(update={"principle": later})
