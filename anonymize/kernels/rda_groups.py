@@ -11,12 +11,12 @@ from numba import njit
 def rda_groups(sizes, l):
     """The group and the color of each of N places, for N people.
 
-    Lines 4 to 13: the color with the most incomplete identifiers gets a group for each of them, with one place
-    for each of the l - 1 other colors that have the most, until fewer than l colors are incomplete. Lines 14 to
-    18: each identifier left joins the smallest group without its color.
+    Lines 4 to 13: the color with the most incomplete identifiers gets a group for each of them, with one
+    place for each of the l - 1 other colors that have the most, until fewer than l colors are incomplete.
+    Lines 14 to 18: each identifier left joins the smallest group without its color.
 
-    Colors are kept in descending order of size. Of the colors as large as the last one taken, those at the end
-    are taken, so that the order holds without sorting: a group costs O(l + log colors).
+    Colors are kept in descending order of size. Of the colors as large as the last one taken, those at the
+    end are taken, so that the order holds without sorting: a group costs O(l + log colors).
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ def rda_groups(sizes, l):
         incomplete += 1
     at = groups = 0
     while incomplete >= l:
-        # The largest color leaves the order while it has its groups made, and comes back with what is left of it.
+        # The largest color leaves the order while it has its groups made, and comes back with what is left of
+        # it.
         first, remaining = order[0], left[0]
         order[: incomplete - 1] = order[1:incomplete].copy()
         left[: incomplete - 1] = left[1:incomplete].copy()

@@ -7,12 +7,12 @@ import numpy as np
 from numba import njit
 
 TRIES = 16
-"""Draws of l - 1 colors before the largest ones are taken: conflicts are rare but for nearly ineligible tables."""
+"""Draws of l - 1 colors before the largest ones are taken; conflicts are rare in most tables."""
 
 
 @njit(cache=True, nogil=True)
 def ria_images(starts, l, seed):
-    """l - 1 identifiers for each identifier: from different other colors, none used twice by one color.
+    """Draw l - 1 identifiers for each identifier: of different other colors, none twice for one color.
 
     Identifiers are numbered 0 to N - 1, color after color. A draw of colors that would leave too few unused
     identifiers for the rest of the color is drawn again, which Table 5 leaves open ("must reselect"); after
@@ -58,7 +58,7 @@ def ria_images(starts, l, seed):
 
 @njit(cache=True, nogil=True)
 def _draw_colors(chosen, unused, l, following, state):
-    """Put l - 1 random colors with unused identifiers first in `chosen`, leaving enough for those that follow."""
+    """Put l - 1 random colors first in `chosen`, leaving enough unused identifiers for those that follow."""
     usable = 0
     for color in range(len(unused)):
         if unused[color] > 0:

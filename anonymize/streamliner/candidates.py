@@ -1,9 +1,10 @@
 """Candidates for every color: the algorithms RIA, RDA and GDA.
 
-Liu and Wang, Privacy streamliner, CODASPY 2012, section 3. N identifiers, V colors. Which colors a group takes is
-planned from the colors' sizes alone; which identifier of a color it takes is drawn by a secret order of all
-identifiers. So the draw treats all tables alike in which the people of a group have exchanged their values, and
-that is what keeps an adversary who knows the algorithm at 1/l (docs/streamliner.md has the proof).
+Liu and Wang, Privacy streamliner, CODASPY 2012, section 3. N identifiers, V colors. Which colors a group
+takes is planned from the colors' sizes alone; which identifier of a color it takes is drawn by a secret order
+of all identifiers. So the draw treats all tables alike in which the people of a group have exchanged their
+values, and that is what keeps an adversary who knows the algorithm at 1/l (docs/streamliner.md has the
+proof).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from anonymize.kernels.rda_groups import rda_groups
 from anonymize.kernels.ria_images import ria_images
 
 
-def ria(color: np.ndarray, ranks: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:  # noqa: E741
+def ria(color: np.ndarray, ranks: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
     """Random and independent: l - 1 unused identifiers of different colors for each identifier.
 
     Parameters
@@ -46,7 +47,7 @@ def ria(color: np.ndarray, ranks: np.ndarray, l: int, rng: np.random.Generator) 
     return images
 
 
-def rda(color: np.ndarray, ranks: np.ndarray, l: int) -> np.ndarray:  # noqa: E741
+def rda(color: np.ndarray, ranks: np.ndarray, l: int) -> np.ndarray:
     """Random and dependent: disjoint groups, as many as there can be, of identifiers drawn from their colors.
 
     Parameters
@@ -71,12 +72,12 @@ def rda(color: np.ndarray, ranks: np.ndarray, l: int) -> np.ndarray:  # noqa: E7
     return chosen
 
 
-def gda(color: np.ndarray, ranks: np.ndarray, weighted_rank: np.ndarray, l: int) -> np.ndarray:  # noqa: E741
+def gda(color: np.ndarray, ranks: np.ndarray, weighted_rank: np.ndarray, l: int) -> np.ndarray:
     """Guided and dependent: disjoint groups of identifiers whose quasi-identifiers are near to each other.
 
-    The most frequent colors are taken together, equally many identifiers of each, until none is left: a bucket
-    of l colors or a few more. Which identifiers of a color go to which bucket is drawn. Inside a bucket, the
-    i-th identifiers of its colors by weighted rank become a group.
+    The most frequent colors are taken together, equally many identifiers of each, until none is left: a
+    bucket of l colors or a few more. Which identifiers of a color go to which bucket is drawn. Inside a
+    bucket, the i-th identifiers of its colors by weighted rank become a group.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def _sorted_by(key: np.ndarray, order: np.ndarray) -> np.ndarray:
     return order[np.argsort(narrow[order], kind="stable")]
 
 
-def rotations(group: np.ndarray, l: int) -> np.ndarray:  # noqa: E741 - the paper's name
+def rotations(group: np.ndarray, l: int) -> np.ndarray:
     """The bijections of disjoint groups: f_u maps each identifier to the u-th one after it in its group.
 
     Parameters

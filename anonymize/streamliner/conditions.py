@@ -46,7 +46,7 @@ def proposal(images: np.ndarray, color: np.ndarray) -> Proposal:
     )
 
 
-def theorem_2_faults(proposed: Proposal, color: np.ndarray, l: int) -> Faults:  # noqa: E741
+def theorem_2_faults(proposed: Proposal, color: np.ndarray, l: int) -> Faults:
     """Count what is wrong with proposed candidates.
 
     Parameters

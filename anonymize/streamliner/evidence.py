@@ -32,8 +32,8 @@ def evidence(
     Returns
     -------
     dict
-        `l_diversity`, `l_candidates`, `signature_invariance` (of people published before, so that it has no rows for
-        a single release), `coverage`, `minimum_widths`, `counterfeits`.
+        `l_diversity`, `l_candidates`, `signature_invariance` (of people published before, so that it has no
+        rows for a single release), `coverage`, `minimum_widths`, `counterfeits`.
     """
     memory = Memory.of(before, people.schema[VALUE])
     remembered = memory.people, memory.buckets
@@ -50,8 +50,8 @@ def evidence(
     }
 
 
-def l_diversity(groups: pl.DataFrame, l: int) -> pl.DataFrame:  # noqa: E741 - the paper's name
-    """`group_id`, `tuples`, `values`, `most`, `newcomers`, `too_many`: tuples of a value beyond 1/l of its group.
+def l_diversity(groups: pl.DataFrame, l: int) -> pl.DataFrame:
+    """`group_id`, `tuples`, `values`, `most`, `newcomers`, `too_many`: tuples of a value beyond 1/l.
 
     Parameters
     ----------
@@ -64,14 +64,14 @@ def l_diversity(groups: pl.DataFrame, l: int) -> pl.DataFrame:  # noqa: E741 - t
     return groups.select("group_id", "tuples", "values", "most", "newcomers", too_many)
 
 
-def l_candidates(microdata: pl.DataFrame, l: int) -> pl.DataFrame:  # noqa: E741
+def l_candidates(microdata: pl.DataFrame, l: int) -> pl.DataFrame:
     """One row: whether each color has l - 1 candidates with bijections that stay inside the published groups.
 
-    `tuples`, `outside`, `wrong_size`, `own_color`, `shared`, `too_many`: pairs of a bijection that are not in one
-    group, and the faults against Theorem 2. The bijections are not those of the algorithm but found anew in the
-    published table: with its tuples in order of value, f_u maps the tuple at place j of a group to the
-    one u · c places on, where c is how often the group's most frequent value occurs. That meets all conditions
-    exactly if the group is l-diverse.
+    `tuples`, `outside`, `wrong_size`, `own_color`, `shared`, `too_many`: pairs of a bijection that are not in
+    one group, and the faults against Theorem 2. The bijections are not those of the algorithm but found anew
+    in the published table: with its tuples in order of value, f_u maps the tuple at place j of a group to the
+    one u · c places on, where c is how often the group's most frequent value occurs. That meets all
+    conditions exactly if the group is l-diverse.
 
     Parameters
     ----------

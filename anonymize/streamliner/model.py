@@ -1,8 +1,8 @@
 """The paper's definitions, word for word, on sets of identifiers: the yardstick for everything fast.
 
-They take time exponential in nothing, but loop over identifiers: for tables of a few people. A table is a mapping
-from identifiers to sensitive values, an anonymized group a frozenset of identifiers, an identifier partition a
-frozenset of groups, and a bijection a mapping from identifiers to identifiers.
+They take time exponential in nothing, but loop over identifiers: for tables of a few people. A table is a
+mapping from identifiers to sensitive values, an anonymized group a frozenset of identifiers, an identifier
+partition a frozenset of groups, and a bijection a mapping from identifiers to identifiers.
 
 Liu and Wang, Privacy streamliner, CODASPY 2012, section 2 and appendix A.
 """
@@ -50,12 +50,12 @@ def colors(table: Table) -> dict[Hashable, frozenset]:
     }
 
 
-def is_l_eligible(table: Table, l: int) -> bool:  # noqa: E741 - the paper's name
+def is_l_eligible(table: Table, l: int) -> bool:
     """Whether at most |t|/l tuples share a sensitive value (section 2.1)."""
     return all(l * len(color) <= len(table) for color in colors(table).values())
 
 
-def is_l_diverse(group: Iterable[Identifier], table: Table, l: int) -> bool:  # noqa: E741
+def is_l_diverse(group: Iterable[Identifier], table: Table, l: int) -> bool:
     """Whether no sensitive value is that of more than 1/l of a group."""
     counts = Counter(table[person] for person in group)
     return l * max(counts.values(), default=0) <= counts.total()
@@ -75,9 +75,7 @@ def are_candidates(first: frozenset, second: frozenset, bijection: Bijection, ta
 def can_be_candidates(first: frozenset, second: frozenset, table: Table) -> bool:
     """Whether some bijection makes two sets candidates for each other, by counting colors (Lemma 4)."""
     counts = Counter(table[person] for person in first | second)
-    return (
-        not first & second and len(first) == len(second) and max(counts.values(), default=0) <= len(first)
-    )
+    return not first & second and len(first) == len(second) and max(counts.values(), default=0) <= len(first)
 
 
 def satisfies_theorem_2(candidate: LCandidate, table: Table) -> bool:
@@ -109,7 +107,7 @@ def family_set(partitions: Iterable[Partition], candidates: Sequence[LCandidate]
 
 
 def minimal_self_contained(candidates: Sequence[LCandidate]) -> Partition:
-    """Every identifier with its images, merged while they have an identifier in common (Definition 3, Table 9)."""
+    """Each identifier with its images, merged while they have one in common (Definition 3, Table 9)."""
     groups: list[frozenset] = []
     for candidate in candidates:
         for person in candidate.color:
@@ -129,7 +127,9 @@ def is_cover(bijection: Bijection, partitions: Collection[Partition]) -> bool:
     return all(frozenset(swapped.get(person, person) for person in group) in groups for group in groups)
 
 
-def satisfies_l_cover(candidates: Sequence[LCandidate], partitions: Collection[Partition], table: Table) -> bool:
+def satisfies_l_cover(
+    candidates: Sequence[LCandidate], partitions: Collection[Partition], table: Table
+) -> bool:
     """Whether each color has l - 1 covers, each from different colors and in equal shares (Definition 5)."""
     groups = {group for partition in partitions for group in partition}
     return all(
@@ -140,9 +140,7 @@ def satisfies_l_cover(candidates: Sequence[LCandidate], partitions: Collection[P
             for person in candidate.color
         )
         and all(
-            len(group & candidate.color) == len(group & other)
-            for group in groups
-            for other in candidate.sets
+            len(group & candidate.color) == len(group & other) for group in groups for other in candidate.sets
         )
         for candidate in candidates
     )

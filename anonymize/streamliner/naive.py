@@ -60,9 +60,7 @@ def is_locally_safe(table: Table, partition: Partition, is_safe: Callable[[Table
 def locally_safe_set(table: Table, is_safe: Callable[[Table, Group], bool]) -> list[Partition]:
     """LSS: every partition of a table's people that has the privacy property."""
     return [
-        partition
-        for partition in all_partitions(list(table))
-        if is_locally_safe(table, partition, is_safe)
+        partition for partition in all_partitions(list(table)) if is_locally_safe(table, partition, is_safe)
     ]
 
 

@@ -33,7 +33,7 @@ class StreamlinerParameters(Parameters):
 
     @field_validator("l")
     @classmethod
-    def _check_l(cls, l: int) -> int:  # noqa: E741 - the paper's name
+    def _check_l(cls, l: int) -> int:
         if l < 2:
             raise ValueError(f"l ({l}) must be at least 2")
         return l
@@ -56,12 +56,14 @@ class StreamlinerParameters(Parameters):
             )
         if self.then and self.merge != "none":
             raise ValueError(
-                "then: m_invariance needs groups of distinct values, and merged groups can repeat values: leave"
-                " merge out"
+                "then: m_invariance needs groups of distinct values, and merged groups can repeat values:"
+                " leave merge out"
             )
         later = {"on_ineligible", "on_value_change"} & self.model_fields_set
         if later and not self.then:
-            raise ValueError(f"{min(later)} is for later releases, and there are none without then: m_invariance")
+            raise ValueError(
+                f"{min(later)} is for later releases, and there are none without then: m_invariance"
+            )
         return self
 
 
@@ -73,7 +75,7 @@ def contract_faults(contract: Contract) -> list[tuple[str, str]]:
         faults.append(
             (
                 "principle.l",
-                f"l ({parameters.l}) needs as many sensitive values, and sensitive.values lists {len(values)}",
+                f"l ({parameters.l}) needs as many values, and sensitive.values lists {len(values)}",
             )
         )
     names = [qi.name for qi in contract.quasi_identifiers]

@@ -44,14 +44,13 @@ def broken_pairs(group: np.ndarray, images: np.ndarray) -> int:
     return int((group[images] != group[:, None]).sum())
 
 
-def merge_for_ncp(
-    codes: pl.DataFrame, group: np.ndarray, ranks: np.ndarray, schema: Schema
-) -> np.ndarray:
+def merge_for_ncp(codes: pl.DataFrame, group: np.ndarray, ranks: np.ndarray, schema: Schema) -> np.ndarray:
     """Merge groups of the minimal partition where that lowers the normalized certainty penalty.
 
     A union of groups is in the family set (Lemma 2), so that this may look at everything that a release with
     the minimal partition would publish. Covering more people never makes an interval shorter by itself; but
-    an interval narrower than `min_width` is widened to cells of a grid, and a merged one may need no widening.
+    an interval narrower than `min_width` is widened to cells of a grid, and a merged one may need no
+    widening.
 
     Parameters
     ----------
@@ -69,10 +68,8 @@ def merge_for_ncp(
     int64[N]
         Groups 0, 1, …: unions of those given. They depend on people and quasi-identifiers, not on values.
 
-    Notes
-    -----
-    Neighbours in the order of each quasi-identifier are compared, and the pairs that gain more than both pairs
-    beside them are merged, until no pair gains.
+    Notes ----- Neighbours in the order of each quasi-identifier are compared, and the pairs that gain more
+    than both pairs beside them are merged, until no pair gains.
 
     References
     ----------
@@ -85,9 +82,7 @@ def merge_for_ncp(
     columns = [column for column, _ in schema.attributes()]
     unchanged = at = 0
     while unchanged < len(columns):
-        order = boxes.select(
-            pl.arg_sort_by(f"{columns[at]}_low", f"{columns[at]}_high", "first")
-        ).to_series()
+        order = boxes.select(pl.arg_sort_by(f"{columns[at]}_low", f"{columns[at]}_high", "first")).to_series()
         ordered = boxes[order]
         gain = _gains(ordered, schema)
         before, after = np.append(-np.inf, gain[:-1]), np.append(gain[1:], -np.inf)
@@ -116,7 +111,10 @@ def _boxes(codes: pl.DataFrame, group: np.ndarray, ranks: np.ndarray) -> pl.Data
             *(
                 end
                 for column in codes.columns
-                for end in (pl.col(column).min().alias(f"{column}_low"), pl.col(column).max().alias(f"{column}_high"))
+                for end in (
+                    pl.col(column).min().alias(f"{column}_low"),
+                    pl.col(column).max().alias(f"{column}_high"),
+                )
             ),
         )
         .sort("group")
@@ -132,7 +130,9 @@ def _united(boxes: pl.DataFrame, target: np.ndarray) -> tuple[pl.DataFrame, np.n
     united = (
         boxes.with_columns(pl.Series("group", numbers[target]))
         .group_by("group")
-        .agg(pl.col("people").sum(), pl.col("first").min(), pl.col("^.*_low$").min(), pl.col("^.*_high$").max())
+        .agg(
+            pl.col("people").sum(), pl.col("first").min(), pl.col("^.*_low$").min(), pl.col("^.*_high$").max()
+        )
         .sort("group")
         .drop("group")
     )
@@ -161,7 +161,9 @@ def _gains(ordered: pl.DataFrame, schema: Schema) -> np.ndarray:
 
 
 def _extreme(first: pl.DataFrame, second: pl.DataFrame, column: str, of: np.ufunc) -> pl.Series:
-    return pl.Series(column, of(first[column].to_numpy(), second[column].to_numpy()), dtype=first.schema[column])
+    return pl.Series(
+        column, of(first[column].to_numpy(), second[column].to_numpy()), dtype=first.schema[column]
+    )
 
 
 def _penalties(boxes: pl.DataFrame, schema: Schema) -> np.ndarray:

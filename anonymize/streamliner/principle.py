@@ -40,7 +40,7 @@ STREAMLINER = Principle(
     faults=contract_faults,
     memory=Memory(
         name="buckets",
-        description="Each person's signature, where later releases follow m_invariance; else nothing. Private.",
+        description="Each person's signature, if later releases follow m_invariance. Private.",
         figures=("groups",),
     ),
 )

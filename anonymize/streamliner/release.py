@@ -90,15 +90,15 @@ def release(
     return _first_of_series(people, linkage, generalization, nobody, figures)
 
 
-def _refuse_ineligible(color: np.ndarray, l: int) -> None:  # noqa: E741 - the paper's name
+def _refuse_ineligible(color: np.ndarray, l: int) -> None:
     sizes = np.bincount(color)
     if not len(color):
         raise NotEligible("there is nobody to publish: release a snapshot that has people in it")
     if sizes.max() * l > len(color):
         raise NotEligible(
             f"the {len(color)} people are not {l}-eligible: {sizes.max()} of them share a value, and at most"
-            f" {len(color) // l}, 1/{l} of them, may; there are {(sizes > 0).sum()} values. Choose a smaller l,"
-            " or release more people"
+            f" {len(color) // l}, 1/{l} of them, may; there are {(sizes > 0).sum()} values."
+            " Choose a smaller l, or release more people"
         )
 
 
@@ -111,8 +111,8 @@ def _partition(
 ) -> np.ndarray:
     """int64[N]: the group of every identifier, in a partition of the family set.
 
-    Whatever is not decided by sizes and quasi-identifiers is decided by a keyed hash of each pseudonym, so that
-    the order in which rows arrive decides nothing.
+    Whatever is not decided by sizes and quasi-identifiers is decided by a keyed hash of each pseudonym, so
+    that the order in which rows arrive decides nothing.
     """
     parameters = contract.principle
     ranks = keyed_ranks(pseudonym, draw("candidates"))
@@ -153,8 +153,8 @@ def _first_of_series(
 ) -> Candidate:
     """The release with what m-invariance is to remember of it: every person's signature.
 
-    A group of distinct values is a group of the bucket that has these values as its signature. Groups by `rda` and
-    `gda` are of distinct values, as long as they are not merged.
+    A group of distinct values is a group of the bucket that has these values as its signature. Groups by
+    `rda` and `gda` are of distinct values, as long as they are not merged.
     """
     signatures = (
         people.select(VALUE, linkage["group_id"])
@@ -164,7 +164,10 @@ def _first_of_series(
     buckets = (
         signatures.group_by("signature")
         .agg(pl.col("people").sum(), pl.len().cast(pl.Int64).alias("groups"))
-        .sort(pl.col("signature").list.len(), pl.col("signature").list.eval(pl.element().cast(pl.String)).list.join("\0"))
+        .sort(
+            pl.col("signature").list.len(),
+            pl.col("signature").list.eval(pl.element().cast(pl.String)).list.join("\0"),
+        )
         .select(
             pl.int_range(pl.len(), dtype=pl.Int32).alias("bucket_id"),
             "signature",

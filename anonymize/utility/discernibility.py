@@ -25,8 +25,8 @@ def discernibility(sizes: np.ndarray) -> int:
     return int((sizes.astype(np.int64) ** 2).sum())
 
 
-def least_discernibility(counts: np.ndarray, l: int) -> int:  # noqa: E741 - the field's name
-    """The smallest discernibility of any partition into groups in which no value has more than 1/l of the tuples.
+def least_discernibility(counts: np.ndarray, l: int) -> int:
+    """The smallest discernibility of any partition into l-diverse groups: no value has more than 1/l.
 
     Parameters
     ----------
@@ -45,12 +45,11 @@ def least_discernibility(counts: np.ndarray, l: int) -> int:  # noqa: E741 - the
     ValueError
         If the values are not l-eligible: there is no such partition.
 
-    Notes
-    -----
-    An l-diverse group has at least l tuples, so there are at most floor(N / l) groups, and squares add up to least
-    if there are as many as can be and their sizes differ by at most one. Such a partition exists: put the tuples
-    in a row, value after value, and give the i-th one to group i modulo floor(N / l). No value is more frequent
-    than the number of groups, so each group has each value at most once.
+    Notes ----- An l-diverse group has at least l tuples, so there are at most floor(N / l) groups, and
+    squares add up to least if there are as many as can be and their sizes differ by at most one. Such a
+    partition exists: put the tuples in a row, value after value, and give the i-th one to group i modulo
+    floor(N / l). No value is more frequent than the number of groups, so each group has each value at most
+    once.
 
     Examples
     --------

@@ -25,10 +25,9 @@ def normalized_certainty_penalty(boxes: pl.DataFrame, sizes: pl.DataFrame, schem
     Xu et al., Utility-based anonymization using local recoding, KDD 2006.
     """
     shares = [
-        (pl.col(f"{column}_high") - pl.col(f"{column}_low")) / ((code_domain(qi)[1] - code_domain(qi)[0]) or 1)
+        (pl.col(f"{column}_high") - pl.col(f"{column}_low"))
+        / ((code_domain(qi)[1] - code_domain(qi)[0]) or 1)
         for column, qi in schema.attributes()
     ]
     tuples = boxes.join(sizes, on="group_id")
-    return tuples.select(
-        (pl.mean_horizontal(shares) * pl.col("size")).sum() / pl.col("size").sum()
-    ).item()
+    return tuples.select((pl.mean_horizontal(shares) * pl.col("size")).sum() / pl.col("size").sum()).item()

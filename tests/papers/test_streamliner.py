@@ -92,18 +92,14 @@ def test_table_1_a_release_with_p3_still_gives_ada_and_eve_away():
     found = mental_image(T0, [P[number] for number in known], TWO_THIRDS, P[3])
     assert {table["Ada"] for table in found} == {"flu"}
     assert {table["Eve"] for table in found} == {"HIV"}
-    assert not is_strongly_globally_safe(
-        T0, [P[number] for number in known], TWO_THIRDS, Fraction(2, 3)
-    )
+    assert not is_strongly_globally_safe(T0, [P[number] for number in known], TWO_THIRDS, Fraction(2, 3))
 
 
 def test_table_1_without_p3_p6_p7_p8_all_ten_tables_are_possible_and_every_release_is_safe():
     known = (1, 2, 4, 5, 9)
     assert image(*known) == list(range(1, 11))
     assert image(*known, released=1) == [1, 2, 3, 4, 5, 6]
-    assert is_strongly_globally_safe(
-        T0, [P[number] for number in known], TWO_THIRDS, Fraction(1, 2)
-    )
+    assert is_strongly_globally_safe(T0, [P[number] for number in known], TWO_THIRDS, Fraction(1, 2))
 
 
 def test_table_1_the_papers_set_is_one_of_the_largest_strongly_globally_safe_ones():

@@ -61,10 +61,10 @@ def run(table, contract, key=b"key", state=None, number=1):
 @st.composite
 def eligible_tables(draw, most_people=40):
     """An l, and people of whom at most 1/l share a value."""
-    l = draw(st.integers(2, 5))  # noqa: E741
+    l = draw(st.integers(2, 5))
     values = draw(st.lists(st.integers(0, 11), min_size=l, max_size=most_people))
     while max(Counter(values).values()) * l > len(values):
-        values = values + [max(values) + 1]
+        values = [*values, max(values) + 1]
     spread = draw(st.sampled_from([0, 3, 99]))
     ages = draw(st.lists(st.integers(0, spread), min_size=len(values), max_size=len(values)))
     towns = draw(st.lists(st.integers(0, min(spread, 9)), min_size=len(values), max_size=len(values)))
@@ -79,8 +79,8 @@ def arrangements(values):
 def worst_posterior(publish, colors, orders):
     """The largest probability of any person's value after any output, all tables and orders equally likely.
 
-    `publish(color, ranks)` says what is published; it is run on every table of the same values and under every
-    secret order of the people that `orders(color)` has, so that the probabilities are exact.
+    `publish(color, ranks)` says what is published; it is run on every table of the same values and under
+    every secret order of the people that `orders(color)` has, so that the probabilities are exact.
     """
     hits = {}
     for table in arrangements(colors):

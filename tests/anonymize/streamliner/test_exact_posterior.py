@@ -30,7 +30,13 @@ BATCHES = [
     (2, (0, 0, 1, 1, 2, 3)),
 ]
 """l, and the values of a table."""
-DISTANCES = [(0, 1, 2, 3, 4, 5), (0, 1, 5, 6, 7, 20), (0, 0, 0, 9, 9, 9), (3, 3, 3, 3, 3, 3), (0, 9, 1, 8, 2, 7)]
+DISTANCES = [
+    (0, 1, 2, 3, 4, 5),
+    (0, 1, 5, 6, 7, 20),
+    (0, 0, 0, 9, 9, 9),
+    (3, 3, 3, 3, 3, 3),
+    (0, 9, 1, 8, 2, 7),
+]
 """Weighted ranks of up to six people."""
 
 
@@ -128,7 +134,7 @@ def methods(l, distances, seed):
 
 def test_no_method_passes_one_in_l_on_hundreds_of_tiny_tables():
     worst = {}
-    for seed in range(200):
+    for seed in range(60):
         l, colors, distances = random_case(seed)
         for name, partition in methods(l, distances, seed).items():
             found = worst_posterior(
@@ -145,14 +151,16 @@ def test_no_method_passes_one_in_l_on_hundreds_of_tiny_tables():
 def test_merging_gives_nothing_away():
     contract = make_contract(widths=(10, 0))
     merges = 0
-    for seed in range(12):
-        l, colors, distances = random_case(seed)
-        codes = pl.DataFrame(
-            {"qi_0": distances.astype(np.int64), "qi_1": np.zeros(len(colors), np.int64)}
-        )
-        ranks_of_merge = np.random.default_rng(seed).permutation(len(colors)).astype(np.uint64)
+    for l, colors, ages in [
+        (2, (0, 0, 1, 1), [19, 19, 20, 29]),
+        (2, (0, 0, 1, 2), [20, 29, 19, 19]),
+        (2, (0, 0, 1, 1, 2), [19, 29, 19, 20, 20]),
+    ]:
+        distances = np.array(ages, float)
+        codes = pl.DataFrame({"qi_0": ages, "qi_1": [0] * len(ages)})
+        merge_ranks = np.arange(len(ages), dtype=np.uint64)
 
-        def publish(color, ranks, l=l, distances=distances, codes=codes, merge_ranks=ranks_of_merge):
+        def publish(color, ranks, l=l, distances=distances, codes=codes, merge_ranks=merge_ranks):
             nonlocal merges
             group = gda(color, ranks, distances, l)
             merged = merge_for_ncp(codes, group, merge_ranks, contract)
@@ -185,7 +193,7 @@ def best_first(color, distances, l):
 
 def test_a_best_first_search_passes_one_in_l():
     above = certain = 0
-    for seed in range(30):
+    for seed in range(60):
         l, colors, distances = random_case(seed)
         if len(colors) > 5:
             continue

@@ -22,7 +22,9 @@ def test_components_are_those_of_networkx(nodes, degree, seed):
     graph.add_edges_from((node, int(other)) for node in range(nodes) for other in neighbours[node])
     found = components(neighbours)
     expected = {frozenset(part) for part in nx.connected_components(graph)}
-    assert {frozenset(np.flatnonzero(found == number).tolist()) for number in range(found.max() + 1)} == expected
+    assert {
+        frozenset(np.flatnonzero(found == number).tolist()) for number in range(found.max() + 1)
+    } == expected
     firsts = [int(np.argmax(found == number)) for number in range(found.max() + 1)]
     assert firsts == sorted(firsts)
 
@@ -46,14 +48,14 @@ def by_the_book(sizes, l):
 
 @st.composite
 def eligible_sizes(draw):
-    l = draw(st.integers(2, 5))  # noqa: E741
+    l = draw(st.integers(2, 5))
     sizes = draw(st.lists(st.integers(1, 12), min_size=l, max_size=12))
     while max(sizes) * l > sum(sizes):
         sizes.append(max(sizes))
     return l, np.array(sizes, np.int64)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(eligible_sizes())
 def test_rda_takes_the_colors_that_table_6_takes(case):
     l, sizes = case
@@ -69,12 +71,12 @@ def test_rda_takes_the_colors_that_table_6_takes(case):
 
 def test_rda_takes_the_largest_colors_first():
     group, color = rda_groups(np.array([1, 4, 2, 3]), 2)
-    assert [sorted(color[group == number].tolist()) for number in range(5)] == [
-        [1, 3], [1, 3], [1, 2], [1, 3], [0, 2],
-    ] or [1, 3] in [sorted(color[group == 0].tolist())]  # fmt: skip
+    found = [sorted(color[group == number].tolist()) for number in range(5)]
+    # Colors of 1, 4, 2 and 3: the largest has four groups, with the largest of the others in each.
+    assert sorted(found) == [[0, 1], [1, 2], [1, 3], [1, 3], [2, 3]]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(eligible_sizes(), st.integers(0, 2**64 - 1))
 def test_ria_draws_unused_identifiers_of_different_other_colors(case, seed):
     l, sizes = case

@@ -45,7 +45,10 @@ def in_the_papers_words(images, color):
     candidates = []
     for value in np.unique(color):
         members = np.flatnonzero(color == value)
-        f = [dict(zip(members.tolist(), images[members, u].tolist(), strict=True)) for u in range(images.shape[1])]
+        f = [
+            dict(zip(members.tolist(), images[members, u].tolist(), strict=True))
+            for u in range(images.shape[1])
+        ]
         candidates.append(LCandidate(frozenset(members.tolist()), tuple(f)))
     return candidates, table
 
@@ -56,7 +59,9 @@ def as_partition(group):
 
 @settings(max_examples=60, deadline=None)
 @given(eligible_tables(most_people=25), st.sampled_from(METHODS), st.integers(0, 2**32))
-def test_candidates_meet_theorem_2_and_their_partition_is_minimal_l_diverse_and_an_l_cover(case, method, seed):
+def test_candidates_meet_theorem_2_and_their_partition_is_minimal_l_diverse_and_an_l_cover(
+    case, method, seed
+):
     l, table = case
     images, color = bijections(method, table, l, seed)
     candidates, values = in_the_papers_words(images, color)
@@ -117,7 +122,10 @@ def test_every_release_is_l_diverse_and_the_order_of_arrival_decides_nothing(cas
     assert set(found) == {check.name for check in STREAMLINER.checks}
     assert found["l_diversity"]["too_many"].sum() == 0
     assert found["l_diversity"]["values"].min() >= l
-    assert found["l_candidates"].select("outside", "wrong_size", "own_color", "shared", "too_many").row(0) == (0,) * 5
+    assert (
+        found["l_candidates"].select("outside", "wrong_size", "own_color", "shared", "too_many").row(0)
+        == (0,) * 5
+    )
     assert found["coverage"]["uncovered"].sum() == 0
     assert found["minimum_widths"]["narrower"].sum() == 0
     assert found["counterfeits"].select("wrong_counts", "held_back", "strangers").row(0) == (0, 0, 0)
@@ -175,7 +183,8 @@ def test_merging_helps_where_minimum_widths_widen_intervals_and_never_harms():
     codes = pl.DataFrame({"qi_0": [19, 20, 24, 26], "qi_1": [5, 5, 5, 5]})
     group = np.array([0, 0, 1, 1])
     ranks = np.arange(4, dtype=np.uint64)
-    # [19, 20] is widened to [10, 29], 20 wide, and [24, 26] to [20, 29]; [19, 26] is widened to [10, 29] as well.
+    # [19, 20] is widened to [10, 29], 20 wide, and [24, 26] to [20, 29]; [19, 26] is widened to [10, 29] as
+    # well.
     assert merge_for_ncp(codes, group, ranks, contract).tolist() == [0, 0, 1, 1]
     # [19, 29] has 11 values and needs no widening: 10 for each of four people, in place of 19 and 19.
     wider = codes.with_columns(qi_0=pl.Series([19, 20, 19, 29]))
@@ -200,14 +209,23 @@ def test_merged_groups_are_unions_of_minimal_ones_with_a_penalty_no_higher(case,
 def _penalty(candidate, contract):
     microdata = GENERALIZATION.internal(candidate.published, contract)["microdata"]
     return microdata.select(
-        ((pl.col("qi_0_high") - pl.col("qi_0_low")) / 99 + (pl.col("qi_1_high") - pl.col("qi_1_low")) / 9).sum()
+        (
+            (pl.col("qi_0_high") - pl.col("qi_0_low")) / 99 + (pl.col("qi_1_high") - pl.col("qi_1_low")) / 9
+        ).sum()
     ).item()
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("l", "values"),
-    [(2, ["a"]), (2, ["a", "a"]), (2, ["a"] * 9), (3, ["a", "b", "a", "b"]), (4, ["a", "b", "c"] * 5), (2, [])],
+    [
+        (2, ["a"]),
+        (2, ["a", "a"]),
+        (2, ["a"] * 9),
+        (3, ["a", "b", "a", "b"]),
+        (4, ["a", "b", "c"] * 5),
+        (2, []),
+    ],
 )
 def test_a_table_that_is_not_eligible_is_refused_in_a_line_without_values(method, l, values):
     table = people(list(range(len(values))), [1] * len(values), pl.Series(values, dtype=pl.String))
