@@ -1,4 +1,4 @@
-"""The streamliner's figures: time, discernibility and query error on census-like people, and what it gives away.
+"""The streamliner's figures on census-like people, and what an adversary learns from it.
 
     python -m benchmarks.streamliner [--rows 600000] [--most-rows 4800000] [--queries 1000]
 
@@ -42,8 +42,13 @@ from benchmarks.real_data import ADULT_CATEGORIES, WHY_NOT, adult, adult_hierarc
 
 WEIGHTS = {"gender": 10_000}
 """Those of the paper (section 4.2): 1, 10000, 1 and 1."""
-PREDICATES = {"age": ["age"], "gender": ["gender"], "age and gender": ["age", "gender"], "all":
-QUASI_IDENTIFIERS} CONSOLE = Console(width=130)
+PREDICATES = {
+    "age": ["age"],
+    "gender": ["gender"],
+    "age and gender": ["age", "gender"],
+    "all": QUASI_IDENTIFIERS,
+}
+CONSOLE = Console(width=130)
 
 
 def contract_of(quasi_identifiers: list[dict], sensitive: str, **principle: object) -> Contract:
@@ -92,8 +97,8 @@ def figure_1(rows: int, most_rows: int) -> None:
     sizes = [rows // 12, rows // 4, rows]
     while sizes[-1] * 2 <= most_rows:
         sizes.append(sizes[-1] * 2)
-    table = Table(title="Figure 1: seconds against people, l = 8 (best of 3; groups alone, and the whole
-    release)") headings = [f"{what}, {method}" for method in ("rda", "gda") for what in ("groups", "release")]
+    table = Table(title="Figure 1: seconds, l = 8; groups alone, and the whole release (best of 3)")
+    headings = [f"{what}, {method}" for method in ("rda", "gda") for what in ("groups", "release")]
     for heading in ("people", *headings):
         table.add_column(heading, justify="right")
     measured = []
@@ -155,9 +160,7 @@ def sizes_and_widths(candidate: Candidate, people: pl.DataFrame, contract: Contr
     return [f"{candidate.figures['groups']:,}", f"{cost / least:.4f}", f"{penalty:.3f}"]
 
 
-def query_errors(
-    candidate: Candidate, people: pl.DataFrame, contract: Contract, queries: int
-) -> list[str]:
+def query_errors(candidate: Candidate, people: pl.DataFrame, contract: Contract, queries: int) -> list[str]:
     tuples = GENERALIZATION.internal(candidate.published, contract)["microdata"]
     codes = people.select("value", *encode_columns(people, contract))
     columns = {qi.name: column for column, qi in contract.attributes()}
@@ -186,11 +189,12 @@ def given_away(tables: int) -> None:
         "m-invariance, first release": m_invariant_groups,
         "best-first l-diverse search": lambda color, _ranks, distances, l: best_first(color, distances, l),
     }.items():
-        worst = [highest_posterior(partition, *tiny_table(seed)) * tiny_table(seed)[0] for seed in
-        range(tables)] shown.add_row(
+        cases = [tiny_table(seed) for seed in range(tables)]
+        worst = [case[0] * highest_posterior(partition, *case) for case in cases]
+        shown.add_row(
             name,
             f"{sum(one > 1 for one in worst)}",
-            f"{sum(one == tiny_table(seed)[0] for seed, one in enumerate(worst))}",
+            f"{sum(one == case[0] for one, case in zip(worst, cases, strict=True))}",
             f"{float(sum(worst)) / tables:.3f}",
         )
     CONSOLE.print(shown)
@@ -215,9 +219,9 @@ def highest_posterior(
         color = np.array(table)
         for order in orders_within_colors(color):
             group = partition(color, order, distances, l)
+            members = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
             seen = frozenset(
-                (frozenset(np.flatnonzero(group == number).tolist()), tuple(sorted(color[group ==
-                number].tolist()))) for number in range(int(group.max()) + 1)
+                (frozenset(each.tolist()), tuple(sorted(color[each].tolist()))) for each in members
             )
             hits.setdefault(seen, Counter())[table] += 1
     highest = Fraction(0)

@@ -58,7 +58,7 @@ def test_the_whole_series_passes_the_audit_of_m_invariance(method, seed):
             contract.table_schema,
             GENERALIZATION,
             candidate.published,
-            people.with_columns(person="pseudonym", identifier="pseudonym"),
+            people.with_columns(person="pseudonym", identifier=pl.col("pseudonym").bin.encode("hex")),
             promises,
             knowledge,
             linkage=candidate.linkage.rename({"pseudonym": "person"}),
