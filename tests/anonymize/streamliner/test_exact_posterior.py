@@ -108,10 +108,10 @@ def test_guided_colors_are_what_gives_values_away():
 
 
 def random_case(seed):
-    """l, the values of four to six people that are l-eligible, and their weighted ranks."""
+    """l, the values of four or five people that are l-eligible, and their weighted ranks."""
     rng = np.random.default_rng(seed)
     while True:
-        l, number = int(rng.integers(2, 4)), int(rng.integers(4, 7))
+        l, number = int(rng.integers(2, 4)), int(rng.integers(4, 6))
         colors = tuple(sorted(rng.choice(4, number, p=[0.4, 0.3, 0.2, 0.1]).tolist()))
         if max(map(colors.count, colors)) * l <= number:
             return l, colors, rng.choice([5, 30]) * rng.random(number).round(1)
@@ -134,7 +134,7 @@ def methods(l, distances, seed):
 
 def test_no_method_passes_one_in_l_on_hundreds_of_tiny_tables():
     worst = {}
-    for seed in range(60):
+    for seed in range(200):
         l, colors, distances = random_case(seed)
         for name, partition in methods(l, distances, seed).items():
             found = worst_posterior(
@@ -193,10 +193,8 @@ def best_first(color, distances, l):
 
 def test_a_best_first_search_passes_one_in_l():
     above = certain = 0
-    for seed in range(60):
+    for seed in range(200):
         l, colors, distances = random_case(seed)
-        if len(colors) > 5:
-            continue
         worst = worst_posterior(
             lambda color, _ranks, l=l, distances=distances: as_published(
                 best_first(color, distances, l), color
