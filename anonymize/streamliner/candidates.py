@@ -1,0 +1,157 @@
+"""Candidates for every color: the algorithms RIA, RDA and GDA.
+
+Liu and Wang, Privacy streamliner, CODASPY 2012, section 3. N identifiers, V colors. Which colors a group
+takes is planned from the colors' sizes alone; which identifier of a color it takes is drawn by a secret order
+of all identifiers. So the draw treats all tables alike in which the people of a group have exchanged their
+values, and that is what keeps an adversary who knows the algorithm at 1/l (docs/streamliner.md has the
+proof).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymize.buckets.plan import assign_counts
+from anonymize.kernels.rda_groups import rda_groups
+from anonymize.kernels.ria_images import ria_images
+
+
+def ria(color: np.ndarray, ranks: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
+    """Random and independent: l - 1 unused identifiers of different colors for each identifier.
+
+    Parameters
+    ----------
+    color
+        int[N]: each identifier's color, 0, 1, …; l-eligible.
+    ranks
+        uint64[N]: a secret order of the identifiers, which takes no account of their colors.
+    l
+        Privacy parameter, at least 2.
+    rng
+        Secret randomness.
+
+    Returns
+    -------
+    int32[N, l - 1]
+        Bijections: row p has the images of identifier p under f_1, …, f_(l-1) of p's color.
+
+    References
+    ----------
+    Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.1, Table 5.
+    """
+    members = _sorted_by(color, np.argsort(ranks))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(color))])
+    seed = rng.integers(2**64, dtype=np.uint64)
+    images = np.empty((len(color), l - 1), np.int32)
+    images[members] = members[ria_images(starts, l, seed)]
+    return images
+
+
+def rda(color: np.ndarray, ranks: np.ndarray, l: int) -> np.ndarray:
+    """Random and dependent: disjoint groups, as many as there can be, of identifiers drawn from their colors.
+
+    Parameters
+    ----------
+    color, ranks, l
+        As for `ria`.
+
+    Returns
+    -------
+    int64[N]
+        The group of each identifier: it and its candidates (`rotations` has the bijections). Colors within
+        a group differ; there are floor(N / l) groups.
+
+    References
+    ----------
+    Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.2, Table 6, with lines 16 and 17 replaced by
+    appending, as the section proposes.
+    """
+    group, places_color = rda_groups(np.bincount(color), l)
+    chosen = np.empty(len(color), np.int64)
+    chosen[_sorted_by(color, np.argsort(ranks))] = group[_sorted_by(places_color, np.arange(len(color)))]
+    return chosen
+
+
+def gda(color: np.ndarray, ranks: np.ndarray, weighted_rank: np.ndarray, l: int) -> np.ndarray:
+    """Guided and dependent: disjoint groups of identifiers whose quasi-identifiers are near to each other.
+
+    The most frequent colors are taken together, equally many identifiers of each, until none is left: a
+    bucket of l colors or a few more. Which identifiers of a color go to which bucket is drawn. Inside a
+    bucket, the i-th identifiers of its colors by weighted rank become a group.
+
+    Parameters
+    ----------
+    color, ranks, l
+        As for `ria`.
+    weighted_rank
+        float64[N]: quasi-identifiers of which a small difference is a small QI-distance.
+
+    Returns
+    -------
+    int64[N]
+        As for `rda`.
+
+    Notes
+    -----
+    Table 7 chooses the colors of each group, too, by the distances of the identifiers that are next in line.
+    That gives values away to an adversary who knows the algorithm: an identifier far from its group was the
+    best choice only if its value is one that nearer identifiers do not have. Here colors are chosen by
+    their sizes, and inside a bucket all colors are equally large and treated alike.
+
+    References
+    ----------
+    Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.3, Table 7; equal shares of the most frequent
+    colors: Xiao and Tao, m-Invariance, SIGMOD 2007, Figure 3.
+    """
+    sizes = np.bincount(color)
+    shares, _ = assign_counts(sizes, l, np.zeros((0, len(sizes)), bool))
+    by_rank = np.argsort(ranks)
+    # A line is the identifiers of one color in one bucket; lines are numbered color by color.
+    lines, line = shares.T.ravel(), np.empty(len(color), np.int64)
+    line[_sorted_by(color, by_rank)] = np.repeat(np.arange(lines.size), lines)
+
+    by_distance = by_rank[np.argsort(weighted_rank[by_rank], kind="stable")]
+    place = np.arange(len(color)) - np.repeat(np.cumsum(lines) - lines, lines)
+    groups = shares.max(axis=1)
+    first_group = np.tile(np.cumsum(groups) - groups, len(sizes))
+    group = np.empty(len(color), np.int64)
+    group[_sorted_by(line, by_distance)] = np.repeat(first_group, lines) + place
+    return group
+
+
+def _sorted_by(key: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """An order of all identifiers, sorted by a key, where equal keys stay in the order given.
+
+    Keys are as good as always below 2^16, and a stable sort of 16 bits takes linear time.
+    """
+    narrow = key.astype(np.uint16) if key.max(initial=0) < 2**16 else key
+    return order[np.argsort(narrow[order], kind="stable")]
+
+
+def rotations(group: np.ndarray, l: int) -> np.ndarray:
+    """The bijections of disjoint groups: f_u maps each identifier to the u-th one after it in its group.
+
+    Parameters
+    ----------
+    group
+        int[N]: groups 0, 1, … of at least l identifiers of different colors.
+    l
+        Privacy parameter, at least 2.
+
+    Returns
+    -------
+    int32[N, l - 1]
+        As for `ria`.
+
+    References
+    ----------
+    Liu and Wang, Privacy streamliner, CODASPY 2012, Table 6, lines 19 to 22.
+    """
+    members = _sorted_by(group, np.arange(len(group)))
+    sizes = np.bincount(group)
+    starts = np.cumsum(sizes) - sizes
+    start, size = starts[group[members], None], sizes[group[members], None]
+    after = np.arange(len(group))[:, None] + np.arange(1, l) - start
+    images = np.empty((len(group), l - 1), np.int32)
+    images[members] = members[start + after % size]
+    return images

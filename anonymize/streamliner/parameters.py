@@ -1,0 +1,87 @@
+"""What a contract says of the streamliner, and what can be wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field, StrictInt, field_validator, model_validator
+
+from anonymize.contract import Contract, Parameters
+
+
+class StreamlinerParameters(Parameters):
+    """Privacy streamliner: one l-diverse release that is safe against adversaries who know the algorithm."""
+
+    name: Literal["streamliner"]
+    """`streamliner`"""
+    l: StrictInt
+    """No one's value is learnt with a probability above 1/l. At least 2."""
+    method: Literal["ria", "rda", "gda"] = "gda"
+    """How candidates are chosen: at random and independently (one huge group, for study), at random in small
+    groups (least discernibility), or in small groups of near quasi-identifiers."""
+    weights: Mapping[str, StrictInt] = Field(default_factory=dict)
+    """For gda: the weight of each quasi-identifier's rank in a distance; 1 where none is given."""
+    merge: Literal["none", "ncp"] = "none"
+    """Whether groups are merged where that makes published intervals shorter, which `min_width` can cause."""
+    then: Literal["m_invariance"] | None = None
+    """What later releases follow, with m = l; without it, the series has one release."""
+    on_ineligible: Literal["refuse", "counterfeit", "defer"] = "refuse"
+    """For the releases after the first, as m_invariance has it. The first release is always refused."""
+    on_value_change: Literal["separate", "refuse"] = "separate"
+    """For the releases after the first, as m_invariance has it."""
+
+    @field_validator("l")
+    @classmethod
+    def _check_l(cls, l: int) -> int:
+        if l < 2:
+            raise ValueError(f"l ({l}) must be at least 2")
+        return l
+
+    @field_validator("weights")
+    @classmethod
+    def _check_weights(cls, weights: Mapping[str, int]) -> Mapping[str, int]:
+        if wrong := [name for name, weight in weights.items() if not 0 <= weight < 2**31]:
+            raise ValueError(f"the weight of {wrong[0]} ({weights[wrong[0]]}) must be between 0 and 2^31 - 1")
+        return dict(weights)
+
+    @model_validator(mode="after")
+    def _check_combination(self) -> StreamlinerParameters:
+        if self.weights and self.method != "gda":
+            raise ValueError(f"weights are for method gda; {self.method} does not look at quasi-identifiers")
+        if self.then and self.method == "ria":
+            raise ValueError(
+                "then: m_invariance needs groups of distinct values, and ria's groups repeat values: choose"
+                " method rda or gda"
+            )
+        if self.then and self.merge != "none":
+            raise ValueError(
+                "then: m_invariance needs groups of distinct values, and merged groups can repeat values:"
+                " leave merge out"
+            )
+        later = {"on_ineligible", "on_value_change"} & self.model_fields_set
+        if later and not self.then:
+            raise ValueError(
+                f"{min(later)} is for later releases, and there are none without then: m_invariance"
+            )
+        return self
+
+
+def contract_faults(contract: Contract) -> list[tuple[str, str]]:
+    """Faults between the streamliner's parameters and the columns: `(key, what is wrong and the way out)`."""
+    parameters, values = contract.principle, contract.sensitive.values
+    faults = []
+    if values is not None and len(values) < parameters.l:
+        faults.append(
+            (
+                "principle.l",
+                f"l ({parameters.l}) needs as many values, and sensitive.values lists {len(values)}",
+            )
+        )
+    names = [qi.name for qi in contract.quasi_identifiers]
+    faults += [
+        ("principle.weights", f"{name} is no quasi-identifier; accepted: {', '.join(names)}")
+        for name in parameters.weights
+        if name not in names
+    ]
+    return faults

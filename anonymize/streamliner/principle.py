@@ -1,0 +1,47 @@
+"""The streamliner as the data product knows it."""
+
+from __future__ import annotations
+
+from anonymize.formats import GENERALIZATION
+from anonymize.principle import Check, Memory, Principle
+from anonymize.promise import Promise
+from anonymize.streamliner.evidence import evidence
+from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
+from anonymize.streamliner.release import release
+
+
+def promise(parameters: StreamlinerParameters) -> Promise:
+    """At least l candidate values per person, and no value with more than 1/l of a group's tuples."""
+    return Promise(candidates=parameters.l, largest_share=1 / parameters.l)
+
+
+STREAMLINER = Principle(
+    parameters=StreamlinerParameters,
+    version="1",
+    release=release,
+    evidence=evidence,
+    checks=(
+        Check("l_diversity", "No value is that of more than 1/l of a group with anybody new in it."),
+        Check("l_candidates", "Each value's people have l - 1 sets of others they can change places with."),
+        Check(
+            "signature_invariance",
+            "Each person's signature equals each earlier one or shares no value with it.",
+        ),
+        Check("coverage", "Every person's group covers their quasi-identifiers and has their value."),
+        Check("minimum_widths", "No interval is narrower than the contract allows."),
+        Check("counterfeits", "R(n) is exact: a group's tuples are its people and its stated counterfeits."),
+    ),
+    suite_parameters=lambda contract, figures: {
+        "l": contract.principle.l,
+        "held_back": figures["held_back"],
+    },
+    promise=promise,
+    format=lambda _contract: GENERALIZATION,
+    faults=contract_faults,
+    memory=Memory(
+        name="buckets",
+        description="Each person's signature, if later releases follow m_invariance. Private.",
+        figures=("groups",),
+    ),
+)
+"""Everything that the data product needs to make, judge and show releases of the streamliner."""

@@ -1,0 +1,188 @@
+"""One release by the streamliner: candidates from values alone, then groups, then intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+
+from anonymize.buckets.memory import Memory
+from anonymize.buckets.values import known_values, positions
+from anonymize.candidate import Candidate
+from anonymize.codes import code_domain, encode_columns
+from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.contract import Contract
+from anonymize.errors import NotEligible
+from anonymize.formats.generalization import Generalization, generalize
+from anonymize.m_invariance.release import release as m_invariant_release
+from anonymize.ranks import keyed_ranks
+from anonymize.state import State
+from anonymize.streamliner.candidates import gda, rda, ria
+from anonymize.streamliner.later import later_contract
+from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
+
+
+def release(
+    people: pl.DataFrame,
+    contract: Contract,
+    state: State,
+    number: int,
+    draw: Callable[[str], np.random.Generator],
+) -> Candidate:
+    """Compute the release of a table, or a later release of a series that goes on under m-invariance.
+
+    Parameters
+    ----------
+    people
+        T(n): `pseudonym` (unique), `qi_0`, … in their own types, and `value`; in any order.
+    contract
+        Quasi-identifiers, sensitive attribute and the streamliner's parameters.
+    state
+        What is remembered of the releases before; `State.empty()` for the first.
+    number
+        n, counted from 1.
+    draw
+        Secret randomness: a generator for each purpose.
+
+    Raises
+    ------
+    NotEligible
+        If more than 1/l of the people share a value, or if the release is not the first and the contract does
+        not say what later ones follow.
+    SnapshotError
+        If sensitive values have another type than declared, are null or are not declared.
+
+    References
+    ----------
+    Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.4.
+    """
+    parameters = contract.principle
+    if number > 1:
+        if parameters.then is None:
+            raise NotEligible(
+                f"release {number} is refused: the streamliner is safe for one release of a table, and two"
+                " releases of the same people can be intersected. Begin a series with then: m_invariance"
+            )
+        return m_invariant_release(people, later_contract(contract), state, number, draw)
+
+    nobody = Memory.of(State.empty(), people.schema[VALUE])
+    values = known_values(people[VALUE], contract.sensitive, nobody.buckets)
+    color = positions(people[VALUE], values)
+    _refuse_ineligible(color, parameters.l)
+    codes = encode_columns(people, contract)
+    group = _partition(people[PSEUDONYM], color, codes, contract, draw)
+    real = np.zeros(len(group), bool)
+    generalization = generalize(codes, people[VALUE], group, real, contract)
+
+    linkage = people.select(PSEUDONYM, pl.Series("group_id", generalization.group_id))
+    figures = {
+        "people": people.height,
+        "held_back": 0,
+        "tuples": people.height,
+        "groups": int(group.max()) + 1,
+        "counterfeits": 0,
+        "values": int((np.bincount(color) > 0).sum()),
+        "largest_group": int(np.bincount(group).max()),
+    }
+    if parameters.then is None:
+        return Candidate(generalization.tables, linkage, State.empty(), figures)
+    return _first_of_series(people, linkage, generalization, nobody, figures)
+
+
+def _refuse_ineligible(color: np.ndarray, l: int) -> None:
+    sizes = np.bincount(color)
+    if not len(color):
+        raise NotEligible("there is nobody to publish: release a snapshot that has people in it")
+    if sizes.max() * l > len(color):
+        raise NotEligible(
+            f"the {len(color)} people are not {l}-eligible: {sizes.max()} of them share a value, and at most"
+            f" {len(color) // l}, 1/{l} of them, may; there are {(sizes > 0).sum()} values."
+            " Choose a smaller l, or release more people"
+        )
+
+
+def _partition(
+    pseudonym: pl.Series,
+    color: np.ndarray,
+    codes: pl.DataFrame,
+    contract: Contract,
+    draw: Callable[[str], np.random.Generator],
+) -> np.ndarray:
+    """int64[N]: the group of every identifier, in a partition of the family set.
+
+    Whatever is not decided by sizes and quasi-identifiers is decided by a keyed hash of each pseudonym, so
+    that the order in which rows arrive decides nothing.
+    """
+    parameters = contract.principle
+    ranks = keyed_ranks(pseudonym, draw("candidates"))
+    if parameters.method == "ria":
+        group = minimal_partition(ria(color, ranks, parameters.l, draw("colors")))
+    elif parameters.method == "rda":
+        group = rda(color, ranks, parameters.l)
+    else:
+        group = gda(color, ranks, weighted_rank(codes, contract), parameters.l)
+    if parameters.merge == "none":
+        return group
+    # Ranks of their own: those above say something of colors, since they decided who of a color went where.
+    return merge_for_ncp(codes, group, keyed_ranks(pseudonym, draw("merge")), contract)
+
+
+def weighted_rank(codes: pl.DataFrame, contract: Contract) -> np.ndarray:
+    """float64[N]: the weighted sum of the ranks of each identifier's quasi-identifiers.
+
+    A value's rank is its position in its attribute's domain, counted from 1.
+
+    References
+    ----------
+    Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.3.
+    """
+    weights = contract.principle.weights
+    rank = pl.lit(0.0)
+    for column, qi in contract.attributes():
+        rank += weights.get(qi.name, 1) * (pl.col(column) - code_domain(qi)[0] + 1)
+    return codes.select(rank.cast(pl.Float64)).to_series().to_numpy()
+
+
+def _first_of_series(
+    people: pl.DataFrame,
+    linkage: pl.DataFrame,
+    generalization: Generalization,
+    nobody: Memory,
+    figures: dict[str, int],
+) -> Candidate:
+    """The release with what m-invariance is to remember of it: every person's signature.
+
+    A group of distinct values is a group of the bucket that has these values as its signature. Groups by
+    `rda` and `gda` are of distinct values, as long as they are not merged.
+    """
+    signatures = (
+        people.select(VALUE, linkage["group_id"])
+        .group_by("group_id")
+        .agg(pl.col(VALUE).sort().alias("signature"), pl.len().cast(pl.Int64).alias("people"))
+    )
+    buckets = (
+        signatures.group_by("signature")
+        .agg(pl.col("people").sum(), pl.len().cast(pl.Int64).alias("groups"))
+        .sort(
+            pl.col("signature").list.len(),
+            pl.col("signature").list.eval(pl.element().cast(pl.String)).list.join("\0"),
+        )
+        .select(
+            pl.int_range(pl.len(), dtype=pl.Int32).alias("bucket_id"),
+            "signature",
+            "people",
+            pl.lit(0, pl.Int64).alias("counterfeits"),
+            "groups",
+        )
+    )
+    bucket_of = signatures.join(buckets.select("bucket_id", "signature"), on="signature")
+    linkage = linkage.join(bucket_of.select("group_id", "bucket_id"), on="group_id", maintain_order="left")
+    memory = nobody.after(linkage, buckets.select("bucket_id", "signature"), 1)
+    return Candidate(
+        published=generalization.tables,
+        linkage=linkage.select(PSEUDONYM, "bucket_id", "group_id"),
+        state=State(memory.tables()),
+        figures=figures | {"buckets": buckets.height},
+        buckets=buckets,
+    )

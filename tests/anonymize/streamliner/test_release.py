@@ -1,0 +1,310 @@
+"""What is true of every release of the streamliner."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymize.errors import NotEligible, SnapshotError
+from anonymize.formats import GENERALIZATION
+from anonymize.state import State
+from anonymize.streamliner import STREAMLINER
+from anonymize.streamliner.candidates import gda, rda, ria, rotations
+from anonymize.streamliner.conditions import Proposal, proposal, theorem_2_faults
+from anonymize.streamliner.model import (
+    LCandidate,
+    is_l_diverse,
+    is_self_contained,
+    minimal_self_contained,
+    satisfies_l_cover,
+    satisfies_theorem_2,
+)
+from anonymize.streamliner.partition import broken_pairs, merge_for_ncp, minimal_partition
+from anonymize.utility.discernibility import discernibility, least_discernibility
+from tests.anonymize.streamliner.streamliner_tables import draws, eligible_tables, make_contract, people, run
+
+METHODS = ["ria", "rda", "gda"]
+
+
+def bijections(method, table, l, seed):
+    """The images of every person, and their colors."""
+    rng = np.random.default_rng(seed)
+    color = table["value"].rank("dense").cast(pl.Int64).to_numpy() - 1
+    ranks = rng.permutation(len(color)).astype(np.uint64)
+    if method == "ria":
+        return ria(color, ranks, l, rng), color
+    if method == "rda":
+        return rotations(rda(color, ranks, l), l), color
+    return rotations(gda(color, ranks, table["qi_0"].cast(pl.Float64).to_numpy(), l), l), color
+
+
+def in_the_papers_words(images, color):
+    """The same as l-candidates, one per color, and the table."""
+    table = dict(enumerate(color.tolist()))
+    candidates = []
+    for value in np.unique(color):
+        members = np.flatnonzero(color == value)
+        f = [
+            dict(zip(members.tolist(), images[members, u].tolist(), strict=True))
+            for u in range(images.shape[1])
+        ]
+        candidates.append(LCandidate(frozenset(members.tolist()), tuple(f)))
+    return candidates, table
+
+
+def as_partition(group):
+    return frozenset(frozenset(np.flatnonzero(group == number).tolist()) for number in np.unique(group))
+
+
+@settings(max_examples=60, deadline=None)
+@given(eligible_tables(most_people=25), st.sampled_from(METHODS), st.integers(0, 2**32))
+def test_candidates_meet_theorem_2_and_their_partition_is_minimal_l_diverse_and_an_l_cover(
+    case, method, seed
+):
+    l, table = case
+    images, color = bijections(method, table, l, seed)
+    candidates, values = in_the_papers_words(images, color)
+    assert not theorem_2_faults(proposal(images, color), color, l)
+    assert all(satisfies_theorem_2(candidate, values) for candidate in candidates)
+
+    group = minimal_partition(images)
+    partition = as_partition(group)
+    assert partition == minimal_self_contained(candidates)
+    assert is_self_contained(partition, candidates)
+    assert broken_pairs(group, images) == 0
+    assert all(is_l_diverse(members, values, l) for members in partition)
+    assert satisfies_l_cover(candidates, [partition], values)
+    assert satisfies_l_cover(candidates, [partition, frozenset([frozenset(values)])], values)
+
+
+@settings(max_examples=60, deadline=None)
+@given(eligible_tables(), st.sampled_from(["rda", "gda"]), st.integers(0, 2**32))
+def test_groups_of_rda_and_gda_are_the_minimal_partition_of_distinct_values(case, method, seed):
+    l, table = case
+    images, color = bijections(method, table, l, seed)
+    group = minimal_partition(images)
+    assert len(np.unique(group)) == len(color) // l
+    assert len(np.unique(group * len(color) + color)) == len(color)
+
+
+@settings(max_examples=60, deadline=None)
+@given(eligible_tables(), st.integers(0, 2**32))
+def test_gda_attains_the_least_discernibility_where_no_group_needs_more_than_one_color_more(case, seed):
+    l, table = case
+    images, color = bijections("gda", table, l, seed)
+    sizes = np.bincount(minimal_partition(images))
+    least = least_discernibility(np.bincount(color), l)
+    assert discernibility(sizes) >= least
+    if np.ptp(sizes) <= 1:
+        assert discernibility(sizes) == least
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    eligible_tables(),
+    st.sampled_from([("ria", "none"), ("rda", "none"), ("gda", "none"), ("gda", "ncp"), ("rda", "ncp")]),
+    st.sampled_from([(0, 0), (10, 2), (30, 5)]),
+    st.randoms(use_true_random=False),
+)
+def test_every_release_is_l_diverse_and_the_order_of_arrival_decides_nothing(case, how, widths, random):
+    (l, table), (method, merge) = case, how
+    contract = make_contract(widths=widths, l=l, method=method, merge=merge)
+    candidate = run(table, contract)
+    order = list(range(table.height))
+    random.shuffle(order)
+    shuffled = run(table[order], contract)
+    for name, published in candidate.published.items():
+        assert published.equals(shuffled.published[name])
+    assert candidate.linkage.sort("pseudonym").equals(shuffled.linkage.sort("pseudonym"))
+
+    found = STREAMLINER.evidence(candidate, table, State.empty(), contract, {})
+    assert set(found) == {check.name for check in STREAMLINER.checks}
+    assert found["l_diversity"]["too_many"].sum() == 0
+    assert found["l_diversity"]["values"].min() >= l
+    assert (
+        found["l_candidates"].select("outside", "wrong_size", "own_color", "shared", "too_many").row(0)
+        == (0,) * 5
+    )
+    assert found["coverage"]["uncovered"].sum() == 0
+    assert found["minimum_widths"]["narrower"].sum() == 0
+    assert found["counterfeits"].select("wrong_counts", "held_back", "strangers").row(0) == (0, 0, 0)
+    assert candidate.figures["people"] == candidate.figures["tuples"] == table.height
+    assert candidate.published["counterfeits"].is_empty()
+
+
+def test_the_checker_finds_each_fault_of_a_proposal():
+    color = np.array([0, 0, 1, 1, 2, 2])
+
+    def faults(*sets):
+        """Of the candidates of color 0, for l = 3; those of the others are right."""
+        right = {1: ((0, 1), (4, 5)), 2: ((0, 1), (2, 3))}
+        rows = [
+            (owner, number, member)
+            for owner, chosen in ({0: sets} | right).items()
+            for number, members in enumerate(chosen)
+            for member in members
+        ]
+        return theorem_2_faults(Proposal(*map(np.array, zip(*rows, strict=True))), color, 3)
+
+    assert not faults((2, 3), (4, 5))
+    assert not faults((2, 5), (4, 3))
+    assert faults((2,), (4, 5)).wrong_size == 1
+    assert faults((2, 0), (4, 5)).own_color == 1
+    assert faults((2, 3), (3, 5)).shared == 1
+    wide = np.array([0, 1, 1, 1])
+    rows = [(0, 0, 1), (0, 1, 2), (1, 0, 0)]
+    assert theorem_2_faults(Proposal(*map(np.array, zip(*rows, strict=True))), wide, 3).too_many == 1
+
+
+def test_evidence_that_a_group_is_not_l_diverse():
+    contract = make_contract(l=2)
+    table = people([1, 2, 3, 4], [1, 1, 1, 1], ["a", "a", "b", "b"])
+    candidate = run(table, contract)
+    broken = candidate.published["microdata"].with_columns(disease=pl.Series(["a", "a", "b", "b"]))
+    found = STREAMLINER.evidence(
+        type(candidate)(
+            published=candidate.published | {"microdata": broken},
+            linkage=candidate.linkage,
+            state=candidate.state,
+            figures=candidate.figures,
+        ),
+        table,
+        State.empty(),
+        contract,
+        {},
+    )
+    assert found["l_diversity"]["too_many"].sum() == 2
+    assert found["l_candidates"]["own_color"].sum() == 4
+
+
+def test_merging_helps_where_minimum_widths_widen_intervals_and_never_harms():
+    contract = make_contract(widths=(10, 0))
+    codes = pl.DataFrame({"qi_0": [19, 20, 24, 26], "qi_1": [5, 5, 5, 5]})
+    group = np.array([0, 0, 1, 1])
+    ranks = np.arange(4, dtype=np.uint64)
+    # [19, 20] is widened to [10, 29], 20 wide, and [24, 26] to [20, 29]; [19, 26] is widened to [10, 29] as
+    # well.
+    assert merge_for_ncp(codes, group, ranks, contract).tolist() == [0, 0, 1, 1]
+    # [19, 29] has 11 values and needs no widening: 10 for each of four people, in place of 19 and 19.
+    wider = codes.with_columns(qi_0=pl.Series([19, 20, 19, 29]))
+    halves = codes.with_columns(qi_0=pl.Series([19, 20, 20, 29]))
+    assert merge_for_ncp(wider, group, ranks, contract).tolist() == [0, 0, 0, 0]
+    assert merge_for_ncp(halves, group, ranks, contract).tolist() == [0, 0, 0, 0]
+    assert merge_for_ncp(wider, group, ranks, make_contract()).tolist() == [0, 0, 1, 1]
+
+
+@settings(max_examples=40, deadline=None)
+@given(eligible_tables(), st.sampled_from([(10, 2), (30, 5)]))
+def test_merged_groups_are_unions_of_minimal_ones_with_a_penalty_no_higher(case, widths):
+    l, table = case
+    contract = make_contract(widths=widths, l=l, method="gda")
+    merged = run(table, make_contract(widths=widths, l=l, method="gda", merge="ncp"))
+    minimal = run(table, contract)
+    pairs = minimal.linkage.join(merged.linkage, on="pseudonym", suffix="_merged")
+    assert pairs.group_by("group_id").agg(pl.col("group_id_merged").n_unique())["group_id_merged"].max() == 1
+    assert _penalty(merged, contract) <= _penalty(minimal, contract) + 1e-9
+
+
+def _penalty(candidate, contract):
+    microdata = GENERALIZATION.internal(candidate.published, contract)["microdata"]
+    return microdata.select(
+        (
+            (pl.col("qi_0_high") - pl.col("qi_0_low")) / 99 + (pl.col("qi_1_high") - pl.col("qi_1_low")) / 9
+        ).sum()
+    ).item()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("l", "values"),
+    [
+        (2, ["a"]),
+        (2, ["a", "a"]),
+        (2, ["a"] * 9),
+        (3, ["a", "b", "a", "b"]),
+        (4, ["a", "b", "c"] * 5),
+        (2, []),
+    ],
+)
+def test_a_table_that_is_not_eligible_is_refused_in_a_line_without_values(method, l, values):
+    table = people(list(range(len(values))), [1] * len(values), pl.Series(values, dtype=pl.String))
+    with pytest.raises(NotEligible) as refused:
+        run(table, make_contract(l=l, method=method))
+    assert "\n" not in str(refused.value)
+    assert "a share" not in str(refused.value).replace("of them share", "")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fewer_than_2_l_people_and_identical_quasi_identifiers_are_released_soundly(method):
+    table = people([7] * 5, [3] * 5, ["a", "b", "c", "d", "e"])
+    candidate = run(table, make_contract(l=3, method=method))
+    assert candidate.figures["groups"] == 1
+    assert candidate.published["microdata"].select("age_low", "age_high").unique().row(0) == (7, 7)
+
+
+def test_null_and_undeclared_values_are_refused():
+    with pytest.raises(SnapshotError):
+        run(people([1, 2], [1, 1], ["a", None]), make_contract())
+    with pytest.raises(SnapshotError):
+        run(people([1, 2], [1, 1], ["a", "c"]), make_contract(values=["a", "b"]))
+
+
+def test_a_second_release_is_refused_with_the_way_out():
+    table = people([1, 2], [1, 1], ["a", "b"])
+    first = run(table, make_contract())
+    assert not first.state.tables
+    with pytest.raises(NotEligible, match="then: m_invariance"):
+        run(table, make_contract(), state=first.state, number=2)
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Int64])
+def test_the_same_key_gives_the_same_release_and_another_key_another(dtype):
+    values = pl.Series([n % 4 for n in range(40)]).cast(dtype)
+    table = people(list(range(40)), [n % 10 for n in range(40)], values)
+    for method in METHODS[1:]:
+        contract = make_contract(l=3, method=method)
+        first, again, other = (run(table, contract, key) for key in (b"k", b"k", b"other"))
+        assert first.published["microdata"].equals(again.published["microdata"])
+        assert first.linkage.equals(again.linkage)
+        assert not first.linkage.equals(other.linkage)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"l": 1}, r"l \(1\) must be at least 2"),
+        ({"l": True}, "valid integer"),
+        ({"l": 2, "method": "rda", "weights": {"age": 2}}, "does not look at quasi-identifiers"),
+        ({"l": 2, "weights": {"age": -1}}, "must be between 0"),
+        ({"l": 2, "method": "ria", "then": "m_invariance"}, "groups of distinct values"),
+        ({"l": 2, "merge": "ncp", "then": "m_invariance"}, "groups of distinct values"),
+        ({"l": 2, "on_ineligible": "defer"}, "there are none without then"),
+        ({"l": 2, "then": "streamliner"}, "m_invariance"),
+        ({"l": 2, "m": 2}, "not permitted"),
+    ],
+)
+def test_parameters_that_contradict_each_other_are_refused(wrong, words):
+    with pytest.raises(ValueError, match=words):
+        STREAMLINER.parameters.model_validate({"name": "streamliner", **wrong})
+
+
+def test_l_above_the_number_of_values_and_weights_of_no_column_are_faults_of_the_contract():
+    with pytest.raises(AssertionError):
+        make_contract(values=["a", "b"], l=3)
+    contract = make_contract(values=["a", "b"])
+    update = {"principle": contract.principle.model_copy(update={"l": 3, "weights": {"zip": 1}})}
+    found = STREAMLINER.faults(contract.model_copy(update=update))
+    assert [key for key, _ in found] == ["principle.l", "principle.weights"]
+    assert "sensitive.values lists 2" in found[0][1]
+
+
+def test_draws_are_named_by_their_purpose_alone():
+    asked = []
+
+    def draw(purpose):
+        asked.append(purpose)
+        return draws()(purpose)
+
+    STREAMLINER.release(people([1, 2], [1, 1], ["a", "b"]), make_contract(), State.empty(), 1, draw)
+    assert asked == ["candidates"]

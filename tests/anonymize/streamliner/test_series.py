@@ -1,0 +1,98 @@
+"""A series that begins with the streamliner and goes on under m-invariance."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.attack.release import attack_release
+from anonymize.formats import GENERALIZATION
+from anonymize.m_invariance.evidence import evidence as m_invariance_evidence
+from anonymize.state import State
+from anonymize.streamliner import STREAMLINER
+from anonymize.streamliner.later import later_contract
+from tests.anonymize.streamliner.streamliner_tables import make_contract, run
+
+
+def snapshots(seed, releases=5, size=300, values=9):
+    """People who come, go, come back, age and, a few, change value."""
+    rng = np.random.default_rng(seed)
+    everybody = pl.DataFrame(
+        {
+            "pseudonym": [number.to_bytes(16) for number in range(3 * size)],
+            "qi_0": rng.integers(0, 90, 3 * size),
+            "qi_1": rng.integers(0, 10, 3 * size),
+            "value": [f"v{value}" for value in rng.integers(0, values, 3 * size)],
+        },
+        schema_overrides={"pseudonym": pl.Binary},
+    )
+    for release in range(releases):
+        present = everybody.filter(pl.Series(rng.random(3 * size) < 1 / 3 + 0.1 * release))
+        changed = pl.Series(rng.random(present.height) < 0.02 * bool(release))
+        new = pl.Series([f"v{value}" for value in rng.integers(0, values, present.height)])
+        yield present.with_columns(
+            pl.col("qi_0") + release, pl.when(changed).then(new).otherwise("value").alias("value")
+        ).sample(fraction=1, shuffle=True, seed=release)
+
+
+@pytest.mark.parametrize("method", ["rda", "gda"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_whole_series_passes_the_audit_of_m_invariance(method, seed):
+    contract = make_contract(l=3, method=method, then="m_invariance", on_ineligible="counterfeit")
+    state, knowledge, promises = State.empty(), None, []
+    for number, people in enumerate(snapshots(seed), start=1):
+        candidate = run(people, contract, state=state, number=number)
+        promises.append(STREAMLINER.promise(contract.principle))
+
+        own = STREAMLINER.evidence(candidate, people, state, contract, {})
+        assert own["l_diversity"].filter(pl.col("newcomers") > 0)["too_many"].sum() == 0
+        assert own["l_candidates"]["outside"].sum() == 0
+        found = m_invariance_evidence(candidate, people, state, later_contract(contract), {})
+        assert (found["m_uniqueness"]["tuples"] == found["m_uniqueness"]["values"]).all()
+        assert found["m_uniqueness"]["values"].min() >= 3
+        assert found["signature_invariance"]["overlapping"].sum() == 0
+        assert found["coverage"]["uncovered"].sum() == 0
+        if number > 1:
+            assert found["signature_invariance"]["remembered"].sum() > 0
+
+        attack = attack_release(
+            contract.table_schema,
+            GENERALIZATION,
+            candidate.published,
+            people.with_columns(person="pseudonym", identifier=pl.col("pseudonym").bin.encode("hex")),
+            promises,
+            knowledge,
+            linkage=candidate.linkage.rename({"pseudonym": "person"}),
+            held_back=candidate.figures["held_back"],
+        )
+        assert attack.holds, attack.findings
+        state, knowledge = candidate.state, attack.knowledge
+    assert number == 5
+
+
+def test_the_state_is_that_of_m_invariance():
+    contract = make_contract(l=3, then="m_invariance")
+    people = next(snapshots(1))
+    candidate = run(people, contract)
+    memory, buckets = candidate.state.tables["memory"], candidate.state.tables["buckets"]
+    assert memory.height == people.height
+    assert dict(memory.schema) == {
+        "pseudonym": pl.Binary, "bucket_id": pl.Int32, "first_release": pl.Int32, "last_release": pl.Int32,
+    }  # fmt: skip
+    assert buckets["bucket_id"].to_list() == list(range(buckets.height))
+    assert buckets["signature"].list.len().min() >= 3
+    assert buckets["signature"].n_unique() == buckets.height
+    signature = candidate.linkage.join(buckets, on="bucket_id").join(people, on="pseudonym")
+    assert signature.select(pl.col("signature").list.contains(pl.col("value")).all()).item()
+    in_use = candidate.buckets
+    assert in_use["people"].sum() == people.height
+    assert (in_use["people"] == in_use["groups"] * in_use["signature"].list.len()).all()
+    assert in_use.columns == ["bucket_id", "signature", "people", "counterfeits", "groups"]
+
+
+def test_values_that_are_whole_numbers_make_a_series_too():
+    contract = make_contract(l=3, then="m_invariance")
+    state = State.empty()
+    for number, people in enumerate(snapshots(3, releases=2), start=1):
+        numbers = people.with_columns(pl.col("value").str.slice(1).cast(pl.Int64) - 4)
+        state = run(numbers.unique("pseudonym"), contract, state=state, number=number).state
+    assert state.tables["buckets"].schema["signature"] == pl.List(pl.Int64)

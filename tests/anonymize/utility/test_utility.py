@@ -1,0 +1,105 @@
+"""Measures of published tables, on tables small enough to count by hand."""
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymize.streamliner.naive import all_partitions
+from anonymize.utility.discernibility import discernibility, least_discernibility
+from anonymize.utility.ncp import normalized_certainty_penalty
+from anonymize.utility.queries import (
+    Workload,
+    estimated_counts,
+    random_workload,
+    true_counts,
+    workload_error,
+)
+from tests.anonymize.streamliner.streamliner_tables import make_contract
+
+SCHEMA = make_contract().table_schema
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=7), st.integers(2, 3))
+def test_the_least_discernibility_is_that_of_the_best_of_all_partitions(values, l):
+    counts = np.bincount(values)
+    if counts.max() * l > len(values):
+        with pytest.raises(ValueError, match=f"not {l}-eligible"):
+            least_discernibility(counts, l)
+        return
+    safe = [
+        [len(group) for group in partition]
+        for partition in all_partitions(range(len(values)))
+        if all(max(Counter(values[i] for i in group).values()) * l <= len(group) for group in partition)
+    ]
+    assert least_discernibility(counts, l) == min(discernibility(np.array(sizes)) for sizes in safe)
+
+
+def test_the_penalty_is_the_mean_share_of_the_domains():
+    boxes = pl.DataFrame(
+        {
+            "group_id": [1, 2],
+            "qi_0_low": [0, 5],
+            "qi_0_high": [99, 5],
+            "qi_1_low": [0, 3],
+            "qi_1_high": [0, 6],
+        }
+    )
+    sizes = pl.DataFrame({"group_id": [1, 2], "size": [3, 1]})
+    assert normalized_certainty_penalty(boxes, sizes, SCHEMA) == pytest.approx((3 * 0.5 + 1 / 6) / 4)
+
+
+PEOPLE = pl.DataFrame({"qi_0": [10, 11, 13, 50], "qi_1": [1, 2, 1, 1], "value": ["a", "a", "b", "a"]})
+TUPLES = pl.DataFrame(
+    {"qi_0_low": [10, 10, 10, 50], "qi_0_high": [13, 13, 13, 50], "qi_1_low": 1, "qi_1_high": [2, 2, 2, 1],
+     "value": ["a", "a", "b", "a"]}
+)  # fmt: skip
+
+
+def asked(columns, low, high, value):
+    return Workload(tuple(columns), np.array([low], float), np.array([high], float), (value,))
+
+
+def test_counts_and_their_estimates():
+    query = asked(["qi_0"], [10], [11], "a")
+    assert true_counts(PEOPLE, query).tolist() == [2]
+    assert estimated_counts(TUPLES, query, SCHEMA).tolist() == [1.0]
+    both = asked(["qi_0", "qi_1"], [10, 1], [60, 1], "a")
+    assert true_counts(PEOPLE, both).tolist() == [2]
+    assert estimated_counts(TUPLES, both, SCHEMA).tolist() == [2.0]
+    anybody = asked(["qi_1"], [1], [1], None)
+    assert true_counts(PEOPLE, anybody).tolist() == [3]
+    assert estimated_counts(TUPLES, anybody, SCHEMA).tolist() == [2.5]
+    assert estimated_counts(TUPLES, anybody, SCHEMA, lengths=True).tolist() == [1.0]
+    nobody = asked(["qi_0"], [0], [99], "c")
+    assert true_counts(PEOPLE, nobody).tolist() == estimated_counts(TUPLES, nobody, SCHEMA).tolist() == [0]
+
+
+def test_the_error_is_relative_to_the_count_or_to_delta_of_all_people():
+    assert workload_error(np.array([100, 0]), np.array([150.0, 1.0]), 1000) == pytest.approx((0.5 + 0.2) / 2)
+
+
+@pytest.mark.parametrize("width", [None, 0.05, 0.3, 1])
+def test_random_queries_lie_in_the_domains(width):
+    rng = np.random.default_rng(1)
+    workload = random_workload(SCHEMA, ["qi_0", "qi_1"], pl.Series(["a", "b"]), 500, width, rng)
+    assert (workload.low >= 0).all()
+    assert (workload.high <= [99, 9]).all()
+    assert (workload.low <= workload.high).all()
+    assert set(workload.value) == {"a", "b"}
+    if width:
+        assert len(np.unique(workload.high - workload.low, axis=0)) == 1
+    assert random_workload(SCHEMA, ["qi_0"], None, 3, width, rng).value == (None,) * 3
+
+
+def test_exact_tables_have_no_error():
+    rng = np.random.default_rng(2)
+    workload = random_workload(SCHEMA, ["qi_0", "qi_1"], pl.Series(["a", "b"]), 50, 0.5, rng)
+    exact = PEOPLE.select(
+        "value",
+        *(pl.col(column).alias(f"{column}_{end}") for column in ("qi_0", "qi_1") for end in ("low", "high")),
+    )
+    assert estimated_counts(exact, workload, SCHEMA).tolist() == true_counts(PEOPLE, workload).tolist()
