@@ -59,8 +59,9 @@ def choose_placed(
     ranks
         uint64[N]: a secret order, by which people are asked of whom alike is known.
     """
+    # Values that nobody has published yet count alike however many there are: they may be those of people held back.
     total = published.sum()
-    shares = (published + 1) / (total + len(published)) if total else np.zeros(len(published))
+    shares = (published + 1) / (total + 1) if total else np.zeros(len(published))
     slack = looseness(accounts, shares)
     new = accounts.account < 0
     order = np.lexsort((ranks, -slack, ~new))
@@ -77,7 +78,7 @@ def choose_placed(
         accounts.link_share,
         accounts.largest,
         value_id,
-        WEIGHT * shares / max(shares.sum(), 1),
+        WEIGHT * published / max(total, 1),
         np.minimum(factor, 1e9),
         PASSES,
     )

@@ -53,7 +53,7 @@ def forecast(state: State, contract: Contract) -> pl.DataFrame:
     left = fewest_releases(
         ledger.first, ledger.links["value_id"].to_numpy(), ledger.links["spent"].to_numpy(), promise, limits
     )
-    here = ledger.people["last_seen"].to_numpy() == ledger.people["last_seen"].max()
+    here = ledger.people["last_seen"].to_numpy() == ledger.number
     releases, people = np.unique(np.minimum(left, fresh[promise])[here], return_counts=True)
     return pl.DataFrame({"releases_left": releases, "people": people}).cast(pl.Int64)
 

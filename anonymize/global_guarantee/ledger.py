@@ -53,6 +53,8 @@ class Ledger:
     """`person` (row in `people`), `value_id` (row in `values`), `spent` (of the budget -ln(1 - 1/l)); sorted."""
     values: pl.DataFrame
     """`value`, `tuples` in the last release that had any: what the next one is expected to be like."""
+    number: int = 0
+    """n of the last release."""
 
     @classmethod
     def of(cls, state: State, dtype: pl.DataType) -> Ledger:
@@ -62,11 +64,13 @@ class Ledger:
             people=tables.get("people", pl.DataFrame(schema=PEOPLE_SCHEMA)),
             links=tables.get("links", pl.DataFrame(schema=LINKS_SCHEMA)),
             values=tables.get("values", pl.DataFrame(schema={VALUE: dtype, "tuples": pl.Int64})),
+            number=tables["release"]["number"].item() if tables else 0,
         )
 
     def state(self) -> State:
         """What the next release is to remember."""
-        return State({"people": self.people, "links": self.links, "values": self.values})
+        release = pl.DataFrame({"number": [self.number]}, schema={"number": pl.Int32})
+        return State({"people": self.people, "links": self.links, "values": self.values, "release": release})
 
     @cached_property
     def first(self) -> np.ndarray:
@@ -96,8 +100,8 @@ class Ledger:
         of_link = slice(0, 1) if (promised == l).all() else self.links["person"].to_numpy()
         allowance = strategy.allowance(self.links["spent"].to_numpy(), whole[of_link])
         # Most links admit as much as none; only the others are looked at again and again.
-        binds = allowance < most[of_link] * (1 - ROUNDING)
-        first = np.concatenate([[0], np.cumsum(binds)])[np.append(self.first, self.first[-1])]
+        binds = np.flatnonzero(allowance < most[of_link] * (1 - ROUNDING))
+        first = np.searchsorted(binds, np.append(self.first, self.first[-1]))
         return Accounts(
             first=first[account],
             last=first[account + 1],
@@ -135,7 +139,7 @@ class Ledger:
         """
         hosted = group >= 0
         if not hosted.any():
-            return replace(self, people=self._seen(people[PSEUDONYM], hosted, number, l))
+            return replace(self, people=self._seen(people[PSEUDONYM], hosted, number, l), number=number)
         known, kept = self._values_after(value_id[hosted], values)
         register = self._seen(people[PSEUDONYM], hosted, number, l)
         account = Ledger(register, self.links, self.values)._rows(people[PSEUDONYM].filter(hosted))
@@ -151,9 +155,9 @@ class Ledger:
         )
         person = np.repeat(np.arange(register.height, dtype=np.int32), np.diff(first))
         links = pl.DataFrame({"person": person, "value_id": value, "spent": spent}, schema=LINKS_SCHEMA)
-        return Ledger(people=register, links=links, values=known)
+        return Ledger(people=register, links=links, values=known, number=number)
 
-    def forget(self, number: int, after: int | None) -> Ledger:
+    def forget(self, after: int | None) -> Ledger:
         """The ledger without the people who were absent from the last `after` releases; all stay if it is None.
 
         What this gives up: somebody who returns afterwards has a whole budget again. Over f + 1 stays with
@@ -161,14 +165,12 @@ class Ledger:
 
         Parameters
         ----------
-        number
-            n, the release that was just made.
         after
             `forget_after` of the contract.
         """
         if after is None:
             return self
-        stays = (pl.col("last_seen") > number - after).alias("stays")
+        stays = (pl.col("last_seen") > self.number - after).alias("stays")
         keep = self.people.select(stays)["stays"]
         if keep.all():
             return self

@@ -83,7 +83,7 @@ def release(
     group = np.full(people.height, HELD_BACK, np.int64)
     group[placed] = within
     after = ledger.after(people, group, value_id, values, number, parameters.l)
-    after = after.forget(number, parameters.forget_after)
+    after = after.forget(parameters.forget_after)
     generalization = generalize(codes, hosted[VALUE], within, np.zeros(hosted.height, bool), contract)
     return Candidate(
         published=generalization.tables,

@@ -28,8 +28,9 @@ def budget(l: int | np.ndarray) -> np.ndarray:  # noqa: E741 - the paper's name
 
 
 def spending(share: float | np.ndarray) -> np.ndarray:
-    """-ln(1 - share): what a release spends in whose group a value has a share, 1/r, below 1."""
-    return -np.log1p(-np.asarray(share, np.float64))
+    """-ln(1 - share): what a release spends in whose group a value has a share, 1/r; infinite if it has all of it."""
+    with np.errstate(divide="ignore"):
+        return -np.log1p(-np.asarray(share, np.float64))
 
 
 class Strategy(Protocol):

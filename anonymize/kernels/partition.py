@@ -37,31 +37,30 @@ def partition(codes, narrowest, first, last, link_value, link_share, largest, va
         int32[N]: the result.
     """
     attributes = codes.shape[1]
-    counts = np.zeros(values, np.int64)
-    least = np.empty(values, np.float64)
-    places = np.empty(stop - start + 1, np.int64)
+    places = np.empty((attributes, stop - start + 1), np.int64)
     is_left = np.zeros(len(group), np.bool_)
     kept = np.empty(stop - start, np.int32)
     stack = [(start, stop)]
+    # What everybody in a part admits: at least what everybody in the part it was cut from admits.
+    limits = [np.zeros(values + 1)]
     while stack:
         begin, end = stack.pop()
-        size = end - begin
-        tightest, loosest = _read(
-            order[0, begin:end], first, last, link_value, link_share, largest, value, counts, least
-        )
-        best, best_a, best_k = _length(codes, narrowest, order[0, begin:end]) * size * (1 - 1e-12), -1, 0
-        # No group smaller than the largest ratio of a member holds: what can't be halved need not be tried.
-        smallest = max(1, int(np.ceil(1 / loosest - 1e-9)))
-        if size >= 2 * smallest and best > 0:
-            best, best_a, best_k = _search(
-                codes, narrowest, first, last, link_value, link_share, largest, value, order, begin, end,
-                smallest, counts, least, tightest, best, places, False,
-            )  # fmt: skip
+        least = limits.pop()
+        best_a, best_k = -1, 0
+        cost = _length(codes, narrowest, order[0, begin:end]) * (end - begin) * (1 - 1e-12)
+        if cost > 0:
+            counts = _count(order[0, begin:end], value, values)
+            found = _search(codes, narrowest, value, order, begin, end, counts, least, least, cost, places)
+            best_a, best_k = found[0], found[1]
             if best_a < 0:
-                best, best_a, best_k = _search(
-                    codes, narrowest, first, last, link_value, link_share, largest, value, order, begin, end,
-                    smallest, counts, least, tightest, best, places, True,
-                )  # fmt: skip
+                least, most = _read(order[0, begin:end], first, last, link_value, link_share, largest, values)
+                found = _search(codes, narrowest, value, order, begin, end, counts, least, most, cost, places)
+                best_a, best_k = found[0], found[1]
+                if best_a < 0 and found[2]:
+                    best_a, best_k = _search_exactly(
+                        codes, narrowest, first, last, link_value, link_share, largest, value, order, begin, end,
+                        counts, most, cost, places,
+                    )  # fmt: skip
         if best_a < 0:
             for i in range(begin, end):
                 group[order[0, i]] = begin
@@ -81,23 +80,40 @@ def partition(codes, narrowest, first, last, link_value, link_share, largest, va
                         rest += 1
                 order[a, at:end] = kept[:rest]
         stack.append((begin, best_k))
+        limits.append(least)
         stack.append((best_k, end))
+        limits.append(least)
 
 
 @njit(cache=True, nogil=True)
-def _read(people, first, last, link_value, link_share, largest, value, counts, least):
-    """Count the values of some people, and what all of them admit; return the extremes of `largest`."""
-    counts[:] = 0
-    least[:] = 2.0
-    tightest, loosest = 2.0, 0.0
+def _count(people, value, values):
+    """int64[V]: how many of some people have each value."""
+    counts = np.zeros(values, np.int64)
     for person in people:
         counts[value[person]] += 1
-        tightest = min(tightest, largest[person])
-        loosest = max(loosest, largest[person])
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def _read(people, first, last, link_value, link_share, largest, values):
+    """float64[V + 1] twice: the smallest, and the largest, share of each value that one of some people admits.
+
+    The last entries are for values without a link.
+    """
+    least, most = np.full(values + 1, 2.0), np.zeros(values + 1)
+    links = np.zeros(values, np.int64)
+    for person in people:
+        least[values] = min(least[values], largest[person])
+        most[values] = max(most[values], largest[person])
         for link in range(first[person], last[person]):
-            v = link_value[link]
-            least[v] = min(least[v], link_share[link])
-    return tightest, loosest
+            v, share = link_value[link], link_share[link]
+            links[v] += 1
+            least[v], most[v] = min(least[v], share), max(most[v], share)
+    for v in range(values):
+        least[v] = min(least[v], least[values])
+        if links[v] < len(people):
+            most[v] = most[values]
+    return least, most
 
 
 @njit(cache=True, nogil=True)
@@ -113,50 +129,83 @@ def _length(codes, narrowest, people):
 
 
 @njit(cache=True, nogil=True)
-def _search(
-    codes, narrowest, first, last, link_value, link_share, largest, value, order, begin, end,
-    smallest, counts, least, tightest, best, places, exactly,
-):  # fmt: skip
-    """The best cut that holds: its cost, its attribute (-1 if there is none) and its position.
+def _search(codes, narrowest, value, order, begin, end, counts, least, most, best, places):
+    """The best cut of which both parts hold even if everybody in them admits no more than `least`.
 
-    With the limits of all people of both parts for each part, which is fast and may miss cuts; or `exactly`.
+    Returns
+    -------
+    int
+        Its attribute, -1 if there is none.
+    int
+        Its position.
+    bool
+        Whether there is a cut of which both parts might hold, as far as `most` tells.
     """
-    attributes, values = codes.shape[1], len(counts)
-    best_a, best_k = -1, 0
-    for a in range(attributes):
-        number = _places(codes[:, a], order[a], begin, end, smallest, places)
+    values = len(counts)
+    best_a, best_k, is_plausible = -1, 0, False
+    smallest = _smallest(most[values], end - begin)
+    for a in range(codes.shape[1]):
+        number = _places(codes[:, a], order[a], begin, end, smallest, places[a])
         if number == 0:
             continue
-        costs = _costs(codes, narrowest, order[a], begin, end, places, number)
-        if costs.min() >= best:
-            continue
-        if exactly:
-            left, right = _limits(
-                order[a], begin, end, places, number, first, last, link_value, link_share, largest, values
-            )
+        costs = _costs(codes, narrowest, order[a], begin, end, places[a], number)
         within = np.zeros(values, np.int64)
         at = begin
         for j in range(number):
-            k = places[j]
+            k = places[a, j]
             while at < k:
                 within[value[order[a, at]]] += 1
                 at += 1
-            if costs[j] >= best:
-                continue
-            one, other = k - begin, end - k
-            holds = True
-            for v in range(values):
-                inside, outside = within[v], counts[v] - within[v]
-                if exactly:
-                    mine, theirs = min(left[j, v], left[j, values]), min(right[j, v], right[j, values])
-                else:
-                    mine = theirs = min(least[v], tightest)
-                if inside > mine * one or outside > theirs * other:
-                    holds = False
-                    break
-            if holds:
+            if costs[j] < best:
+                is_plausible = is_plausible or _hold(within, counts, most, most, k - begin, end - k)
+                if _hold(within, counts, least, least, k - begin, end - k):
+                    best, best_a, best_k = costs[j], a, k
+    return best_a, best_k, is_plausible
+
+
+@njit(cache=True, nogil=True)
+def _search_exactly(
+    codes, narrowest, first, last, link_value, link_share, largest, value, order, begin, end, counts, most, best, places
+):
+    """The best cut of which both parts hold: its attribute, -1 if there is none, and its position."""
+    values = len(counts)
+    best_a, best_k = -1, 0
+    smallest = _smallest(most[values], end - begin)
+    for a in range(codes.shape[1]):
+        number = _places(codes[:, a], order[a], begin, end, smallest, places[a])
+        if number == 0:
+            continue
+        costs = _costs(codes, narrowest, order[a], begin, end, places[a], number)
+        if costs.min() >= best:
+            continue
+        left, right = _limits(
+            order[a], begin, end, places[a], number, first, last, link_value, link_share, largest, values
+        )
+        within = np.zeros(values, np.int64)
+        at = begin
+        for j in range(number):
+            k = places[a, j]
+            while at < k:
+                within[value[order[a, at]]] += 1
+                at += 1
+            if costs[j] < best and _hold(within, counts, left[j], right[j], k - begin, end - k):
                 best, best_a, best_k = costs[j], a, k
-    return best, best_a, best_k
+    return best_a, best_k
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _smallest(loosest, size):
+    """No part smaller than the largest ratio that one of its members needs holds."""
+    return size if loosest * size < 1 else max(1, int(np.ceil(1 / loosest - 1e-9)))
+
+
+@njit(cache=True, nogil=True)
+def _hold(within, counts, left, right, one, other):
+    """Whether no value has a larger share of the parts of a cut, of sizes `one` and `other`, than it may have."""
+    for v in range(len(counts)):
+        if within[v] > left[v] * one or counts[v] - within[v] > right[v] * other:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -209,27 +258,29 @@ def _costs(codes, narrowest, order, begin, end, places, number):
 
 @njit(cache=True, nogil=True)
 def _limits(order, begin, end, places, number, first, last, link_value, link_share, largest, values):
-    """float64[number, V + 1] twice: what all to the left, and all to the right, of each cut admit of each value."""
-    left = np.full((number, values + 1), 2.0)
-    right = np.full((number, values + 1), 2.0)
+    """float64[number, V] twice: what all to the left, and all to the right, of each cut admit of each value."""
+    pieces = np.full((number + 1, values + 1), 2.0)
     piece = 0
     for i in range(begin, end):
         while piece < number and i >= places[piece]:
             piece += 1
         person = order[i]
-        # A piece between two cuts is to the left of the one after it, and to the right of the one before.
-        for side in range(2):
-            if (side == 0 and piece == number) or (side == 1 and piece == 0):
-                continue
-            limits = left[piece] if side == 0 else right[piece - 1]
-            limits[values] = min(limits[values], largest[person])
-            for link in range(first[person], last[person]):
-                v = link_value[link]
-                limits[v] = min(limits[v], link_share[link])
-    for j in range(1, number):
-        for v in range(values + 1):
-            left[j, v] = min(left[j, v], left[j - 1, v])
-            right[number - 1 - j, v] = min(right[number - 1 - j, v], right[number - j, v])
+        pieces[piece, values] = min(pieces[piece, values], largest[person])
+        for link in range(first[person], last[person]):
+            v = link_value[link]
+            pieces[piece, v] = min(pieces[piece, v], link_share[link])
+    left, right = np.empty((number, values)), np.empty((number, values))
+    for v in range(values):
+        for j in range(number + 1):
+            pieces[j, v] = min(pieces[j, v], pieces[j, values])
+        lowest = 2.0
+        for j in range(number):
+            lowest = min(lowest, pieces[j, v])
+            left[j, v] = lowest
+        lowest = 2.0
+        for j in range(number - 1, -1, -1):
+            lowest = min(lowest, pieces[j + 1, v])
+            right[j, v] = lowest
     return left, right
 
 
