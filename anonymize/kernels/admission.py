@@ -15,8 +15,8 @@ def admit(
     are admitted already: nobody's own value decides whether they are.
 
     1. The first `unseen` of the order are admitted.
-    2. Others are admitted if their limits exceed the shares that are expected (of those admitted so far, and
-       `expected`) by `factor`.
+    2. Others are admitted if the limits of their links exceed the shares that are expected (of those admitted so
+       far, and `expected`) by `factor`. Somebody without a link admits as much as somebody new.
     3. Once `sample` people were asked and one more could join whatever their value, somebody else has to leave
        every limit unbroken too, their own included, whatever their value.
 
@@ -66,7 +66,7 @@ def admit(
                 if not is_settled and (asking > 0 or position >= sample):
                     is_settled = _has_room(counts, least, placed)
                 total = placed + weight
-                if not _exceed(person, first, last, link_value, link_share, largest, counts, expected, factor, total):
+                if not _exceed(person, first, last, link_value, link_share, counts, expected, factor, total):
                     continue
                 if is_settled and not (
                     _has_room(counts, least, placed)
@@ -114,11 +114,8 @@ def _has_own_room(person, first, last, link_value, link_share, largest, counts, 
 
 
 @njit(cache=True, inline="always")
-def _exceed(person, first, last, link_value, link_share, largest, counts, expected, factor, total):
-    """Whether a person's limits exceed the shares that are expected by the factors."""
-    for v in range(len(counts)):
-        if (counts[v] + expected[v]) * factor[v] > largest[person] * total:
-            return False
+def _exceed(person, first, last, link_value, link_share, counts, expected, factor, total):
+    """Whether the limits of a person's links exceed the shares that are expected by the factors."""
     for link in range(first[person], last[person]):
         v = link_value[link]
         if (counts[v] + expected[v]) * factor[v] > link_share[link] * total:
