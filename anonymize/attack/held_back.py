@@ -1,7 +1,7 @@
 """Are people held back for the value they have? An attack on those who are missing from a release.
 
-An adversary who knows who was in the table, and sees who is not in the release, asks why. If people were held back
-because too little of their budget remains for the very value they have now, the value that they were linked
+An adversary who knows who was in the table, and sees who is not in the release, asks why. If people were held
+back because too little of their budget remains for the very value they have now, the value that they were linked
 to most would be theirs more often than among people who are placed and were linked to it as much.
 """
 
@@ -40,7 +40,8 @@ def held_back_for_their_value(people: pl.DataFrame, suspected: pl.DataFrame) -> 
     Returns
     -------
     dict
-        `held_back`: how many were compared; `hits`: how many of them have the suspected value; `expected`: how
+        `held_back`: how many were compared; `hits`: how many of them have the suspected value; `expected`:
+        how
         many should, if held back or not made no difference; `p`: the probability of at least so many hits by
         chance.
     """

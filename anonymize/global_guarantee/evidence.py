@@ -1,7 +1,7 @@
 """What is counted of a candidate under the global guarantee before it may be published.
 
-The ledger is posted a second time here, from the tables as they would be published and from the linkage, by other code
-than the principle's.
+The ledger is posted a second time here, from the tables as they would be published and from the linkage, by
+other code than the principle's.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Posting:
     """int64[P]: l of the strictest promise each person in the ledger was ever given."""
 
 
-def post_again(values: pl.DataFrame, candidate: Candidate, before: State, l: int) -> Posting:  # noqa: E741
+def post_again(values: pl.DataFrame, candidate: Candidate, before: State, l: int) -> Posting:
     """What the ledger should be after a release.
 
     Parameters
@@ -105,7 +105,9 @@ def post_again(values: pl.DataFrame, candidate: Candidate, before: State, l: int
     today = hosts.join(shares.sort("group_id", "value_id"), on="group_id", maintain_order="left_right")
     posting.promised[hosts["owner"].to_numpy()] = l
     missing = candidate.linkage.height - hosts.height
-    missing += _add(posting, keys, today["owner"], today["value_id"], today["spent"], number, is_of_today=True)
+    missing += _add(
+        posting, keys, today["owner"], today["value_id"], today["spent"], number, is_of_today=True
+    )
 
     if before.tables:
         register = before.tables["people"].join(known, on=PSEUDONYM, how="left", maintain_order="left")
@@ -145,17 +147,19 @@ def _add(
 
 
 def breach_probability(posting: Posting) -> pl.DataFrame:
-    """`l`, `people`, `links`, `above`, `largest`, `promised`: one row for each promise that people hosted were given.
+    """`l`, `people`, `links`, `above`, `largest`, `promised`: one row for each l.
 
-    `links` are those of this release, `above` those that take a person above the promise, `largest` is the largest
-    probability among them of ever having had the value. A link that this release has not touched is a matter of
-    the releases that made it: l may have been raised since.
+    An l is there if people hosted were promised it.
+
+    `links` are those of this release, `above` those that take a person above the promise, `largest` is the
+    largest probability among them of ever having had the value. A link that this release has not touched is a
+    matter of the releases that made it: l may have been raised since.
     """
     owner = posting.owner[posting.is_of_today]
     promised = posting.promised[owner]
     probability = -np.expm1(-posting.spent[posting.is_of_today])
     rows = []
-    for l in np.unique(promised).tolist():  # noqa: E741
+    for l in np.unique(promised).tolist():
         is_here = promised == l
         above = int((probability[is_here] > 1 / l + ROUNDING).sum())
         people = len(np.unique(owner[is_here]))
@@ -169,9 +173,9 @@ def ledger(
 ) -> pl.DataFrame:
     """One row: `people`, `links`, `wrong`, `forgotten`, `forgotten_early`, `weakened`.
 
-    `wrong` are links that should be in the ledger with another sum, or at all, or should not be; `forgotten` people
-    who are not in it any more, `forgotten_early` those of them who are here or may not be forgotten yet, `weakened`
-    people with a weaker promise than they were given.
+    `wrong` are links that should be in the ledger with another sum, or at all, or should not be; `forgotten`
+    people who are not in it any more, `forgotten_early` those of them who are here or may not be forgotten
+    yet, `weakened` people with a weaker promise than they were given.
 
     Parameters
     ----------

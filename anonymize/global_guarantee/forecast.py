@@ -1,8 +1,8 @@
 """For how many more releases people can be placed, before it happens.
 
-A forecast assumes that every release to come is like the last one: the same shares of values, and every person linked
-to every value of the table again, with the largest share that the strategy admits. It is cautious: groups are
-usually more even than that, and people stay longer. Nobody's current value is used.
+A forecast assumes that every release to come is like the last one: the same shares of values, and every
+person linked to every value of the table again, with the largest share that the strategy admits. It is
+cautious: groups are usually more even than that, and people stay longer. Nobody's current value is used.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def forecast(state: State, contract: Contract) -> pl.DataFrame:
 
 
 def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> np.ndarray:
-    """float64[budgets, V, HORIZON]: the most that may be spent for 1, 2, … more releases; -1 if nothing will do.
+    """float64[budgets, V, HORIZON]: the most that may be spent for 1, 2, … more releases.
 
-    Found by bisection, since the releases that are left never increase with what is spent.
+    -1 if nothing will do. Found by bisection, since the releases that are left never increase with what is spent.
     """
     shape = (len(whole), len(needed), HORIZON)
     budgets, needs = whole[:, None, None], needed[None, :, None]
@@ -75,7 +75,7 @@ def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> np.nda
 
 
 def forecast_figures(table: pl.DataFrame) -> Mapping[str, int]:
-    """A forecast as figures for the manifest: people who can be placed in no, or in at most one, more release."""
+    """A forecast as figures for the manifest: people who can be placed in no more releases, or in one."""
     return {
         "placed_no_more": int(table.filter(pl.col("releases_left") == 0)["people"].sum()),
         "placed_once_more": int(table.filter(pl.col("releases_left") == 1)["people"].sum()),
@@ -94,11 +94,11 @@ def forecast_words(table: pl.DataFrame) -> str:
     return "if releases stay as the last one, at least: " + ", ".join(parts)
 
 
-def longest_plan(l: int, share: float) -> int:  # noqa: E741
+def longest_plan(l: int, share: float) -> int:
     """In how many releases at most a value of a share can be linked to a person, whatever the strategy.
 
-    Nobody can do better than the table: with the share q of a value in every release, the probability of ever having
-    had it is 1 - (1 - q)^k at least, on average over the people.
+    Nobody can do better than the table: with the share q of a value in every release, the probability of ever
+    having had it is 1 - (1 - q)^k at least, on average over the people.
 
     Examples
     --------

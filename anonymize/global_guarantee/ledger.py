@@ -1,8 +1,8 @@
 """The ledger: per person and value, what the releases so far have spent of the budget.
 
-Only a release whose group holds a value spends anything on it (Lemma 5.1), so a row of the ledger is a link: a
-person, and a value that some group of theirs held. Nobody pays for values they were never near. People who leave
-stay in the ledger, because they may return.
+Only a release whose group holds a value spends anything on it (Lemma 5.1), so a row of the ledger is a link:
+a person, and a value that some group of theirs held. Nobody pays for values they were never near. People who
+leave stay in the ledger, because they may return.
 
 Wong, Fu, Liu, Wang and Xu, Preserving individual privacy in serial data publishing, Lemmas 4.2 and 5.1.
 """
@@ -47,10 +47,10 @@ class Ledger:
     """What a series remembers of the people it published."""
 
     people: pl.DataFrame
-    """`pseudonym`, `l` (of the strictest promise they were ever published under), `last_seen` (the number of the
-    last release they were in the table for, placed or held back). A person's row keeps its position."""
+    """`pseudonym`, `l` (of the strictest promise they were ever published under), `last_seen` (the number of
+    the last release they were in the table for, placed or held back). A person's row keeps its position."""
     links: pl.DataFrame
-    """`person` (row in `people`), `value_id` (row in `values`), `spent` (of the budget -ln(1 - 1/l)); sorted."""
+    """`person` (row in `people`), `value_id` (row in `values`), `spent` (of -ln(1 - 1/l)); sorted."""
     values: pl.DataFrame
     """`value`, `tuples` in the last release that had any: what the next one is expected to be like."""
     number: int = 0
@@ -78,7 +78,7 @@ class Ledger:
         links = np.bincount(self.links["person"].to_numpy(), minlength=self.people.height)
         return np.concatenate([[0], np.cumsum(links)]).astype(np.int64)
 
-    def accounts(self, pseudonyms: pl.Series, strategy: Strategy, l: int) -> Accounts:  # noqa: E741
+    def accounts(self, pseudonyms: pl.Series, strategy: Strategy, l: int) -> Accounts:
         """What each of some people admits of their next group.
 
         A person's budget is that of the strictest promise they were published under, or of today's if that is
@@ -93,7 +93,7 @@ class Ledger:
         l
             The contract's.
         """
-        account = self._rows(pseudonyms)
+        account = _rows(self.people, pseudonyms)
         promised = np.append(np.maximum(self.people["l"].to_numpy(), l), l)
         whole = budget(promised)
         most = strategy.allowance(np.zeros(len(whole)), whole)
@@ -118,7 +118,7 @@ class Ledger:
         value_id: np.ndarray,
         values: pl.Series,
         number: int,
-        l: int,  # noqa: E741
+        l: int,
     ) -> Ledger:
         """The ledger after a release.
 
@@ -142,7 +142,7 @@ class Ledger:
             return replace(self, people=self._seen(people[PSEUDONYM], hosted, number, l), number=number)
         known, kept = self._values_after(value_id[hosted], values)
         register = self._seen(people[PSEUDONYM], hosted, number, l)
-        account = Ledger(register, self.links, self.values)._rows(people[PSEUDONYM].filter(hosted))
+        account = _rows(register, people[PSEUDONYM].filter(hosted))
         of_account = np.full(register.height, -1, np.int64)
         of_account[account] = group[hosted]
         new = register.height - self.people.height
@@ -158,7 +158,9 @@ class Ledger:
         return Ledger(people=register, links=links, values=known, number=number)
 
     def forget(self, after: int | None) -> Ledger:
-        """The ledger without the people who were absent from the last `after` releases; all stay if it is None.
+        """The ledger without the people who were absent from the last `after` releases.
+
+        All stay if it is None.
 
         What this gives up: somebody who returns afterwards has a whole budget again. Over f + 1 stays with
         forgetting in between, the probability of ever having had a value is at most 1 - (1 - 1/l)^(f + 1).
@@ -182,15 +184,7 @@ class Ledger:
             links=self.links.with_columns(person=position.gather(person)).filter(keep.gather(person)),
         )
 
-    def _rows(self, pseudonyms: pl.Series) -> np.ndarray:
-        """int64[N]: the row of each person in `people`, -1 for people who are not in it."""
-        known = self.people.select(PSEUDONYM).with_row_index("account")
-        found = pseudonyms.to_frame(PSEUDONYM).join(
-            known, on=PSEUDONYM, how="left", maintain_order="left"
-        )
-        return found["account"].cast(pl.Int64).fill_null(-1).to_numpy()
-
-    def _seen(self, pseudonyms: pl.Series, hosted: np.ndarray, number: int, l: int) -> pl.DataFrame:  # noqa: E741
+    def _seen(self, pseudonyms: pl.Series, hosted: np.ndarray, number: int, l: int) -> pl.DataFrame:
         """`people` after a release: who was in the table, and what everybody hosted was promised."""
         today = pl.DataFrame({PSEUDONYM: pseudonyms, "hosted": hosted})
         seen = pl.lit(number, pl.Int32)
@@ -214,6 +208,13 @@ class Ledger:
         return known.cast({"tuples": pl.Int64}), (np.cumsum(is_known) - 1).astype(np.int32)
 
 
+def _rows(register: pl.DataFrame, pseudonyms: pl.Series) -> np.ndarray:
+    """int64[N]: the row of each person in the ledger's `people`, -1 for people who are not in it."""
+    known = register.select(PSEUDONYM).with_row_index("account")
+    found = pseudonyms.to_frame(PSEUDONYM).join(known, on=PSEUDONYM, how="left", maintain_order="left")
+    return found["account"].cast(pl.Int64).fill_null(-1).to_numpy()
+
+
 def _read_only(column: pl.Series) -> np.ndarray:
     """A column as an array that is never written to: a kernel is compiled for one kind of array alone."""
     array = column.to_numpy()
@@ -222,7 +223,7 @@ def _read_only(column: pl.Series) -> np.ndarray:
 
 
 def _spendings(group: np.ndarray, value_id: np.ndarray, values: int) -> tuple[np.ndarray, ...]:
-    """The values of each group and what the group spends on them: `group_first`, `group_value`, `group_spends`."""
+    """What each group spends on its values: `group_first`, `group_value`, `group_spends`."""
     tuples = np.bincount(group)
     held, count = np.unique(group * values + value_id, return_counts=True)
     in_group = held // values

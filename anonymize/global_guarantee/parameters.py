@@ -23,25 +23,25 @@ class GlobalGuarantee(Parameters):
 
     name: Literal["global_guarantee"]
     """`global_guarantee`"""
-    l: StrictInt  # noqa: E741 - the paper's name
+    l: StrictInt
     """The probability that a person ever had a value is at most 1/l, for every value. At least 2."""
     strategy: Literal["constant_ratio", "geometric", "minimum"]
-    """How much of a person's budget one release may spend: an equal part for each of `releases`, the share 1 - a
-    of what remains, or all that remains."""
+    """How much of a person's budget one release may spend: an equal part for each of `releases`, the share 1
+    - a of what remains, or all that remains."""
     releases: StrictInt | None = None
     """For `constant_ratio`: how many releases may link a person to one value. At least 1."""
     a: Annotated[StrictFloat | None, BeforeValidator(_share)] = None
     """For `geometric`: the share of the remaining budget that a release leaves to later ones, 0 < a < 1; 0.5
     if it is not given."""
     on_ineligible: Literal["refuse", "wait"] = "refuse"
-    """When nobody can be placed (a value is too frequent in the whole table): no release, or a release without
-    rows that holds back everybody, whatever their value."""
+    """When nobody can be placed (a value is too frequent in the whole table): no release, or a release
+    without rows that holds back everybody, whatever their value."""
     forget_after: StrictInt | None = None
     """People absent from this many releases in a row are forgotten. Without it, nobody ever is."""
 
     @field_validator("l")
     @classmethod
-    def _check_l(cls, l: int) -> int:  # noqa: E741
+    def _check_l(cls, l: int) -> int:
         if l < 2:
             raise ValueError(f"l ({l}) must be at least 2")
         return l
@@ -59,27 +59,29 @@ class GlobalGuarantee(Parameters):
             raise ValueError("releases is missing: constant_ratio divides the budget among so many releases")
         for key, owner in (("releases", "constant_ratio"), ("a", "geometric")):
             if getattr(self, key) is not None and self.strategy != owner:
-                raise ValueError(f"{key} is a parameter of strategy {owner}, not of {self.strategy}: leave it out")
+                raise ValueError(
+                    f"{key} is a parameter of strategy {owner}, not of {self.strategy}: leave it out"
+                )
         return self
 
 
 def faults(contract: Contract) -> list[tuple[str, str]]:
     """Faults of a contract under the global guarantee: fewer declared values than l."""
-    values, l = contract.sensitive.values, contract.principle.l  # noqa: E741
+    values, l = contract.sensitive.values, contract.principle.l
     if values is None or len(values) >= l:
         return []
-    return [("principle", f"l ({l}) needs as many sensitive values, and sensitive.values lists {len(values)}")]
+    return [
+        ("principle", f"l ({l}) needs as many sensitive values, and sensitive.values lists {len(values)}")
+    ]
 
 
 def transient_refusal(contract: Contract) -> list[tuple[str, str]]:
     """The fault of any other principle's contract whose sensitive values are declared transient."""
     if contract.sensitive.semantics != "transient":
         return []
-    return [
-        (
-            "sensitive.semantics",
-            f"transient values come and go, and {contract.principle.name} protects values that persist: a person"
-            " has had many of them, and nothing bounds the probability of ever having had one. Use the principle"
-            " global_guarantee, or say persistent if values change by way of exception",
-        )
-    ]
+    words = (
+        f"transient values come and go, and {contract.principle.name} protects values that persist: a person has"
+        " had many of them, and nothing bounds the probability of ever having had one. Use the principle"
+        " global_guarantee, or say persistent if values change by way of exception"
+    )
+    return [("sensitive.semantics", words)]

@@ -1,8 +1,8 @@
 """Groups: the table is cut in two, and again, as long as everybody's limits hold in both parts.
 
-First by how much people admit, then by quasi-identifiers (kernel `partition`). A person who admits little needs a
-group that is nearly as even as the table, which is a large one; everybody else in it would be in a large one too.
-How much somebody admits follows from the published past.
+First by how much people admit, then by quasi-identifiers (kernel `partition`). A person who admits little
+needs a group that is nearly as even as the table, which is a large one; everybody else in it would be in a
+large one too. How much somebody admits follows from the published past.
 
 Wong, Fu, Liu, Wang and Xu, Preserving individual privacy in serial data publishing, sections 5.2 and 6.
 """
@@ -21,7 +21,8 @@ from anonymize.kernels import partition as kernel
 LEVELS = 64
 """Into so many levels of looseness people are sorted at most."""
 GAIN = 2.0
-"""Somebody is set apart who has less than half of the margin of the person in the middle: four times the group."""
+"""People are set apart who have less than half of the margin of the person in the middle: they need four
+times the group."""
 
 
 def partition(
@@ -79,14 +80,12 @@ def set_apart(accounts: Accounts, value_id: np.ndarray, values: int) -> np.ndarr
     )  # fmt: skip
     margin = np.full(len(levels) + 1, np.inf)
     np.minimum.at(margin, level, slack - 1)
-    ends = _ends(counts, least, margin, level, slack)
+    ends = _ends(counts, least, margin)
     return np.searchsorted(ends, level, side="right")
 
 
-def _ends(
-    counts: np.ndarray, least: np.ndarray, margin: np.ndarray, level: np.ndarray, slack: np.ndarray
-) -> np.ndarray:
-    """The levels that strata end before: the tightest stratum that holds is cut off, and so on with the others."""
+def _ends(counts: np.ndarray, least: np.ndarray, margin: np.ndarray) -> np.ndarray:
+    """The levels that strata end before: the tightest stratum that holds is cut off, and so on."""
     people = counts.sum(axis=1)
     stop, ends = len(counts), []
     while stop > 1:

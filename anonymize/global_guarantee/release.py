@@ -123,7 +123,7 @@ def _positions(column: pl.Series, values: pl.Series, sensitive: Sensitive) -> np
 
 
 def _as_shares(codes: pl.DataFrame, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Quasi-identifiers as shares of their domains, float64[N, d], and minimum widths likewise, float64[d]."""
+    """Quasi-identifiers as shares of their domains, float64[N, d], and minimum widths, float64[d]."""
     columns, narrowest = [], []
     for column, qi in schema.attributes():
         low, high = code_domain(qi)
@@ -157,12 +157,12 @@ def _why_not(number: int, accounts: Accounts, value_id: np.ndarray, parameters) 
             longest = longest_plan(parameters.l, most / number)
             way_out = f"plan for fewer releases (at most {longest} with this table), {way_out}"
         return (
-            f"the most frequent sensitive value has {most} of {number} people, and a group may have {admits:.1%} of one"
-            f" value at most: {way_out}"
+            f"the most frequent sensitive value has {most} of {number} people, and a group may have {admits:.1%}"
+            f" of one value at most: {way_out}"
         )
     return (
-        f"nobody can be placed: of {number} people {new} are new, and the others have too little of their budgets"
-        f" left for the values of this table; {way_out}"
+        f"nobody can be placed: of {number} people {new} are new, and the others have too little of their"
+        f" budgets left for the values of this table; {way_out}"
     )
 
 
@@ -180,5 +180,7 @@ def _figures(
         "largest_group": int(sizes.max(initial=0)),
         "links": after.links.height,
         "remembered": after.people.height,
-        "forgotten": before.people.height + int((placed & (accounts.account < 0)).sum()) - after.people.height,
+        "forgotten": before.people.height
+        + int((placed & (accounts.account < 0)).sum())
+        - after.people.height,
     }

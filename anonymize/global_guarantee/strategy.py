@@ -1,11 +1,12 @@
 """How much one release may add to the probability that a person ever had a value.
 
-A release in whose group a value has the share 1/r multiplies the probability of never having had it by 1 - 1/r. In
-logarithms it **spends** -ln(1 - 1/r) of a **budget** of -ln(1 - 1/l), and the guarantee holds as long as no more is
-spent than the budget. A strategy says how much of it the next release may spend. All arrays may have any shape.
+A release in whose group a value has the share 1/r multiplies the probability of never having had it by 1 -
+1/r. In logarithms it **spends** -ln(1 - 1/r) of a **budget** of -ln(1 - 1/l), and the guarantee holds as long
+as no more is spent than the budget. A strategy says how much of it the next release may spend. All arrays may
+have any shape.
 
-Wong, Fu, Liu, Wang and Xu, Preserving individual privacy in serial data publishing: Lemma 4.2 (products of 1 - 1/r),
-Theorem 5.1 (minimum ratio), section 6.1 (constant ratio).
+Wong, Fu, Liu, Wang and Xu, Preserving individual privacy in serial data publishing: Lemma 4.2 (products of 1
+- 1/r), Theorem 5.1 (minimum ratio), section 6.1 (constant ratio).
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ import numpy as np
 from anonymize.global_guarantee.parameters import FIRST_SHARE, GlobalGuarantee
 
 ROUNDING = 1e-12
-"""Relative. A minimum ratio of 9 is to admit a group of 9 whatever logarithms round to; a thousand releases that
-each use it stay within 1e-9 of the budget."""
+"""Relative. A minimum ratio of 9 is to admit a group of 9 whatever logarithms round to; a thousand releases
+that each use it stay within 1e-9 of the budget."""
 
 
-def budget(l: int | np.ndarray) -> np.ndarray:  # noqa: E741 - the paper's name
+def budget(l: int | np.ndarray) -> np.ndarray:
     """-ln(1 - 1/l): what may be spent on one value of one person, over all releases."""
     return -np.log1p(-1 / np.asarray(l, np.float64))
 
 
 def spending(share: float | np.ndarray) -> np.ndarray:
-    """-ln(1 - share): what a release spends in whose group a value has a share, 1/r; infinite if it has all of it."""
+    """-ln(1 - share): what a release spends on a value with a share, 1/r, of the group; infinite for all of it."""
     with np.errstate(divide="ignore"):
         return -np.log1p(-np.asarray(share, np.float64))
 
@@ -74,13 +75,13 @@ class ConstantRatio:
 class Geometric:
     """Ratios that grow from release to release: each may spend the share 1 - a of what remains.
 
-    This strategy is derived, not quoted: the paper's section on it is not in the text at hand. If every release
-    spends all it may, the i-th spends the share (1 - a) a^(i-1) of the budget, so that
+    This strategy is derived, not quoted: the paper's section on it is not in the text at hand. If every
+    release spends all it may, the i-th spends the share (1 - a) a^(i-1) of the budget, so that
 
         r_i = 1 / (1 - (1 - 1/l)^((1 - a) a^(i - 1))).
 
-    What a release did not spend of that is added to what remains. The budget never runs out, but the shares that it
-    admits shrink: below the share that a value has in the whole table, no group will do.
+    What a release did not spend of that is added to what remains. The budget never runs out, but the shares
+    that it admits shrink: below the share that a value has in the whole table, no group will do.
     """
 
     a: float
@@ -95,8 +96,8 @@ class Geometric:
 class Minimum:
     """The minimum ratio: a release may spend all that remains.
 
-    The smallest groups now, and none later: a release that spends everything leaves nothing, and a person whose
-    budget is spent on one value is held back in all later ones.
+    The smallest groups now, and none later: a release that spends everything leaves nothing, and a person
+    whose budget is spent on one value is held back in all later ones.
 
     References
     ----------

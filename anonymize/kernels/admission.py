@@ -10,14 +10,16 @@ def admit(
 ):
     """Which people are placed, so that all of them together make a group that holds.
 
-    A group holds if no value has a larger share of it than any of its members admits. People are asked in turn,
-    and whoever is admitted is never sent away. All that is looked at is public, but for the values of people who
-    are admitted already: nobody's own value decides whether they are.
+    A group holds if no value has a larger share of it than any of its members admits. People are asked in
+    turn, and whoever is admitted is never sent away. All that is looked at is public, but for the values of
+    people who are admitted already: nobody's own value decides whether they are.
 
     1. The first `unseen` of the order are admitted.
-    2. Others are admitted if the limits of their links exceed the shares that are expected (of those admitted so
+    2. Others are admitted if the limits of their links exceed the shares that are expected (of those admitted
+    so
        far, and `expected`) by `factor`. Somebody without a link admits as much as somebody new.
-    3. Once `sample` people were asked and one more could join whatever their value, somebody else has to leave
+    3. Once `sample` people were asked and one more could join whatever their value, somebody else has to
+    leave
        every limit unbroken too, their own included, whatever their value.
 
     Parameters
@@ -95,7 +97,7 @@ def admit(
 def _has_room(counts, least, placed):
     """Whether one more tuple of any value leaves every share within the limits of all who are admitted."""
     values = len(counts)
-    for v in range(values):
+    for v in range(values):  # noqa: SIM110 - numba compiles loops
         if counts[v] + 1 > min(least[v], least[values]) * (placed + 1):
             return False
     return True

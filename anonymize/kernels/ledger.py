@@ -74,7 +74,8 @@ def fewest_releases(first, value, spent, promise, limits):
     promise
         int64[P]: which budget each person has.
     limits
-        float64[budgets, V, H]: the most that may be spent on each value for 1, 2, … H more releases; descending.
+        float64[budgets, V, H]: the most that may be spent on each value for 1, 2, … H more releases;
+        descending.
     """
     left = np.empty(len(promise), np.int64)
     for p in range(len(promise)):

@@ -1,7 +1,7 @@
 """Split people top-down on their quasi-identifiers, as long as every member's limits hold in both parts.
 
-Wong et al., Preserving individual privacy in serial data publishing, section 5.2: a group that breaks a limit has
-no partition that keeps it, so a part that fails need not be split further.
+Wong et al., Preserving individual privacy in serial data publishing, section 5.2: a group that breaks a limit
+has no partition that keeps it, so a part that fails need not be split further.
 """
 
 import numpy as np
@@ -12,12 +12,16 @@ CUTS = 48
 
 
 @njit(cache=True, nogil=True)
-def partition(codes, narrowest, first, last, link_value, link_share, largest, value, values, start, stop, order, group):
-    """Write the group of everybody in `order[:, start:stop]` into `group`: the position in `order` it begins at.
+def partition(
+    codes, narrowest, first, last, link_value, link_share, largest, value, values, start, stop, order, group
+):
+    """Write the group of everybody in `order[:, start:stop]` into `group`.
 
-    The cut with the smallest sum, over both parts, of people times interval lengths is taken among those where both
-    parts hold. Cuts lie between different codes, and look at quasi-identifiers alone: values decide whether a
-    cut holds, never on which side of it a person is.
+    A group is known by the position in `order` it begins at.
+
+    The cut with the smallest sum, over both parts, of people times interval lengths is taken among those
+    where both parts hold. Cuts lie between different codes, and look at quasi-identifiers alone: values
+    decide whether a cut holds, never on which side of it a person is.
 
     Parameters
     ----------
@@ -58,8 +62,8 @@ def partition(codes, narrowest, first, last, link_value, link_share, largest, va
                 best_a, best_k = found[0], found[1]
                 if best_a < 0 and found[2]:
                     best_a, best_k = _search_exactly(
-                        codes, narrowest, first, last, link_value, link_share, largest, value, order, begin, end,
-                        counts, most, cost, places,
+                        codes, narrowest, first, last, link_value, link_share, largest, value, order, begin,
+                        end, counts, most, cost, places,
                     )  # fmt: skip
         if best_a < 0:
             for i in range(begin, end):
@@ -96,7 +100,7 @@ def _count(people, value, values):
 
 @njit(cache=True, nogil=True)
 def _read(people, first, last, link_value, link_share, largest, values):
-    """float64[V + 1] twice: the smallest, and the largest, share of each value that one of some people admits.
+    """float64[V + 1] twice: the smallest, and the largest, share of each value that somebody admits.
 
     The last entries are for values without a link.
     """
@@ -165,7 +169,21 @@ def _search(codes, narrowest, value, order, begin, end, counts, least, most, bes
 
 @njit(cache=True, nogil=True)
 def _search_exactly(
-    codes, narrowest, first, last, link_value, link_share, largest, value, order, begin, end, counts, most, best, places
+    codes,
+    narrowest,
+    first,
+    last,
+    link_value,
+    link_share,
+    largest,
+    value,
+    order,
+    begin,
+    end,
+    counts,
+    most,
+    best,
+    places,
 ):
     """The best cut of which both parts hold: its attribute, -1 if there is none, and its position."""
     values = len(counts)
@@ -201,7 +219,7 @@ def _smallest(loosest, size):
 
 @njit(cache=True, nogil=True)
 def _hold(within, counts, left, right, one, other):
-    """Whether no value has a larger share of the parts of a cut, of sizes `one` and `other`, than it may have."""
+    """Whether both parts of a cut, of sizes `one` and `other`, hold."""
     for v in range(len(counts)):
         if within[v] > left[v] * one or counts[v] - within[v] > right[v] * other:
             return False
@@ -210,7 +228,7 @@ def _hold(within, counts, left, right, one, other):
 
 @njit(cache=True, nogil=True)
 def _places(code, order, begin, end, smallest, places):
-    """Where the people, ordered by an attribute, can be cut: between two codes, leaving enough on both sides."""
+    """Where people in an attribute's order can be cut: between two codes, with enough on both sides."""
     number = 0
     for k in range(begin + smallest, end - smallest + 1):
         if code[order[k - 1]] < code[order[k]]:
@@ -218,7 +236,7 @@ def _places(code, order, begin, end, smallest, places):
             number += 1
     if number <= CUTS:
         return number
-    # Of too many, those nearest to equal parts: their positions ascend, so each is found going on from the last.
+    # Of too many, those nearest to equal parts, in one walk.
     at, chosen = 0, 0
     for j in range(1, CUTS + 1):
         target = begin + (end - begin) * j // (CUTS + 1)
@@ -258,7 +276,7 @@ def _costs(codes, narrowest, order, begin, end, places, number):
 
 @njit(cache=True, nogil=True)
 def _limits(order, begin, end, places, number, first, last, link_value, link_share, largest, values):
-    """float64[number, V] twice: what all to the left, and all to the right, of each cut admit of each value."""
+    """float64[number, V] twice: what everybody to the left, and to the right, of each cut admits of each value."""
     pieces = np.full((number + 1, values + 1), 2.0)
     piece = 0
     for i in range(begin, end):

@@ -34,7 +34,9 @@ def attacked(groups, value) -> float:
     state = None
     for group in groups:
         hosts = pl.DataFrame({"person": ["o"], "group_id": [1]})
-        values = pl.Series("value", group).value_counts(name="tuples").with_columns(group_id=pl.lit(1, pl.Int64))
+        values = (
+            pl.Series("value", group).value_counts(name="tuples").with_columns(group_id=pl.lit(1, pl.Int64))
+        )
         state = breach_probability(link_probabilities(hosts, values), state)
     return state.filter(pl.col("value") == value)["breach"].item()
 
@@ -130,5 +132,5 @@ def test_theorem_5_3_monotonicity():
 
 
 def test_how_long_any_strategy_can_go_on():
-    """Shares of 1/29.41 fill twenty releases with l = 2: no plan of constant ratio is longer than possible."""
+    """Shares of 1/29.4 fill twenty releases with l = 2: no plan can be longer."""
     assert longest_plan(2, 1 / float(ratio(ConstantRatio(20), np.zeros(()), budget(2)))) == 20

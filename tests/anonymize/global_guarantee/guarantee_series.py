@@ -40,7 +40,8 @@ def make_contract(quasi_identifiers=(AGE, TOWN), values=None, **principle) -> Co
             "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
             "identifier": "person",
             "quasi_identifiers": list(quasi_identifiers),
-            "sensitive": {"name": "disease", "semantics": "transient"} | ({"values": values} if values else {}),
+            "sensitive": {"name": "disease", "semantics": "transient"}
+            | ({"values": values} if values else {}),
             "principle": {"name": "global_guarantee", "l": 2} | principle,
         },
         context={"principles": {"global_guarantee": GLOBAL_GUARANTEE.parameters}},
@@ -130,7 +131,9 @@ class Crowd:
         return series
 
 
-def crowd(seed: int, size: int, number_of_values: int, skew=0.0, turnover=0.1, changing=0.3, spread=1.0) -> Crowd:
+def crowd(
+    seed: int, size: int, number_of_values: int, skew=0.0, turnover=0.1, changing=0.3, spread=1.0
+) -> Crowd:
     """A crowd with so many values, evenly spread or skewed."""
     weights = np.arange(1, number_of_values + 1) ** -float(skew)
     return Crowd(
@@ -175,9 +178,11 @@ def series(draw, most_people: int = 200, most_releases: int = 8):
 
 
 def escapes(steps: list[Step]) -> list[dict[tuple, Fraction]]:
-    """After each release, the exact probability that each person never had each value, from what is published.
+    """After each release, the exact probability that each person never had each value, from what is
+    published.
 
-    Written in plain Python from the published rows and who is in which group; nothing is shared with the principle.
+    Written in plain Python from the published rows and who is in which group; nothing is shared with the
+    principle.
     """
     never, after = defaultdict(lambda: Fraction(1)), []
     for step in steps:
