@@ -1,8 +1,8 @@
 """Are people held back for the value they have? An attack on those who are missing from a release.
 
 An adversary who knows who was in the table, and sees who is not in the release, asks why. If people were held
-back because too little of their budget remains for the very value they have now, the value that they were linked
-to most would be theirs more often than among people who are placed and were linked to it as much.
+back because too little of their budget remains for the very value they have now, the value that they were
+linked to most would be theirs more often than among people who are placed and were linked to it as much.
 """
 
 from __future__ import annotations

@@ -80,8 +80,8 @@ def transient_refusal(contract: Contract) -> list[tuple[str, str]]:
     if contract.sensitive.semantics != "transient":
         return []
     words = (
-        f"transient values come and go, and {contract.principle.name} protects values that persist: a person has"
-        " had many of them, and nothing bounds the probability of ever having had one. Use the principle"
+        f"transient values come and go, and {contract.principle.name} protects values that persist: a person"
+        " has had many of them, and nothing bounds the probability of ever having had one. Use the principle"
         " global_guarantee, or say persistent if values change by way of exception"
     )
     return [("sensitive.semantics", words)]

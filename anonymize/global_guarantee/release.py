@@ -157,8 +157,8 @@ def _why_not(number: int, accounts: Accounts, value_id: np.ndarray, parameters) 
             longest = longest_plan(parameters.l, most / number)
             way_out = f"plan for fewer releases (at most {longest} with this table), {way_out}"
         return (
-            f"the most frequent sensitive value has {most} of {number} people, and a group may have {admits:.1%}"
-            f" of one value at most: {way_out}"
+            f"the most frequent sensitive value has {most} of {number} people, and a group may have"
+            f" {admits:.1%} of one value at most: {way_out}"
         )
     return (
         f"nobody can be placed: of {number} people {new} are new, and the others have too little of their"

@@ -276,7 +276,7 @@ def _costs(codes, narrowest, order, begin, end, places, number):
 
 @njit(cache=True, nogil=True)
 def _limits(order, begin, end, places, number, first, last, link_value, link_share, largest, values):
-    """float64[number, V] twice: what everybody to the left, and to the right, of each cut admits of each value."""
+    """float64[number, V] twice: what everybody left, and right, of each cut admits of each value."""
     pieces = np.full((number + 1, values + 1), 2.0)
     piece = 0
     for i in range(begin, end):

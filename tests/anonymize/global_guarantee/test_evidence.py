@@ -117,8 +117,8 @@ class TestForecast:
     def test_words(self):
         table = pl.DataFrame({"releases_left": [0, 3, 20], "people": [1200, 7, 1]})
         assert forecast_words(table) == (
-            "if releases stay as the last one, at least: 1,200 people for 0 more, 7 people for 3 more, 1 people"
-            " for more than 20 more"
+            "if releases stay as the last one, at least: 1,200 people for 0 more, 7 people for 3 more,"
+            " 1 people for more than 20 more"
         )
         assert "no later release is sure" in plan_words(make_contract(strategy="minimum"))
         assert "29.3%, 29.3%, 0.0%" in plan_words(make_contract(strategy="constant_ratio", releases=2))

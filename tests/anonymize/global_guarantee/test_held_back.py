@@ -35,7 +35,7 @@ def test_people_held_back_have_the_suspected_value_as_often_as_others(strategy):
 
 
 def test_holding_back_people_for_the_value_they_have_is_found():
-    """The rule that suggests itself speaks: hold back people whose own value can't be linked to them again."""
+    """The rule that suggests itself speaks: hold back people whose own value is used up."""
     rng = np.random.default_rng(12)
     people = pl.DataFrame({"person": range(4000), "value": rng.integers(0, 20, 4000)})
     suspected = pl.DataFrame({"person": range(4000), "suspected": rng.integers(0, 20, 4000)})
