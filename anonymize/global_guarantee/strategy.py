@@ -29,7 +29,7 @@ def budget(l: int | np.ndarray) -> np.ndarray:
 
 
 def spending(share: float | np.ndarray) -> np.ndarray:
-    """-ln(1 - share): what a release spends on a value with that share of the group; infinite for all of it."""
+    """-ln(1 - share): what a release spends on a value with that share of a group; infinite for 1."""
     with np.errstate(divide="ignore"):
         return -np.log1p(-np.asarray(share, np.float64))
 
