@@ -6,6 +6,7 @@ python -m benchmarks.global_guarantee [census|receipts] [--people N] [--releases
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,6 +132,7 @@ def run(contract: Contract, snapshots) -> list[dict]:
         seconds, processor = time.perf_counter() - began, time.process_time() - busy
         state = candidate.state
         microdata = GENERALIZATION.internal(candidate.published, contract)["microdata"]
+        print(f"release {number}: {seconds:.2f} s, {dict(candidate.figures)}", file=sys.stderr, flush=True)
         rows.append(
             dict(candidate.figures)
             | {"seconds": seconds, "processor": processor, "ncp": ncp(microdata, contract)}
