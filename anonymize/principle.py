@@ -75,6 +75,8 @@ class Principle:
     """How releases are published."""
     faults: Callable[[Contract], Sequence[tuple[str, str]]] = lambda _contract: ()
     """What is wrong with a contract whose parts are each right: `(key, what is wrong and the way out)`."""
+    semantics: tuple[str, ...] = ("persistent",)
+    """The kinds of sensitive values that it protects: `persistent`, `transient`."""
     memory: Memory | None = None
     """None where nothing is remembered from release to release."""
     plots: Callable[[Contract, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []

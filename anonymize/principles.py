@@ -11,12 +11,16 @@ from anonymize.contract import Contract
 from anonymize.contract.faults import describe_faults
 from anonymize.e_equivalence import E_EQUIVALENCE
 from anonymize.errors import ContractError
+from anonymize.global_guarantee import GLOBAL_GUARANTEE
 from anonymize.m_invariance import M_INVARIANCE
 from anonymize.principle import Principle
+from anonymize.streamliner import streamliner
 
 PRINCIPLES: dict[str, Principle] = {
     "m_invariance": M_INVARIANCE,
     "e_equivalence": E_EQUIVALENCE,
+    "global_guarantee": GLOBAL_GUARANTEE,
+    "streamliner": streamliner(M_INVARIANCE),
 }
 """Every principle by the name that contracts give it."""
 
@@ -54,6 +58,21 @@ def parse_contract(
         raise ContractError(where, describe_faults(declared, error, principles)) from None
     principle = principle_of(contract)
     release_format = principle.format(contract)
-    if faults := [*release_format.faults(contract), *principle.faults(contract)]:
+    unfit = _unfit_semantics(contract, principle)
+    if faults := [*unfit, *release_format.faults(contract), *principle.faults(contract)]:
         raise ContractError(where, faults)
     return contract
+
+
+def _unfit_semantics(contract: Contract, principle: Principle) -> list[tuple[str, str]]:
+    """The fault of a contract whose values come and go, under a principle for values that persist."""
+    semantics = contract.sensitive.semantics
+    if semantics in principle.semantics:
+        return []
+    meant = ", ".join(name for name, other in PRINCIPLES.items() if semantics in other.semantics)
+    words = (
+        f"{semantics} values come and go, and {principle.name} protects values that persist: a person has had many"
+        f" of them, and nothing would bound the probability of ever having had one. Use the principle {meant}, or"
+        " write persistent if a person's value changes by way of exception"
+    )
+    return [("sensitive.semantics", words)]

@@ -68,3 +68,33 @@ def breach_figures(state: pl.DataFrame, guarantee: float | None = None) -> dict[
     # Products of shares such as 1/3 round; a promise kept with equality is kept.
     above = None if guarantee is None else int((worst["breach"] > 1 / guarantee + 1e-9).sum())
     return {"people": len(worst), "largest": worst["breach"].max(), "above": above}
+
+
+def forget_absent(state: pl.DataFrame, present: pl.DataFrame, release: int, after: int) -> pl.DataFrame:
+    """What a promise that forgets counts: nothing of people absent from so many releases in a row.
+
+    An adversary forgets nothing. This is for judging a publisher whose contract says `forget_after`: people
+    who return after such an absence are given the same promise anew.
+
+    Parameters
+    ----------
+    state
+        `person`, `value`, `breach`, and `last_seen` (null at the first call for a person), one row per link.
+    present
+        `person`: everybody in T(n), in the release or held back.
+    release
+        n, counted from 1.
+    after
+        Releases in a row.
+
+    Returns
+    -------
+    pl.DataFrame
+        The state with `last_seen`, without the people who were last seen in release n - `after` or before.
+    """
+    seen = state.join(present.select("person", is_here=pl.lit(value=True)), on="person", how="left")
+    before = pl.col("last_seen") if "last_seen" in state.columns else pl.lit(None, pl.Int64)
+    last_seen = pl.when("is_here").then(pl.lit(release, pl.Int64)).otherwise(before.cast(pl.Int64))
+    return (
+        seen.with_columns(last_seen=last_seen).drop("is_here").filter(pl.col("last_seen") > release - after)
+    )

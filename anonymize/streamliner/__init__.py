@@ -3,9 +3,9 @@
 Reads like the paper: `model` has its definitions and `naive` what they would cost, `conditions` is Theorem 2,
 `candidates` the algorithms RIA, RDA and GDA, `partition` the groups and better ones in their family set,
 `release` one release, `later` what releases after it are made by, `evidence` what is counted of each.
-`STREAMLINER` is all of it, as one object.
+`STREAMLINER` is all of it, as one object; `streamliner` the same with the principle of later releases.
 """
 
-from anonymize.streamliner.principle import STREAMLINER
+from anonymize.streamliner.principle import STREAMLINER, streamliner
 
-__all__ = ["STREAMLINER"]
+__all__ = ["STREAMLINER", "streamliner"]

@@ -15,7 +15,7 @@ from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
 from anonymize.errors import NotEligible
 from anonymize.formats.generalization import Generalization, generalize
-from anonymize.m_invariance.release import release as m_invariant_release
+from anonymize.principle import Principle
 from anonymize.ranks import keyed_ranks
 from anonymize.state import State
 from anonymize.streamliner.candidates import gda, rda, ria
@@ -29,6 +29,7 @@ def release(
     state: State,
     number: int,
     draw: Callable[[str], np.random.Generator],
+    later: Principle | None = None,
 ) -> Candidate:
     """Compute the release of a table, or a later release of a series that goes on under m-invariance.
 
@@ -44,6 +45,8 @@ def release(
         n, counted from 1.
     draw
         Secret randomness: a generator for each purpose.
+    later
+        The principle of the releases after the first, where the contract says `then`.
 
     Raises
     ------
@@ -59,12 +62,12 @@ def release(
     """
     parameters = contract.principle
     if number > 1:
-        if parameters.then is None:
+        if parameters.then is None or later is None:
             raise NotEligible(
                 f"release {number} is refused: the streamliner is safe for one release of a table, and two"
                 " releases of the same people can be intersected. Begin a series with then: m_invariance"
             )
-        return m_invariant_release(people, later_contract(contract), state, number, draw)
+        return later.release(people, later_contract(contract, later), state, number, draw)
 
     nobody = Memory.of(State.empty(), people.schema[VALUE])
     values = known_values(people[VALUE], contract.sensitive, nobody.buckets)

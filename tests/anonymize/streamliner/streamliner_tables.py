@@ -9,10 +9,11 @@ import polars as pl
 from hypothesis import strategies as st
 
 from anonymize.contract import Contract
+from anonymize.m_invariance import M_INVARIANCE
 from anonymize.randomness import generator
 from anonymize.state import State
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
-from anonymize.streamliner.release import release
+from anonymize.streamliner.release import release as release_of
 
 
 def make_contract(values=None, widths=(0, 0), **principle):
@@ -55,7 +56,7 @@ def draws(number=1, key=b"key"):
 
 
 def run(table, contract, key=b"key", state=None, number=1):
-    return release(table, contract, state or State.empty(), number, draws(number, key))
+    return release_of(table, contract, state or State.empty(), number, draws(number, key), M_INVARIANCE)
 
 
 @st.composite

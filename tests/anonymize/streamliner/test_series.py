@@ -6,6 +6,7 @@ import pytest
 
 from anonymize.attack.release import attack_release
 from anonymize.formats import GENERALIZATION
+from anonymize.m_invariance import M_INVARIANCE
 from anonymize.m_invariance.evidence import evidence as m_invariance_evidence
 from anonymize.state import State
 from anonymize.streamliner import STREAMLINER
@@ -46,7 +47,7 @@ def test_the_whole_series_passes_the_audit_of_m_invariance(method, seed):
         own = STREAMLINER.evidence(candidate, people, state, contract, {})
         assert own["l_diversity"].filter(pl.col("newcomers") > 0)["too_many"].sum() == 0
         assert own["l_candidates"]["outside"].sum() == 0
-        found = m_invariance_evidence(candidate, people, state, later_contract(contract), {})
+        found = m_invariance_evidence(candidate, people, state, later_contract(contract, M_INVARIANCE), {})
         assert (found["m_uniqueness"]["tuples"] == found["m_uniqueness"]["values"]).all()
         assert found["m_uniqueness"]["values"].min() >= 3
         assert found["signature_invariance"]["overlapping"].sum() == 0

@@ -1,0 +1,11 @@
+"""The global guarantee (Wong et al.): nobody can say with more than 1/l that a person ever had a value.
+
+`parameters` is what a contract declares, `strategy` how a budget is divided among releases, `ledger` what was
+spent of it, `admission` who is placed, `partition` the groups, `release` all of it; `forecast` says for how
+many more releases people can be placed, `evidence` counts what was promised. `GLOBAL_GUARANTEE` is all of it,
+as one object.
+"""
+
+from anonymize.global_guarantee.principle import GLOBAL_GUARANTEE
+
+__all__ = ["GLOBAL_GUARANTEE"]

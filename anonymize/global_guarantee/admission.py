@@ -1,0 +1,112 @@
+"""Who is placed in a release, and who is held back: never for the value they have now.
+
+A person's own value has a share of at least 1/n in whichever group they are put into. A person of whose
+budget too little remains for some value can therefore not be placed if that is the value they have. To hold
+back just those would tell everybody who sees them missing which value it was. So somebody is placed only if
+they could be placed whatever their value, and the decision must not look at it.
+
+**Rule.** People are asked in an order that follows from the published past (the ledger) and a keyed hash.
+Each is admitted or not by their own ledger, and by the values of those who were admitted *before them*.
+Whoever is admitted is placed. If in the end the people admitted break a limit of one of them as one single
+group, nobody is placed at all (`on_ineligible`).
+
+**Proof that it does not speak.** Let h(p) say whether p is asked and held back. By induction over the order,
+the people admitted before p, their values, and so h(p), are a function of the public past, the key, and
+values of people who are admitted. (1) p's own value is not among them: h(p) does not depend on it. (2) No
+value of anybody who is held back is among them either, nor in anything that is published: if all people who
+are held back had any other values, every published byte and the set of those who are held back would be the
+same. So the likelihood of what an adversary sees is the same for every assignment of values to the people
+held back, and even somebody who knows the algorithm, the key, the past and all values of people who are
+placed learns nothing about the values of the others from the fact that they are held back. ∎
+
+Quasi-identifiers are not looked at, though they might be. What the number of people held back says is how
+frequent values are among the people placed, which the release says anyway. A release that is refused or waits
+says that some value is too frequent in the table: this concerns everybody alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymize.global_guarantee.ledger import Accounts
+from anonymize.kernels.admission import admit
+
+WEIGHT = 100
+"""Before anybody's value is read, the shares of the last release are expected, as if of so many tuples."""
+PASSES = 3
+"""How often people who were not admitted are asked again, once the shares of the day are known better."""
+NOISE = 2.0
+"""Standard deviations by which shares of a group differ from those of the table, for which room has to be."""
+SMALL_TABLE = 1000
+PORTION = 0.1
+"""Somebody is held back who could only be placed in a group of more than a tenth of the table (of 1,000
+people in a small table). Their group would have to be as even as the table itself, and nobody in it could be
+in a smaller one."""
+
+
+def choose_placed(
+    accounts: Accounts, value_id: np.ndarray, published: np.ndarray, ranks: np.ndarray
+) -> tuple[np.ndarray, bool]:
+    """Which people are placed, and whether they make a group that holds; see the rule and its proof above.
+
+    Parameters
+    ----------
+    accounts
+        What each of N people admits of their group.
+    value_id
+        int32[N]: their values today. Read only of people who are admitted.
+    published
+        int64[V]: the tuples of each value in the last release that had any.
+    ranks
+        uint64[N]: a secret order, by which people are asked of whom alike is known.
+    """
+    # However many new values there are must not matter: people held back may have them.
+    total = published.sum()
+    shares = (published + 1) / (total + 1) if total else np.zeros(len(published))
+    slack = looseness(accounts, shares)
+    new = accounts.account < 0
+    order = np.lexsort((ranks, -slack, ~new))
+    group = max(SMALL_TABLE, PORTION * len(order))
+    with np.errstate(divide="ignore"):
+        factor = 1 + NOISE / np.sqrt(shares * group)
+    return admit(
+        order,
+        int(new.sum()),
+        len(order) // 2,
+        accounts.first,
+        accounts.last,
+        accounts.link_value,
+        accounts.link_share,
+        accounts.largest,
+        value_id,
+        WEIGHT * published / max(total, 1),
+        np.minimum(factor, 1e9),
+        PASSES,
+    )
+
+
+def looseness(accounts: Accounts, shares: np.ndarray) -> np.ndarray:
+    """float64[N]: how many times the shares of a table could be larger for each person.
+
+    Infinite without shares.
+
+    Parameters
+    ----------
+    accounts
+        What each person admits.
+    shares
+        float64[V]: the share of each value.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = np.where(shares > 0, 1 / shares, np.inf)[accounts.link_value] * accounts.link_share
+        times[np.isnan(times)] = np.inf  # nothing is left for a value that nobody has
+        slack = accounts.largest / shares.max(initial=0)
+    linked = np.flatnonzero(accounts.last > accounts.first)
+    if len(linked):
+        # Links of different people are side by side, but those of people who are absent lie in between.
+        bounds = np.column_stack([accounts.first[linked], accounts.last[linked]]).ravel()
+        by_first = np.argsort(accounts.first[linked])
+        bounds = bounds.reshape(-1, 2)[by_first].ravel()
+        least = np.minimum.reduceat(np.append(times, np.inf), bounds)[::2]
+        slack[linked[by_first]] = np.minimum(slack[linked[by_first]], least)
+    return slack

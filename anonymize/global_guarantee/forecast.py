@@ -1,0 +1,151 @@
+"""For how many more releases people can be placed, before it happens.
+
+A forecast assumes that every release to come is like the last one: the same shares of values, and every
+person linked to every value of the table again, with the largest share that the strategy admits. It is
+cautious: groups are usually more even than that, and people stay longer. Nobody's current value is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from anonymize.columns import VALUE
+from anonymize.contract import Contract
+from anonymize.global_guarantee.ledger import Ledger
+from anonymize.global_guarantee.strategy import Strategy, budget, spending, strategy_of
+from anonymize.kernels.ledger import fewest_releases
+from anonymize.state import State
+
+HORIZON = 20
+"""More releases than this are not told apart."""
+
+
+def forecast(state: State, contract: Contract) -> pl.DataFrame:
+    """How many people who were in the last release's table can be placed in so many more releases.
+
+    Parameters
+    ----------
+    state
+        The ledger after a release.
+    contract
+        l and the strategy that hold from now on.
+
+    Returns
+    -------
+    polars.DataFrame
+        `releases_left` (0 to `HORIZON`, which stands for more, too), `people`; ascending, no empty rows.
+    """
+    if not state.tables:
+        return pl.DataFrame(schema={"releases_left": pl.Int64, "people": pl.Int64})
+    ledger = Ledger.of(state, state.tables["values"].schema[VALUE])
+    strategy = strategy_of(contract.principle)
+    tuples = ledger.values["tuples"].to_numpy()
+    needed = spending(tuples / max(1, tuples.sum()))
+    promised, promise = np.unique(
+        np.maximum(ledger.people["l"].to_numpy(), contract.principle.l), return_inverse=True
+    )
+    whole = budget(promised)
+    limits = _limits(strategy, whole, needed)
+    fresh = _releases_left(strategy, np.zeros(len(whole)), whole, needed.max(initial=0))
+    left = fewest_releases(
+        ledger.first, ledger.links["value_id"].to_numpy(), ledger.links["spent"].to_numpy(), promise, limits
+    )
+    here = ledger.people["last_seen"].to_numpy() == ledger.number
+    releases, people = np.unique(np.minimum(left, fresh[promise])[here], return_counts=True)
+    return pl.DataFrame({"releases_left": releases, "people": people}).cast(pl.Int64)
+
+
+def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> np.ndarray:
+    """float64[budgets, V, HORIZON]: the most that may be spent for 1, 2, … more releases.
+
+    -1 if nothing will do. Found by bisection, since spending more never leaves more releases.
+    """
+    shape = (len(whole), len(needed), HORIZON)
+    budgets, needs = whole[:, None, None], needed[None, :, None]
+    low, high = np.zeros(shape), np.broadcast_to(budgets, shape)
+    for _ in range(50):
+        middle = (low + high) / 2
+        suffice = _releases_left(strategy, middle, budgets, needs) >= np.arange(1, HORIZON + 1)
+        low, high = np.where(suffice, middle, low), np.where(suffice, high, middle)
+    suffice = _releases_left(strategy, np.zeros(shape), budgets, needs) >= np.arange(1, HORIZON + 1)
+    return np.where(suffice, low, -1.0)
+
+
+def forecast_figures(table: pl.DataFrame) -> Mapping[str, int]:
+    """A forecast as figures for the manifest: people who can be placed in no more releases, or in one."""
+    return {
+        "placed_no_more": int(table.filter(pl.col("releases_left") == 0)["people"].sum()),
+        "placed_once_more": int(table.filter(pl.col("releases_left") == 1)["people"].sum()),
+        "releases_left_of_most": _median(table),
+    }
+
+
+def forecast_words(table: pl.DataFrame) -> str:
+    """A forecast as one line, for `validate` and logs."""
+    if table.is_empty():
+        return "nobody has been published yet"
+    parts = [
+        f"{people:,} people for {'more than ' if left >= HORIZON else ''}{left} more"
+        for left, people in table.iter_rows()
+    ]
+    return "if releases stay as the last one, at least: " + ", ".join(parts)
+
+
+def longest_plan(l: int, share: float) -> int:
+    """In how many releases at most a value of a share can be linked to a person, whatever the strategy.
+
+    Nobody can do better than the table: with the share q of a value in every release, the probability of ever
+    having had it is 1 - (1 - q)^k at least, on average over the people.
+
+    Examples
+    --------
+    >>> longest_plan(2, 0.1), longest_plan(3, 0.1)
+    (6, 3)
+    """
+    return int(budget(l) / spending(share) + 1e-9)
+
+
+def plan_words(contract: Contract) -> str:
+    """What a contract's strategy comes to before anything is published: one line for `validate`."""
+    parameters = contract.principle
+    strategy = strategy_of(parameters)
+    whole = budget(parameters.l)
+    spent, shares = np.zeros(()), []
+    for _ in range(3):
+        allowance = strategy.allowance(spent, whole)
+        shares.append(-np.expm1(-allowance))
+        spent = spent + allowance
+    told = ", ".join(f"{share:.1%}" for share in shares)
+    words = f"{parameters.strategy}: no value may have more of a person's first groups than {told}"
+    if parameters.strategy == "minimum":
+        return f"{words}; a first release that uses this up is a person's last: no later release is sure"
+    if parameters.strategy == "constant_ratio":
+        return f"{words}, and so on for {parameters.releases} releases; then people are held back"
+    return f"{words}, and so on; people are held back once a value has a larger share of the whole table"
+
+
+def _releases_left(
+    strategy: Strategy, spent: np.ndarray, whole: np.ndarray, needed: np.ndarray
+) -> np.ndarray:
+    """int64[…]: how often what the strategy allows is at least what is needed."""
+    left = np.zeros(np.broadcast(spent, whole, needed).shape, np.int64)
+    going = np.ones(left.shape, bool)
+    for _ in range(HORIZON):
+        allowance = strategy.allowance(spent, whole)
+        going &= allowance >= needed * (1 - 1e-12)
+        if not going.any():
+            break
+        left += going
+        spent = spent + allowance
+    return left
+
+
+def _median(table: pl.DataFrame) -> int:
+    """The number of releases for which at least half of the people can be placed; 0 if there is nobody."""
+    if table.is_empty():
+        return 0
+    at_least = table.sort("releases_left", descending=True).with_columns(pl.col("people").cum_sum())
+    return int(at_least.filter(pl.col("people") * 2 >= table["people"].sum())["releases_left"].max())

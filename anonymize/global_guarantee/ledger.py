@@ -1,0 +1,231 @@
+"""The ledger: per person and value, what the releases so far have spent of the budget.
+
+Only a release whose group holds a value spends anything on it (Lemma 5.1), so a row of the ledger is a link:
+a person, and a value that some group of theirs held. Nobody pays for values they were never near. People who
+leave stay in the ledger, because they may return.
+
+Wong, Fu, Liu, Wang and Xu, Preserving individual privacy in serial data publishing, Lemmas 4.2 and 5.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.global_guarantee.strategy import ROUNDING, Strategy, admitted_share, budget, spending
+from anonymize.kernels.ledger import post
+from anonymize.state import State
+
+PEOPLE_SCHEMA = {PSEUDONYM: pl.Binary, "l": pl.Int32, "last_seen": pl.Int32}
+LINKS_SCHEMA = {"person": pl.Int32, "value_id": pl.Int32, "spent": pl.Float64}
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """What the people of T(n) admit of their next group: the ledger as the kernels read it."""
+
+    first: np.ndarray
+    """int64[N]: the links of person i that admit less than no link does are `first[i] : last[i]`."""
+    last: np.ndarray
+    """int64[N]"""
+    link_value: np.ndarray
+    """int32[L]: the value of each link, ascending for each person."""
+    link_share: np.ndarray
+    """float64[L]: the largest share that the value may have in the person's next group."""
+    largest: np.ndarray
+    """float64[N]: the largest share that any other value may have."""
+    account: np.ndarray
+    """int64[N]: the person's row in the ledger, -1 for people who are new."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What a series remembers of the people it published."""
+
+    people: pl.DataFrame
+    """`pseudonym`, `l` (of the strictest promise they were ever published under), `last_seen` (the number of
+    the last release they were in the table for, placed or held back). A person's row keeps its position."""
+    links: pl.DataFrame
+    """`person` (row in `people`), `value_id` (row in `values`), `spent` (of -ln(1 - 1/l)); sorted."""
+    values: pl.DataFrame
+    """`value`, `tuples` in the last release that had any: what the next one is expected to be like."""
+    number: int = 0
+    """n of the last release."""
+
+    @classmethod
+    def of(cls, state: State, dtype: pl.DataType) -> Ledger:
+        """The ledger in a state; empty before the first release, for sensitive values of a type."""
+        tables = state.tables
+        return cls(
+            people=tables.get("people", pl.DataFrame(schema=PEOPLE_SCHEMA)),
+            links=tables.get("links", pl.DataFrame(schema=LINKS_SCHEMA)),
+            values=tables.get("values", pl.DataFrame(schema={VALUE: dtype, "tuples": pl.Int64})),
+            number=tables["release"]["number"].item() if tables else 0,
+        )
+
+    def state(self) -> State:
+        """What the next release is to remember."""
+        release = pl.DataFrame({"number": [self.number]}, schema={"number": pl.Int32})
+        return State({"people": self.people, "links": self.links, "values": self.values, "release": release})
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """int64[P + 1]: the links of person i are `first[i] : first[i + 1]`."""
+        links = np.bincount(self.links["person"].to_numpy(), minlength=self.people.height)
+        return np.concatenate([[0], np.cumsum(links)]).astype(np.int64)
+
+    def accounts(self, pseudonyms: pl.Series, strategy: Strategy, l: int) -> Accounts:
+        """What each of some people admits of their next group.
+
+        A person's budget is that of the strictest promise they were published under, or of today's if that is
+        stricter: a promise is never weakened for people who were given it.
+
+        Parameters
+        ----------
+        pseudonyms
+            The people of T(n), N of them.
+        strategy
+            How much of a budget the release may spend.
+        l
+            The contract's.
+        """
+        account = _rows(self.people, pseudonyms)
+        promised = np.append(np.maximum(self.people["l"].to_numpy(), l), l)
+        whole = budget(promised)
+        most = strategy.allowance(np.zeros(len(whole)), whole)
+        of_link = slice(0, 1) if (promised == l).all() else self.links["person"].to_numpy()
+        allowance = strategy.allowance(self.links["spent"].to_numpy(), whole[of_link])
+        # Most links admit as much as none; only the others are looked at again and again.
+        binds = np.flatnonzero(allowance < most[of_link] * (1 - ROUNDING))
+        first = np.searchsorted(binds, np.append(self.first, self.first[-1]))
+        return Accounts(
+            first=first[account],
+            last=first[account + 1],
+            link_value=self.links["value_id"].to_numpy()[binds],
+            link_share=admitted_share(allowance[binds]),
+            largest=admitted_share(most)[account],
+            account=account,
+        )
+
+    def after(
+        self,
+        people: pl.DataFrame,
+        group: np.ndarray,
+        value_id: np.ndarray,
+        values: pl.Series,
+        number: int,
+        l: int,
+    ) -> Ledger:
+        """The ledger after a release.
+
+        Parameters
+        ----------
+        people
+            T(n): `pseudonym`.
+        group
+            int64[N]: the group that hosts each person, 0, 1, …, or -1 for people who are held back.
+        value_id
+            int32[N]: the sensitive value of each person, a position in `values`.
+        values
+            The sensitive values: those of the ledger, and new ones after them.
+        number
+            n, counted from 1.
+        l
+            The contract's, which everybody hosted is promised from now on.
+        """
+        hosted = group >= 0
+        if not hosted.any():
+            return replace(self, people=self._seen(people[PSEUDONYM], hosted, number, l), number=number)
+        known, kept = self._values_after(value_id[hosted], values)
+        register = self._seen(people[PSEUDONYM], hosted, number, l)
+        account = _rows(register, people[PSEUDONYM].filter(hosted))
+        of_account = np.full(register.height, -1, np.int64)
+        of_account[account] = group[hosted]
+        new = register.height - self.people.height
+        first, value, spent = post(
+            np.append(self.first, np.full(new, self.first[-1])),
+            _read_only(self.links["value_id"]),
+            _read_only(self.links["spent"]),
+            of_account,
+            *_spendings(group[hosted], kept[value_id[hosted]], known.height),
+        )
+        person = np.repeat(np.arange(register.height, dtype=np.int32), np.diff(first))
+        links = pl.DataFrame({"person": person, "value_id": value, "spent": spent}, schema=LINKS_SCHEMA)
+        return Ledger(people=register, links=links, values=known, number=number)
+
+    def forget(self, after: int | None) -> Ledger:
+        """The ledger without the people who were absent from the last `after` releases.
+
+        All stay if it is None.
+
+        What this gives up: somebody who returns afterwards has a whole budget again. Over f + 1 stays with
+        forgetting in between, the probability of ever having had a value is at most 1 - (1 - 1/l)^(f + 1).
+
+        Parameters
+        ----------
+        after
+            `forget_after` of the contract.
+        """
+        if after is None:
+            return self
+        stays = (pl.col("last_seen") > self.number - after).alias("stays")
+        keep = self.people.select(stays)["stays"]
+        if keep.all():
+            return self
+        position = pl.Series(np.cumsum(keep.to_numpy()) - 1, dtype=pl.Int32)
+        person = self.links["person"]
+        return replace(
+            self,
+            people=self.people.filter(keep),
+            links=self.links.with_columns(person=position.gather(person)).filter(keep.gather(person)),
+        )
+
+    def _seen(self, pseudonyms: pl.Series, hosted: np.ndarray, number: int, l: int) -> pl.DataFrame:
+        """`people` after a release: who was in the table, and what everybody hosted was promised."""
+        today = pl.DataFrame({PSEUDONYM: pseudonyms, "hosted": hosted})
+        seen = pl.lit(number, pl.Int32)
+        known = self.people.join(today, on=PSEUDONYM, how="left", maintain_order="left").select(
+            PSEUDONYM,
+            pl.when("hosted").then(pl.max_horizontal("l", pl.lit(l, pl.Int32))).otherwise("l").alias("l"),
+            pl.when(pl.col("hosted").is_not_null()).then(seen).otherwise("last_seen").alias("last_seen"),
+        )
+        new = today.filter("hosted").join(self.people, on=PSEUDONYM, how="anti", maintain_order="left")
+        new = new.select(PSEUDONYM, pl.lit(l, pl.Int32).alias("l"), seen.alias("last_seen"))
+        return pl.concat([known, new])
+
+    def _values_after(self, value_id: np.ndarray, values: pl.Series) -> tuple[pl.DataFrame, np.ndarray]:
+        """`values` after a release, and the row of each value in it; values that nobody placed has get none.
+
+        A value that only people who are held back have is not remembered: nothing is read of them.
+        """
+        tuples = np.bincount(value_id, minlength=len(values))
+        is_known = (tuples > 0) | (np.arange(len(values)) < self.values.height)
+        known = pl.DataFrame({VALUE: values.filter(is_known), "tuples": tuples[is_known]})
+        return known.cast({"tuples": pl.Int64}), (np.cumsum(is_known) - 1).astype(np.int32)
+
+
+def _rows(register: pl.DataFrame, pseudonyms: pl.Series) -> np.ndarray:
+    """int64[N]: the row of each person in the ledger's `people`, -1 for people who are not in it."""
+    known = register.select(PSEUDONYM).with_row_index("account")
+    found = pseudonyms.to_frame(PSEUDONYM).join(known, on=PSEUDONYM, how="left", maintain_order="left")
+    return found["account"].cast(pl.Int64).fill_null(-1).to_numpy()
+
+
+def _read_only(column: pl.Series) -> np.ndarray:
+    """A column as an array that is never written to: a kernel is compiled for one kind of array alone."""
+    array = column.to_numpy()
+    array.setflags(write=False)
+    return array
+
+
+def _spendings(group: np.ndarray, value_id: np.ndarray, values: int) -> tuple[np.ndarray, ...]:
+    """What each group spends on its values: `group_first`, `group_value`, `group_spends`."""
+    tuples = np.bincount(group)
+    held, count = np.unique(group * values + value_id, return_counts=True)
+    in_group = held // values
+    group_first = np.searchsorted(in_group, np.arange(len(tuples) + 1))
+    return group_first, (held % values).astype(np.int32), spending(count / tuples[in_group])

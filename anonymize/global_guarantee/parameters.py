@@ -1,0 +1,75 @@
+"""What a contract says of the global guarantee."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, StrictFloat, StrictInt, field_validator, model_validator
+
+from anonymize.contract import Contract, Parameters
+
+FIRST_SHARE = 0.5
+"""Where a contract names the strategy `geometric` and no `a`."""
+
+
+def _share(declared: Any) -> Any:
+    if declared is not None and (type(declared) not in (int, float) or not 0 < declared < 1):
+        raise ValueError(f"must be a number between 0 and 1, both excluded, not {declared}")
+    return declared
+
+
+class GlobalGuarantee(Parameters):
+    """Nobody is linked to a value, in any release so far, with a probability above 1/l; values may change."""
+
+    name: Literal["global_guarantee"]
+    """`global_guarantee`"""
+    l: StrictInt
+    """The probability that a person ever had a value is at most 1/l, for every value. At least 2."""
+    strategy: Literal["constant_ratio", "geometric", "minimum"]
+    """How much of a person's budget one release may spend: an equal part for each of `releases`, the share 1
+    - a of what remains, or all that remains."""
+    releases: StrictInt | None = None
+    """For `constant_ratio`: how many releases may link a person to one value. At least 1."""
+    a: Annotated[StrictFloat | None, BeforeValidator(_share)] = None
+    """For `geometric`: the share of the remaining budget that a release leaves to later ones, 0 < a < 1; 0.5
+    if it is not given."""
+    on_ineligible: Literal["refuse", "wait"] = "refuse"
+    """When nobody can be placed (a value is too frequent in the whole table): no release, or a release
+    without rows that holds back everybody, whatever their value."""
+    forget_after: StrictInt | None = None
+    """People absent from this many releases in a row are forgotten. Without it, nobody ever is."""
+
+    @field_validator("l")
+    @classmethod
+    def _check_l(cls, l: int) -> int:
+        if l < 2:
+            raise ValueError(f"l ({l}) must be at least 2")
+        return l
+
+    @field_validator("releases", "forget_after")
+    @classmethod
+    def _check_positive(cls, number: int | None) -> int | None:
+        if number is not None and number < 1:
+            raise ValueError(f"must be a whole number of releases from 1 on, not {number}")
+        return number
+
+    @model_validator(mode="after")
+    def _check_strategy(self) -> GlobalGuarantee:
+        if self.strategy == "constant_ratio" and self.releases is None:
+            raise ValueError("releases is missing: constant_ratio divides the budget among so many releases")
+        for key, owner in (("releases", "constant_ratio"), ("a", "geometric")):
+            if getattr(self, key) is not None and self.strategy != owner:
+                raise ValueError(
+                    f"{key} is a parameter of strategy {owner}, not of {self.strategy}: leave it out"
+                )
+        return self
+
+
+def faults(contract: Contract) -> list[tuple[str, str]]:
+    """Faults of a contract under the global guarantee: fewer declared values than l."""
+    values, l = contract.sensitive.values, contract.principle.l
+    if values is None or len(values) >= l:
+        return []
+    return [
+        ("principle", f"l ({l}) needs as many sensitive values, and sensitive.values lists {len(values)}")
+    ]

@@ -1,0 +1,40 @@
+"""The global guarantee as the data product knows it."""
+
+from __future__ import annotations
+
+from anonymize.formats import GENERALIZATION
+from anonymize.global_guarantee.evidence import evidence
+from anonymize.global_guarantee.parameters import GlobalGuarantee, faults
+from anonymize.global_guarantee.plots import plots
+from anonymize.global_guarantee.release import release
+from anonymize.principle import Check, Memory, Principle
+from anonymize.promise import Promise
+
+GLOBAL_GUARANTEE = Principle(
+    parameters=GlobalGuarantee,
+    version="1",
+    release=release,
+    evidence=evidence,
+    checks=(
+        Check(
+            "breach_probability",
+            "No person was linked to any value, in any release so far, with a probability above 1/l.",
+        ),
+        Check("ledger", "The ledger has all that this release and every earlier one spent, for each person."),
+        Check("coverage", "Every person's group covers their quasi-identifiers and has their value."),
+        Check("minimum_widths", "No interval is narrower than the contract allows."),
+        Check("counterfeits", "R(n) is exact: a group's tuples are its people and its stated counterfeits."),
+    ),
+    suite_parameters=lambda _contract, figures: {"held_back": figures["held_back"]},
+    promise=lambda parameters: Promise(breach_probability=1 / parameters.l),
+    format=lambda _contract: GENERALIZATION,
+    faults=faults,
+    semantics=("transient", "persistent"),
+    memory=Memory(
+        "ledger",
+        "What the releases so far have spent of each person's budget for each value, under pseudonyms.",
+        ("remembered", "links", "placed_no_more", "placed_once_more"),
+    ),
+    plots=plots,
+)
+"""Everything that the data product needs to make, judge and show releases under the global guarantee."""

@@ -1,0 +1,186 @@
+"""One release under the global guarantee: T(n) and the ledger -> T*(n), and the ledger after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import polars as pl
+
+from anonymize.candidate import Candidate
+from anonymize.codes import code_domain, encode_columns
+from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.contract import Contract, Schema, Sensitive
+from anonymize.errors import NotEligible, SnapshotError
+from anonymize.formats.generalization import generalize
+from anonymize.global_guarantee.admission import choose_placed
+from anonymize.global_guarantee.forecast import forecast, forecast_figures, longest_plan
+from anonymize.global_guarantee.ledger import Accounts, Ledger
+from anonymize.global_guarantee.partition import partition
+from anonymize.global_guarantee.strategy import strategy_of
+from anonymize.ranks import keyed_ranks
+from anonymize.state import State
+
+HELD_BACK = -1
+"""In place of a group."""
+
+
+def release(
+    people: pl.DataFrame,
+    contract: Contract,
+    state: State,
+    number: int,
+    draw: Callable[[str], np.random.Generator],
+) -> Candidate:
+    """Compute a release after which nobody is linked to a value they ever had with more than 1/l.
+
+    Parameters
+    ----------
+    people
+        T(n): `pseudonym` (unique), `qi_0`, … in their own types, and `value`; in any order.
+    contract
+        Quasi-identifiers, sensitive attribute, l and the strategy.
+    state
+        The ledger as the release before left it; `State.empty()` for the first.
+    number
+        n, counted from 1.
+    draw
+        Secret randomness: a generator for each purpose.
+
+    Raises
+    ------
+    NotEligible
+        If nobody can be placed and the contract says `on_ineligible: refuse`.
+    SnapshotError
+        If sensitive values have another type than declared or than before, or are null or not declared.
+
+    References
+    ----------
+    Wong, Fu, Liu, Wang and Xu, Preserving individual privacy in serial data publishing, sections 5 and 6.
+    """
+    # Ordered by a keyed hash: the order in which rows arrive decides nothing, and nobody can replay it.
+    people = people.sort(PSEUDONYM)
+    parameters = contract.principle
+    strategy = strategy_of(parameters)
+    ledger = Ledger.of(state, people.schema[VALUE])
+    values = _known_values(people[VALUE], contract.sensitive, ledger)
+    value_id = _positions(people[VALUE], values, contract.sensitive)
+    accounts = ledger.accounts(people[PSEUDONYM], strategy, parameters.l)
+    published = np.zeros(len(values), np.int64)
+    published[: ledger.values.height] = ledger.values["tuples"].to_numpy()
+    placed, holds = choose_placed(
+        accounts, value_id, published, keyed_ranks(people[PSEUDONYM], draw("admission"))
+    )
+    if people.height and not (holds and placed.any()):
+        if parameters.on_ineligible == "refuse":
+            raise NotEligible(_why_not(people.height, accounts, value_id, parameters))
+        placed = np.zeros(people.height, bool)
+
+    hosted = people.filter(placed)
+    codes = encode_columns(hosted, contract)
+    shares, narrowest = _as_shares(codes, contract)
+    within = partition(_of(accounts, placed), value_id[placed], shares, narrowest, len(values))
+    group = np.full(people.height, HELD_BACK, np.int64)
+    group[placed] = within
+    after = ledger.after(people, group, value_id, values, number, parameters.l)
+    after = after.forget(parameters.forget_after)
+    generalization = generalize(codes, hosted[VALUE], within, np.zeros(hosted.height, bool), contract)
+    return Candidate(
+        published=generalization.tables,
+        linkage=hosted.select(PSEUDONYM, pl.Series("group_id", generalization.group_id)),
+        state=after.state(),
+        figures=_figures(people.height, within, accounts, placed, ledger, after)
+        | forecast_figures(forecast(after.state(), contract)),
+    )
+
+
+def _known_values(column: pl.Series, sensitive: Sensitive, ledger: Ledger) -> pl.Series:
+    """All sensitive values there are: those of the ledger in its order, then new ones in their own."""
+    remembered = ledger.values[VALUE]
+    declared = pl.Series(VALUE, sensitive.values, dtype=column.dtype if sensitive.values is None else None)
+    for former, where in ((remembered, "in the releases before"), (declared, "under sensitive.values")):
+        if former.dtype != column.dtype:
+            raise SnapshotError(
+                f"the column {sensitive.name} holds {column.dtype}, and {former.dtype} {where}: give it"
+                " that type in the source, or begin a new series"
+            )
+    if sensitive.values is not None and (unknown := int((~column.is_in(declared.implode())).sum())):
+        raise SnapshotError(
+            f"{unknown} people have a {sensitive.name} that is not listed under sensitive.values: correct the"
+            " snapshot, or list it"
+        )
+    new = column.drop_nulls().unique().sort()
+    return pl.concat([remembered, new.filter(~new.is_in(remembered.implode()))])
+
+
+def _positions(column: pl.Series, values: pl.Series, sensitive: Sensitive) -> np.ndarray:
+    """int32[N]: where in `values` each person's value is."""
+    known = values.to_frame(VALUE).with_row_index("position")
+    position = column.to_frame(VALUE).join(known, on=VALUE, how="left", maintain_order="left")["position"]
+    if unknown := position.null_count():
+        raise SnapshotError(f"{unknown} people have no {sensitive.name}: correct the snapshot")
+    return position.cast(pl.Int32).to_numpy()
+
+
+def _as_shares(codes: pl.DataFrame, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """Quasi-identifiers as shares of their domains, float64[N, d], and minimum widths, float64[d]."""
+    columns, narrowest = [], []
+    for column, qi in schema.attributes():
+        low, high = code_domain(qi)
+        extent = (high - low) or 1
+        columns.append(((pl.col(column) - low) / extent).cast(pl.Float64))
+        narrowest.append(max(0.0, (qi.min_width - int(qi.discrete)) / extent))
+    matrix = codes.select(columns).to_numpy()
+    return np.ascontiguousarray(matrix), np.array(narrowest)
+
+
+def _of(accounts: Accounts, placed: np.ndarray) -> Accounts:
+    """The accounts of the people placed."""
+    return Accounts(
+        first=accounts.first[placed],
+        last=accounts.last[placed],
+        link_value=accounts.link_value,
+        link_share=accounts.link_share,
+        largest=accounts.largest[placed],
+        account=accounts.account[placed],
+    )
+
+
+def _why_not(number: int, accounts: Accounts, value_id: np.ndarray, parameters) -> str:
+    """One line: what is too frequent for whom, and the way out."""
+    most = int(np.bincount(value_id).max())
+    admits = float(accounts.largest.max())
+    new = int((accounts.account < 0).sum())
+    way_out = "merge rare and frequent values into even ones, lower l, or set on_ineligible: wait"
+    if most > admits * number:
+        if parameters.strategy == "constant_ratio":
+            longest = longest_plan(parameters.l, most / number)
+            way_out = f"plan for fewer releases (at most {longest} with this table), {way_out}"
+        return (
+            f"the most frequent sensitive value has {most} of {number} people, and a group may have"
+            f" {admits:.1%} of one value at most: {way_out}"
+        )
+    return (
+        f"nobody can be placed: of {number} people {new} are new, and the others have too little of their"
+        f" budgets left for the values of this table; {way_out}"
+    )
+
+
+def _figures(
+    people: int, group: np.ndarray, accounts: Accounts, placed: np.ndarray, before: Ledger, after: Ledger
+) -> Mapping[str, int]:
+    sizes = np.bincount(group) if len(group) else np.zeros(0, np.int64)
+    return {
+        "people": len(group),
+        "tuples": len(group),
+        "groups": len(sizes),
+        "counterfeits": 0,
+        "held_back": people - len(group),
+        "new": int((placed & (accounts.account < 0)).sum()),
+        "largest_group": int(sizes.max(initial=0)),
+        "links": after.links.height,
+        "remembered": after.people.height,
+        "forgotten": before.people.height
+        + int((placed & (accounts.account < 0)).sum())
+        - after.people.height,
+    }

@@ -1,0 +1,125 @@
+"""Decide, one person after another, who is placed: always before the person's own value is read."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def admit(
+    order, unseen, sample, first, last, link_value, link_share, largest, value, expected, factor, passes
+):
+    """Which people are placed, so that all of them together make a group that holds.
+
+    A group holds if no value has a larger share of it than any of its members admits. People are asked in
+    turn, and whoever is admitted is never sent away. All that is looked at is public, but for the values of
+    people who are admitted already: nobody's own value decides whether they are.
+
+    1. The first `unseen` of the order are admitted.
+    2. Others are admitted if the limits of their links exceed the shares that are expected (of those admitted
+    so
+       far, and `expected`) by `factor`. Somebody without a link admits as much as somebody new.
+    3. Once `sample` people were asked and one more could join whatever their value, somebody else has to
+    leave
+       every limit unbroken too, their own included, whatever their value.
+
+    Parameters
+    ----------
+    order
+        int64[N]: the people, in the order in which they are asked.
+    unseen, sample
+        As above.
+    first, last
+        int64[N]: the links of each person are `first[p] : last[p]`.
+    link_value, link_share
+        int32[L], float64[L]: the value of each link, and the largest share it may have in the person's group.
+    largest
+        float64[N]: the largest share of any other value in the person's group; no link admits more.
+    value
+        int64[N]: the person's own value.
+    expected
+        float64[V]: tuples of each value that are added to those admitted, for shares that are expected.
+    factor
+        float64[V]: by how much a limit has to exceed the share of each value.
+    passes
+        How often those who were not admitted are asked again.
+
+    Returns
+    -------
+    bool[N]
+        Whether each person is admitted.
+    bool
+        Whether all who are admitted, together, make a group that holds.
+    """
+    people, values = len(order), len(expected)
+    weight = expected.sum()
+    admitted = np.zeros(people, np.bool_)
+    counts = np.zeros(values, np.int64)
+    # What everybody who is admitted admits of each value; the last entry is for values without a link.
+    least = np.full(values + 1, 2.0)
+    placed = 0
+    is_settled = False
+    for asking in range(passes):
+        progress = False
+        for position in range(people):
+            person = order[position]
+            if admitted[person]:
+                continue
+            if asking > 0 or position >= unseen:
+                if not is_settled and (asking > 0 or position >= sample):
+                    is_settled = _has_room(counts, least, placed)
+                total = placed + weight
+                if not _exceed(person, first, last, link_value, link_share, counts, expected, factor, total):
+                    continue
+                if is_settled and not (
+                    _has_room(counts, least, placed)
+                    and _has_own_room(person, first, last, link_value, link_share, largest, counts, placed)
+                ):
+                    continue
+            # Only now the value is read.
+            admitted[person] = True
+            placed += 1
+            counts[value[person]] += 1
+            least[values] = min(least[values], largest[person])
+            for link in range(first[person], last[person]):
+                v = link_value[link]
+                least[v] = min(least[v], link_share[link])
+            progress = True
+        if not progress:
+            break
+    holds = True
+    for v in range(values):
+        if counts[v] > min(least[v], least[values]) * placed:
+            holds = False
+    return admitted, holds
+
+
+@njit(cache=True, inline="always")
+def _has_room(counts, least, placed):
+    """Whether one more tuple of any value leaves every share within the limits of all who are admitted."""
+    values = len(counts)
+    for v in range(values):  # noqa: SIM110 - numba compiles loops
+        if counts[v] + 1 > min(least[v], least[values]) * (placed + 1):
+            return False
+    return True
+
+
+@njit(cache=True, inline="always")
+def _has_own_room(person, first, last, link_value, link_share, largest, counts, placed):
+    """Whether, with the person, every share is within the person's limits, whatever their value."""
+    for v in range(len(counts)):
+        if counts[v] + 1 > largest[person] * (placed + 1):
+            return False
+    for link in range(first[person], last[person]):
+        if counts[link_value[link]] + 1 > link_share[link] * (placed + 1):
+            return False
+    return True
+
+
+@njit(cache=True, inline="always")
+def _exceed(person, first, last, link_value, link_share, counts, expected, factor, total):
+    """Whether the limits of a person's links exceed the shares that are expected by the factors."""
+    for link in range(first[person], last[person]):
+        v = link_value[link]
+        if (counts[v] + expected[v]) * factor[v] > link_share[link] * total:
+            return False
+    return True

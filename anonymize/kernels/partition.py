@@ -1,0 +1,327 @@
+"""Split people top-down on their quasi-identifiers, as long as every member's limits hold in both parts.
+
+Wong et al., Preserving individual privacy in serial data publishing, section 5.2: a group that breaks a limit
+has no partition that keeps it, so a part that fails need not be split further.
+"""
+
+import numpy as np
+from numba import njit
+
+CUTS = 48
+"""So many places to cut an attribute are tried in a large set of people, and all of them in a small one."""
+
+
+@njit(cache=True, nogil=True)
+def partition(
+    codes, narrowest, first, last, link_value, link_share, largest, value, values, start, stop, order, group
+):
+    """Write the group of everybody in `order[:, start:stop]` into `group`.
+
+    A group is known by the position in `order` it begins at.
+
+    The cut with the smallest sum, over both parts, of people times interval lengths is taken among those
+    where both parts hold. Cuts lie between different codes, and look at quasi-identifiers alone: values
+    decide whether a cut holds, never on which side of it a person is.
+
+    Parameters
+    ----------
+    codes
+        float64[N, d]: quasi-identifiers as shares of their domains.
+    narrowest
+        float64[d]: intervals are published no narrower than this, so narrower ones are no gain.
+    first, last, link_value, link_share, largest, value
+        As for `admit`.
+    values
+        How many values there are.
+    start, stop
+        The people to split; they hold as one group.
+    order
+        int32[d, N]: the people, by each attribute. Is reordered.
+    group
+        int32[N]: the result.
+    """
+    attributes = codes.shape[1]
+    places = np.empty((attributes, stop - start + 1), np.int64)
+    is_left = np.zeros(len(group), np.bool_)
+    kept = np.empty(stop - start, np.int32)
+    stack = [(start, stop)]
+    # What everybody in a part admits: at least what everybody in the part it was cut from admits.
+    limits = [np.zeros(values + 1)]
+    while stack:
+        begin, end = stack.pop()
+        least = limits.pop()
+        best_a, best_k = -1, 0
+        cost = _length(codes, narrowest, order[0, begin:end]) * (end - begin) * (1 - 1e-12)
+        if cost > 0:
+            counts = _count(order[0, begin:end], value, values)
+            found = _search(codes, narrowest, value, order, begin, end, counts, least, least, cost, places)
+            best_a, best_k = found[0], found[1]
+            if best_a < 0:
+                least, most = _read(order[0, begin:end], first, last, link_value, link_share, largest, values)
+                found = _search(codes, narrowest, value, order, begin, end, counts, least, most, cost, places)
+                best_a, best_k = found[0], found[1]
+                if best_a < 0 and found[2]:
+                    best_a, best_k = _search_exactly(
+                        codes, narrowest, first, last, link_value, link_share, largest, value, order, begin,
+                        end, counts, most, cost, places,
+                    )  # fmt: skip
+        if best_a < 0:
+            for i in range(begin, end):
+                group[order[0, i]] = begin
+            continue
+        for i in range(begin, end):
+            is_left[order[best_a, i]] = i < best_k
+        for a in range(attributes):
+            if a != best_a:
+                at, rest = begin, 0
+                for i in range(begin, end):
+                    person = order[a, i]
+                    if is_left[person]:
+                        order[a, at] = person
+                        at += 1
+                    else:
+                        kept[rest] = person
+                        rest += 1
+                order[a, at:end] = kept[:rest]
+        stack.append((begin, best_k))
+        limits.append(least)
+        stack.append((best_k, end))
+        limits.append(least)
+
+
+@njit(cache=True, nogil=True)
+def _count(people, value, values):
+    """int64[V]: how many of some people have each value."""
+    counts = np.zeros(values, np.int64)
+    for person in people:
+        counts[value[person]] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def _read(people, first, last, link_value, link_share, largest, values):
+    """float64[V + 1] twice: the smallest, and the largest, share of each value that somebody admits.
+
+    The last entries are for values without a link.
+    """
+    least, most = np.full(values + 1, 2.0), np.zeros(values + 1)
+    links = np.zeros(values, np.int64)
+    for person in people:
+        least[values] = min(least[values], largest[person])
+        most[values] = max(most[values], largest[person])
+        for link in range(first[person], last[person]):
+            v, share = link_value[link], link_share[link]
+            links[v] += 1
+            least[v], most[v] = min(least[v], share), max(most[v], share)
+    for v in range(values):
+        least[v] = min(least[v], least[values])
+        if links[v] < len(people):
+            most[v] = most[values]
+    return least, most
+
+
+@njit(cache=True, nogil=True)
+def _length(codes, narrowest, people):
+    """The sum of the interval lengths of some people, each at least the narrowest there may be."""
+    total = 0.0
+    for c in range(codes.shape[1]):
+        low, high = np.inf, -np.inf
+        for person in people:
+            low, high = min(low, codes[person, c]), max(high, codes[person, c])
+        total += max(high - low, narrowest[c])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _search(codes, narrowest, value, order, begin, end, counts, least, most, best, places):
+    """The best cut of which both parts hold even if everybody in them admits no more than `least`.
+
+    Returns
+    -------
+    int
+        Its attribute, -1 if there is none.
+    int
+        Its position.
+    bool
+        Whether there is a cut of which both parts might hold, as far as `most` tells.
+    """
+    values = len(counts)
+    best_a, best_k, is_plausible = -1, 0, False
+    smallest = _smallest(most[values], end - begin)
+    for a in range(codes.shape[1]):
+        number = _places(codes[:, a], order[a], begin, end, smallest, places[a])
+        if number == 0:
+            continue
+        costs = _costs(codes, narrowest, order[a], begin, end, places[a], number)
+        within = np.zeros(values, np.int64)
+        at = begin
+        for j in range(number):
+            k = places[a, j]
+            while at < k:
+                within[value[order[a, at]]] += 1
+                at += 1
+            if costs[j] < best:
+                is_plausible = is_plausible or _hold(within, counts, most, most, k - begin, end - k)
+                if _hold(within, counts, least, least, k - begin, end - k):
+                    best, best_a, best_k = costs[j], a, k
+    return best_a, best_k, is_plausible
+
+
+@njit(cache=True, nogil=True)
+def _search_exactly(
+    codes,
+    narrowest,
+    first,
+    last,
+    link_value,
+    link_share,
+    largest,
+    value,
+    order,
+    begin,
+    end,
+    counts,
+    most,
+    best,
+    places,
+):
+    """The best cut of which both parts hold: its attribute, -1 if there is none, and its position."""
+    values = len(counts)
+    best_a, best_k = -1, 0
+    smallest = _smallest(most[values], end - begin)
+    for a in range(codes.shape[1]):
+        number = _places(codes[:, a], order[a], begin, end, smallest, places[a])
+        if number == 0:
+            continue
+        costs = _costs(codes, narrowest, order[a], begin, end, places[a], number)
+        if costs.min() >= best:
+            continue
+        left, right = _limits(
+            order[a], begin, end, places[a], number, first, last, link_value, link_share, largest, values
+        )
+        within = np.zeros(values, np.int64)
+        at = begin
+        for j in range(number):
+            k = places[a, j]
+            while at < k:
+                within[value[order[a, at]]] += 1
+                at += 1
+            if costs[j] < best and _hold(within, counts, left[j], right[j], k - begin, end - k):
+                best, best_a, best_k = costs[j], a, k
+    return best_a, best_k
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _smallest(loosest, size):
+    """No part smaller than the largest ratio that one of its members needs holds."""
+    return size if loosest * size < 1 else max(1, int(np.ceil(1 / loosest - 1e-9)))
+
+
+@njit(cache=True, nogil=True)
+def _hold(within, counts, left, right, one, other):
+    """Whether both parts of a cut, of sizes `one` and `other`, hold."""
+    for v in range(len(counts)):
+        if within[v] > left[v] * one or counts[v] - within[v] > right[v] * other:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _places(code, order, begin, end, smallest, places):
+    """Where people in an attribute's order can be cut: between two codes, with enough on both sides."""
+    number = 0
+    for k in range(begin + smallest, end - smallest + 1):
+        if code[order[k - 1]] < code[order[k]]:
+            places[number] = k
+            number += 1
+    if number <= CUTS:
+        return number
+    # Of too many, those nearest to equal parts, in one walk.
+    at, chosen = 0, 0
+    for j in range(1, CUTS + 1):
+        target = begin + (end - begin) * j // (CUTS + 1)
+        while at < number - 1 and places[at] < target:
+            at += 1
+        if chosen == 0 or places[at] > places[chosen - 1]:
+            places[chosen] = places[at]
+            chosen += 1
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _costs(codes, narrowest, order, begin, end, places, number):
+    """float64[number]: for each cut, people times interval lengths, over both parts."""
+    attributes = codes.shape[1]
+    costs = np.zeros(number, np.float64)
+    low, high = np.full(attributes, np.inf), np.full(attributes, -np.inf)
+    at = begin
+    for j in range(number):
+        while at < places[j]:
+            for c in range(attributes):
+                low[c], high[c] = min(low[c], codes[order[at], c]), max(high[c], codes[order[at], c])
+            at += 1
+        for c in range(attributes):
+            costs[j] += (places[j] - begin) * max(high[c] - low[c], narrowest[c])
+    low[:], high[:] = np.inf, -np.inf
+    at = end
+    for j in range(number - 1, -1, -1):
+        while at > places[j]:
+            at -= 1
+            for c in range(attributes):
+                low[c], high[c] = min(low[c], codes[order[at], c]), max(high[c], codes[order[at], c])
+        for c in range(attributes):
+            costs[j] += (end - places[j]) * max(high[c] - low[c], narrowest[c])
+    return costs
+
+
+@njit(cache=True, nogil=True)
+def _limits(order, begin, end, places, number, first, last, link_value, link_share, largest, values):
+    """float64[number, V] twice: what everybody left, and right, of each cut admits of each value."""
+    pieces = np.full((number + 1, values + 1), 2.0)
+    piece = 0
+    for i in range(begin, end):
+        while piece < number and i >= places[piece]:
+            piece += 1
+        person = order[i]
+        pieces[piece, values] = min(pieces[piece, values], largest[person])
+        for link in range(first[person], last[person]):
+            v = link_value[link]
+            pieces[piece, v] = min(pieces[piece, v], link_share[link])
+    left, right = np.empty((number, values)), np.empty((number, values))
+    for v in range(values):
+        for j in range(number + 1):
+            pieces[j, v] = min(pieces[j, v], pieces[j, values])
+        lowest = 2.0
+        for j in range(number):
+            lowest = min(lowest, pieces[j, v])
+            left[j, v] = lowest
+        lowest = 2.0
+        for j in range(number - 1, -1, -1):
+            lowest = min(lowest, pieces[j + 1, v])
+            right[j, v] = lowest
+    return left, right
+
+
+@njit(cache=True)
+def read_levels(level, levels, first, last, link_value, link_share, largest, value, values):
+    """int64[levels, V], float64[levels, V + 1]: tuples of each value in each level, and what all in it admit.
+
+    The last column is for values without a link.
+
+    Parameters
+    ----------
+    level
+        int64[N]: the level of each person, below `levels`.
+    first, last, link_value, link_share, largest, value, values
+        As for `partition`.
+    """
+    counts = np.zeros((levels, values), np.int64)
+    least = np.full((levels, values + 1), 2.0)
+    for person in range(len(level)):
+        at = level[person]
+        counts[at, value[person]] += 1
+        least[at, values] = min(least[at, values], largest[person])
+        for link in range(first[person], last[person]):
+            v = link_value[link]
+            least[at, v] = min(least[at, v], link_share[link])
+    return counts, least

@@ -1,0 +1,134 @@
+"""The evidence finds what is wrong with a candidate, and nothing wrong with a right one."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import polars as pl
+import pytest
+
+from anonymize.global_guarantee import GLOBAL_GUARANTEE
+from anonymize.global_guarantee.forecast import forecast, forecast_words, plan_words
+from anonymize.state import State
+from tests.anonymize.global_guarantee.guarantee_series import crowd, make_contract, publish
+
+CONTRACT = make_contract(strategy="geometric", a=0.6, forget_after=3)
+PEOPLE = crowd(seed=21, size=300, number_of_values=12, turnover=0.2).snapshots(4)
+
+
+@pytest.fixture(scope="module")
+def steps():
+    return publish([CONTRACT] * 4, PEOPLE)
+
+
+def evidence(step, candidate=None, contract=CONTRACT):
+    return GLOBAL_GUARANTEE.evidence(candidate or step.candidate, step.people, step.before, contract, {})
+
+
+def with_table(candidate, **tables):
+    return replace(candidate, state=State({**candidate.state.tables, **tables}))
+
+
+def test_every_check_has_evidence(steps):
+    found = evidence(steps[-1])
+    assert list(found) == [check.name for check in GLOBAL_GUARANTEE.checks]
+
+
+def test_a_right_candidate(steps):
+    for step in steps:
+        found = evidence(step)
+        breach = found["breach_probability"]
+        assert breach["above"].sum() == 0
+        assert (breach["largest"] <= breach["promised"]).all()
+        row = found["ledger"].row(0, named=True)
+        assert (row["wrong"], row["forgotten_early"], row["weakened"]) == (0, 0, 0)
+        assert row["links"] == step.candidate.figures["links"]
+        assert found["coverage"]["uncovered"].sum() == 0
+
+
+def test_a_stricter_promise_would_have_been_broken(steps):
+    strict = make_contract(l=9, strategy="minimum")
+    assert evidence(steps[0], contract=strict)["breach_probability"]["above"].sum() > 0
+
+
+def test_a_ledger_that_forgets_to_post(steps):
+    step = steps[1]
+    kept = step.before.tables
+    assert evidence(step, with_table(step.candidate, **kept))["ledger"]["wrong"].item() > 0
+
+
+@pytest.mark.parametrize("change", [0.001, -0.001])
+def test_one_wrong_sum(steps, change):
+    links = steps[1].candidate.state.tables["links"]
+    wrong = links.with_columns(
+        spent=pl.when(pl.int_range(pl.len()) == 7).then(pl.col("spent") + change).otherwise("spent")
+    )
+    assert evidence(steps[1], with_table(steps[1].candidate, links=wrong))["ledger"]["wrong"].item() == 1
+
+
+def test_one_missing_link(steps):
+    links = steps[1].candidate.state.tables["links"]
+    fewer = links.filter(pl.int_range(pl.len()) != 7)
+    assert evidence(steps[1], with_table(steps[1].candidate, links=fewer))["ledger"]["wrong"].item() == 1
+
+
+def test_a_weakened_promise(steps):
+    people = steps[1].candidate.state.tables["people"].with_columns(l=pl.lit(1, pl.Int32))
+    found = evidence(steps[1], with_table(steps[1].candidate, people=people))["ledger"]
+    assert found["weakened"].item() == people.height
+
+
+def test_people_forgotten_too_early(steps):
+    """The last person in the ledger is dropped with all their links."""
+    tables = steps[1].candidate.state.tables
+    last = tables["people"].height - 1
+    fewer = with_table(
+        steps[1].candidate,
+        people=tables["people"].head(last),
+        links=tables["links"].filter(pl.col("person") < last),
+    )
+    found = evidence(steps[2], replace(steps[2].candidate, state=steps[2].candidate.state))["ledger"]
+    assert found["forgotten_early"].item() == 0
+    assert evidence(steps[1], fewer)["ledger"]["wrong"].item() > 0
+
+
+class TestForecast:
+    def test_nothing_published(self):
+        assert forecast(State.empty(), CONTRACT).is_empty()
+        assert forecast_words(forecast(State.empty(), CONTRACT)) == "nobody has been published yet"
+
+    @pytest.mark.parametrize("strategy", [{"strategy": "minimum"}, {"strategy": "geometric", "a": 0.5}])
+    def test_people_who_are_told_they_can_be_placed_no_more_are_held_back(self, strategy):
+        """On tables that stay as they are, nobody of whom it says 0 is placed in the next release."""
+        contract = make_contract(on_ineligible="wait", **strategy)
+        people = crowd(seed=22, size=1500, number_of_values=20, turnover=0, changing=1.0).snapshots(4)
+        made = publish([contract] * 4, people)
+        for step, following in pairwise(made):
+            table = forecast(step.candidate.state, contract)
+            assert table["people"].sum() == 1500
+            no_more = step.candidate.figures["placed_no_more"]
+            assert following.candidate.figures["held_back"] >= 0.9 * no_more
+
+    def test_constant_ratio_is_told_the_plan(self):
+        contract = make_contract(strategy="constant_ratio", releases=5)
+        people = crowd(seed=23, size=1000, number_of_values=40, turnover=0).snapshots(1)
+        (step,) = publish([contract], people)
+        assert forecast(step.candidate.state, contract)["releases_left"].min() >= 4
+
+    def test_words(self):
+        table = pl.DataFrame({"releases_left": [0, 3, 20], "people": [1200, 7, 1]})
+        assert forecast_words(table) == (
+            "if releases stay as the last one, at least: 1,200 people for 0 more, 7 people for 3 more,"
+            " 1 people for more than 20 more"
+        )
+        assert "no later release is sure" in plan_words(make_contract(strategy="minimum"))
+        assert "29.3%, 29.3%, 0.0%" in plan_words(make_contract(strategy="constant_ratio", releases=2))
+        assert "29.3%, 15.9%, 8.3%" in plan_words(make_contract(strategy="geometric", a=0.5))
+
+
+def test_charts_are_drawn(steps):
+    from matplotlib.figure import Figure
+
+    (plot,) = GLOBAL_GUARANTEE.plots(CONTRACT, {f"2024-0{s.number}": s.candidate.state for s in steps})
+    axes = Figure().add_subplot()
+    plot.draw(axes)
+    assert sum(bar.get_height() for bar in axes.patches) == 4 * 300

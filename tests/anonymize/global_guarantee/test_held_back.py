@@ -1,0 +1,69 @@
+"""The attack on people held back: does nothing against this principle, and finds a rule that speaks."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.attack.breach import breach_probability, forget_absent, link_probabilities
+from anonymize.attack.held_back import held_back_for_their_value, suspects
+from tests.anonymize.global_guarantee.guarantee_series import crowd, make_contract, publish, values_by_group
+
+
+def attacked(steps) -> list[dict]:
+    """The attack on each release but the first, by what the releases before it said."""
+    state, found = None, []
+    for step in steps:
+        placed = step.people["pseudonym"].is_in(step.candidate.linkage["pseudonym"].implode())
+        people = step.people.select(person="pseudonym", value="value", is_held_back=~placed)
+        if state is not None:
+            found.append(held_back_for_their_value(people, suspects(state)))
+        hosts = step.candidate.linkage.rename({"pseudonym": "person"})
+        state = breach_probability(link_probabilities(hosts, values_by_group(step)), state)
+    return found
+
+
+@pytest.mark.parametrize("strategy", [{"strategy": "minimum"}, {"strategy": "geometric", "a": 0.5}])
+def test_people_held_back_have_the_suspected_value_as_often_as_others(strategy):
+    contract = make_contract(on_ineligible="wait", **strategy)
+    snapshots = crowd(seed=11, size=4000, number_of_values=20, changing=1.0, turnover=0.1).snapshots(6)
+    found = attacked(publish([contract] * 6, snapshots))
+    compared = sum(one["held_back"] for one in found)
+    assert compared > 700
+    hits, expected = (sum(one[key] for one in found) for key in ("hits", "expected"))
+    assert abs(hits - expected) < 4 * np.sqrt(expected)
+    assert min(one["p"] for one in found) > 1e-4
+
+
+def test_holding_back_people_for_the_value_they_have_is_found():
+    """The rule that suggests itself speaks: hold back people whose own value is used up."""
+    rng = np.random.default_rng(12)
+    people = pl.DataFrame({"person": range(4000), "value": rng.integers(0, 20, 4000)})
+    suspected = pl.DataFrame({"person": range(4000), "suspected": rng.integers(0, 20, 4000)})
+    hit = people["value"] == suspected["suspected"]
+    found = held_back_for_their_value(people.with_columns(is_held_back=hit), suspected)
+    assert found["hits"] == found["held_back"] == hit.sum()
+    assert found["p"] < 1e-9
+    fair = held_back_for_their_value(
+        people.with_columns(is_held_back=pl.Series(rng.random(4000) < 0.3)), suspected
+    )
+    assert fair["p"] > 1e-4
+
+
+def test_nobody_to_compare():
+    people = pl.DataFrame({"person": [1], "value": ["a"], "is_held_back": [True]})
+    suspected = pl.DataFrame({"person": [1], "suspected": ["a"]})
+    assert held_back_for_their_value(people, suspected)["p"] == 1.0
+
+
+def test_the_most_suspected_value_is_the_one_linked_to_most():
+    breach = pl.DataFrame({"person": [1, 1, 2], "value": ["a", "b", "c"], "breach": [0.2, 0.4, 0.1]})
+    assert suspects(breach).rows() == [(1, "b"), (2, "c")]
+
+
+def test_forgetting_drops_people_absent_for_so_many_releases():
+    state = pl.DataFrame({"person": [1, 2], "value": ["a", "a"], "breach": [0.5, 0.5]})
+    here = pl.DataFrame({"person": [1]})
+    state = forget_absent(state, pl.DataFrame({"person": [1, 2]}), 1, 2)
+    state = forget_absent(state, here, 2, 2)
+    assert state["person"].to_list() == [1, 2]
+    assert forget_absent(state, here, 3, 2)["person"].to_list() == [1]
