@@ -71,8 +71,8 @@ def _unfit_semantics(contract: Contract, principle: Principle) -> list[tuple[str
         return []
     meant = ", ".join(name for name, other in PRINCIPLES.items() if semantics in other.semantics)
     words = (
-        f"{semantics} values come and go, and {principle.name} protects values that persist: a person has had many"
-        f" of them, and nothing would bound the probability of ever having had one. Use the principle {meant}, or"
-        " write persistent if a person's value changes by way of exception"
+        f"{semantics} values come and go, and {principle.name} protects values that persist: a person has had"
+        " many of them, and nothing would bound the probability of ever having had one. Use the principle"
+        f" {meant}, or write persistent if a person's value changes by way of exception"
     )
     return [("sensitive.semantics", words)]

@@ -3,8 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
+from anonymize.errors import ContractError
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
-from anonymize.global_guarantee.parameters import transient_refusal
+from anonymize.principles import parse_contract
 from tests.anonymize.global_guarantee.guarantee_series import make_contract
 
 
@@ -41,9 +42,12 @@ def test_fewer_declared_values_than_l():
 
 
 def test_other_principles_refuse_transient_values_and_say_which_principle_is_meant():
-    ((key, words),) = transient_refusal(make_contract(strategy="minimum"))
-    assert key == "sensitive.semantics"
-    assert "Use the principle global_guarantee" in words
+    releases = {"first": "2024-01-01", "cron": "0 0 1 1 *"}
+    said = r"sensitive.semantics: transient .* principle global_guarantee"
+    declared = make_contract(strategy="minimum").model_dump(mode="json")
+    for principle in ({"name": "m_invariance", "m": 2}, {"name": "e_equivalence", "m": 2, "e": 2}):
+        with pytest.raises(ContractError, match=said):
+            parse_contract(declared | {"principle": principle, "releases": releases})
 
 
 def test_what_is_promised_is_the_breach_probability_alone():
