@@ -47,8 +47,8 @@ class Releases(Declaration):
 
     first: Date
     """The date of the first release."""
-    cron: StrictStr
-    """The schedule; each tick from `first` on is a release, named by its date."""
+    cron: StrictStr | None = None
+    """The schedule; each tick from `first` on is a release, named by its date. Without it, there is one."""
 
 
 def is_query(source: Any) -> bool:

@@ -94,6 +94,19 @@ def forecast_words(table: pl.DataFrame) -> str:
     return "if releases stay as the last one, at least: " + ", ".join(parts)
 
 
+def foresee(contract: Contract, state: State) -> list[str]:
+    """What `validate` says before the next release: the plan before the first, else the forecast.
+
+    Parameters
+    ----------
+    contract
+        Of the global guarantee.
+    state
+        What the release before left; empty before the first.
+    """
+    return [forecast_words(forecast(state, contract))] if state.tables else [plan_words(contract)]
+
+
 def longest_plan(l: int, share: float) -> int:
     """In how many releases at most a value of a share can be linked to a person, whatever the strategy.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anonymize.formats import GENERALIZATION
 from anonymize.global_guarantee.evidence import evidence
+from anonymize.global_guarantee.forecast import foresee
 from anonymize.global_guarantee.parameters import GlobalGuarantee, faults
 from anonymize.global_guarantee.plots import plots
 from anonymize.global_guarantee.release import release
@@ -29,6 +30,8 @@ GLOBAL_GUARANTEE = Principle(
     promise=lambda parameters: Promise(breach_probability=1 / parameters.l),
     format=lambda _contract: GENERALIZATION,
     faults=faults,
+    foresee=foresee,
+    stated=("placed_no_more", "placed_once_more"),
     semantics=("transient", "persistent"),
     memory=Memory(
         "ledger",

@@ -73,7 +73,8 @@ def load_contract(path: Path, defaults: Mapping[str, Any] | None = None) -> Cont
     faults += _schedule_faults(declared)
     if faults:
         raise ContractError(where, faults)
-    first, *_ = _ticks(contract.releases.cron, contract.releases.first)
+    declared_first, cron = contract.releases.first, contract.releases.cron
+    first = _ticks(cron, declared_first)[0] if cron else declared_first
     return ContractFile(
         path=path.absolute(),
         contract=contract,

@@ -25,7 +25,7 @@ def product_definitions(series: Series) -> dg.Definitions:
     return dg.Definitions(
         assets=assets,
         jobs=[job],
-        schedules=[schedule_of(series, job)],
+        schedules=[schedule_of(series, job)] if series.contract.releases.cron else [],
         sensors=[sensor_of(series, job)],
         executor=dg.in_process_executor,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import warnings
 
 import dagster as dg
@@ -13,11 +14,20 @@ warnings.filterwarnings("ignore", category=dg.BetaWarning)
 warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 
 FORMAT = "%Y-%m-%d"
+DAILY = "0 0 * * *"
 
 
 def release_partitions(file: ContractFile) -> dg.TimeWindowPartitionsDefinition:
-    """The releases of a contract, named by their dates. A release is due on its date, not a period later."""
+    """The releases of a contract, named by their dates. A release is due on its date, not a period later.
+
+    Without a schedule there is a single one.
+    """
     releases = file.contract.releases
+    if releases.cron is None:
+        day_after = dt.date.fromisoformat(file.first_release) + dt.timedelta(days=1)
+        return dg.TimeWindowPartitionsDefinition(
+            start=file.first_release, end=day_after.isoformat(), fmt=FORMAT, cron_schedule=DAILY, end_offset=1
+        )
     return dg.TimeWindowPartitionsDefinition(
         start=file.first_release, fmt=FORMAT, cron_schedule=releases.cron, end_offset=1
     )

@@ -68,6 +68,7 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         groups=figures["groups"],
         counterfeits=figures["counterfeits"],
         held_back=figures["held_back"],
+        stated={name: figures[name] for name in principle_of(series.contract).stated},
         contract_sha256=series.file.sha256,
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )

@@ -33,6 +33,8 @@ class Described:
     counterfeits: int
     held_back: int
     """People who wait for the next release."""
+    stated: Mapping[str, int]
+    """Further figures that the principle states of the release."""
     contract_sha256: str
     previous: str | None
     """SHA-256 (hex) of the manifest of the release before."""
@@ -51,6 +53,7 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         "groups": described.groups,
         "counterfeits": described.counterfeits,
         "held_back": described.held_back,
+        **described.stated,
         "files": {
             file.name: {
                 "sha256": sha256(file),
