@@ -40,7 +40,8 @@ MAY_IMPORT = {
 
 NAMES_A_PRINCIPLE = {
     "anonymize/principles.py": "the list of the principles there are",
-    "anonymize/kernels/merge_nodes.py": "its docstring says where the proof of each step is",
+    "anonymize/streamliner/parameters.py": "its parameter `then` names the principle of later releases",
+    "anonymize/streamliner/release.py": "its refusal of a second release says how a series would go on",
     "data_contracts/hospital.yaml": "the contract of the example chooses a principle",
 }
 """The files outside the principles' own folders that contain a principle's name, and why."""
@@ -145,6 +146,25 @@ def test_only_the_list_of_principles_imports_the_folder_of_a_principle():
     assert named == {"anonymize/principles.py"}
 
 
+def said(path):
+    """A file's text; of a module its code without docstrings and comments, which may explain."""
+    if path.suffix != ".py":
+        return path.read_text()
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(getattr(node, "body", None), list):
+            node.body = [part for part in node.body if not is_docstring(part)] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def is_docstring(node):
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
 def test_nothing_else_says_the_name_of_a_principle():
     files = (
         path
@@ -155,7 +175,7 @@ def test_nothing_else_says_the_name_of_a_principle():
     naming = set()
     for path in files:
         others = PRINCIPLES.keys() - set(path.relative_to(ROOT).parts)
-        text = path.read_text().lower()
+        text = said(path).lower()
         naming |= {path.relative_to(ROOT).as_posix() for name in others if name in text}
     assert naming == NAMES_A_PRINCIPLE.keys()
 

@@ -26,7 +26,7 @@ class StreamlinerParameters(Parameters):
     """Whether groups are merged where that makes published intervals shorter, which `min_width` can cause."""
     then: Literal["m_invariance"] | None = None
     """What later releases follow, with m = l; without it, the series has one release."""
-    on_ineligible: Literal["refuse", "counterfeit", "defer"] = "refuse"
+    on_ineligible: Literal["refuse", "wait", "counterfeit", "defer"] = "refuse"
     """For the releases after the first, as m_invariance has it. The first release is always refused."""
     on_value_change: Literal["separate", "refuse"] = "separate"
     """For the releases after the first, as m_invariance has it."""
@@ -59,10 +59,11 @@ class StreamlinerParameters(Parameters):
                 "then: m_invariance needs groups of distinct values, and merged groups can repeat values:"
                 " leave merge out"
             )
-        later = {"on_ineligible", "on_value_change"} & self.model_fields_set
-        if later and not self.then:
+        later = ("on_ineligible", "on_value_change")
+        given = [name for name in later if getattr(self, name) != type(self).model_fields[name].default]
+        if given and not self.then:
             raise ValueError(
-                f"{min(later)} is for later releases, and there are none without then: m_invariance"
+                f"{min(given)} is for later releases, and there are none without then: m_invariance"
             )
         return self
 

@@ -43,7 +43,7 @@ STREAMLINER = Principle(
     faults=contract_faults,
     memory=Memory(
         name="buckets",
-        description="Each person's signature, if later releases follow m_invariance. Private.",
+        description="Each person's signature, if later releases follow another principle. Private.",
         figures=("groups",),
     ),
 )

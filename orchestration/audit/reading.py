@@ -215,6 +215,8 @@ def read_linkage(
         for path in sorted(folder.glob("**/linkage.parquet"))
         if path.parent.name == release and (path.parents[1].name == tail or path.parents[1] == folder)
     ]
+    if len(places) > 1 and (product := Path(series).parent.name):
+        places = [path for path in places if path.parents[2].name == product]
     if len(places) != 1:
         raise SnapshotError(
             f"{folder}: has {len(places) or 'no'} linkage.parquet of release {release} of series {tail}"
