@@ -18,12 +18,13 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)  ## make sample data of a hospital and release it six times
 	$(BIN)/republish demo
 
-test: $(READY)  ## every test
-	$(BIN)/python -m pytest
+test: $(READY)  ## every test, and which lines and branches none of them reached
+	$(BIN)/python -m pytest --cov --cov-report=term
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 ui: $(READY)  ## Dagster on http://127.0.0.1:3000
 	$(BIN)/republish ui

@@ -1,5 +1,8 @@
 """What can go wrong, by meaning. Each message is one line for the publisher: what, where, and the way out."""
 
+from collections.abc import Sequence
+from typing import Any
+
 
 class RepublishError(Exception):
     """Any refusal of republish. `exit_code` is what the command line ends with."""
@@ -62,9 +65,13 @@ class ValueChangeRefused(RepublishError):
 
 
 class AuditFailed(RepublishError):
-    """A candidate release breaks a promise; it is not published."""
+    """A candidate release breaks a promise; it is not published. `verdicts` are what was found."""
 
     exit_code = 3
+
+    def __init__(self, message: str, verdicts: Sequence[Any] = ()):
+        super().__init__(message)
+        self.verdicts = list(verdicts)
 
 
 class AlreadyPublished(RepublishError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -15,6 +15,10 @@ class Parameters(Declaration):
 
     name: str
     """The principle's name."""
+
+    if TYPE_CHECKING:  # a principle's own code reads its own parameters, of the class that it declares
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
 def read_parameters(declared: Any, principles: Mapping[str, type[Parameters]]) -> Parameters:

@@ -126,19 +126,20 @@ def _refusals(before: list[str]) -> Iterator[None]:
         way_out = f"\nTo publish the releases before it, backfill up to {before[-1]}" if before else ""
         raise dg.Failure(description=f"{error}{way_out}", allow_retries=False) from error
     except Exception as error:  # noqa: BLE001 - whatever a library raises
-        raise _unexpected(error) from None
+        raise UnexpectedFailure(error) from None
 
 
-def _unexpected(error: Exception) -> dg.Failure:
+class UnexpectedFailure(dg.Failure):
     """A library's error without its words: they may quote a person's value, and Dagster keeps them."""
-    at = traceback.extract_tb(error.__traceback__)[-1]
-    failure = dg.Failure(
-        description=f"unexpected {type(error).__name__} in {at.filename}, line {at.lineno}; republish release"
-        " --debug shows more of it, and keeps nothing",
-        allow_retries=False,
-    )
-    failure.unexpected = error
-    return failure
+
+    def __init__(self, error: Exception):
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        super().__init__(
+            description=f"unexpected {type(error).__name__} in {at.filename}, line {at.lineno}; republish release"
+            " --debug shows more of it, and keeps nothing",
+            allow_retries=False,
+        )
+        self.unexpected = error
 
 
 def _found(failure: dg.Failure, step: Step) -> list[Verdict]:

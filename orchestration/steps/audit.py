@@ -88,9 +88,7 @@ def refuse_broken(name: str, verdicts: Sequence[Verdict]) -> None:
     """
     broken = [f"{verdict.promise}: {' '.join(verdict.broken)}" for verdict in verdicts if not verdict.passed]
     if broken:
-        error = AuditFailed(f"{name}: the audit failed, nothing is published. {'; '.join(broken)}")
-        error.verdicts = list(verdicts)
-        raise error
+        raise AuditFailed(f"{name}: the audit failed, nothing is published. {'; '.join(broken)}", verdicts)
 
 
 def _naming_promises(verdict: Verdict, findings: pl.DataFrame) -> Verdict:
