@@ -135,8 +135,8 @@ class UnexpectedFailure(dg.Failure):
     def __init__(self, error: Exception):
         at = traceback.extract_tb(error.__traceback__)[-1]
         super().__init__(
-            description=f"unexpected {type(error).__name__} in {at.filename}, line {at.lineno}; republish release"
-            " --debug shows more of it, and keeps nothing",
+            description=f"unexpected {type(error).__name__} in {at.filename}, line {at.lineno}; republish"
+            " release --debug shows more of it, and keeps nothing",
             allow_retries=False,
         )
         self.unexpected = error
