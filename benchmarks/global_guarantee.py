@@ -1,6 +1,6 @@
 """What the global guarantee costs: seconds, group sizes, people held back and errors of counts, per strategy.
 
-python -m benchmarks.global_guarantee [census|receipts] [--people N] [--releases N]
+python -m benchmarks.global_guarantee [census|receipts] [--people N] [--releases N] [--strategy S]
 """
 
 from __future__ import annotations
@@ -40,17 +40,18 @@ def main() -> None:
     arguments.add_argument("what", choices=["census", "receipts"], nargs="?", default="receipts")
     arguments.add_argument("--people", type=int, default=200_000)
     arguments.add_argument("--releases", type=int, default=20)
+    arguments.add_argument("--strategy", help="of the census, one alone")
     given = arguments.parse_args()
     console = Console(width=150)
     if given.what == "census":
-        console.print(census_table(given.people, given.releases))
+        console.print(census_table(given.people, given.releases, given.strategy))
     elif folder := data_folder():
         console.print(receipts_table(folder))
     else:
         console.print(WHY_NOT)
 
 
-def census_table(people: int, releases: int) -> Table:
+def census_table(people: int, releases: int, only: str | None = None) -> Table:
     """Group sizes and seconds; each release changes 5 % of the values and replaces 5 % of the people."""
     table = Table(title=f"{people:,} people, {releases} releases, l = 2, {VALUES} values")
     heads = (
@@ -72,6 +73,8 @@ def census_table(people: int, releases: int) -> Table:
         {"strategy": "geometric", "a": 0.9},
         {"strategy": "minimum"},
     ):
+        if only not in (None, strategy["strategy"]):
+            continue
         rows = run(census_contract(strategy), census_snapshots(people, releases))
         made = [row for row in rows if row["people"]]
         seconds = [row["seconds"] for row in made]
