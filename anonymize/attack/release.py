@@ -12,6 +12,7 @@ from anonymize.attack.breach import breach_figures, breach_probability, link_pro
 from anonymize.attack.coverage import cover, value_domain
 from anonymize.attack.cuts import cuts
 from anonymize.attack.equivalence import compromised
+from anonymize.attack.exposure import exposed_by_counterfeits
 from anonymize.attack.finding import finding
 from anonymize.attack.intersection import (
     candidates,
@@ -148,7 +149,10 @@ def attack_release(
     if everything:
         remembered = _follow(remembered, published, known, hosts, release_format, tables, schema, release)
         rows += equivalence_findings(remembered, promises, seconds)
-    return _conclude(pl.concat(rows), remembered, covered, hosts, evidence)
+    figures = {}
+    if promise.largest_share is not None:
+        figures["exposed"] = exposed_by_counterfeits(published, promise.largest_share)
+    return _conclude(pl.concat(rows), remembered, covered, hosts, evidence, figures)
 
 
 def _hosts(covered: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
@@ -450,6 +454,7 @@ def _conclude(
     covered: pl.DataFrame,
     hosts: pl.DataFrame,
     tables: Mapping[str, pl.DataFrame],
+    more: Mapping[str, int],
 ) -> ReleaseAttack:
     left = candidates([knowledge.covered], "value")
     here = left.join(covered.select("person", VALUE), on=["person", VALUE], how="semi")
@@ -469,5 +474,5 @@ def _conclude(
         figures["smallest_candidates_by_host"] = candidates([knowledge.hosted])["candidates"].min()
     if knowledge.breach is not None:
         figures["largest_breach_probability"] = breach_figures(knowledge.breach)["largest"]
-    figures |= {"promises": len(findings), "broken_promises": int((~findings["holds"]).sum())}
+    figures |= {**more, "promises": len(findings), "broken_promises": int((~findings["holds"]).sum())}
     return ReleaseAttack(findings, figures, distribution(here), knowledge, tables)

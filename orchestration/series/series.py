@@ -19,9 +19,10 @@ from anonymize.errors import ContractError, HomeError, PublishedFolderError
 from anonymize.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import CANDIDATE, Committed, read_committed
-from orchestration.series.facts import Facts, key_fingerprint, read_facts, write_facts
+from orchestration.series.facts import FACTS, Facts, key_fingerprint, read_facts, write_facts
 from orchestration.series.partitions import release_partitions
 from orchestration.series.record import published_row, release_row
+from orchestration.series.siblings import Sibling, refuse_siblings, superseded
 from orchestration.storage.history import History
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.manifest import MANIFEST, verify_release
@@ -64,6 +65,22 @@ class Series:
     def number(self, release: str) -> int:
         """The n of a release, counted from 1."""
         return self.due.index(release) + 1
+
+    def chain_number(self, release: str) -> int:
+        """The number of a release counted from the first of the series that this one goes on from."""
+        return self.number(release) + (self.superseded.length if self.superseded else 0)
+
+    @cached_property
+    def superseded(self) -> Sibling | None:
+        """The series that this one goes on from, as it was left.
+
+        Raises
+        ------
+        ContractError
+            If there is no such series, or it can't be gone on from.
+        """
+        name = self.contract.supersedes
+        return None if name is None else superseded(self.home, self.file, name)
 
     def previous(self, release: str) -> str | None:
         """The release before, or None for the first."""
@@ -125,6 +142,7 @@ class Series:
             self._refuse_lost(on_disk, {*facts.published, *recorded})
             self._refuse_other_terms(on_disk, facts)
             self._refuse_other_schedule(on_disk)
+            refuse_siblings(self.home, self.file, begun=bool(on_disk))
             clear_partial(self.published_folder)
             for release in on_disk:
                 if release not in facts.published:
@@ -161,7 +179,9 @@ class Series:
 
     @property
     def pseudonym_key(self) -> bytes:
-        """What identifiers become pseudonyms with."""
+        """What identifiers become pseudonyms with; the same for all series that go on from one another."""
+        if self.superseded:
+            return self.superseded.pseudonym_key(self.home, self.contract.product)
         return self._key("pseudonym")
 
     @property
@@ -189,7 +209,7 @@ class Series:
 
     @property
     def _facts_file(self) -> Path:
-        return self.private_folder / "series.json"
+        return self.private_folder / FACTS
 
     def _on_disk(self) -> list[str]:
         folder = self.published_folder
@@ -204,6 +224,7 @@ class Series:
             "identifier": self.contract.identifier,
             "sensitive": self.contract.sensitive.name,
             "principle": self.contract.principle.name,
+            "supersedes": self.contract.supersedes,
             "software_version": version("republish"),
         }
 
@@ -240,7 +261,7 @@ class Series:
         said = f"but series {self.contract.series} was begun with"
         self._refuse(
             (part, f"is {now[part]}, {said} {begun.get(part)}: begin a new series")
-            for part in ("identifier", "sensitive", "principle")
+            for part in ("identifier", "sensitive", "principle", "supersedes")
             if begun.get(part) != now[part]
         )
 

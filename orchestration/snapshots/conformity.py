@@ -6,7 +6,8 @@ Counts alone come out of here: no identifier and no value that a person has.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -75,11 +76,21 @@ def conform(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     )
 
 
-def describe_faults(snapshot: pl.DataFrame, schema: Schema) -> list[str]:
-    """Every fault in a publisher's words: column, count, rule, way out. Empty if there is none."""
+def describe_faults(snapshot: pl.DataFrame, schema: Schema, present: Sequence[str] = ()) -> list[str]:
+    """Every fault in a publisher's words: column, count, rule, way out. Empty if there is none.
+
+    Parameters
+    ----------
+    snapshot
+        As `enter` has made it.
+    schema
+        What it is to be.
+    present
+        The names of all columns of the source: one of them may be what a missing one is called there.
+    """
     rules = _rules(schema)
     missing = [rule for rule in rules if rule.column not in snapshot.columns]
-    faults = [f"the column {rule.name} is missing: {_OUT['missing']}" for rule in missing]
+    faults = [_missing(rule.name, present) for rule in missing]
     evidence = snapshot_faults(snapshot, schema)
     for rule, counted in zip(rules, evidence.rows(named=True), strict=True):
         if rule not in missing:
@@ -89,6 +100,14 @@ def describe_faults(snapshot: pl.DataFrame, schema: Schema) -> list[str]:
                 if counted[measure]
             ]
     return faults
+
+
+def _missing(name: str, present: Sequence[str]) -> str:
+    """That a column is missing, and what it may be called in the source."""
+    folded = {column.strip().lower(): column for column in present}
+    close = difflib.get_close_matches(name.strip().lower(), folded, n=1, cutoff=0.75)
+    hint = f"; the source has {folded[close[0]]}, is that the one?" if close else ""
+    return f"the column {name} is missing: {_OUT['missing']}{hint}"
 
 
 _OUT = {

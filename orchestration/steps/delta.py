@@ -2,25 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import polars as pl
 
 from anonymize.delta import delta, delta_figures
+from anonymize.errors import SnapshotError
+from anonymize.evidence.expected import describe_odd, expected_of_snapshot
+from orchestration.expectations import Verdict, judge
 from orchestration.series.series import Series
+from orchestration.snapshots.identifiers import changed_form
 from orchestration.storage.store import read_json, read_table, write_table
 
+EXPECTED = "expected"
+"""The check and the suite of what is ordinary."""
 
-def compare_snapshots(series: Series, release: str) -> dict[str, int]:
-    """Keep who was carried, inserted, deleted or changed, and return how many were.
 
-    Of a published release, what was kept is read again; nothing if it is not kept any more.
+@dataclass(frozen=True)
+class Delta:
+    """What changed since the snapshot before."""
+
+    figures: Mapping[str, int]
+    """How many people were carried, changed, deleted, inserted, and how many moved."""
+    verdict: Verdict
+    """What the suite `expected` found."""
+
+
+def compare_snapshots(series: Series, release: str) -> Delta | None:
+    """Keep which people were carried, inserted, deleted or changed, and judge whether that is ordinary.
+
+    Of a published release, what was kept is read again; None if it is not kept any more.
+
+    Raises
+    ------
+    SnapshotError
+        If the snapshot is not what the contract expects, and is not accepted by name.
     """
     with series.locked_for(release) as folder:
         file = folder / "delta.parquet"
-        if series.is_published(release):
-            return delta_figures(read_table(file)) if file.exists() else {}
-        changes = _changes(series, release)
-        write_table(file, changes)
-        return delta_figures(changes)
+        is_published = series.is_published(release)
+        if is_published and not file.exists():
+            return None
+        changes = read_table(file) if is_published else _changes(series, release)
+        figures = delta_figures(changes)
+        evidence = expected_of_snapshot(figures, series.contract, series.contract.accept.get(release, ()))
+        verdict = judge({EXPECTED: evidence}, {})[0]
+        if not is_published:
+            _refuse_odd(series, release, evidence, verdict)
+            write_table(file, changes)
+        return Delta(figures, verdict)
+
+
+def _refuse_odd(series: Series, release: str, evidence: pl.DataFrame, verdict: Verdict) -> None:
+    if verdict.passed:
+        return
+    odd = evidence.filter(pl.col("odd") > 0)["measure"].to_list()
+    reasons = describe_odd(evidence) or verdict.broken
+    if "carried" in odd and (form := _other_form(series, release)):
+        reasons.append(form)
+    error = SnapshotError(
+        f"{series.name} {release}: {'; '.join(reasons)}. Correct the snapshot; or, if it is right, accept it"
+        f" in the contract, accept: {{{release}: [{', '.join(odd)}]}}"
+    )
+    error.verdicts = [verdict]
+    raise error
+
+
+def _other_form(series: Series, release: str) -> str | None:
+    """What identifiers look like that changed their form since the snapshot before."""
+    previous = series.previous(release)
+    files = [series.private(name) / "snapshot.parquet" for name in (previous, release) if name]
+    if len(files) < 2 or not all(file.exists() for file in files):
+        return None
+    return changed_form(*(read_table(file)["identifier"] for file in files))
 
 
 def _changes(series: Series, release: str) -> pl.DataFrame:

@@ -68,6 +68,8 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         groups=figures["groups"],
         counterfeits=figures["counterfeits"],
         held_back=figures["held_back"],
+        exposed=int(committed.attack.get("exposed", 0)) if figures.get("batch_counterfeits") else 0,
+        together=committed.together,
         contract_sha256=series.file.sha256,
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )

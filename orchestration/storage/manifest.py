@@ -33,6 +33,11 @@ class Described:
     counterfeits: int
     held_back: int
     """People who wait for the next release."""
+    exposed: int
+    """People of whom an adversary who knows the algorithm may learn more, because of counterfeits that made
+    a batch eligible."""
+    together: Mapping[str, Mapping[str, int]]
+    """What other series of the product give away together with this release, if somebody had both."""
     contract_sha256: str
     previous: str | None
     """SHA-256 (hex) of the manifest of the release before."""
@@ -51,6 +56,8 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         "groups": described.groups,
         "counterfeits": described.counterfeits,
         "held_back": described.held_back,
+        **({"exposed": described.exposed} if described.exposed else {}),
+        **({"together_with": dict(described.together)} if described.together else {}),
         "files": {
             file.name: {
                 "sha256": sha256(file),
