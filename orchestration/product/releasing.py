@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import sqlite3
 import time
@@ -70,13 +71,22 @@ def releases_to_make(series: Series, through: str | None) -> list[str]:
 def _due(series: Series, through: str | None) -> list[str]:
     due = series.due
     if not due:
-        raise ContractError(str(series.file.path), [("releases.first", "no release is due yet")])
+        message = f"no release is due yet; the first is {series.file.first_release}, and today is {today()}"
+        raise ContractError(str(series.file.path), [("releases.first", message)])
     if through is None:
         return due
     if through not in due:
-        message = f"{through} is no release that is due; due are {named(due)}"
-        raise ContractError(str(series.file.path), [("releases", message)])
+        before = [release for release in due if release < through][-1:]
+        after = [release for release in due if release > through][:1]
+        nearest = " and ".join(before + after)
+        message = f"{through} is no release that is due; the nearest are {nearest}, due are {named(due)}"
+        raise ContractError("--through", [("", message)])
     return due[: due.index(through) + 1]
+
+
+def today() -> str:
+    """The date by this machine's clock, UTC."""
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
 
 
 def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> Released:

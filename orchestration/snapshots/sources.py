@@ -105,16 +105,17 @@ def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
     return answer.height > 0
 
 
-def _where(contract_file: ContractFile, release: str) -> str:
-    """What a message begins with: product, release and source."""
+def place(contract_file: ContractFile, release: str) -> str:
+    """Where a release's snapshot is looked for: a file, or a server without user and password."""
     source = contract_file.contract.source
     if isinstance(source, FileSource):
-        place = str(_snapshot_file(contract_file, release))
-    elif _is_duckdb(source):
-        place = str(_database_file(contract_file))
-    else:
-        place = _server(source.dsn)
-    return f"{contract_file.contract.product}, release {release}, {place}"
+        return str(_snapshot_file(contract_file, release))
+    return str(_database_file(contract_file)) if _is_duckdb(source) else _server(source.dsn)
+
+
+def _where(contract_file: ContractFile, release: str) -> str:
+    """What a message begins with: product, release and source."""
+    return f"{contract_file.contract.product}, release {release}, {place(contract_file, release)}"
 
 
 def _read(contract_file: ContractFile, release: str, where: str) -> tuple[pl.DataFrame, list[str]]:

@@ -173,7 +173,8 @@ def _refuse_flood(series: Series, release: str, figures: Mapping[str, int]) -> N
     if reasons := describe_odd(evidence):
         raise NotEligible(
             f"{series.name} {release}: {'; '.join(reasons)}. If values were recoded, say so"
-            f" (sensitive.renamed); else choose a smaller m, or accept it: accept: {{{release}: [counterfeits]}}"
+            " (sensitive.renamed); else choose a smaller m, or accept it:"
+            f" accept: {{{release}: [counterfeits]}}"
         )
 
 

@@ -68,20 +68,39 @@ def _read(series: Series, release: str) -> pl.DataFrame:
     try:
         return read_snapshot(series.file, release)
     except SnapshotError as error:
-        if later := _later_arrival(series, release):
-            raise SnapshotError(
-                f"{error}. That of {later} is there: if this one never comes, deliver the one before it once"
-                " more, under this date"
-            ) from None
+        if later := missing_before(series, release):
+            raise SnapshotError(f"{error}. {_never_comes(later)}") from None
         raise
 
 
-def _later_arrival(series: Series, release: str) -> str | None:
+def has_arrived(series: Series, release: str) -> bool:
+    """Whether a release's snapshot is there; without it, and without any later one, the release waits.
+
+    Raises
+    ------
+    SnapshotError
+        If it is missing and a later one is there, or the source can't be asked.
+    """
+    if snapshot_exists(series.file, release):
+        return True
+    if later := missing_before(series, release):
+        raise SnapshotError(f"{series.name} {release}: its snapshot is missing. {_never_comes(later)}")
+    return False
+
+
+def missing_before(series: Series, release: str) -> str | None:
     """A release after a snapshot that is missing, whose own has arrived."""
     if snapshot_exists(series.file, release):
         return None
     after = series.due[series.number(release) :]
     return next((later for later in after if snapshot_exists(series.file, later)), None)
+
+
+def _never_comes(later: str) -> str:
+    return (
+        f"That of {later} is there: if this one never comes, deliver the one before it once more, under this"
+        " date"
+    )
 
 
 def content_digest(people: pl.DataFrame) -> str:
