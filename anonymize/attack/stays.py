@@ -93,7 +93,7 @@ def _continued(now: pl.DataFrame, before: pl.DataFrame | None, release: int) -> 
 def _forged(
     here: pl.DataFrame, before: pl.DataFrame | None, people: pl.DataFrame, release: int
 ) -> pl.DataFrame:
-    """Signatures whose counterfeits are all new: a person left or returned, or an old one is gone."""
+    """The stays of counterfeits, each an edge. A renewed one is another, even if it looks the same."""
     number = pl.lit(release, pl.Int32)
     new = {"value": pl.lit(None), "since": number, "until": number, "edge": pl.lit(value=True)}
     # Counterfeits that look alike, in several groups of one signature, are as many as they are.

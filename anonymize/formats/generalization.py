@@ -206,16 +206,20 @@ def _plots(tables: Tables, schema: Schema) -> list[Plot]:
     groups = tables[MICRODATA].unique("group_id")
 
     def draw(axes: Any) -> None:
+        lines = []
         for column, qi in schema.attributes():
             shares = groups.select(_share(column, qi)).to_series().sort()
-            axes.plot(shares, np.arange(1, len(shares) + 1) / max(1, len(shares)), label=qi.name)
+            lines += axes.plot(shares, np.arange(1, len(shares) + 1) / max(1, len(shares)))
         axes.set(
             xlabel="share of the domain an interval covers",
             ylabel="share of groups",
             xlim=(0, 1),
             ylim=(0, 1),
         )
-        axes.legend(frameon=False, fontsize=8, loc="lower right")
+        # A name is written as it is: matplotlib reads $ as mathematics, and leaves out what begins with _.
+        legend = axes.legend(lines, ["name"] * len(lines), frameon=False, fontsize=8, loc="lower right")
+        for text, qi in zip(legend.get_texts(), schema.quasi_identifiers, strict=True):
+            text.set(text=qi.name, parse_math=False)
 
     return [Plot("interval widths", draw)]
 

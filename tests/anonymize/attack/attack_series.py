@@ -69,10 +69,11 @@ class Release:
     linkage: pl.DataFrame
 
 
-def publish(snapshots, contract, key=b"secret", series="v1"):
-    """The releases of a series, in order."""
+def publish(snapshots, contracts, key=b"secret", series="v1"):
+    """The releases of a series, in order; one contract for all, or one for each."""
     state, released = State.empty(), []
     for number, snapshot in enumerate(snapshots, start=1):
+        contract = contracts[number - 1] if isinstance(contracts, list) else contracts
 
         def draw(purpose, number=number):
             return generator(key, contract.product, series, str(number), purpose)

@@ -13,22 +13,28 @@ from anonymize.e_equivalence.min_cut import smallest_safe_cut
 from anonymize.errors import NotEligible
 from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, publish
 
+SIGNATURE = pl.DataFrame(
+    {"group_id": [1, 1], "value": ["flu", "gout"]}, schema_overrides={"group_id": pl.Int32}
+)
 SAFE = 100
 """More than any cut here: every cut is computed."""
 
 
 def cuts_of(*releases, safe=SAFE):
-    """`(entered, left, min_cut)` of a single signature after the last release; releases are `people counterfeits`."""
+    """`(entered, left, min_cut)` of one signature after the last release.
+
+    A release is who is in it, separated by blanks; numbers are counterfeits.
+    """
     stays = None
     for number, names in enumerate(releases, start=1):
         people = [who for who in names.split() if not who.isdigit()]
         forged = [int(who) for who in names.split() if who.isdigit()]
+        present = pl.DataFrame({"person": people}, schema={"person": pl.String})
+        counterfeits = pl.DataFrame({"person": forged}, schema={"person": pl.UInt64})
         stays = follow_stays(
-            pl.DataFrame({"person": people, "value": "flu", "group_id": 1}),
-            pl.DataFrame(
-                {"person": forged, "group_id": [1] * len(forged)}, schema_overrides={"person": pl.UInt64}
-            ),
-            pl.DataFrame({"group_id": [1, 1], "value": ["flu", "gout"]}),
+            present.with_columns(value=pl.lit("flu"), group_id=pl.lit(1)),
+            counterfeits.with_columns(group_id=pl.lit(1)),
+            SIGNATURE,
             number,
             stays,
         )

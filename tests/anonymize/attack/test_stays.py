@@ -1,4 +1,4 @@
-"""Who was in which signature's groups: stays that go on, end, begin again; counterfeits that stay or not."""
+"""Stays in the groups of a signature: they go on, end, begin again; counterfeits that stay or not."""
 
 import polars as pl
 

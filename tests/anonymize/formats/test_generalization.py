@@ -1,6 +1,7 @@
 """Intervals, minimum widths and canonical order, by hand."""
 
 import datetime as dt
+import io
 from itertools import pairwise
 
 import numpy as np
@@ -8,9 +9,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 from anonymize.codes import encode_columns
-from anonymize.formats.generalization import generalize
+from anonymize.formats.generalization import GENERALIZATION, generalize
 from tests.series import make_contract
 
 
@@ -172,3 +174,17 @@ def test_columns_of_any_name_are_published():
     ends = [f"{name}_{end}" for name in names for end in ("low", "high")]
     assert microdata.columns == ["group_id", *ends, "value"]
     assert microdata.rows() == [(1, *[1, 2] * 7, "x"), (1, *[1, 2] * 7, "y")]
+
+
+def test_charts_show_columns_of_any_name_as_they_are():
+    names = ["$^$", "_hidden", "a$b", "\\", "a\nb", "{a}"]
+    contract = make_contract([{"name": name, "kind": "number", "domain": [0, 9]} for name in names])
+    codes = pl.DataFrame({column: [1, 2] for column, _ in contract.attributes()})
+    published = generalize(codes, pl.Series(["x", "y"]), np.zeros(2, np.int64), np.zeros(2, bool), contract)
+    tables = GENERALIZATION.internal(published.tables, contract)
+    (chart,) = GENERALIZATION.plots(tables, contract)
+    figure = Figure()
+    axes = figure.subplots()
+    chart.draw(axes)
+    figure.savefig(io.BytesIO(), format="png")
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == names

@@ -1,0 +1,143 @@
+"""Promises are data: everybody is judged by what they were promised, and by nothing that was not."""
+
+import polars as pl
+import pytest
+
+from anonymize.attack import finding as fi
+from anonymize.attack.knowledge import promised
+from anonymize.promise import Promise
+from tests.anonymize.attack import attack_series as generalized
+from tests.anonymize.attack.attack_series import broken
+from tests.anonymize.e_equivalence import equivalence_series as equivalent
+from tests.anonymize.e_equivalence.equivalence_series import Life
+
+TWO, FOUR = (Promise(candidates=m, largest_share=1 / m) for m in (2, 4))
+
+
+def findings(attacked):
+    return {row["promise"]: row for row in attacked.findings.rows(named=True)}
+
+
+def m_invariant(ms):
+    """A series whose m may change from release to release, and its contract."""
+    contracts = [generalized.contract(m=m) for m in ms]
+    snapshots = generalized.snapshots(count=300, releases=len(ms), churn=0.3)
+    return generalized.publish(snapshots, contracts), contracts[0]
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_series_whose_m_was_raised_keeps_what_each_person_was_promised(linked):
+    released, declared = m_invariant([2, 2, 4, 4])
+    promises = [TWO, TWO, FOUR, FOUR]
+    for attacked in generalized.attack_each(released, declared, promises=promises, linked=linked):
+        assert broken(attacked) == set()
+
+
+def test_the_same_series_does_not_keep_the_larger_m_for_the_people_of_the_first_releases():
+    released, declared = m_invariant([2, 2, 4, 4])
+    attacked = generalized.attack_series(released, declared, promises=[FOUR] * 4)
+    assert {fi.HOST_CANDIDATES, fi.SHARE} <= broken(attacked)
+
+
+def test_a_newcomer_who_gets_less_than_is_promised_today_breaks_the_promise():
+    released, declared = m_invariant([2, 2, 2])
+    before, last = released[1].linkage, released[2].linkage
+    *earlier, today = generalized.attack_each(released, declared, promises=[TWO, TWO, FOUR])
+    assert [broken(attacked) for attacked in earlier] == [set(), set()]
+    assert {fi.HOST_CANDIDATES, fi.SHARE} <= broken(today)
+    newcomers = last.join(pl.concat([released[0].linkage, before]), on="patient", how="anti").height
+    assert 0 < findings(today)[fi.HOST_CANDIDATES]["broken"] <= newcomers
+
+
+def test_what_a_larger_m_promised_holds_after_it_is_lowered():
+    released, declared = m_invariant([4, 2, 2])
+    *_, last = generalized.attack_each(released, declared, promises=[FOUR, TWO, TWO])
+    assert broken(last) == set()
+    lowered, _ = m_invariant([2, 2, 2])
+    *_, last = generalized.attack_each(lowered, declared, promises=[FOUR, TWO, TWO])
+    assert fi.HOST_CANDIDATES in broken(last)
+
+
+def test_what_is_not_promised_makes_no_row():
+    released, declared = m_invariant([2, 2])
+    attacked = generalized.attack_series(released, declared, promises=[Promise()] * 2, everything=True)
+    about_figures = {fi.SHARE, fi.CANDIDATES, fi.HOST_CANDIDATES, fi.CHANGES, fi.BREACH, fi.EQUIVALENCE}
+    assert about_figures.isdisjoint(findings(attacked))
+    assert attacked.holds
+    assert attacked.figures["smallest_candidates"] >= 2  # a figure all the same
+    assert attacked.figures["largest_breach_probability"] > 0
+    assert not attacked.tables
+
+
+def test_a_promise_begins_with_the_release_that_makes_it():
+    released, declared = m_invariant([2, 2, 2])
+    nothing_then_two = [Promise(), Promise(), TWO]
+    attacked = generalized.attack_series(released, declared, promises=nothing_then_two)
+    assert findings(attacked)[fi.HOST_CANDIDATES]["required"] == 2
+    assert broken(attacked) == set()
+
+
+def test_each_row_is_promised_what_its_release_promised():
+    people = pl.DataFrame({"promised": [1, 2, 3]})
+    promises = [TWO, Promise(equivalence=3), FOUR]
+    assert people.select(promised(promises, "candidates")).to_series().to_list() == [2, None, 4]
+
+
+# ---- e-equivalence
+
+
+def equivalent_series(es, seed=1):
+    snapshots = Life(seed, churn=0.3, releases=len(es)).snapshots()
+    return equivalent.publish(snapshots, [equivalent.contract(e=e) for e in es])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_series_whose_e_was_raised_keeps_what_each_person_was_promised(seed):
+    made = equivalent_series([2, 2, 2, 4, 4, 4], seed)
+    for attacked in equivalent.attack_each(made, everything=True):
+        assert broken(attacked) == set()
+    assert findings(attacked)[fi.EQUIVALENCE]["required"] == 4
+
+
+def test_people_who_came_under_a_larger_e_and_get_the_smaller_one_break_the_promise():
+    promises = [Promise(equivalence=e) for e in (2, 2, 2, 6, 6, 6)]
+    found = []
+    for seed in range(4):
+        made = equivalent_series([2] * 6, seed)
+        *_, last = equivalent.attack_each(made, promises, everything=True)
+        found.append(findings(last)[fi.EQUIVALENCE]["broken"])
+        earlier = {who for one in made[:3] for who in one.people["identifier"]}
+        ever = {who for one in made for who in one.people["identifier"]}
+        counterfeits = sum(one.candidate.figures["counterfeits"] for one in made[3:])
+        assert found[-1] <= len(ever - earlier) + counterfeits
+    assert any(found)
+
+
+def test_cuts_are_counted_for_what_today_promises():
+    made = equivalent_series([2, 4])
+    first, second = equivalent.attack_each(made)
+    assert first.tables["cuts"]["min_cut"].min() > 2
+    assert second.tables["cuts"]["min_cut"].min() > 6
+    no_promise = equivalent.attack_each(made, [Promise(candidates=2)] * 2)
+    assert all("cuts" not in attacked.tables for attacked in no_promise)
+
+
+# ---- undecided
+
+
+def test_what_there_was_no_time_for_is_undecided_and_not_broken():
+    made = equivalent_series([3] * 5)
+    *_, in_time = equivalent.attack_each(made, everything=True)
+    *_, too_late = equivalent.attack_each(made, everything=True, seconds=0)
+    decided, undecided = (findings(attacked)[fi.EQUIVALENCE] for attacked in (in_time, too_late))
+    assert (decided["broken"], decided["undecided"]) == (0, 0)
+    assert undecided["undecided"] > 0
+    assert undecided["broken"] == 0
+    assert undecided["holds"]
+    assert too_late.holds
+
+
+def test_what_is_broken_is_broken_however_little_is_decided():
+    row = fi.finding(fi.EQUIVALENCE, people=10, broken=1, undecided=9).row(0, named=True)
+    assert not row["holds"]
+    assert fi.finding(fi.EQUIVALENCE, people=10, broken=0, undecided=10)["holds"].item()
