@@ -90,6 +90,8 @@ class Principle:
     """What changed between the parameters of the release before and today's, and whether that is safe."""
     memory: Memory | None = None
     """None where nothing is remembered from release to release."""
+    renewed: Callable[[State], State] = lambda state: state
+    """The same state without what an adversary might recognize by now, such as old counterfeits."""
     plots: Callable[[Contract, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
     """Charts of the states that the last releases left, by release, oldest first."""
 

@@ -16,7 +16,7 @@ from anonymize.e_equivalence.evidence import evidence
 from anonymize.e_equivalence.min_cut import smallest_safe_cut
 from anonymize.e_equivalence.parameters import EEquivalence
 from anonymize.e_equivalence.plots import plots
-from anonymize.e_equivalence.release import release
+from anonymize.e_equivalence.release import release, renew_counterfeits
 from anonymize.formats import ANATOMY
 from anonymize.principle import Check, Principle
 from anonymize.promise import Promise
@@ -53,7 +53,7 @@ def _promise(parameters: EEquivalence) -> Promise:
 
 E_EQUIVALENCE = Principle(
     parameters=EEquivalence,
-    version="2",
+    version="3",
     release=release,
     evidence=evidence,
     checks=(
@@ -80,6 +80,7 @@ E_EQUIVALENCE = Principle(
     faults=_faults,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
+    renewed=renew_counterfeits,
     plots=plots,
 )
 """Everything that the data product needs to make, judge and show e-equivalent releases."""

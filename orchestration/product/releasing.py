@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import sqlite3
 import time
@@ -21,6 +20,7 @@ from orchestration.product.factory import product_definitions
 from orchestration.product.names import job_name
 from orchestration.product.resources import resources
 from orchestration.series.committed import read_record
+from orchestration.series.partitions import today
 from orchestration.series.series import Series, named
 from orchestration.shipped import shipped
 from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
@@ -82,11 +82,6 @@ def _due(series: Series, through: str | None) -> list[str]:
         message = f"{through} is no release that is due; the nearest are {nearest}, due are {named(due)}"
         raise ContractError("--through", [("", message)])
     return due[: due.index(through) + 1]
-
-
-def today() -> str:
-    """The date by this machine's clock, UTC."""
-    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
 
 
 def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> Released:

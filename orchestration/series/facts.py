@@ -36,7 +36,10 @@ class Facts:
 
 def facts_of(home: Home, product: str, series: str) -> Facts | None:
     """The facts of any series in a home; None if there are none under its key."""
-    return read_facts(home.private(product, series) / FACTS, derive_key(home.key(), "facts", product, series))
+    file = home.private(product, series) / FACTS
+    if not file.is_file():  # without one, a home that has no key yet gets none
+        return None
+    return read_facts(file, derive_key(home.key(), "facts", product, series))
 
 
 def read_facts(file: Path, key: bytes) -> Facts | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import warnings
 
 import dagster as dg
@@ -21,6 +22,11 @@ def release_partitions(file: ContractFile) -> dg.TimeWindowPartitionsDefinition:
     return dg.TimeWindowPartitionsDefinition(
         start=file.first_release, fmt=FORMAT, cron_schedule=releases.cron, end_offset=1
     )
+
+
+def today() -> str:
+    """The date by this machine's clock, UTC: what decides which releases are due."""
+    return dt.datetime.now(dt.UTC).strftime(FORMAT)
 
 
 def previous_release() -> dg.TimeWindowPartitionMapping:

@@ -20,7 +20,7 @@ from anonymize.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import CANDIDATE, Committed, read_committed
 from orchestration.series.facts import FACTS, Facts, key_fingerprint, read_facts, write_facts
-from orchestration.series.partitions import release_partitions
+from orchestration.series.partitions import release_partitions, today
 from orchestration.series.record import published_row, release_row
 from orchestration.series.siblings import Sibling, refuse_siblings, superseded
 from orchestration.storage.history import History
@@ -88,6 +88,18 @@ class Series:
         number = due.index(release)
         return due[number - 1] if number else None
 
+    def folder_before(self, release: str) -> Path | None:
+        """The working files that a release is built on: of the release before, or of the series before."""
+        if previous := self.previous(release):
+            return self.private(previous)
+        return self.superseded.folder if self.superseded else None
+
+    def committed_before(self, release: str) -> Committed | None:
+        """The candidate that a release is built on; None if there is none, or any of it was changed."""
+        if previous := self.previous(release):
+            return self.committed(previous)
+        return self.superseded.committed if self.superseded else None
+
     @property
     def private_folder(self) -> Path:
         """Where all the series' working files are."""
@@ -136,13 +148,8 @@ class Series:
     def locked(self) -> Iterator[None]:
         """Check that the series is unchanged, then lock it. Raises as `locked_for` does."""
         with only_one(self.private_folder, f"series {self.name}"):
-            on_disk = self._on_disk()
-            facts = self._facts(on_disk)
             recorded = self.history.published(self.contract.product, self.contract.series)
-            self._refuse_lost(on_disk, {*facts.published, *recorded})
-            self._refuse_other_terms(on_disk, facts)
-            self._refuse_other_schedule(on_disk)
-            refuse_siblings(self.home, self.file, begun=bool(on_disk))
+            on_disk, facts = self.check(recorded)
             clear_partial(self.published_folder)
             for release in on_disk:
                 if release not in facts.published:
@@ -150,6 +157,29 @@ class Series:
                 if release not in recorded:
                     self._record(release)
             yield
+
+    def check(self, recorded: Iterable[str] = ()) -> tuple[list[str], Facts]:
+        """Check that releases can be added to the series; changes nothing. Raises as `locked_for` does.
+
+        Parameters
+        ----------
+        recorded
+            Releases that are published by the history.
+
+        Returns
+        -------
+        list of str
+            The releases on disk.
+        Facts
+            What the series was begun with.
+        """
+        on_disk = self._on_disk()
+        facts = self._facts(on_disk)
+        self._refuse_lost(on_disk, {*facts.published, *recorded})
+        self._refuse_other_terms(on_disk, facts)
+        self._refuse_other_schedule(on_disk)
+        refuse_siblings(self.home, self.file, begun=bool(on_disk))
+        return on_disk, facts
 
     def verify(self, release: str) -> dict[str, Any]:
         """Check that a published release is as it was published; returns its manifest.
@@ -268,6 +298,12 @@ class Series:
     def _refuse_other_schedule(self, on_disk: list[str]) -> None:
         """A release's number and what it is built on follow from the dates: those of the past can't move."""
         first = self.due[: len(on_disk)]
+        if len(first) < len(on_disk) and on_disk[: len(first)] == first:
+            raise HomeError(
+                f"{self.published(on_disk[-1])}: is published, and by this machine's clock it is not due yet."
+                f" The clock says {today()}: set it right; or leave releases.first and releases.cron as they"
+                " were"
+            )
         if on_disk != first:
             message = (
                 f"by this schedule the first releases are {named(first) or 'none'}, and published are"

@@ -71,6 +71,17 @@ def refuse_siblings(home: Home, file: ContractFile, *, begun: bool) -> None:
             raise ContractError(str(file.path), [("series", message)])
 
 
+def separate_siblings(home: Home, contract: Contract) -> Iterator[Sibling]:
+    """The other series of a product that nobody gets together with this one, as they were left.
+
+    Those that it goes on from are not among them: their signatures are carried over.
+    """
+    chain = _chain(home, contract.product, contract.supersedes)
+    for name in siblings(home, contract):
+        if name not in chain and (other := sibling(home, contract.product, name)) is not None:
+            yield other
+
+
 def superseded(home: Home, file: ContractFile, name: str) -> Sibling:
     """The series that another one goes on from, as it was left.
 

@@ -32,6 +32,7 @@ def changed_form(before: pl.Series, now: pl.Series) -> str | None:
     if pl.Binary in (before.dtype, now.dtype) or before.is_empty() or now.is_empty():
         return None
     texts = [column.cast(pl.String).alias("identifier") for column in (before, now)]
+    texts = [text.unique() for text in texts]
     found = _shared(*texts)
     for what, bare in FORMS.items():
         shared = _shared(*(bare(text) for text in texts))
@@ -41,6 +42,7 @@ def changed_form(before: pl.Series, now: pl.Series) -> str | None:
 
 
 def _shared(before: pl.Series, now: pl.Series) -> float:
-    """The share of the identifiers before that are there again."""
-    distinct = before.unique()
-    return distinct.is_in(now.unique().implode()).mean()
+    """The share of the identifiers before that are there again, of forms that only one of them has."""
+    forms = before.unique()
+    again = forms.is_in(now.unique().implode()) & (forms != "")
+    return again.sum() / before.len()

@@ -22,7 +22,7 @@ from anonymize.columns import VALUE
 from anonymize.contract import Contract, FileSource, QuerySource, Schema
 from anonymize.errors import SnapshotError
 from orchestration.contracts.contract_file import ContractFile
-from orchestration.snapshots.conformity import conform, describe_faults, snapshot_faults
+from orchestration.snapshots.conformity import conform, describe_faults, rows_at_fault, snapshot_faults
 
 __all__ = ["enter", "read_snapshot", "snapshot_exists", "snapshot_faults"]
 
@@ -57,12 +57,17 @@ def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
     source, present = _read(contract_file, release, where)
     snapshot = enter(source, contract)
     faults = describe_faults(snapshot, contract, present)
-    if len(faults) == 1:
-        raise SnapshotError(f"{where}: {faults[0]}")
     if faults:
-        lines = "\n  ".join(faults)
-        raise SnapshotError(f"{where}: {len(faults)} faults in the snapshot\n  {lines}")
+        raise _refusal(where, faults, rows_at_fault(snapshot, contract))
     return conform(snapshot, contract)
+
+
+def _refusal(where: str, faults: list[str], rows: pl.DataFrame) -> SnapshotError:
+    lines = "\n  ".join(faults)
+    several = f"{len(faults)} faults in the snapshot\n  " if len(faults) > 1 else ""
+    error = SnapshotError(f"{where}: {several}{lines}")
+    error.rows = rows if rows.height else None
+    return error
 
 
 def enter(source: pl.DataFrame, schema: Schema) -> pl.DataFrame:
@@ -95,7 +100,8 @@ def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
     source = contract_file.contract.source
     if isinstance(source, FileSource):
         file = _snapshot_file(contract_file, release)
-        return file.is_file() and file.stat().st_size > 0
+        # What is there and no file (a folder, say) will never be one: reading it says so.
+        return file.exists() and (not file.is_file() or file.stat().st_size > 0)
     if _is_duckdb(source) and not _database_file(contract_file).is_file():
         return False
     any_row = resources.files("sql").joinpath("select_any_row.sql").read_text()

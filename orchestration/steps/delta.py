@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
 from anonymize.delta import delta, delta_figures
-from anonymize.errors import SnapshotError
+from anonymize.errors import HomeError, SnapshotError
 from anonymize.evidence.expected import describe_odd, expected_of_snapshot
 from orchestration.expectations import Verdict, judge
 from orchestration.series.series import Series
@@ -71,17 +72,28 @@ def _refuse_odd(series: Series, release: str, evidence: pl.DataFrame, verdict: V
 
 def _other_form(series: Series, release: str) -> str | None:
     """What identifiers look like that changed their form since the snapshot before."""
-    previous = series.previous(release)
-    files = [series.private(name) / "snapshot.parquet" for name in (previous, release) if name]
+    before = series.folder_before(release)
+    files = [folder / "snapshot.parquet" for folder in (before, series.private(release)) if folder]
     if len(files) < 2 or not all(file.exists() for file in files):
         return None
     return changed_form(*(read_table(file)["identifier"] for file in files))
 
 
 def _changes(series: Series, release: str) -> pl.DataFrame:
-    now, names = _snapshot(series, release)
-    previous = series.previous(release)
-    before, former = _snapshot(series, previous) if previous else (None, {})
+    now, names = _snapshot(series.private(release))
+    if now is None:
+        raise HomeError(
+            f"{series.name} {release}: its snapshot was not taken yet. Materialize"
+            f" {series.contract.product}/snapshot first, or run republish release"
+        )
+    folder = series.folder_before(release)
+    before, former = _snapshot(folder) if folder else (None, {})
+    if before is None and series.committed_before(release) is not None:
+        # Without it, everybody would look like a new person, and nothing would look odd.
+        raise HomeError(
+            f"{folder / 'snapshot.parquet'}: is not there, and {series.name} {release} has to be compared"
+            " with it. Put it back from a copy"
+        )
     columns = {name: column for column, name in former.items()}
     shared = {column: columns.get(name) for column, name in names.items() if column.startswith("qi_")}
     if before is None:
@@ -89,9 +101,8 @@ def _changes(series: Series, release: str) -> pl.DataFrame:
     return delta(before, now, {ours: theirs for ours, theirs in shared.items() if theirs in before.columns})
 
 
-def _snapshot(series: Series, release: str) -> tuple[pl.DataFrame | None, dict[str, str]]:
-    """The kept snapshot of a release and what its columns are called, or None if it is not kept."""
-    folder = series.private(release)
+def _snapshot(folder: Path) -> tuple[pl.DataFrame | None, dict[str, str]]:
+    """The snapshot kept in a release's folder and what its columns are called, or None if it is not kept."""
     kept = read_json(folder / "snapshot.json") or {}
     file = folder / "snapshot.parquet"
     return (read_table(file) if file.exists() else None), kept.get("columns", {})

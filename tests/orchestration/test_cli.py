@@ -79,7 +79,7 @@ def test_a_refusal_for_privacy_has_its_own_exit_code(republish, hospital, home):
 
 
 def test_other_parameters_do_not_touch_what_is_published(republish, hospital, home):
-    hospital.declare(principle={"m": 3})
+    hospital.declare(principle={"m": 4})
     code, *_ = republish("release", hospital.contract, "--home", home, "--through", SECOND)
     assert code == 0
 

@@ -10,7 +10,7 @@ FLU_AND_GOUT = ["flu", "gout"]
 
 
 def follow(*releases):
-    """The stays after each release, given as people (`name: value`) and numbers of counterfeits in group 1."""
+    """The stays after each release, given as people (`name: value`) and the counterfeits in group 1."""
     stays = None
     for number, (people, forged) in enumerate(releases, start=1):
         rows = [(who, value, 1 if value in FLU_AND_GOUT else 2) for who, value in people.items()]
