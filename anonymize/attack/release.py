@@ -23,7 +23,7 @@ from anonymize.attack.intersection import (
     narrow,
 )
 from anonymize.attack.knowledge import Knowledge, promised
-from anonymize.attack.stays import follow_stays
+from anonymize.attack.stays import counterfeits_by_stay, follow_stays
 from anonymize.attack.tables import attack_tables
 from anonymize.codes import encode
 from anonymize.columns import VALUE
@@ -116,9 +116,9 @@ def attack_release(
     is_linked = linkage is not None
     hosts = _hosts(covered, linkage)
     evidence: dict[str, pl.DataFrame] = {}
-    if is_linked:
+    if is_linked or everything:
         remembered = _with_stays(remembered, published, known, hosts, release_format, tables, schema, release)
-        if promise.equivalence is not None:
+        if is_linked and promise.equivalence is not None:
             evidence["cuts"] = cuts(remembered.stays, release, 2 * (promise.equivalence - 1) + 1)
 
     since = _promised_since(covered, remembered, release, is_linked=is_linked)
@@ -400,7 +400,8 @@ def _follow(
     number = pl.lit(release * GROUPS_PER_RELEASE) + pl.col("group_id")
     real = hosts.select("group_id", pl.col("person").hash(1))
     forged = _forged(published, known, hosts, release_format, tables, schema, release)
-    members = pl.concat([real, forged.select("group_id", "person")])
+    forged = counterfeits_by_stay(forged, published.values, release, knowledge.stays)
+    members = pl.concat([real, forged])
     whole = members.group_by("group_id").len("known").join(published.sizes, on="group_id")
     whole = whole.filter(pl.col("known") == pl.col("size")).select("group_id")
     members = members.join(whole, on="group_id", how="semi").select(number.alias("partition"), "person")

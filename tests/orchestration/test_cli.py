@@ -299,7 +299,8 @@ def test_validate_changes_nothing(republish, hospital, tmp_path):
     code, out, err = republish("validate", hospital.contract, "--home", tmp_path / "nowhere")
     assert (code, err) == (0, [])
     assert out[0].endswith("the contract of hospital/v1 has no faults")
-    assert [line.split(":")[0].strip() for line in out[-3:]] == list(RELEASES)
+    taken = [line.split(":")[0].strip() for line in out if line.endswith("people, no faults")]
+    assert taken == list(RELEASES)
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -308,14 +309,14 @@ def test_validate_leaves_out_what_is_published(republish, hospital, home):
     code, out, _ = republish("validate", hospital.contract, "--home", home)
     assert code == 0
     assert [line for line in out if FIRST in line or SECOND in line] == []
-    assert out[-1] == f"  {THIRD}: 300 people, no faults"
+    assert [line for line in out if line.endswith("no faults")][1:] == [f"  {THIRD}: 300 people, no faults"]
 
 
 def test_validate_names_the_faults_of_a_snapshot(republish, hospital, home):
     hospital.deliver(THIRD, hospital.snapshot(THIRD).drop("age", "sex"))
-    code, _, err = republish("validate", hospital.contract, "--home", home)
+    code, out, _ = republish("validate", hospital.contract, "--home", home)
     assert code == 2
-    assert [word in "".join(err) for word in ("column age is missing", "column sex is missing")] == [
+    assert [word in "".join(out) for word in ("column age is missing", "column sex is missing")] == [
         True,
         True,
     ]

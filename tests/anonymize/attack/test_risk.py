@@ -72,7 +72,12 @@ def test_lemma_2_every_reconstructed_value_is_a_candidate(ours):
         state = None
         for n, published in enumerate(read, start=1):
             state = intersect(people.filter(release=n), published, domain, n, state)
-        left = {(person, value): count for person, value, count in candidates([state]).iter_rows()}
+        left = {
+            (person, value): count
+            for person, value, count in candidates([state])
+            .select("person", "value", "candidates")
+            .iter_rows()
+        }
         found = posterior(reconstructions(people, read, invariant=False))
         assert all(len(found[row]) <= left[row] for row in found)
 
@@ -104,7 +109,7 @@ def test_lemma_1_one_candidate_left_is_a_risk_of_one():
                 people.filter(release=n), published, value_domain(pl.Series("value", VALUES)), n, state
             )
         risk = disclosure_risk(people, read, invariant=False)
-        for person, value, count in candidates([state]).iter_rows():
+        for person, value, count in candidates([state]).select("person", "value", "candidates").iter_rows():
             if count == 1:
                 seen += 1
                 assert risk[person, value] == 1

@@ -58,7 +58,7 @@ def test_people_who_were_published_before_never_wait():
 def test_a_batch_that_waits_grows_until_it_is_eligible_and_is_released_whole():
     """9 people with `a` wait, and so do those who join them, until no value has more than 1/m of all."""
     growing = [crowd(a=9)]
-    for first, more in ((100, {"b": 5, "a": 1}), (200, {"c": 9}), (300, {"b": 6})):
+    for first, more in ((100, {"b": 5, "a": 1}), (200, {"c": 9}), (300, {"b": 5, "d": 1})):
         growing.append(pl.concat([growing[-1], crowd(first=first, **more)]))
     made = series(*growing)
     assert held_back(made) == [9, 15, 24, 0]

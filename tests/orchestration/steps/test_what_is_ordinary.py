@@ -1,5 +1,7 @@
 """A snapshot or a release that looks odd is not published, unless it is accepted by name for that release."""
 
+import importlib
+
 import duckdb
 import polars as pl
 import pytest
@@ -113,11 +115,12 @@ def test_a_csv_file_with_a_header_only_or_cut_at_a_lines_end(numbered, tmp_path,
 
 def test_a_first_snapshot_with_nobody(hospital, tmp_path):
     hospital.deliver(FIRST, hospital.snapshot(FIRST).clear())
-    home = tmp_path / "new home"
-    message, code = refused(hospital, home, SnapshotError, release=FIRST)
-    assert "the snapshot has 0 people; expect.people says at least 1" in message
-    assert code == 2
-    assert not (home / "published").exists()
+    series = hospital.series(tmp_path / "new home")
+    with pytest.raises(SnapshotError) as refusal:
+        make(series, FIRST)
+    assert "the snapshot has 0 people; expect.people says at least 1" in str(refusal.value)
+    assert refusal.value.exit_code == 2
+    assert not series.published_folder.exists()
 
 
 def test_what_is_accepted_by_name_is_accepted_for_that_release_alone(hospital, home):
@@ -133,11 +136,10 @@ def test_what_is_accepted_by_name_is_accepted_for_that_release_alone(hospital, h
 
 def test_great_expectations_decides(hospital, home, monkeypatch):
     """Whatever is odd is refused by the suite; without its verdict, nothing is released."""
-    monkeypatch.setattr("orchestration.expectations.judge._running", lambda: (_ for _ in ()).throw(EOFError))
     series = hospital.series(home)
-    with monkeypatch.context() as patched:
-        patched.undo()
-        take_snapshot(series, THIRD)
+    take_snapshot(series, THIRD)
+    judging = importlib.import_module("orchestration.expectations.judge")
+    monkeypatch.setattr(judging, "_running", lambda: (_ for _ in ()).throw(EOFError))
     with pytest.raises(SnapshotError, match="Great Expectations ended before it gave a verdict"):
         compare_snapshots(series, THIRD)
     assert not (series.private(THIRD) / "delta.parquet").exists()
@@ -211,16 +213,19 @@ def queried(hospital):
     query = "SELECT * EXCLUDE quarter FROM patients WHERE quarter = :release"
     declared["source"] = {"dsn": "duckdb:///source.duckdb", "query": query}
     hospital.contract.write_text(yaml.safe_dump(declared, sort_keys=False))
-    with duckdb.connect(hospital.folder / "source.duckdb") as database:
-        database.sql(
-            f"CREATE TABLE patients AS SELECT *, DATE '{FIRST}' AS quarter FROM '{hospital.file(FIRST)}'"
-        )
+    load(hospital, FIRST)
     return hospital
 
 
 def load(hospital, release):
+    """Load a snapshot into the table of all of them."""
+    day, file = {"day": release}, str(hospital.file(release))
     with duckdb.connect(hospital.folder / "source.duckdb") as database:
-        database.sql(f"INSERT INTO patients SELECT *, DATE '{release}' FROM '{hospital.file(release)}'")
+        database.read_parquet(file).create_view("delivered")
+        columns = "SELECT *, DATE '1900-01-01' AS quarter FROM delivered LIMIT 0"
+        database.execute(f"CREATE TABLE IF NOT EXISTS patients AS {columns}")
+        database.execute("INSERT INTO patients SELECT *, CAST($day AS DATE) FROM delivered", day)
+        database.execute("DROP VIEW delivered")
 
 
 def test_a_query_that_answers_no_row_waits(queried, tmp_path):
