@@ -51,7 +51,7 @@ def examine(series: Series, say: Say) -> bool:
     for release in due:
         if release not in waiting and (replaced := _replaced(series, release)):
             say(f"  {release}: {replaced}")
-    is_right = _may_be_released(series, say)
+    is_right = may_be_released = _may_be_released(series, say)
     if missing := [
         release for release in waiting if release not in arrived and release < max(arrived, default="")
     ]:
@@ -68,7 +68,7 @@ def examine(series: Series, say: Say) -> bool:
             is_right = False
             continue
         say(f"  {release}: {people.height:,} people, no faults")
-        if release == waiting[0]:
+        if release == waiting[0] and may_be_released:
             is_right &= _foresee(series, release, people, say)
     return is_right
 

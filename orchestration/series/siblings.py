@@ -56,6 +56,8 @@ def refuse_siblings(home: Home, file: ContractFile, *, begun: bool) -> None:
         Whether any of its releases is published.
     """
     contract = file.contract
+    if contract.supersedes is not None and not begun:
+        superseded(home, file, contract.supersedes)
     ancestors = _chain(home, contract.product, contract.supersedes)
     for name in siblings(home, contract):
         facts = facts_of(home, contract.product, name)

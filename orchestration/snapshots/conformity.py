@@ -25,6 +25,7 @@ EVIDENCE = {
     "outside_domain": pl.Int64,
     "misspelt": pl.Int64,
 }
+AT_FAULT = {"row": pl.Int64, "identifier": pl.String, "column": pl.String, "fault": pl.String}
 MEASURES = ("nulls", "duplicates", "wrong_type", "outside_domain", "misspelt")
 LISTED = 10_000
 """Rows that are listed of each column and fault."""
@@ -122,8 +123,12 @@ def rows_at_fault(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
         first `LISTED` rows of each column and fault.
     """
     numbered = snapshot.with_row_index("row", offset=1)
-    is_plain = IDENTIFIER in snapshot.columns and not snapshot.schema[IDENTIFIER].is_nested()
-    identifier = pl.col(IDENTIFIER).cast(pl.String) if is_plain else pl.lit(None, pl.String)
+    kind = snapshot.schema.get(IDENTIFIER, pl.Null())
+    identifier = pl.lit(None, pl.String)
+    if kind == pl.Binary:
+        identifier = pl.col(IDENTIFIER).bin.encode("hex")
+    elif IDENTIFIER in snapshot.columns and not kind.is_nested():
+        identifier = pl.col(IDENTIFIER).cast(pl.String)
     found = [
         numbered.filter(breaks)
         .head(LISTED)
@@ -137,7 +142,7 @@ def rows_at_fault(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
         if rule.column in snapshot.columns
         for measure, breaks in rule.broken(snapshot.schema[rule.column]).items()
     ]
-    return pl.concat(found)
+    return pl.concat([pl.DataFrame(schema=AT_FAULT), *found])
 
 
 def _close(rule: _Rule, snapshot: pl.DataFrame) -> str:

@@ -19,7 +19,7 @@ FIRST, SECOND, THIRD = RELEASES
 
 @pytest.fixture
 def convicted(monkeypatch):
-    """The first so many candidates break a promise, whatever they are; returns the states they were made on."""
+    """The first so many candidates break a promise; returns the states that they were made on."""
 
     def first(times, promise=fi.COUNTERFEITS):
         states, attack = [], audit.attack_release
