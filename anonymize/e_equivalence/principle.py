@@ -53,7 +53,7 @@ def _promise(parameters: EEquivalence) -> Promise:
 
 E_EQUIVALENCE = Principle(
     parameters=EEquivalence,
-    version="3",
+    version="2",
     release=release,
     evidence=evidence,
     checks=(

@@ -260,11 +260,11 @@ class Series:
 
     def _facts(self, on_disk: list[str]) -> Facts:
         """The sealed facts of the series; without any release on disk, there may be none."""
+        if not on_disk and not self._facts_file.exists():  # nor may there be a key
+            return Facts({}, {})
         facts = read_facts(self._facts_file, self._key("facts"))
         if facts is not None:
             return facts
-        if not on_disk and not self._facts_file.exists():
-            return Facts({}, {})
         begun_with = key_fingerprint(self._facts_file)
         if begun_with is not None and not hmac.compare_digest(begun_with, self.key_fingerprint):
             raise HomeError(

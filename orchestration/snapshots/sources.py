@@ -173,7 +173,8 @@ def _read_csv(file: Path, contract: Contract, where: str) -> tuple[pl.DataFrame,
     """Every column as text: an identifier's leading zeros are a part of it."""
     source = contract.source
     content = _text(file, source.encoding, where)
-    header = pl.read_csv(content, separator=source.separator, infer_schema=False, n_rows=0).columns
+    written = pl.read_csv(content, separator=source.separator, infer_schema=False, n_rows=0).columns
+    header = [name.replace('""', '"') for name in written]  # polars leaves quotes in a header doubled
     columns = _positions(header, contract)
     if not columns:
         _refuse_other_separator(header, contract, where)
@@ -182,7 +183,7 @@ def _read_csv(file: Path, contract: Contract, where: str) -> tuple[pl.DataFrame,
             f"{where}: the column {twice[0]} is in the header twice; rename one in the source"
         )
     rows = pl.read_csv(content, separator=source.separator, infer_schema=False, columns=columns)
-    return rows, header
+    return rows.rename({written[at]: header[at] for at in columns}), header
 
 
 def _text(file: Path, encoding: str, where: str) -> bytes:

@@ -115,7 +115,7 @@ def test_debug_shows_where(republish, hospital, home):
 
 
 def test_debug_shows_where_something_was_refused(republish, hospital, home):
-    hospital.file(THIRD).unlink()
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).drop("age"))
     code, _, err = republish("release", hospital.contract, "--home", home, "--through", THIRD, "--debug")
     assert code == 2
     assert err[0] == "Traceback (most recent call last):"
@@ -175,7 +175,41 @@ def test_a_contract_that_is_not_there(republish, tmp_path, monkeypatch, words, s
 def test_a_release_that_is_not_due(republish, hospital, home):
     code, _, err = republish("release", hospital.contract, "--home", home, "--through", "2024-02-30")
     assert code == 2
-    assert f"2024-02-30 is no release that is due; due are {FIRST}, {SECOND}, …" in err[-1]
+    assert "2024-02-30 is no release that is due" in err[-1]
+    assert f"the nearest are {FIRST} and {SECOND}, due are {FIRST}, {SECOND}, …" in err[-1]
+    assert err[-2].startswith("republish: --through")
+
+
+def test_a_release_whose_snapshot_has_not_arrived_waits(republish, hospital, home):
+    hospital.file(THIRD).unlink()
+    before = published(home)
+    waits = f"{THIRD}  waits for its snapshot: {hospital.file(THIRD)}"
+    for strict, ends_with in (((), 0), (("--strict",), 2)):
+        code, out, err = republish("release", hospital.contract, "--home", home, *strict)
+        assert (code, out, err) == (ends_with, [waits], [])
+    assert published(home) == before
+
+
+def test_a_later_snapshot_while_one_is_missing_is_a_failure(republish, hospital, home):
+    hospital.deliver("2024-10-01", hospital.snapshot(THIRD))
+    hospital.file(THIRD).unlink()
+    code, out, err = republish("release", hospital.contract, "--home", home)
+    assert (code, out, len(err)) == (2, [], 1)
+    assert f"{THIRD}: its snapshot is missing. That of 2024-10-01 is there: if this one never comes" in err[0]
+
+
+def test_releases_that_can_be_made_are_made_before_one_waits(republish, hospital, tmp_path):
+    code, out, err = republish("release", hospital.contract, "--home", tmp_path / "home", "--strict")
+    assert (code, err) == (2, [])
+    assert [line.split()[0] for line in out] == [*RELEASES, "2024-10-01"]
+    assert "waits for its snapshot" in out[-1]
+
+
+def test_an_odd_snapshot_is_refused_in_one_line(republish, hospital, home):
+    hospital.deliver(THIRD, hospital.snapshot(THIRD)[:100])
+    code, out, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
+    assert (code, out, len(err)) == (2, [], 1)
+    assert f"accept: {{{THIRD}: [carried]}}" in err[0]
 
 
 def test_the_home_may_be_named_by_the_environment_and_paths_be_relative(
