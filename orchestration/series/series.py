@@ -19,10 +19,18 @@ from anonymize.errors import ContractError, HomeError, PublishedFolderError
 from anonymize.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import CANDIDATE, Committed, read_committed
-from orchestration.series.facts import FACTS, Facts, key_fingerprint, read_facts, write_facts
+from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, read_facts, write_facts
 from orchestration.series.partitions import release_partitions, today
 from orchestration.series.record import published_row, release_row
-from orchestration.series.siblings import Sibling, refuse_siblings, superseded
+from orchestration.series.siblings import (
+    BEFORE,
+    FIRST,
+    Sibling,
+    pseudonym_key,
+    refuse_siblings,
+    sibling,
+    superseded,
+)
 from orchestration.storage.history import History
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.manifest import MANIFEST, verify_release
@@ -68,11 +76,13 @@ class Series:
 
     def chain_number(self, release: str) -> int:
         """The number of a release counted from the first of the series that this one goes on from."""
-        return self.number(release) + (self.superseded.length if self.superseded else 0)
+        return self.number(release) + self._chain[1]
 
     @cached_property
     def superseded(self) -> Sibling | None:
         """The series that this one goes on from, as it was left.
+
+        None if there is none. Once this one is begun, the other's working files may be deleted.
 
         Raises
         ------
@@ -80,7 +90,18 @@ class Series:
             If there is no such series, or it can't be gone on from.
         """
         name = self.contract.supersedes
+        if name is not None and self._on_disk():
+            return sibling(self.home, self.contract.product, name)
         return None if name is None else superseded(self.home, self.file, name)
+
+    @property
+    def _chain(self) -> tuple[str, int]:
+        """The first of the series that go on from one another, and their releases before this series."""
+        begun = facts_of(self.home, self.contract.product, self.contract.series) if self._on_disk() else None
+        if begun is not None:
+            return begun.terms.get(FIRST, self.contract.series), begun.terms.get(BEFORE, 0)
+        before = self.superseded
+        return (before.first, before.length) if before else (self.contract.series, 0)
 
     def previous(self, release: str) -> str | None:
         """The release before, or None for the first."""
@@ -210,9 +231,7 @@ class Series:
     @property
     def pseudonym_key(self) -> bytes:
         """What identifiers become pseudonyms with; the same for all series that go on from one another."""
-        if self.superseded:
-            return self.superseded.pseudonym_key(self.home, self.contract.product)
-        return self._key("pseudonym")
+        return pseudonym_key(self.home, self.contract.product, self._chain[0])
 
     @property
     def key_fingerprint(self) -> str:
@@ -226,7 +245,9 @@ class Series:
     def begin(self) -> None:
         """Note what the series is begun with, before its first release is published."""
         if not self._on_disk():
-            write_facts(self._facts_file, Facts(self._terms(), {}), self._key("facts"))
+            first, before = self._chain
+            terms = {**self._terms(), FIRST: first, BEFORE: before}
+            write_facts(self._facts_file, Facts(terms, {}), self._key("facts"))
 
     def record_publication(self, release: str) -> str:
         """Note that a release is a fact; returns the SHA-256 (hex) of its manifest."""

@@ -14,6 +14,11 @@ from orchestration.series.committed import Committed, read_committed
 from orchestration.series.facts import facts_of
 from orchestration.storage.home import Home
 
+FIRST = "first_series"
+"""In a series' facts: the first series of its chain."""
+BEFORE = "releases_before"
+"""In a series' facts: how many releases the series have that it goes on from."""
+
 
 @dataclass(frozen=True)
 class Sibling:
@@ -31,7 +36,12 @@ class Sibling:
 
     def pseudonym_key(self, home: Home, product: str) -> bytes:
         """What identifiers become its pseudonyms with."""
-        return derive_key(home.key(), "pseudonym", product, self.first)
+        return pseudonym_key(home, product, self.first)
+
+
+def pseudonym_key(home: Home, product: str, first: str) -> bytes:
+    """What identifiers become pseudonyms with, in every series of the chain that began with `first`."""
+    return derive_key(home.key(), "pseudonym", product, first)
 
 
 def siblings(home: Home, contract: Contract) -> Iterator[str]:
@@ -114,9 +124,8 @@ def sibling(home: Home, product: str, name: str) -> Sibling | None:
     committed = read_committed(folder, derive_key(home.key(), "candidate", product, name, last))
     if committed is None:
         return None
-    chain = _chain(home, product, name)
-    lengths = [len(one.published) for series in chain if (one := facts_of(home, product, series))]
-    return Sibling(name, sum(lengths), folder, committed, chain[-1])
+    length = facts.terms.get(BEFORE, 0) + len(facts.published)
+    return Sibling(name, length, folder, committed, facts.terms.get(FIRST, name))
 
 
 def _chain(home: Home, product: str, name: str | None) -> list[str]:

@@ -117,7 +117,7 @@ def test_a_home_that_has_no_key_yet_gets_none(validate, hospital, tmp_path, monk
     is_right, said = validate(tmp_path / "nowhere")
     assert not is_right
     assert "v1 has no releases in" in said
-    assert not (tmp_path / "nowhere").exists()
+    assert not [*(tmp_path / "nowhere").iterdir()]
 
 
 def test_a_first_date_off_the_schedule(validate, hospital, tmp_path):

@@ -129,6 +129,17 @@ def test_a_third_series_goes_on_from_all_before(hospital, home, superseding):
     assert here == before
 
 
+def test_once_it_is_begun_the_working_files_of_the_other_may_be_deleted(hospital, home, superseding):
+    before = signatures(home, FIRST, "v2")
+    shutil.rmtree(home / "private/hospital/v1")
+    series = make(hospital.series(home), SECOND, THIRD)
+    assert series.pseudonym_key == superseding.pseudonym_key
+    assert series.chain_number(THIRD) == 5
+    now = signatures(home, SECOND, "v2")
+    assert len([person for person in now if before.get(person) == now[person]]) > 200
+    make(series, FIRST)  # it is found, and verified
+
+
 def test_what_a_series_goes_on_from_cannot_change(hospital, home, superseding):
     hospital.declare(series="v2", separate_readers=True, principle={"m": 4})
     with pytest.raises(ContractError, match="supersedes: is None, but series v2 was begun with v1"):
