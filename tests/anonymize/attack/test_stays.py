@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from anonymize.attack.stays import follow_stays
+from anonymize.attack.stays import counterfeits_by_stay, follow_stays
 
 VALUES = pl.DataFrame({"group_id": [1, 1, 2, 2], "value": ["flu", "gout", "cold", "HIV"]})
 """Group 1 has the signature (flu, gout), group 2 (HIV, cold)."""
@@ -115,3 +115,20 @@ def test_counterfeits_that_look_alike_are_as_many_as_they_are():
 def test_what_happens_in_one_signature_does_not_renew_counterfeits_of_another():
     stays = after(({"ann": "flu", "eve": "cold"}, [7]), ({"ann": "flu"}, [7]))
     assert forged_stays(stays) == [(1, 2, True)]
+
+
+def test_a_renewed_counterfeit_is_another_person_even_if_it_looks_the_same():
+    releases = (
+        ({"ann": "flu", "bob": "gout"}, [7, 7]),
+        ({"ann": "flu", "bob": "gout"}, [7, 7]),
+        ({"ann": "flu"}, [7, 7]),  # bob left: whatever looks alike is new
+    )
+    persons = []
+    for number, stays in enumerate(follow(*releases), start=1):
+        forged = pl.DataFrame({"person": [7, 7], "group_id": [1, 1]}, schema_overrides={"person": pl.UInt64})
+        named = counterfeits_by_stay(forged, VALUES, number, stays)
+        assert named["group_id"].to_list() == [1, 1]
+        persons.append(set(named["person"]))
+    assert [len(two) for two in persons] == [2, 2, 2]
+    assert persons[0] == persons[1]
+    assert not persons[1] & persons[2]
