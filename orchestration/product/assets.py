@@ -82,7 +82,7 @@ def _delta(contract: Contract) -> Step:
     def work(series: Series, release: str) -> Done:
         compared = compare_snapshots(series, release)
         if compared is None:
-            return Done(says="is not kept any more", metadata={})
+            return Done(says="is not kept any more", metadata={}, is_kept=False)
         return Done(
             says="compared with the snapshot before",
             metadata={DELTA: compared.figures},
@@ -110,6 +110,7 @@ def _candidate(contract: Contract) -> Step:
             says=f"{found}, {committed.figures.get('counterfeits', 0)} counterfeits",
             metadata=metadata.of_candidate(series, release, committed),
             verdicts=committed.verdicts,
+            is_kept=bool(committed.figures),
         )
 
     version = f"{principle.version}-{contract.privacy_digest()[:12]}"

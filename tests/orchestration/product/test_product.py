@@ -104,6 +104,7 @@ def test_every_promise_is_a_check(series):
     found = {(node.asset_key.path[-1], node.name) for node in graph(series).asset_check_keys}
     assert found == {
         ("snapshot", "snapshot"),
+        ("delta", "expected"),
         ("publication", "manifest_chain"),
         *(("release", check.name) for check in principles.principle_of(series.contract).checks),
         ("release", "attack"),
