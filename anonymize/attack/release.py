@@ -23,7 +23,7 @@ from anonymize.attack.intersection import (
     narrow,
 )
 from anonymize.attack.knowledge import Knowledge, promised
-from anonymize.attack.stays import counterfeits_by_stay, follow_stays
+from anonymize.attack.stays import follow_stays, followed_counterfeits
 from anonymize.attack.tables import attack_tables
 from anonymize.codes import encode
 from anonymize.columns import VALUE
@@ -400,7 +400,7 @@ def _follow(
     number = pl.lit(release * GROUPS_PER_RELEASE) + pl.col("group_id")
     real = hosts.select("group_id", pl.col("person").hash(1))
     forged = _forged(published, known, hosts, release_format, tables, schema, release)
-    forged = counterfeits_by_stay(forged, published.values, release, knowledge.stays)
+    forged = followed_counterfeits(forged, published.values, release, knowledge.stays)
     members = pl.concat([real, forged])
     whole = members.group_by("group_id").len("known").join(published.sizes, on="group_id")
     whole = whole.filter(pl.col("known") == pl.col("size")).select("group_id")

@@ -46,16 +46,16 @@ def follow_stays(
     group = held.join(signatures, on="values").select("group_id", "signature")
     now = present.join(group, on="group_id").select("person", "value", "signature")
     people = _continued(now, None if before is None else before.people, release)
-    here = forged.join(group, on="group_id").select("person", "signature")
+    here = _numbered_alike(forged.join(group, on="group_id")).select("person", "signature")
     return Stays(
         signatures, people, _forged(here, None if before is None else before.forged, people, release)
     )
 
 
-def counterfeits_by_stay(
+def followed_counterfeits(
     forged: pl.DataFrame, values: pl.DataFrame, release: int, stays: Stays
 ) -> pl.DataFrame:
-    """`group_id`, `person`: counterfeits of a release, each stay of one being a person of its own.
+    """`group_id`, `person`: a release's counterfeits, a renewed one under another number than before.
 
     A renewed counterfeit may look like one before it, above all in a bucket of few people. Whoever took the
     two for one would believe that they have the same value, and be wrong.
@@ -65,27 +65,25 @@ def counterfeits_by_stay(
     forged, values, release
         As for `follow_stays`.
     stays
-        What it returned for this release.
+        What it returned.
     """
     group = _signatures(values).join(stays.signatures, on="values").select("group_id", "signature")
-    here = _each_copy(forged.join(group, on="group_id"))
-    since = stays.forged.filter(pl.col("until") == release).select("person", "signature", "since")
-    return here.join(since, on=["person", "signature"]).select(
-        "group_id", pl.struct("person", "signature", "since").hash(2).alias("person")
-    )
+    current = stays.forged.filter(pl.col("until") == release).select("person", "signature", "since")
+    here = _numbered_alike(forged.join(group, on="group_id")).join(current, on=["person", "signature"])
+    return here.select("group_id", pl.struct("person", "signature", "since").hash(2).alias("person"))
 
 
 def _signatures(values: pl.DataFrame) -> pl.DataFrame:
-    """`group_id`, `values`: the signature of each group."""
+    """`group_id`, `values` (sorted)."""
     return values.group_by("group_id", maintain_order=True).agg(
         pl.col("value").unique().sort().alias("values")
     )
 
 
-def _each_copy(forged: pl.DataFrame) -> pl.DataFrame:
-    """Counterfeits that look alike, in several groups of one signature, are as many as they are."""
-    copy = pl.int_range(pl.len()).over("person", "signature")
-    return forged.with_columns(person=pl.struct("person", copy.alias("copy")).hash(3))
+def _numbered_alike(forged: pl.DataFrame) -> pl.DataFrame:
+    """Counterfeits with another number for each of those that look alike in several groups of a signature."""
+    copy = pl.int_range(pl.len()).over("person", "signature").alias("copy")
+    return forged.with_columns(person=pl.struct("person", copy).hash(3))
 
 
 def _numbered(found: pl.Series, known: pl.DataFrame | None) -> pl.DataFrame:
@@ -130,7 +128,6 @@ def _forged(
     """The stays of counterfeits, each an edge. A renewed one is another, even if it looks the same."""
     number = pl.lit(release, pl.Int32)
     new = {"value": pl.lit(None), "since": number, "until": number, "edge": pl.lit(value=True)}
-    here = _each_copy(here)
     if before is None:
         return here.with_columns(**new)
     renewed = _renewed(people, here, before, release).implode()

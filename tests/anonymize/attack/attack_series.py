@@ -75,8 +75,8 @@ def publish(snapshots, contracts, key=b"secret", series="v1"):
     for number, snapshot in enumerate(snapshots, start=1):
         contract = contracts[number - 1] if isinstance(contracts, list) else contracts
 
-        def draw(purpose, number=number, contract=contract):
-            return generator(key, contract.product, series, str(number), purpose)
+        def draw(purpose, number=number, product=contract.product):
+            return generator(key, product, series, str(number), purpose)
 
         candidate = make(release, snapshot, contract, state, number, draw)
         state = candidate.state

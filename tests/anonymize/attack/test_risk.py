@@ -41,6 +41,10 @@ def tiny(seed):
     return tables
 
 
+def _left(state):
+    return candidates([state]).select("person", "value", "candidates").iter_rows()
+
+
 @pytest.fixture(scope="module")
 def ours():
     """Tables, contract and exact risks of the series that were published."""
@@ -72,12 +76,7 @@ def test_lemma_2_every_reconstructed_value_is_a_candidate(ours):
         state = None
         for n, published in enumerate(read, start=1):
             state = intersect(people.filter(release=n), published, domain, n, state)
-        left = {
-            (person, value): count
-            for person, value, count in candidates([state])
-            .select("person", "value", "candidates")
-            .iter_rows()
-        }
+        left = {(person, value): count for person, value, count in _left(state)}
         found = posterior(reconstructions(people, read, invariant=False))
         assert all(len(found[row]) <= left[row] for row in found)
 
@@ -109,7 +108,7 @@ def test_lemma_1_one_candidate_left_is_a_risk_of_one():
                 people.filter(release=n), published, value_domain(pl.Series("value", VALUES)), n, state
             )
         risk = disclosure_risk(people, read, invariant=False)
-        for person, value, count in candidates([state]).select("person", "value", "candidates").iter_rows():
+        for person, value, count in _left(state):
             if count == 1:
                 seen += 1
                 assert risk[person, value] == 1
