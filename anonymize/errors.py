@@ -38,6 +38,8 @@ class SnapshotError(RepublishError):
     """A snapshot that is missing, unreadable or not what the contract promises."""
 
     exit_code = 2
+    rows = None
+    """A table of the rows at fault, for the publisher alone: it has identifiers, and the message has none."""
 
 
 class HomeError(RepublishError):

@@ -11,6 +11,7 @@ import polars as pl
 
 from anonymize.candidate import Candidate
 from anonymize.contract import Contract, Parameters
+from anonymize.contract.changes import Change
 from anonymize.formats import Format
 from anonymize.plot import Plot
 from anonymize.promise import Promise
@@ -31,6 +32,16 @@ Evidence = Callable[
 
 `attacked` is what the attack on the candidate counted beside its findings (`ReleaseAttack.tables`).
 """
+
+
+def any_change_needs_consent(before: Parameters, now: Parameters) -> list[Change]:
+    """Every parameter that changed, none of them known to be safe."""
+    former, today = before.model_dump(mode="json"), now.model_dump(mode="json")
+    return [
+        Change(name, f"{former.get(name)} -> {value}", "consent", "What is promised changes.")
+        for name, value in today.items()
+        if former.get(name) != value
+    ]
 
 
 @dataclass(frozen=True)
@@ -81,8 +92,12 @@ class Principle:
     """Those of the candidate's figures that a manifest states beside the counts of every principle."""
     semantics: tuple[str, ...] = ("persistent",)
     """The kinds of sensitive values that it protects: `persistent`, `transient`."""
+    parameter_changes: Callable[[Any, Any], list[Change]] = any_change_needs_consent
+    """What changed between the parameters of the release before and today's, and whether that is safe."""
     memory: Memory | None = None
     """None where nothing is remembered from release to release."""
+    renewed: Callable[[State], State] = lambda state: state
+    """The same state without what an adversary might recognize by now, such as old counterfeits."""
     plots: Callable[[Contract, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
     """Charts of the states that the last releases left, by release, oldest first."""
 

@@ -33,8 +33,8 @@ VALUES = ["a", "b", "c"]
 
 
 def tiny_contract(m: int, on_ineligible: str = "counterfeit") -> Contract:
-    """Two quasi-identifiers, three values."""
-    return parse_contract(
+    """Two quasi-identifiers, three values. It may have counterfeits with m = 2, which a contract may not."""
+    contract = parse_contract(
         {
             "product": "tiny",
             "series": "v1",
@@ -46,9 +46,11 @@ def tiny_contract(m: int, on_ineligible: str = "counterfeit") -> Contract:
                 {"name": "town", "kind": "number", "domain": [0, 9]},
             ],
             "sensitive": {"name": "disease", "values": VALUES},
-            "principle": {"name": "m_invariance", "m": m, "on_ineligible": on_ineligible},
+            "principle": {"name": "m_invariance", "m": m},
         }
     )
+    principle = contract.principle.model_copy(update={"on_ineligible": on_ineligible})
+    return contract.model_copy(update={"principle": principle})
 
 
 def snapshots(seed: int, people: int) -> list[pl.DataFrame]:

@@ -83,6 +83,9 @@ def release(
         typer.Option("--through", metavar="RELEASE", help="Stop after this release, e.g. 2024-04-01."),
     ] = None,
     home: HomePath = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with exit code 2 if a due release has no snapshot yet.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Make every release that is due and not published yet.
@@ -91,23 +94,26 @@ def release(
     release that can't be made ends the command; nothing of it is published. Killed at any moment and
     run again, it goes on where it was, and publishes what it would have published.
 
-    No release can be left out: the next one is built on it. If a snapshot never comes, deliver the one
-    before it once more, under the date that is missing.
+    A due release whose snapshot has not arrived waits. No release can be left out: the next one is built on
+    it. If a snapshot never comes, deliver the one before it once more, under the date that is missing.
     """
     from orchestration.contracts.contract_file import load_contract
 
-    _release(load_contract(contract), through, home)
+    _, waits = _release(load_contract(contract), through, home)
+    if waits and strict:
+        raise typer.Exit(2)
 
 
 @app.command()
 def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False) -> None:
     """Check a contract and its snapshots; changes nothing.
 
-    The snapshots are those that have arrived, of releases that are not published yet.
+    The snapshots are those that have arrived, of releases that are not published yet. Of the next release it
+    says whether it could be made: how many people would be held back, and how many counterfeits it takes.
     """
     from orchestration.contracts.contract_file import load_contract
+    from orchestration.examine import examine
     from orchestration.series.series import Series
-    from orchestration.snapshots.sources import read_snapshot, snapshot_exists
     from orchestration.storage.home import Home
 
     file = load_contract(contract)
@@ -118,16 +124,8 @@ def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False
         f" {declared.principle.name}"
     )
     series = Series(file, Home.named(home))
-    due = series.due
-    waiting = [release for release in due if not series.is_published(release)]
-    arrived = [release for release in waiting if snapshot_exists(file, release)]
-    out.print(
-        f"  {len(due)} releases are due, {len(due) - len(waiting)} of them published;"
-        f" of the others, {len(arrived)} snapshots are there"
-    )
-    for release in arrived:
-        people = read_snapshot(file, release)
-        out.print(f"  {release}: {people.height:,} people, no faults")
+    if not examine(series, out.print):
+        raise typer.Exit(2)
 
 
 @app.command()
@@ -145,7 +143,7 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
         contract = make_demo(place.path)
     file = load_contract(contract)
     snapshots = sorted((contract.parent / file.contract.source.path).parent.glob("*.parquet"))
-    folder = _release(file, snapshots[-1].stem, home)
+    folder, _ = _release(file, snapshots[-1].stem, home)
     option = f" --home {shlex.quote(str(home))}" if home else ""
     out.print(f"\nPublished, for researchers:  {folder}")
     out.print(f"The contract, to learn from: {contract}")
@@ -201,28 +199,33 @@ def verify(
         out.print(f"{len(manifests)} releases, an unbroken chain")
 
 
-def _release(file, through: str | None, home: Path | None) -> Path:
-    """Make the due releases of a contract; returns the folder they are published in."""
+def _release(file, through: str | None, home: Path | None) -> tuple[Path, bool]:
+    """Make the due releases of a contract; returns their folder, and whether one waits for its snapshot."""
     from orchestration.expectations import start_judge
 
     start_judge()
     from orchestration.product.releasing import make_release, releases_to_make, releasing
     from orchestration.series.series import Series
+    from orchestration.snapshots.sources import place
+    from orchestration.steps.snapshot import has_arrived
     from orchestration.storage.home import Home
 
     series = Series(file, Home.at(home))
-    made = 0
+    made, waits = 0, False
     with releasing(series) as instance:
         waiting = releases_to_make(series, through)
         for number, release in enumerate(waiting, start=1):
+            if waits := not has_arrived(series, release):
+                out.print(f"{release}  waits for its snapshot: {place(file, release)}")
+                break
             with _status(f"{series.name} {release}, {number} of {len(waiting)}"):
                 started = time.perf_counter()
                 released = make_release(series, release, instance)
             made += 1
             out.print(_line(released, time.perf_counter() - started))
-    if not made:
+    if not made and not waits:
         out.print(f"{series.name}: every release that is due is published, and is as it was published")
-    return series.published(series.due[0]).parent
+    return series.published_folder, waits
 
 
 def _line(released, seconds: float) -> str:

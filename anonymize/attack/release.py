@@ -12,6 +12,7 @@ from anonymize.attack.breach import breach_figures, breach_probability, link_pro
 from anonymize.attack.coverage import cover, value_domain
 from anonymize.attack.cuts import cuts
 from anonymize.attack.equivalence import compromised
+from anonymize.attack.exposure import exposed_by_counterfeits
 from anonymize.attack.finding import finding
 from anonymize.attack.intersection import (
     candidates,
@@ -115,9 +116,9 @@ def attack_release(
     is_linked = linkage is not None
     hosts = _hosts(covered, linkage)
     evidence: dict[str, pl.DataFrame] = {}
-    if is_linked:
+    if is_linked or everything:
         remembered = _with_stays(remembered, published, known, hosts, release_format, tables, schema, release)
-        if promise.equivalence is not None:
+        if is_linked and promise.equivalence is not None:
             evidence["cuts"] = cuts(remembered.stays, release, 2 * (promise.equivalence - 1) + 1)
 
     since = _promised_since(covered, remembered, release, is_linked=is_linked)
@@ -148,7 +149,10 @@ def attack_release(
     if everything:
         remembered = _follow(remembered, published, known, hosts, release_format, tables, schema, release)
         rows += equivalence_findings(remembered, promises, seconds)
-    return _conclude(pl.concat(rows), remembered, covered, hosts, evidence)
+    figures = {}
+    if promise.largest_share is not None:
+        figures["exposed"] = exposed_by_counterfeits(published, promise.largest_share)
+    return _conclude(pl.concat(rows), remembered, covered, hosts, evidence, figures)
 
 
 def _hosts(covered: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
@@ -397,9 +401,8 @@ def _follow(
     number = pl.lit(release * GROUPS_PER_RELEASE) + pl.col("group_id")
     real = hosts.select("group_id", pl.col("person").hash(1))
     forged = _forged(published, known, hosts, release_format, tables, schema, release)
-    if knowledge.stays is not None:
-        forged = followed_counterfeits(forged, published.values, release, knowledge.stays)
-    members = pl.concat([real, forged.select("group_id", "person")])
+    forged = followed_counterfeits(forged, published.values, release, knowledge.stays)
+    members = pl.concat([real, forged])
     whole = members.group_by("group_id").len("known").join(published.sizes, on="group_id")
     whole = whole.filter(pl.col("known") == pl.col("size")).select("group_id")
     members = members.join(whole, on="group_id", how="semi").select(number.alias("partition"), "person")
@@ -453,6 +456,7 @@ def _conclude(
     covered: pl.DataFrame,
     hosts: pl.DataFrame,
     tables: Mapping[str, pl.DataFrame],
+    more: Mapping[str, int],
 ) -> ReleaseAttack:
     left = candidates([knowledge.covered], "value")
     here = left.join(covered.select("person", VALUE), on=["person", VALUE], how="semi")
@@ -472,5 +476,5 @@ def _conclude(
         figures["smallest_candidates_by_host"] = candidates([knowledge.hosted])["candidates"].min()
     if knowledge.breach is not None:
         figures["largest_breach_probability"] = breach_figures(knowledge.breach)["largest"]
-    figures |= {"promises": len(findings), "broken_promises": int((~findings["holds"]).sum())}
+    figures |= {**more, "promises": len(findings), "broken_promises": int((~findings["holds"]).sum())}
     return ReleaseAttack(findings, figures, distribution(here), knowledge, tables)

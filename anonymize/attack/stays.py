@@ -57,6 +57,9 @@ def followed_counterfeits(
 ) -> pl.DataFrame:
     """`group_id`, `person`: a release's counterfeits, a renewed one under another number than before.
 
+    A renewed counterfeit may look like one before it, above all in a bucket of few people. Whoever took the
+    two for one would believe that they have the same value, and be wrong.
+
     Parameters
     ----------
     forged, values, release

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import StrictInt, field_validator
 
 from anonymize.contract import Contract, Parameters
+from anonymize.contract.changes import Change
 from anonymize.principle import Memory
 from anonymize.promise import Promise
 
@@ -31,13 +32,36 @@ class BucketParameters(Parameters):
 
 
 def bucket_faults(contract: Contract) -> list[tuple[str, str]]:
-    """Faults of a contract under a principle of buckets: fewer declared values than m."""
-    values, m = contract.sensitive.values, contract.principle.m
-    if values is None or len(values) >= m:
-        return []
-    return [
-        ("principle", f"m ({m}) needs as many sensitive values, and sensitive.values lists {len(values)}")
-    ]
+    """Faults of a contract under a principle of buckets: too few values, or counterfeits that give away."""
+    values, m, faults = contract.sensitive.values, contract.principle.m, []
+    if values is not None and len(values) < m:
+        message = f"m ({m}) needs as many sensitive values, and sensitive.values lists {len(values)}"
+        faults.append(("principle", message))
+    if m == 2 and contract.principle.on_ineligible == "counterfeit":
+        message = (
+            "counterfeit is refused with m = 2: an adversary who knows the algorithm would be certain of the"
+            " value of each person who shares a group with such a counterfeit. Write wait, or a larger m"
+        )
+        faults.append(("principle.on_ineligible", message))
+    return faults
+
+
+def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Change]:
+    """What changed in the parameters; people published before keep their signature and their promise."""
+    changes = []
+    if now.m != before.m:
+        is_safe = now.m > before.m
+        why = (
+            "People who are new get larger signatures." if is_safe else "People who are new get smaller ones."
+        )
+        changes.append(Change("m", f"{before.m} -> {now.m}", "safe" if is_safe else "consent", why))
+    for name in ("on_ineligible", "on_value_change"):
+        former, today = getattr(before, name), getattr(now, name)
+        if former != today:
+            is_safe = today in ("refuse", "wait", "separate")
+            why = "It decides what becomes of new or changed people from now on."
+            changes.append(Change(name, f"{former} -> {today}", "safe" if is_safe else "consent", why))
+    return changes
 
 
 def bucket_promise(parameters: BucketParameters) -> Promise:

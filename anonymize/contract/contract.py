@@ -12,6 +12,7 @@ from pydantic import (
     AfterValidator,
     Field,
     SerializeAsAny,
+    StrictBool,
     StrictInt,
     StrictStr,
     ValidationInfo,
@@ -19,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from anonymize.contract.expect import Expect
 from anonymize.contract.parameters import Parameters, read_parameters
 from anonymize.contract.scalars import shown
 from anonymize.contract.schema import Schema, role_fault
@@ -26,6 +28,7 @@ from anonymize.contract.source import FileSource, QuerySource, Releases, is_quer
 
 LONGEST_NAME = 100
 """Letters in the name of a product or series: they are names of folders and of Dagster's jobs."""
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 OWNER = re.compile(r"team:.+|[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
@@ -52,6 +55,14 @@ class Contract(Schema):
     """When releases are due."""
     principle: SerializeAsAny[Parameters]
     """What is promised, and its parameters."""
+    expect: Expect = Expect()
+    """What is ordinary: a snapshot or release outside of it is refused."""
+    accept: dict[StrictStr, tuple[StrictStr, ...]] = Field(default_factory=dict)
+    """What is accepted of single releases although it is not ordinary, by the release's date."""
+    supersedes: StrictStr | None = None
+    """The series that this one goes on from: its signatures are carried over, and it can't be continued."""
+    separate_readers: StrictBool = False
+    """Nobody gets releases both of this series and of another one of the same product."""
     keep_private: Literal["all"] | StrictInt = "all"
     """Private folders older than the last N published releases are deleted; `all` keeps them."""
 
@@ -70,6 +81,14 @@ class Contract(Schema):
                 raise ValueError(f"{owner} must be an e-mail address or team:name")
         return owners
 
+    @field_validator("accept")
+    @classmethod
+    def _check_accept(cls, accept: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        for release in accept:
+            if not DATE.fullmatch(release):
+                raise ValueError(f"{release} must be the date of a release, YYYY-MM-DD")
+        return accept
+
     @field_validator("principle", mode="wrap")
     @classmethod
     def _of_a_known_principle(cls, declared: Any, _validate: Callable, info: ValidationInfo) -> Parameters:
@@ -83,6 +102,14 @@ class Contract(Schema):
         if declared != "all" and (type(declared) is not int or declared < 1):
             raise ValueError(f"must be all, or a whole number of releases from 1 on, not {shown(declared)}")
         return declared
+
+    @model_validator(mode="after")
+    def _check_series(self) -> Contract:
+        if self.supersedes == self.series:
+            raise ValueError(f"supersedes: a series ({self.series}) can't go on from itself")
+        if self.supersedes is not None and self.separate_readers:
+            raise ValueError("give either supersedes or separate_readers, one of the two")
+        return self
 
     @model_validator(mode="after")
     def _check_roles(self) -> Contract:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from anonymize.contract.attributes import CategoryAttribute, DateAttribute, NumberAttribute
 from anonymize.contract.contract import Contract
+from anonymize.contract.expect import Expect
 from anonymize.contract.parameters import Parameters
 from anonymize.contract.scalars import Declaration, shown
 from anonymize.contract.schema import role_fault
@@ -50,6 +51,8 @@ _REWORDED = {
     "invalid_key": "is unknown: keys are text",
     "union_tag_not_found": "{discriminator} is missing; accepted: {tags}",
     "union_tag_invalid": "{tag} is unknown; accepted: {tags}",
+    "bool_type": "must be true or false, not {input}",
+    "dict_type": "must be a mapping, not {input}",
     "literal_error": "{input} is unknown; accepted: {expected}",
     "string_pattern_mismatch": "{input} is not accepted; it must match {pattern}",
     "extra_forbidden": "is unknown; accepted: {keys}",
@@ -98,7 +101,7 @@ def _part(declared: Mapping, location: Location, principles: Principles) -> type
     if kinds := [step for step in location[:-1] if step in _KINDS]:
         return _KINDS[kinds[0]]
     source = QuerySource if is_query(declared.get("source")) else FileSource
-    parts = {"source": source, "releases": Releases, "sensitive": Sensitive}
+    parts = {"source": source, "releases": Releases, "sensitive": Sensitive, "expect": Expect}
     if named := principles.get(_name(declared.get("principle")) or ""):
         parts["principle"] = named
     return parts.get(location[0], Contract) if len(location) > 1 else Contract

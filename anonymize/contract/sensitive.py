@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from anonymize.contract.scalars import Declaration, Label, repeated
 
@@ -16,6 +16,8 @@ class Sensitive(Declaration):
     """The snapshot's column."""
     values: tuple[Any, ...] | None = None
     """The domain. Without it, any text or whole number is a value."""
+    renamed: dict[Label, Label] = Field(default_factory=dict)
+    """What the source calls a value by now: from the series' own name of it to the source's."""
     semantics: Literal["persistent", "transient"] = "persistent"
     """Whether a person's value stays (a chronic disease) or comes and goes (this quarter's diagnosis)."""
 
@@ -42,3 +44,13 @@ class Sensitive(Declaration):
         if isinstance(values[0], int) and any(abs(value) >= 2**63 for value in values):
             raise ValueError("must be whole numbers of at most 64 bits")
         return values
+
+    @field_validator("renamed")
+    @classmethod
+    def _check_renamed(cls, renamed: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        if twice := repeated(list(renamed.values())):
+            raise ValueError(f"gives {twice} to two values: the source must call each one differently")
+        values = info.data.get("values")
+        if values is not None and (unknown := set(renamed) - set(values)):
+            raise ValueError(f"names {min(unknown)}, which is not listed under sensitive.values")
+        return renamed

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import StrictStr, field_validator
 
-from anonymize.contract.scalars import Date, Declaration
+from anonymize.contract.scalars import Date, Declaration, shown
 
 
 class FileSource(Declaration):
@@ -15,6 +15,10 @@ class FileSource(Declaration):
 
     path: StrictStr
     """A .parquet or .csv file for each release, with `{release}` in its name; relative to the contract."""
+    separator: StrictStr = ","
+    """Between the columns of a CSV file: one letter."""
+    encoding: Literal["utf-8", "utf-16", "latin-1", "windows-1252"] = "utf-8"
+    """How a CSV file is written."""
 
     @field_validator("path")
     @classmethod
@@ -24,6 +28,13 @@ class FileSource(Declaration):
         if not path.endswith((".parquet", ".csv")):
             raise ValueError("must end in .parquet or .csv")
         return path
+
+    @field_validator("separator")
+    @classmethod
+    def _check_separator(cls, separator: str) -> str:
+        if len(separator.encode()) != 1:
+            raise ValueError(f"must be one letter, not {shown(separator)}")
+        return separator
 
 
 class QuerySource(Declaration):

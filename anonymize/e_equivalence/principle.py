@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anonymize.buckets.parameters import BUCKETS_ASSET, bucket_faults, bucket_promise
+from anonymize.buckets.parameters import (
+    BUCKETS_ASSET,
+    bucket_changes,
+    bucket_faults,
+    bucket_promise,
+)
 from anonymize.contract import Contract
+from anonymize.contract.changes import Change
 from anonymize.e_equivalence.evidence import evidence
 from anonymize.e_equivalence.min_cut import smallest_safe_cut
 from anonymize.e_equivalence.parameters import EEquivalence
 from anonymize.e_equivalence.plots import plots
-from anonymize.e_equivalence.release import release
+from anonymize.e_equivalence.release import release, renew_counterfeits
 from anonymize.formats import ANATOMY
 from anonymize.principle import Check, Principle
 from anonymize.promise import Promise
@@ -26,6 +32,19 @@ def _faults(contract: Contract) -> list[tuple[str, str]]:
         " quasi-identifiers. Leave it out, or make the column coarser in the source"
     )
     return [*bucket_faults(contract), ("", fault)]
+
+
+def _changes(before: EEquivalence, now: EEquivalence) -> list[Change]:
+    """A smaller e would break promises made: a later cut may expose people who were published before."""
+    changes = bucket_changes(before, now)
+    if now.e == before.e:
+        return changes
+    if now.e > before.e:
+        change = Change("e", f"{before.e} -> {now.e}", "safe", "Every cut from now on is larger.")
+    else:
+        why = "People published before could then be in attacks that are smaller than they were promised."
+        change = Change("e", f"{before.e} -> {now.e}", "new series", why)
+    return [*changes, change]
 
 
 def _promise(parameters: EEquivalence) -> Promise:
@@ -59,7 +78,9 @@ E_EQUIVALENCE = Principle(
     promise=_promise,
     format=lambda _contract: ANATOMY,
     faults=_faults,
+    parameter_changes=_changes,
     memory=BUCKETS_ASSET,
+    renewed=renew_counterfeits,
     plots=plots,
 )
 """Everything that the data product needs to make, judge and show e-equivalent releases."""

@@ -86,7 +86,7 @@ def release(
     bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")))
     is_hosted = bucket != HELD_BACK
     hosted = people.filter(is_hosted)
-    new = _new_counterfeits(plan, values, people, contract, draw("counterfeits"))
+    new = _new_counterfeits(plan, values, hosted, bucket[is_hosted], contract, draw("counterfeits"))
 
     tuples = _all_tuples(hosted, bucket[is_hosted], opening, new, contract)
     anatomy = anatomize(tuples.quasi_identifiers, tuples.value, tuples.bucket, tuples.counterfeit, contract)
@@ -126,6 +126,17 @@ def _attributes(schema: Schema) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["column", "name", "dtype"], orient="row")
 
 
+def renew_counterfeits(state: State) -> State:
+    """A state on which a release replaces every counterfeit.
+
+    A counterfeit stays as it is while its bucket does, and the people around it change: after many releases
+    it may look unlike them.
+    """
+    if ATTRIBUTES not in state.tables:
+        return state
+    return State({**state.tables, ATTRIBUTES: state.tables[ATTRIBUTES].clear()})
+
+
 def _fits(schema: Schema, attributes: pl.DataFrame | None) -> pl.Expr:
     """Whether a counterfeit of the release before has today's quasi-identifiers, inside today's domains."""
     if attributes is None or not attributes.equals(_attributes(schema)):
@@ -151,23 +162,51 @@ def _with_kept(division: Division, opening: Opening, values: pl.Series) -> Count
 
 
 def _new_counterfeits(
-    plan: Plan, values: pl.Series, people: pl.DataFrame, schema: Schema, rng: np.random.Generator
+    plan: Plan,
+    values: pl.Series,
+    hosted: pl.DataFrame,
+    bucket: np.ndarray,
+    schema: Schema,
+    rng: np.random.Generator,
 ) -> pl.DataFrame:
-    """`bucket_id`, `value`, `qi_0`, …: new counterfeits with the quasi-identifiers of people of T(n).
+    """`bucket_id`, `value`, `qi_0`, …: new counterfeits with the quasi-identifiers of people of their bucket.
 
-    Whole vectors are drawn, so that no combination is one that people don't have; from everybody, not from
-    those with the counterfeit's value: a rare value's few carriers would be known by their copies.
+    A bucket is published as one group, so a counterfeit hides among the people of its bucket, and of nobody
+    else. Its people may be unlike the others of T(n) (all patients with one signature are old, say). A
+    counterfeit that is drawn from all of T(n) would then stand out, and would put the quasi-identifiers of
+    a person who is held back, or in another group, into a group where that person is not.
+
+    Whole vectors are drawn, so that no combination is one that people don't have; from all people of the
+    bucket, not from those with the counterfeit's value: a rare value's few carriers would be known by their
+    copies. Within the bucket, which of the rows that look alike belongs to which value is not published.
+
+    Parameters
+    ----------
+    plan
+        No bucket of it has counterfeits and nobody in it.
+    values
+        What the plan's columns stand for.
+    hosted, bucket
+        The people in the release, and the bucket of each.
+    schema
+        The quasi-identifiers.
+    rng
+        Secret randomness.
     """
-    bucket, value = np.nonzero(plan.counterfeits)
-    copies = plan.counterfeits[bucket, value]
-    drawn = rng.integers(people.height, size=copies.sum()) if people.height else np.empty(0, np.int64)
+    receiving, value = np.nonzero(plan.counterfeits)
+    copies = plan.counterfeits[receiving, value]
+    its_bucket = np.repeat(receiving, copies)
+    by_bucket = np.argsort(bucket, kind="stable")
+    people = np.bincount(bucket, minlength=len(plan.signatures))
+    first = np.cumsum(people) - people
+    drawn = by_bucket[first[its_bucket] + rng.integers(people[its_bucket])]
     columns = [column for column, _ in schema.attributes()]
     return pl.DataFrame(
         {
-            "bucket_id": pl.Series(np.repeat(bucket, copies), dtype=pl.Int32),
+            "bucket_id": pl.Series(its_bucket, dtype=pl.Int32),
             VALUE: values.gather(np.repeat(value, copies)),
         }
-    ).with_columns(people[column].gather(drawn) for column in columns)
+    ).with_columns(hosted[column].gather(drawn) for column in columns)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from anonymize.buckets.parameters import BUCKETS_ASSET, bucket_faults, bucket_promise
+from anonymize.buckets.parameters import (
+    BUCKETS_ASSET,
+    bucket_changes,
+    bucket_faults,
+    bucket_promise,
+)
 from anonymize.formats import GENERALIZATION
 from anonymize.m_invariance.evidence import evidence
 from anonymize.m_invariance.parameters import MInvariance
@@ -34,6 +39,7 @@ M_INVARIANCE = Principle(
     promise=bucket_promise,
     format=lambda _contract: GENERALIZATION,
     faults=bucket_faults,
+    parameter_changes=bucket_changes,
     memory=BUCKETS_ASSET,
 )
 """Everything that the data product needs to make, judge and show m-invariant releases."""

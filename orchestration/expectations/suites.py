@@ -73,7 +73,7 @@ def _words(result) -> str:
     if message := _exception(result):
         return f"{meaning} Could not be evaluated: {message.splitlines()[0][:200]}"
     failed = (result.result or {}).get("unexpected_count")
-    return f"{meaning} Not so in {failed} rows of evidence."
+    return f"{meaning} Not so." if failed is None else f"{meaning} Not so in {failed} rows of evidence."
 
 
 def _sums(table: pl.DataFrame) -> dict[str, int | float]:

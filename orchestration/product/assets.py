@@ -23,7 +23,7 @@ from orchestration.series.partitions import previous_release
 from orchestration.series.series import Series
 from orchestration.steps.audit import ATTACK
 from orchestration.steps.candidate import compute_candidate
-from orchestration.steps.delta import compare_snapshots
+from orchestration.steps.delta import EXPECTED, compare_snapshots
 from orchestration.steps.publication import publish
 from orchestration.steps.snapshot import take_snapshot
 
@@ -80,14 +80,21 @@ def _snapshot(contract: Contract) -> Step:
 
 def _delta(contract: Contract) -> Step:
     def work(series: Series, release: str) -> Done:
-        figures = compare_snapshots(series, release)
-        return Done(says="compared with the snapshot before", metadata={DELTA: figures})
+        compared = compare_snapshots(series, release)
+        if compared is None:
+            return Done(says="is not kept any more", metadata={}, is_kept=False)
+        return Done(
+            says="compared with the snapshot before",
+            metadata={DELTA: compared.figures},
+            verdicts=(compared.verdict,),
+        )
 
     description = "Who entered, left, stayed or changed since the snapshot before. Private."
     deps = [_dep(contract, SNAPSHOT)]
     return Step(
         name=DELTA,
         assets=(_spec(contract, DELTA, description, deps, {"parquet", "polars"}),),
+        checks=(CheckOn(DELTA, EXPECTED, "The snapshot is ordinary, or what is odd is accepted by name."),),
         work=work,
     )
 
@@ -103,6 +110,7 @@ def _candidate(contract: Contract) -> Step:
             says=f"{found}, {committed.figures.get('counterfeits', 0)} counterfeits",
             metadata=metadata.of_candidate(series, release, committed),
             verdicts=committed.verdicts,
+            is_kept=bool(committed.figures),
         )
 
     version = f"{principle.version}-{contract.privacy_digest()[:12]}"

@@ -103,7 +103,9 @@ def _plots(series: Series, release: str, committed: Committed) -> list[Plot]:
 def _published_columns(contract: Contract) -> dict[str, Any]:
     """The columns of the published tables, and the snapshot's columns they are from."""
     tables = principle_of(contract).format(contract).columns(contract)
-    columns = {column.name: column for table in tables.values() for column in table}
+    columns = {
+        column.name: column for name, table in tables.items() if name != COUNTERFEITS for column in table
+    }
     shown = [
         dg.TableColumn(column.name, column.dtype, description=column.description)
         for column in columns.values()

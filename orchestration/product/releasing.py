@@ -20,6 +20,7 @@ from orchestration.product.factory import product_definitions
 from orchestration.product.names import job_name
 from orchestration.product.resources import resources
 from orchestration.series.committed import read_record
+from orchestration.series.partitions import today
 from orchestration.series.series import Series, named
 from orchestration.shipped import shipped
 from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
@@ -70,12 +71,16 @@ def releases_to_make(series: Series, through: str | None) -> list[str]:
 def _due(series: Series, through: str | None) -> list[str]:
     due = series.due
     if not due:
-        raise ContractError(str(series.file.path), [("releases.first", "no release is due yet")])
+        message = f"no release is due yet; the first is {series.file.first_release}, and today is {today()}"
+        raise ContractError(str(series.file.path), [("releases.first", message)])
     if through is None:
         return due
     if through not in due:
-        message = f"{through} is no release that is due; due are {named(due)}"
-        raise ContractError(str(series.file.path), [("releases", message)])
+        before = [release for release in due if release < through][-1:]
+        after = [release for release in due if release > through][:1]
+        nearest = " and ".join(before + after)
+        message = f"{through} is no release that is due; the nearest are {nearest}, due are {named(due)}"
+        raise ContractError("--through", [("", message)])
     return due[: due.index(through) + 1]
 
 

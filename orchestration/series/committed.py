@@ -33,12 +33,16 @@ class Committed:
     """All it was made from: digests of snapshot, state, parameters, algorithm, key."""
     parameters: Mapping[str, Any]
     """The principle's name and its parameters."""
+    declared: Mapping[str, Any]
+    """The columns and the principle as the contract declared them."""
     promises: tuple[Promise, ...]
     """What each release so far promised to the people it published first, this one last."""
     figures: Mapping[str, int | float]
     """Figures worth plotting."""
     attack: Mapping[str, float]
     """What the attacks came to."""
+    together: Mapping[str, Mapping[str, int]]
+    """Of other series, by name: `people` that are in both, and those `below` what was promised together."""
     verdicts: tuple[Verdict, ...]
     """What the audit found."""
     seconds: Mapping[str, float]
@@ -72,7 +76,7 @@ class Committed:
     @classmethod
     def unknown(cls, parameters: Mapping[str, Any]) -> Committed:
         """Of a published release whose private folder is not kept: its manifest is all there is."""
-        return cls({}, parameters, (), {}, {}, (), {}, {}, is_new=False)
+        return cls({}, parameters, {}, (), {}, {}, {}, (), {}, {}, is_new=False)
 
 
 def write_tables(

@@ -11,8 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from anonymize.randomness import derive_key
+from orchestration.storage.home import Home
 from orchestration.storage.sealed import read_sealed, write_sealed
 from orchestration.storage.store import read_json
+
+FACTS = "series.json"
+"""In the private folder of a series."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,14 @@ class Facts:
     def with_release(self, release: str, manifest_sha256: str) -> Facts:
         """The facts with one more release."""
         return replace(self, published={**self.published, release: manifest_sha256})
+
+
+def facts_of(home: Home, product: str, series: str) -> Facts | None:
+    """The facts of any series in a home; None if there are none under its key."""
+    file = home.private(product, series) / FACTS
+    if not file.is_file():  # without one, a home that has no key yet gets none
+        return None
+    return read_facts(file, derive_key(home.key(), "facts", product, series))
 
 
 def read_facts(file: Path, key: bytes) -> Facts | None:

@@ -33,6 +33,11 @@ def release_partitions(file: ContractFile) -> dg.TimeWindowPartitionsDefinition:
     )
 
 
+def today() -> str:
+    """The date by this machine's clock, UTC: what decides which releases are due."""
+    return dt.datetime.now(dt.UTC).strftime(FORMAT)
+
+
 def previous_release() -> dg.TimeWindowPartitionMapping:
     """A release is built on the one before it; the first on none."""
     return dg.TimeWindowPartitionMapping(

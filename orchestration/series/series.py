@@ -19,9 +19,18 @@ from anonymize.errors import ContractError, HomeError, PublishedFolderError
 from anonymize.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import CANDIDATE, Committed, read_committed
-from orchestration.series.facts import Facts, key_fingerprint, read_facts, write_facts
-from orchestration.series.partitions import release_partitions
+from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, read_facts, write_facts
+from orchestration.series.partitions import release_partitions, today
 from orchestration.series.record import published_row, release_row
+from orchestration.series.siblings import (
+    BEFORE,
+    FIRST,
+    Sibling,
+    pseudonym_key,
+    refuse_siblings,
+    sibling,
+    superseded,
+)
 from orchestration.storage.history import History
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.manifest import MANIFEST, verify_release
@@ -65,11 +74,52 @@ class Series:
         """The n of a release, counted from 1."""
         return self.due.index(release) + 1
 
+    def chain_number(self, release: str) -> int:
+        """The number of a release counted from the first of the series that this one goes on from."""
+        return self.number(release) + self._chain[1]
+
+    @cached_property
+    def superseded(self) -> Sibling | None:
+        """The series that this one goes on from, as it was left.
+
+        None if there is none. Once this one is begun, the other's working files may be deleted.
+
+        Raises
+        ------
+        ContractError
+            If there is no such series, or it can't be gone on from.
+        """
+        name = self.contract.supersedes
+        if name is not None and self._on_disk():
+            return sibling(self.home, self.contract.product, name)
+        return None if name is None else superseded(self.home, self.file, name)
+
+    @property
+    def _chain(self) -> tuple[str, int]:
+        """The first of the series that go on from one another, and their releases before this series."""
+        begun = facts_of(self.home, self.contract.product, self.contract.series) if self._on_disk() else None
+        if begun is not None:
+            return begun.terms.get(FIRST, self.contract.series), begun.terms.get(BEFORE, 0)
+        before = self.superseded
+        return (before.first, before.length) if before else (self.contract.series, 0)
+
     def previous(self, release: str) -> str | None:
         """The release before, or None for the first."""
         due = self.due
         number = due.index(release)
         return due[number - 1] if number else None
+
+    def folder_before(self, release: str) -> Path | None:
+        """The working files that a release is built on: of the release before, or of the series before."""
+        if previous := self.previous(release):
+            return self.private(previous)
+        return self.superseded.folder if self.superseded else None
+
+    def committed_before(self, release: str) -> Committed | None:
+        """The candidate that a release is built on; None if there is none, or any of it was changed."""
+        if previous := self.previous(release):
+            return self.committed(previous)
+        return self.superseded.committed if self.superseded else None
 
     @property
     def private_folder(self) -> Path:
@@ -119,12 +169,8 @@ class Series:
     def locked(self) -> Iterator[None]:
         """Check that the series is unchanged, then lock it. Raises as `locked_for` does."""
         with only_one(self.private_folder, f"series {self.name}"):
-            on_disk = self._on_disk()
-            facts = self._facts(on_disk)
             recorded = self.history.published(self.contract.product, self.contract.series)
-            self._refuse_lost(on_disk, {*facts.published, *recorded})
-            self._refuse_other_terms(on_disk, facts)
-            self._refuse_other_schedule(on_disk)
+            on_disk, facts = self.check(recorded)
             clear_partial(self.published_folder)
             for release in on_disk:
                 if release not in facts.published:
@@ -132,6 +178,29 @@ class Series:
                 if release not in recorded:
                     self._record(release)
             yield
+
+    def check(self, recorded: Iterable[str] = ()) -> tuple[list[str], Facts]:
+        """Check that releases can be added to the series; changes nothing. Raises as `locked_for` does.
+
+        Parameters
+        ----------
+        recorded
+            Releases that are published by the history.
+
+        Returns
+        -------
+        list of str
+            The releases on disk.
+        Facts
+            What the series was begun with.
+        """
+        on_disk = self._on_disk()
+        facts = self._facts(on_disk)
+        self._refuse_lost(on_disk, {*facts.published, *recorded})
+        self._refuse_other_terms(on_disk, facts)
+        self._refuse_other_schedule(on_disk)
+        refuse_siblings(self.home, self.file, begun=bool(on_disk))
+        return on_disk, facts
 
     def verify(self, release: str) -> dict[str, Any]:
         """Check that a published release is as it was published; returns its manifest.
@@ -161,8 +230,8 @@ class Series:
 
     @property
     def pseudonym_key(self) -> bytes:
-        """What identifiers become pseudonyms with."""
-        return self._key("pseudonym")
+        """What identifiers become pseudonyms with; the same for all series that go on from one another."""
+        return pseudonym_key(self.home, self.contract.product, self._chain[0])
 
     @property
     def key_fingerprint(self) -> str:
@@ -176,7 +245,9 @@ class Series:
     def begin(self) -> None:
         """Note what the series is begun with, before its first release is published."""
         if not self._on_disk():
-            write_facts(self._facts_file, Facts(self._terms(), {}), self._key("facts"))
+            first, before = self._chain
+            terms = {**self._terms(), FIRST: first, BEFORE: before}
+            write_facts(self._facts_file, Facts(terms, {}), self._key("facts"))
 
     def record_publication(self, release: str) -> str:
         """Note that a release is a fact; returns the SHA-256 (hex) of its manifest."""
@@ -189,7 +260,7 @@ class Series:
 
     @property
     def _facts_file(self) -> Path:
-        return self.private_folder / "series.json"
+        return self.private_folder / FACTS
 
     def _on_disk(self) -> list[str]:
         folder = self.published_folder
@@ -204,16 +275,17 @@ class Series:
             "identifier": self.contract.identifier,
             "sensitive": self.contract.sensitive.name,
             "principle": self.contract.principle.name,
+            "supersedes": self.contract.supersedes,
             "software_version": version("republish"),
         }
 
     def _facts(self, on_disk: list[str]) -> Facts:
         """The sealed facts of the series; without any release on disk, there may be none."""
+        if not on_disk and not self._facts_file.exists():  # nor may there be a key
+            return Facts({}, {})
         facts = read_facts(self._facts_file, self._key("facts"))
         if facts is not None:
             return facts
-        if not on_disk and not self._facts_file.exists():
-            return Facts({}, {})
         begun_with = key_fingerprint(self._facts_file)
         if begun_with is not None and not hmac.compare_digest(begun_with, self.key_fingerprint):
             raise HomeError(
@@ -240,13 +312,19 @@ class Series:
         said = f"but series {self.contract.series} was begun with"
         self._refuse(
             (part, f"is {now[part]}, {said} {begun.get(part)}: begin a new series")
-            for part in ("identifier", "sensitive", "principle")
+            for part in ("identifier", "sensitive", "principle", "supersedes")
             if begun.get(part) != now[part]
         )
 
     def _refuse_other_schedule(self, on_disk: list[str]) -> None:
         """A release's number and what it is built on follow from the dates: those of the past can't move."""
         first = self.due[: len(on_disk)]
+        if len(first) < len(on_disk) and on_disk[: len(first)] == first:
+            raise HomeError(
+                f"{self.published(on_disk[-1])}: is published, and by this machine's clock it is not due yet."
+                f" The clock says {today()}: set it right; or leave releases.first and releases.cron as they"
+                " were"
+            )
         if on_disk != first:
             message = (
                 f"by this schedule the first releases are {named(first) or 'none'}, and published are"

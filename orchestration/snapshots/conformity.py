@@ -6,7 +6,8 @@ Counts alone come out of here: no identifier and no value that a person has.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -24,7 +25,12 @@ EVIDENCE = {
     "outside_domain": pl.Int64,
     "misspelt": pl.Int64,
 }
+AT_FAULT = {"row": pl.Int64, "identifier": pl.String, "column": pl.String, "fault": pl.String}
 MEASURES = ("nulls", "duplicates", "wrong_type", "outside_domain", "misspelt")
+LISTED = 10_000
+"""Rows that are listed of each column and fault."""
+COMPARED = 100
+"""Values outside a domain that are compared with its labels."""
 NO_VALUE = ("#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
 """What other programs write where there is no value, in small letters."""
 
@@ -75,20 +81,82 @@ def conform(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     )
 
 
-def describe_faults(snapshot: pl.DataFrame, schema: Schema) -> list[str]:
-    """Every fault in a publisher's words: column, count, rule, way out. Empty if there is none."""
+def describe_faults(snapshot: pl.DataFrame, schema: Schema, present: Sequence[str] = ()) -> list[str]:
+    """Every fault in a publisher's words: column, count, rule, way out. Empty if there is none.
+
+    Parameters
+    ----------
+    snapshot
+        As `enter` has made it.
+    schema
+        What it is to be.
+    present
+        The names of all columns of the source: one of them may be what a missing one is called there.
+    """
     rules = _rules(schema)
     missing = [rule for rule in rules if rule.column not in snapshot.columns]
-    faults = [f"the column {rule.name} is missing: {_OUT['missing']}" for rule in missing]
+    faults = [_missing(rule.name, present) for rule in missing]
     evidence = snapshot_faults(snapshot, schema)
     for rule, counted in zip(rules, evidence.rows(named=True), strict=True):
         if rule not in missing:
             faults += [
-                f"{rule.name}: {counted[measure]:,} of {counted['rows']:,} rows {rule.says(measure)}"
+                f"{rule.name}: {counted[measure]:,} of {counted['rows']:,} rows {rule.does(measure)};"
+                f" {_OUT[measure]}{_close(rule, snapshot) if measure == 'outside_domain' else ''}"
                 for measure in MEASURES
                 if counted[measure]
             ]
     return faults
+
+
+def rows_at_fault(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """Which rows break a rule, for the publisher alone: identifiers are in it.
+
+    Parameters
+    ----------
+    snapshot, schema
+        As for `snapshot_faults`.
+
+    Returns
+    -------
+    polars.DataFrame
+        `row` (from 1 on, in the source's order), `identifier` (as text), `column`, `fault` (in words); the
+        first `LISTED` rows of each column and fault.
+    """
+    numbered = snapshot.with_row_index("row", offset=1)
+    kind = snapshot.schema.get(IDENTIFIER, pl.Null())
+    identifier = pl.lit(None, pl.String)
+    if kind == pl.Binary:
+        identifier = pl.col(IDENTIFIER).bin.encode("hex")
+    elif IDENTIFIER in snapshot.columns and not kind.is_nested():
+        identifier = pl.col(IDENTIFIER).cast(pl.String)
+    found = [
+        numbered.filter(breaks)
+        .head(LISTED)
+        .select(
+            pl.col("row").cast(pl.Int64),
+            identifier.alias("identifier"),
+            column=pl.lit(rule.name),
+            fault=pl.lit(rule.does(measure)),
+        )
+        for rule in _rules(schema)
+        if rule.column in snapshot.columns
+        for measure, breaks in rule.broken(snapshot.schema[rule.column]).items()
+    ]
+    return pl.concat([pl.DataFrame(schema=AT_FAULT), *found])
+
+
+def _close(rule: _Rule, snapshot: pl.DataFrame) -> str:
+    """That some of the values outside a domain may be misspelt, or the contract's labels."""
+    labels = rule.close_labels(snapshot)
+    return f"; some are close to {', '.join(labels[:5])}: misspelt here or there?" if labels else ""
+
+
+def _missing(name: str, present: Sequence[str]) -> str:
+    """That a column is missing, and what it may be called in the source."""
+    folded = {column.strip().lower(): column for column in present}
+    close = difflib.get_close_matches(name.strip().lower(), folded, n=1, cutoff=0.75)
+    hint = f"; the source has {folded[close[0]]}, is that the one?" if close else ""
+    return f"the column {name} is missing: {_OUT['missing']}{hint}"
 
 
 _OUT = {
@@ -119,6 +187,8 @@ class _Rule:
     """Which of the converted values lie in the domain; None if all do."""
     domain: str = ""
     """The domain, in words: `0 to 120`."""
+    labels: tuple[str, ...] = ()
+    """The domain, where it consists of labels."""
 
     def converted(self, dtype: pl.DataType) -> pl.Expr:
         """The column as the contract has it; null where a value is null or of another type."""
@@ -130,30 +200,46 @@ class _Rule:
 
     def counts(self, dtype: pl.DataType) -> dict[str, pl.Expr]:
         """The number of rows that break each rule."""
+        return {measure: breaks.sum() for measure, breaks in self.broken(dtype).items()}
+
+    def broken(self, dtype: pl.DataType) -> dict[str, pl.Expr]:
+        """Which rows break each rule."""
         values, converted = _values(self.column, dtype), self.converted(dtype)
-        nothing = pl.lit(0)
+        nothing = pl.lit(value=False)
         # An unhashable kind of value (a list, say) is of a wrong type as a whole: nothing to compare.
         is_identifier = self.role == "identifier" and not dtype.is_nested()
         free_text = self.inside is None and _is_text(dtype)
         return {
-            "nulls": values.null_count(),
-            "duplicates": values.count() - values.drop_nulls().n_unique() if is_identifier else nothing,
-            "wrong_type": (values.is_not_null() & converted.is_null()).sum(),
-            "outside_domain": (~self.inside(converted)).sum() if self.inside else nothing,
-            "misspelt": _misspelt(converted).sum() if self.role == "sensitive" and free_text else nothing,
+            "nulls": values.is_null(),
+            "duplicates": values.is_not_null() & ~values.is_first_distinct() if is_identifier else nothing,
+            "wrong_type": values.is_not_null() & converted.is_null(),
+            "outside_domain": (~self.inside(converted)).fill_null(value=False) if self.inside else nothing,
+            "misspelt": _misspelt(converted) if self.role == "sensitive" and free_text else nothing,
         }
 
-    def says(self, measure: str) -> str:
-        """What the rows do that break a rule, and the way out."""
-        does = {
+    def does(self, measure: str) -> str:
+        """What the rows do that break a rule."""
+        return {
             "nulls": "have no value",
             "duplicates": "repeat the identifier of another row",
             "wrong_type": f"are not {self.kind}",
             "outside_domain": f"lie outside the domain ({self.domain})",
             "misspelt": "have spaces around them, differ from another value by capital letters alone, or"
             " stand for no value (null, n/a)",
-        }
-        return f"{does[measure]}; {_OUT[measure]}"
+        }[measure]
+
+    def close_labels(self, snapshot: pl.DataFrame) -> list[str]:
+        """The contract's own labels that values outside the domain are close to; no value itself."""
+        dtype = snapshot.schema[self.column]
+        if not (self.labels and _is_text(dtype)):
+            return []
+        outside = snapshot.filter(self.broken(dtype)["outside_domain"])[self.column].cast(pl.String)
+        labels = {label.strip().lower(): label for label in self.labels}
+        found = [
+            difflib.get_close_matches(value.strip().lower(), labels, n=1, cutoff=0.75)
+            for value in outside.unique().sort().head(COMPARED)
+        ]
+        return sorted({labels[close] for close, *_ in filter(None, found)})
 
 
 def _misspelt(values: pl.Expr) -> pl.Expr:
@@ -196,7 +282,10 @@ def _attribute_rule(column: str, attribute: QuasiIdentifier) -> _Rule:
         kind, convert = "whole numbers", _as_whole_number
     else:
         kind, convert = "numbers", _as_number
-    return _Rule(column, attribute.name, "quasi-identifier", kind, convert, attribute.dtype, inside, domain)
+    named = attribute.labels if isinstance(attribute, CategoryAttribute) else ()
+    return _Rule(
+        column, attribute.name, "quasi-identifier", kind, convert, attribute.dtype, inside, domain, named
+    )
 
 
 def _sensitive_rule(sensitive: Sensitive) -> _Rule:
@@ -209,7 +298,8 @@ def _sensitive_rule(sensitive: Sensitive) -> _Rule:
         kind, convert, dtype = "whole numbers", _as_whole_number, pl.Int64()
     else:
         kind, convert, dtype = "text", _as_label, pl.String()
-    return _Rule(VALUE, sensitive.name, "sensitive", kind, convert, dtype, inside, domain)
+    named = tuple(value for value in values if isinstance(value, str))
+    return _Rule(VALUE, sensitive.name, "sensitive", kind, convert, dtype, inside, domain, named)
 
 
 def _as_identifier(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:

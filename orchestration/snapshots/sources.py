@@ -6,6 +6,7 @@ dsn. None of it is passed on but what is known to speak of the query and the ser
 
 from __future__ import annotations
 
+import codecs
 import datetime as dt
 import re
 from contextlib import closing
@@ -17,10 +18,11 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 
+from anonymize.columns import VALUE
 from anonymize.contract import Contract, FileSource, QuerySource, Schema
 from anonymize.errors import SnapshotError
 from orchestration.contracts.contract_file import ContractFile
-from orchestration.snapshots.conformity import conform, describe_faults, snapshot_faults
+from orchestration.snapshots.conformity import conform, describe_faults, rows_at_fault, snapshot_faults
 
 __all__ = ["enter", "read_snapshot", "snapshot_exists", "snapshot_faults"]
 
@@ -52,14 +54,20 @@ def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
     """
     contract = contract_file.contract
     where = _where(contract_file, release)
-    snapshot = enter(_read(contract_file, release, where), contract)
-    faults = describe_faults(snapshot, contract)
-    if len(faults) == 1:
-        raise SnapshotError(f"{where}: {faults[0]}")
+    source, present = _read(contract_file, release, where)
+    snapshot = enter(source, contract)
+    faults = describe_faults(snapshot, contract, present)
     if faults:
-        lines = "\n  ".join(faults)
-        raise SnapshotError(f"{where}: {len(faults)} faults in the snapshot\n  {lines}")
+        raise _refusal(where, faults, rows_at_fault(snapshot, contract))
     return conform(snapshot, contract)
+
+
+def _refusal(where: str, faults: list[str], rows: pl.DataFrame) -> SnapshotError:
+    lines = "\n  ".join(faults)
+    several = f"{len(faults)} faults in the snapshot\n  " if len(faults) > 1 else ""
+    error = SnapshotError(f"{where}: {several}{lines}")
+    error.rows = rows if rows.height else None
+    return error
 
 
 def enter(source: pl.DataFrame, schema: Schema) -> pl.DataFrame:
@@ -74,7 +82,11 @@ def enter(source: pl.DataFrame, schema: Schema) -> pl.DataFrame:
         The columns and their roles.
     """
     named = {ours: name for ours, name in schema.column_names().items() if name in source.columns}
-    return pl.DataFrame([source[name].alias(ours) for ours, name in named.items()])
+    entered = pl.DataFrame([source[name].alias(ours) for ours, name in named.items()])
+    renamed = {now: own for own, now in schema.sensitive.renamed.items()}
+    if not renamed or VALUE not in entered.columns:
+        return entered
+    return entered.with_columns(pl.col(VALUE).cast(pl.String).replace(renamed))
 
 
 def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
@@ -88,29 +100,32 @@ def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
     source = contract_file.contract.source
     if isinstance(source, FileSource):
         file = _snapshot_file(contract_file, release)
-        return file.is_file() and file.stat().st_size > 0
+        # What is there and no file (a folder, say) will never be one: reading it says so.
+        return file.exists() and (not file.is_file() or file.stat().st_size > 0)
     if _is_duckdb(source) and not _database_file(contract_file).is_file():
         return False
     any_row = resources.files("sql").joinpath("select_any_row.sql").read_text()
     query = any_row.replace("{query}", source.query.rstrip().rstrip(";"))
     where = _where(contract_file, release)
-    return _answer(contract_file, query, release, ["any_row"], where).height > 0
+    answer, _ = _answer(contract_file, query, release, ["any_row"], where)
+    return answer.height > 0
+
+
+def place(contract_file: ContractFile, release: str) -> str:
+    """Where a release's snapshot is looked for: a file, or a server without user and password."""
+    source = contract_file.contract.source
+    if isinstance(source, FileSource):
+        return str(_snapshot_file(contract_file, release))
+    return str(_database_file(contract_file)) if _is_duckdb(source) else _server(source.dsn)
 
 
 def _where(contract_file: ContractFile, release: str) -> str:
     """What a message begins with: product, release and source."""
-    source = contract_file.contract.source
-    if isinstance(source, FileSource):
-        place = str(_snapshot_file(contract_file, release))
-    elif _is_duckdb(source):
-        place = str(_database_file(contract_file))
-    else:
-        place = _server(source.dsn)
-    return f"{contract_file.contract.product}, release {release}, {place}"
+    return f"{contract_file.contract.product}, release {release}, {place(contract_file, release)}"
 
 
-def _read(contract_file: ContractFile, release: str, where: str) -> pl.DataFrame:
-    """Those of the contract's columns that the source has, as it has them."""
+def _read(contract_file: ContractFile, release: str, where: str) -> tuple[pl.DataFrame, list[str]]:
+    """Those of the contract's columns that the source has, as it has them, and the names of all it has."""
     contract = contract_file.contract
     if isinstance(contract.source, QuerySource):
         names = list(contract.column_names().values())
@@ -147,21 +162,58 @@ def _check_file(file: Path, where: str) -> None:
         raise SnapshotError(f"{where}: is empty; deliver it again")
 
 
-def _read_parquet(file: Path, contract: Contract, _where: str) -> pl.DataFrame:
+def _read_parquet(file: Path, contract: Contract, _where: str) -> tuple[pl.DataFrame, list[str]]:
     with file.open("rb") as content:
         present = list(pl.read_parquet_schema(content))
-    return pl.read_parquet(file, columns=_positions(present, contract), glob=False, hive_partitioning=False)
+    columns = _positions(present, contract)
+    return pl.read_parquet(file, columns=columns, glob=False, hive_partitioning=False), present
 
 
-def _read_csv(file: Path, contract: Contract, where: str) -> pl.DataFrame:
+def _read_csv(file: Path, contract: Contract, where: str) -> tuple[pl.DataFrame, list[str]]:
     """Every column as text: an identifier's leading zeros are a part of it."""
-    header = pl.read_csv(file, infer_schema=False, n_rows=0, glob=False).columns
+    source = contract.source
+    content = _text(file, source.encoding, where)
+    written = pl.read_csv(content, separator=source.separator, infer_schema=False, n_rows=0).columns
+    header = [name.replace('""', '"') for name in written]  # polars leaves quotes in a header doubled
     columns = _positions(header, contract)
+    if not columns:
+        _refuse_other_separator(header, contract, where)
     if twice := [header[at] for at in columns if f"{header[at]}_duplicated_0" in header]:
         raise SnapshotError(
             f"{where}: the column {twice[0]} is in the header twice; rename one in the source"
         )
-    return pl.read_csv(file, infer_schema=False, columns=columns, glob=False)
+    rows = pl.read_csv(content, separator=source.separator, infer_schema=False, columns=columns)
+    return rows.rename({written[at]: header[at] for at in columns}), header
+
+
+def _text(file: Path, encoding: str, where: str) -> bytes:
+    """The bytes of a CSV file in UTF-8."""
+    content = file.read_bytes()
+    if encoding != "utf-8":
+        try:
+            return content.decode(encoding).encode()
+        except UnicodeError:
+            raise SnapshotError(f"{where}: is not written in {encoding}; correct source.encoding") from None
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        likely = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
+        raise SnapshotError(
+            f"{where}: is not written in UTF-8, and may be {likely}; say so as source.encoding, or deliver it"
+            " in UTF-8"
+        ) from None
+    return content
+
+
+def _refuse_other_separator(header: list[str], contract: Contract, where: str) -> None:
+    """Raise SnapshotError if another separator would find the columns."""
+    wanted = set(contract.column_names().values())
+    for separator, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
+        found = {part.strip().strip('"') for part in separator.join(header).split(separator)}
+        if len(header) == 1 and len(found & wanted) > 1:
+            raise SnapshotError(
+                f"{where}: is separated by {name}; say so in the contract, source.separator: {separator!r}"
+            )
 
 
 def _positions(present: list[str], contract: Contract) -> list[int]:
@@ -175,14 +227,14 @@ def _positions(present: list[str], contract: Contract) -> list[int]:
 
 def _answer(
     contract_file: ContractFile, query: str, release: str, columns: list[str], where: str
-) -> pl.DataFrame:
-    """What a database answers to a query: those of the columns that it has."""
+) -> tuple[pl.DataFrame, list[str]]:
+    """What a database answers to a query: those of the columns that it has, and the names of all."""
     source, release_date = contract_file.contract.source, dt.date.fromisoformat(release)
     if _is_duckdb(source):
         answer = _ask_duckdb(_database_file(contract_file), query, release_date, where)
     else:
         answer = _ask_postgresql(source.dsn, query, release_date, where)
-    return _to_polars(answer, columns, where)
+    return _to_polars(answer, columns, where), list(answer.column_names)
 
 
 _SKIPPED = r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$

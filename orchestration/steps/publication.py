@@ -69,6 +69,9 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         counterfeits=figures["counterfeits"],
         held_back=figures["held_back"],
         stated={name: figures[name] for name in principle_of(series.contract).stated},
+        exposed=int(committed.attack.get("exposed", 0)) if figures.get("batch_counterfeits") else 0,
+        together=committed.together,
+        supersedes=series.contract.supersedes,
         contract_sha256=series.file.sha256,
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )

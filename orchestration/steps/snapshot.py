@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
@@ -14,7 +15,10 @@ from orchestration.expectations import Verdict, judge
 from orchestration.series.series import Series
 from orchestration.snapshots.sources import read_snapshot, snapshot_exists, snapshot_faults
 from orchestration.steps.audit import refuse_broken
-from orchestration.storage.store import read_json, write_json, write_table
+from orchestration.storage.store import read_json, write_csv, write_json, write_table
+
+FAULTS = "faults.csv"
+"""In a release's private folder: which rows of a snapshot were at fault when it was last refused."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +47,12 @@ def take_snapshot(series: Series, release: str) -> Snapshot:
         If the release is published and the source now says something else.
     """
     with series.locked_for(release) as folder:
-        people = _read(series, release)
-        keyed = people.with_columns(
-            pseudonyms(people[IDENTIFIER], series.pseudonym_key).alias(PSEUDONYM)
-        ).sort(PSEUDONYM)
+        people = _read(series, release, folder)
+        by_pseudonym = keyed(people, series.pseudonym_key)
         kept = {
             "people": people.height,
             "columns": series.contract.column_names(),
-            "sha256": content_digest(keyed),
+            "sha256": content_digest(by_pseudonym),
         }
         # Asked last: until then Great Expectations may still be on its way in.
         verdict = judge({"snapshot": snapshot_faults(people, series.contract)}, {})[0]
@@ -59,29 +61,63 @@ def take_snapshot(series: Series, release: str) -> Snapshot:
             _refuse_other_content(series, release, kept)
         elif read_json(folder / "snapshot.json") != kept or not (folder / "snapshot.parquet").exists():
             (folder / "snapshot.json").unlink(missing_ok=True)
-            write_table(folder / "snapshot.parquet", keyed)
+            write_table(folder / "snapshot.parquet", by_pseudonym)
             write_json(folder / "snapshot.json", kept)
         return Snapshot(people=people.height, verdict=verdict)
 
 
-def _read(series: Series, release: str) -> pl.DataFrame:
+def _read(series: Series, release: str, folder: Path) -> pl.DataFrame:
+    """The snapshot; if rows of it are at fault, these are listed in a private file that the error names."""
+    listed = folder / FAULTS
     try:
-        return read_snapshot(series.file, release)
+        people = read_snapshot(series.file, release)
     except SnapshotError as error:
-        if later := _later_arrival(series, release):
-            raise SnapshotError(
-                f"{error}. That of {later} is there: if this one never comes, deliver the one before it once"
-                " more, under this date"
-            ) from None
+        if error.rows is not None:
+            write_csv(listed, error.rows)
+            between = "\n  " if "\n" in str(error) else "; "
+            raise SnapshotError(f"{error}{between}{listed} lists the rows") from None
+        listed.unlink(missing_ok=True)
+        if later := missing_before(series, release):
+            raise SnapshotError(f"{error}. {never_comes(later)}") from None
         raise
+    listed.unlink(missing_ok=True)
+    return people
 
 
-def _later_arrival(series: Series, release: str) -> str | None:
+def has_arrived(series: Series, release: str) -> bool:
+    """Whether a release's snapshot is there; without it, and without any later one, the release waits.
+
+    Raises
+    ------
+    SnapshotError
+        If it is missing and a later one is there, or the source can't be asked.
+    """
+    if snapshot_exists(series.file, release):
+        return True
+    if later := missing_before(series, release):
+        raise SnapshotError(f"{series.name} {release}: its snapshot is missing. {never_comes(later)}")
+    return False
+
+
+def missing_before(series: Series, release: str) -> str | None:
     """A release after a snapshot that is missing, whose own has arrived."""
     if snapshot_exists(series.file, release):
         return None
     after = series.due[series.number(release) :]
     return next((later for later in after if snapshot_exists(series.file, later)), None)
+
+
+def never_comes(later: str) -> str:
+    """What to do about a snapshot that is missing while a later one is there."""
+    return (
+        f"That of {later} is there: if this one never comes, deliver the one before it once more, under this"
+        " date"
+    )
+
+
+def keyed(people: pl.DataFrame, key: bytes) -> pl.DataFrame:
+    """A snapshot with everybody's pseudonym under a key, in the order of pseudonyms."""
+    return people.with_columns(pseudonyms(people[IDENTIFIER], key).alias(PSEUDONYM)).sort(PSEUDONYM)
 
 
 def content_digest(people: pl.DataFrame) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,13 @@ class Described:
     contract_sha256: str
     previous: str | None
     """SHA-256 (hex) of the manifest of the release before."""
+    exposed: int = 0
+    """People of whom an adversary who knows the algorithm may learn more, because of counterfeits that made
+    a batch eligible."""
+    together: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """What other series of the product give away together with this release, if somebody had both."""
+    supersedes: str | None = None
+    """The series that this one goes on from, whose signatures and promises people kept."""
 
 
 def manifest(described: Described, folder: Path) -> dict[str, Any]:
@@ -54,6 +61,9 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         "counterfeits": described.counterfeits,
         "held_back": described.held_back,
         **described.stated,
+        **({"exposed": described.exposed} if described.exposed else {}),
+        **({"together_with": dict(described.together)} if described.together else {}),
+        **({"supersedes": described.supersedes} if described.supersedes else {}),
         "files": {
             file.name: {
                 "sha256": sha256(file),

@@ -24,6 +24,11 @@ def write_table(file: Path, table: pl.DataFrame) -> None:
     _write(file, lambda partial: table.write_parquet(partial, compression="zstd", statistics=False))
 
 
+def write_csv(file: Path, table: pl.DataFrame) -> None:
+    """Write a table for people to read."""
+    _write(file, table.write_csv)
+
+
 def write_json(file: Path, content: Mapping[str, Any]) -> None:
     """Write JSON, keys in the order given; the same bytes under every locale."""
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
@@ -79,7 +84,7 @@ def read_table(file: Path) -> pl.DataFrame:
     """
     try:
         return pl.read_parquet(file)
-    except (pl.exceptions.PolarsError, OSError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise HomeError(
             f"{file}: is not there, or is no Parquet file that can be read. Put it back from a copy"
         ) from None

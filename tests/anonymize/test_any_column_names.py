@@ -40,7 +40,7 @@ ORDINARY = ("patient", "years", "sex", "admitted", "illness")
 """What the columns are called where nothing is the matter: identifier, three quasi-identifiers, value."""
 PARAMETERS = {
     "m_invariance": {"name": "m_invariance", "m": 2, "on_ineligible": "defer"},
-    "e_equivalence": {"name": "e_equivalence", "m": 2, "e": 2, "on_ineligible": "counterfeit"},
+    "e_equivalence": {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "counterfeit"},
 }
 
 

@@ -8,17 +8,17 @@ import polars as pl
 
 from anonymize.attack.release import attack_release
 from anonymize.m_invariance.release import release
-from anonymize.principles import parse_contract, principle_of
+from anonymize.principles import principle_of
 from anonymize.randomness import generator
 from anonymize.state import State
 from orchestration.snapshots.sources import enter
-from tests.series import make
+from tests.series import make, parse_past_the_check
 
 VALUES = [f"disease {letter}" for letter in "abcdefgh"]
 
 
 def contract(m=3, values=VALUES, **principle):
-    return parse_contract(
+    return parse_past_the_check(
         {
             "product": "hospital",
             "series": "v1",

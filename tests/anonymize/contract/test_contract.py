@@ -99,9 +99,9 @@ def test_a_missing_key_is_named(key):
 @pytest.mark.parametrize(
     ("part", "accepted"),
     [
-        ("source", "path"),
+        ("source", "path, separator, encoding"),
         ("releases", "first, cron"),
-        ("sensitive", "name, values, semantics"),
+        ("sensitive", "name, values, renamed, semantics"),
         ("principle", "name, m, on_ineligible, on_value_change"),
     ],
 )
@@ -124,6 +124,7 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     words, keys = message.split(": ")
     assert words == "is unknown; accepted"
     optional = {"description", "owners", "keep_private"}
+    optional |= {"expect", "accept", "supersedes", "separate_readers"}
     assert sorted(keys.split(", ")) == sorted(HOSPITAL.keys() | optional)
 
 

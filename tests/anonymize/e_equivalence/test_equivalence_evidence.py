@@ -93,6 +93,7 @@ def test_a_remembered_cut_that_is_larger_than_the_real_one():
 def test_contracts_that_promise_what_cannot_be_kept(change, words):
     declared = contract().model_dump(mode="json")
     declared["source"] = {"path": declared["source"]["path"]}
+    declared["principle"]["on_ineligible"] = "wait"
     with pytest.raises(ContractError) as refusal:
         parse_contract({**declared, **change})
     assert words in str(refusal.value)

@@ -138,13 +138,18 @@ def no_interval_is_narrower_than_promised_or_leaves_the_domain(series):
                     assert attribute.domain[0] <= low <= high <= attribute.domain[1]
 
 
-def people_are_held_back_under_defer_alone_and_remembered_nowhere(series):
+def people_are_held_back_where_the_contract_says_so_and_remembered_nowhere(series):
     for release, groups in series:
         held_back = set(truth(release)) - set(groups.group_of)
         assert release.candidate.figures["held_back"] == len(held_back)
-        if release.contract.principle.on_ineligible != "defer":
-            assert not held_back
         today = dict(release.people.select("identifier", "pseudonym").rows())
+        if release.contract.principle.on_ineligible == "wait":
+            before = release.before.tables
+            known = set(before["memory"]["pseudonym"]) if before else set()
+            new = {person for person, pseudonym in today.items() if pseudonym not in known}
+            assert held_back in (set(), new)
+        elif release.contract.principle.on_ineligible != "defer":
+            assert not held_back
         remembered = memory(release.candidate.state).people.filter(last_release=release.number)["pseudonym"]
         assert not {today[person] for person in held_back} & set(remembered)
 
@@ -210,7 +215,7 @@ PROMISES = (
     rows_are_people_and_counterfeits_and_the_statistics_say_where,
     published_tables_are_in_canonical_order,
     no_interval_is_narrower_than_promised_or_leaves_the_domain,
-    people_are_held_back_under_defer_alone_and_remembered_nowhere,
+    people_are_held_back_where_the_contract_says_so_and_remembered_nowhere,
     the_state_remembers_every_signature_of_everybody_and_when,
     buckets_in_use_and_figures_count_what_is_there,
 )

@@ -55,6 +55,14 @@ KEPT = {
         "outside_domain": [0],
         "misspelt": [0],
     },
+    "expected": {
+        "measure": ["people", "carried"],
+        "found": [300.0, 0.9],
+        "least": [1.0, 0.5],
+        "most": [None, None],
+        "accepted": [False, False],
+        "odd": [0, 0],
+    },
 }
 """Evidence of every promise kept."""
 
@@ -63,6 +71,7 @@ BROKEN = [
     ("m_uniqueness", {"tuples": [1, 3], "values": [1, 3]}),
     ("m_uniqueness", {"newcomers": [1, 1]}),
     ("signature_invariance", {"overlapping": [1]}),
+    ("expected", {"odd": [0, 1]}),
     ("coverage", {"uncovered": [0, 1]}),
     ("minimum_widths", {"narrower": [1]}),
     ("counterfeits", {"wrong_counts": [1]}),
@@ -98,6 +107,12 @@ def test_a_promise_that_is_broken(promise, changes):
     assert not verdict.passed
     assert len(verdict.broken) == 1
     assert verdict.broken[0].endswith("Not so in 1 rows of evidence.")
+
+
+def test_where_nothing_was_counted_nothing_is_ordinary():
+    verdict = judged("expected", **{name: [] for name in KEPT["expected"]})
+    assert not verdict.passed
+    assert verdict.broken == ["Something was counted. Not so."]
 
 
 def test_figures_are_the_sums_of_counts():

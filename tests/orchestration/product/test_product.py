@@ -104,6 +104,7 @@ def test_every_promise_is_a_check(series):
     found = {(node.asset_key.path[-1], node.name) for node in graph(series).asset_check_keys}
     assert found == {
         ("snapshot", "snapshot"),
+        ("delta", "expected"),
         ("publication", "manifest_chain"),
         *(("release", check.name) for check in principles.principle_of(series.contract).checks),
         ("release", "attack"),
@@ -116,7 +117,7 @@ def test_the_code_version_changes_with_the_parameters_and_with_the_algorithm(hos
 
     before = versions(series)
     assert before == versions(hospital.declare(description="Other words.").series(series.home.path))
-    after = versions(hospital.declare(principle={"m": 3}).series(series.home.path))
+    after = versions(hospital.declare(principle={"m": 4}).series(series.home.path))
     changed = {asset for asset in ASSETS if before[asset] != after[asset]}
     assert changed == {"buckets", "release", "counterfeits", "audit"}
     raised = replace(principles.PRINCIPLES["m_invariance"], version="99")
@@ -170,7 +171,7 @@ def test_rematerializing_a_published_release_verifies_it(series, instance):
 
 
 def test_rematerializing_with_other_parameters_is_refused_with_the_way_out(hospital, series, instance):
-    changed = hospital.declare(principle={"m": 3}).series(series.home.path)
+    changed = hospital.declare(principle={"m": 4}).series(series.home.path)
     with pytest.raises(dg.Failure, match="begin a new series"):
         run(changed, instance, SECOND)
 

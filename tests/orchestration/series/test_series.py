@@ -52,7 +52,7 @@ def test_a_published_release_is_not_made_from_another_snapshot(series, hospital,
 
 
 def test_a_published_release_is_not_made_with_other_parameters(hospital, home):
-    hospital.declare(principle={"m": 3})
+    hospital.declare(principle={"m": 4})
     before = published(home)
     with pytest.raises(
         AlreadyPublished,
@@ -63,10 +63,10 @@ def test_a_published_release_is_not_made_with_other_parameters(hospital, home):
 
 
 def test_parameters_may_change_from_the_next_release_on(hospital, home):
-    hospital.declare(principle={"m": 3})
+    hospital.declare(principle={"m": 4})
     make(hospital.series(home), THIRD)
-    assert manifest(home, SECOND)["principle"]["m"] == 2
-    assert manifest(home, THIRD)["principle"]["m"] == 3
+    assert manifest(home, SECOND)["principle"]["m"] == 3
+    assert manifest(home, THIRD)["principle"]["m"] == 4
     before, after = signatures(home, SECOND), signatures(home, THIRD)
     diseases = dict(hospital.snapshot(THIRD).select("patient_id", "disease").iter_rows())
     stayed = [person for person in before if person in after and diseases[person] in before[person]]
@@ -74,19 +74,19 @@ def test_parameters_may_change_from_the_next_release_on(hospital, home):
     assert all(before[person] == after[person] for person in stayed)
     new = after.keys() - before.keys() - signatures(home, FIRST).keys()
     assert new
-    assert all(len(after[person]) >= 3 for person in new)
+    assert all(len(after[person]) >= 4 for person in new)
 
 
 def test_a_series_whose_m_was_raised_keeps_what_it_promised(hospital, home):
     """Each person is judged by what their first release promised: an auditor finds nothing broken."""
-    series = make(hospital.declare(principle={"m": 3}).series(home), THIRD)
+    series = make(hospital.declare(principle={"m": 4}).series(home), THIRD)
     truth, said = hospital.file(FIRST).parent, Console(quiet=True)
     for private in (None, series.private_folder):
         assert audit([series.published_folder], truth, hospital.contract, private=private, console=said) == 0
 
 
 def test_a_new_series_is_another_chain(hospital, home):
-    hospital.declare(series="v2", principle={"m": 3})
+    hospital.declare(series="v2", separate_readers=True, principle={"m": 4})
     before = published(home)
     make(hospital.series(home), FIRST)
     assert manifest(home, FIRST, "v2")["n"] == 1
@@ -133,7 +133,7 @@ def test_old_private_folders_are_deleted_and_the_chain_goes_on(hospital, home):
 
 
 def test_without_its_private_folder_a_release_still_is_not_made_with_other_parameters(hospital, home):
-    series = hospital.declare(principle={"m": 3}).series(home)
+    series = hospital.declare(principle={"m": 4}).series(home)
     shutil.rmtree(series.private(FIRST))
     with pytest.raises(AlreadyPublished):
         compute_candidate(series, FIRST)
@@ -159,7 +159,7 @@ def test_a_candidate_is_not_published_under_other_parameters(hospital, series, h
     compare_snapshots(series, THIRD)
     compute_candidate(series, THIRD)
     with pytest.raises(HomeError, match="parameters changed"):
-        publish(hospital.declare(principle={"m": 3}).series(home), THIRD)
+        publish(hospital.declare(principle={"m": 4}).series(home), THIRD)
     assert not series.published(THIRD).exists()
 
 
@@ -208,7 +208,7 @@ def test_a_manifest_says_what_is_in_its_folder(home):
     assert stated["n"] == 2
     assert stated["principle"] == {
         "name": "m_invariance",
-        "m": 2,
+        "m": 3,
         "on_ineligible": "counterfeit",
         "on_value_change": "separate",
     }

@@ -398,11 +398,16 @@ class TestWhatIsRefused:
 
     @pytest.mark.parametrize(
         "content",
-        [b"patient_id,age\nAnn,3,4\n", b'patient_id,age\nAnn,"3\n', b"patient_id,age\nAnn\xff,3\n", b"\n\n"],
+        [b"patient_id,age\nAnn,3,4\n", b'patient_id,age\nAnn,"3\n', b"\n\n"],
     )
     def test_a_csv_that_is_none(self, csv, content):
         message = refusal(csv(content))
         assert "is no CSV file that can be read, or a part of one" in message
+        assert "Ann" not in message
+
+    def test_a_csv_in_another_encoding_is_not_quoted(self, csv):
+        message = refusal(csv(b"patient_id,age\nAnn\xff,3\n"))
+        assert "is not written in UTF-8" in message
         assert "Ann" not in message
 
     def test_a_csv_that_was_cut_off_within_a_line(self, csv):
@@ -511,6 +516,100 @@ class TestQueriesThatFail:
         message = refusal(in_postgresql(dsn=postgresql.replace("/postgres", "/nowhere")))
         assert 'database "nowhere" does not exist' in message
         assert "open-sesame" not in message
+
+
+UNDECLARED = (", values: [asthma, flu, gout, none]", "")
+
+
+class TestSpellings:
+    """Where no values are declared, a spelling of another value is no value of its own."""
+
+    @pytest.mark.parametrize(
+        "value", [" flu", "flu ", "Flu", "FLU", "n/a", "N/A", "NULL", "null", "nan", "-", "?"]
+    )
+    def test_a_value_that_is_hardly_one_of_its_own(self, parquet, value):
+        others = changed(patient_id=["a", "b", "c"], disease=[value, "asthma", "gout"])
+        message = refusal(parquet(pl.concat([PEOPLE, others]), UNDECLARED))
+        assert "disease: " in message
+        assert "rows have spaces around them, differ from another value by capital letters alone" in message
+        assert "or list every value under sensitive.values" in message
+
+    def test_values_that_are_listed_may_be_spelt_so(self, parquet):
+        others = changed(patient_id=["a", "b", "c"], disease=["Flu", "n/a", " flu"])
+        listed = ("[asthma, flu, gout, none]", "[asthma, flu, gout, none, Flu, n/a, ' flu']")
+        assert read_snapshot(parquet(pl.concat([PEOPLE, others]), listed), RELEASE).height == 6
+
+    def test_values_that_differ_in_more_than_that_are_values(self, parquet):
+        people = changed(disease=["flu", "flu b", "influenza"])
+        assert read_snapshot(parquet(people, UNDECLARED), RELEASE).height == 3
+
+
+class TestValuesThatTheSourceRenamed:
+    def test_they_have_the_name_of_the_series(self, parquet):
+        people = changed(disease=["influenza", "asthma", "gout"])
+        renamed = ("none]}", "none], renamed: {flu: influenza}}")
+        assert read_snapshot(parquet(people, renamed), RELEASE)["value"].to_list() == [
+            "flu",
+            "asthma",
+            "gout",
+        ]
+        assert "disease: 1 of 3 rows lie outside the domain" in refusal(parquet(people))
+
+
+class TestSeparatorsAndEncodings:
+    """What other programs write as CSV: named if the contract says otherwise, and read if it says so."""
+
+    @pytest.mark.parametrize(
+        ("separator", "name", "declared"),
+        [(";", "semicolons", "';'"), ("\t", "tabs", '"\\t"'), ("|", "bars", "'|'")],
+    )
+    def test_another_separator(self, csv, separator, name, declared):
+        content = PEOPLE.write_csv(separator=separator).encode()
+        message = refusal(csv(content))
+        assert f"is separated by {name}; say so in the contract, source.separator: {separator!r}" in message
+        contract_file = csv(content, ('.csv"}', f'.csv", separator: {declared}}}'))
+        assert_frame_equal(read_snapshot(contract_file, RELEASE), READ)
+
+    def test_commas_where_semicolons_are_declared(self, csv):
+        message = refusal(csv(PEOPLE, ('.csv"}', ".csv\", separator: ';'}")))
+        assert "is separated by commas" in message
+
+    @pytest.mark.parametrize(
+        ("encoding", "likely"), [("utf-16", "utf-16"), ("latin-1", "latin-1"), ("windows-1252", "latin-1")]
+    )
+    def test_another_encoding(self, csv, encoding, likely):
+        people = changed(disease=["flu", "Ménière", "gout"])
+        content, values = people.write_csv().encode(encoding), ("gout, none]", "gout, Ménière]")
+        message = refusal(csv(content, values))
+        assert f"is not written in UTF-8, and may be {likely}; say so as source.encoding" in message
+        assert "Ménière" not in message
+        contract_file = csv(content, values, ('.csv"}', f'.csv", encoding: {encoding}}}'))
+        assert read_snapshot(contract_file, RELEASE)["value"].to_list() == ["flu", "Ménière", "gout"]
+
+    def test_an_encoding_that_it_is_not_written_in(self, csv):
+        content = PEOPLE.write_csv().encode()
+        odd = content if len(content) % 2 else content[:-1]
+        message = refusal(csv(odd, ('.csv"}', '.csv", encoding: utf-16}')))
+        assert "is not written in utf-16; correct source.encoding" in message
+
+    def test_a_byte_order_mark_is_no_part_of_a_name(self, csv):
+        content = "\ufeff".encode() + PEOPLE.write_csv().encode()
+        assert_frame_equal(read_snapshot(csv(content), RELEASE), READ)
+        content = PEOPLE.write_csv().encode("utf-16")
+        contract_file = csv(content, ('.csv"}', '.csv", encoding: utf-16}'))
+        assert_frame_equal(read_snapshot(contract_file, RELEASE), READ)
+
+    @pytest.mark.parametrize("written", ["Patient_ID", " patient_id", "patientid", "PATIENT_ID "])
+    def test_a_header_that_is_almost_right_is_named(self, csv, written):
+        content = PEOPLE.rename({"patient_id": written}).write_csv().encode()
+        message = refusal(csv(content))
+        assert "the column patient_id is missing: add or rename it in the source" in message
+        assert f"the source has {written}, is that the one?" in message
+
+    def test_a_header_with_doubled_quotes(self, csv):
+        content = PEOPLE.write_csv().replace("disease", '"the ""disease"""', 1).encode()
+        contract_file = csv(content, ("name: disease", "name: 'the \"disease\"'"))
+        assert read_snapshot(contract_file, RELEASE)["value"].to_list() == ["flu", "asthma", "gout"]
 
 
 class TestWhetherASnapshotHasArrived:

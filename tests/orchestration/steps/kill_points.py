@@ -23,7 +23,7 @@ from pathlib import Path
 import numba
 
 from orchestration.expectations import Verdict
-from orchestration.steps import audit, candidate, snapshot
+from orchestration.steps import audit, candidate, delta, snapshot
 from orchestration.storage.manifest import verify_series
 from tests.hospital import Hospital, make, published
 
@@ -103,7 +103,7 @@ def main():
     hospital, before, name = Hospital(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3]
     first, step = int(sys.argv[4]), int(sys.argv[5])
     numba.njit(lambda x: x)(1)  # what numba loads at its first call is loaded once, before all forks
-    audit.judge = snapshot.judge = trust
+    audit.judge = delta.judge = snapshot.judge = trust
     candidate.start_judge = lambda: None
     work = Path(tempfile.mkdtemp(dir=before.parent))
 

@@ -32,7 +32,7 @@ def _folder(tmp_path):
 def declare(hospital, **principle):
     declared = yaml.safe_load(hospital.contract.read_text())
     exact = [{k: v for k, v in qi.items() if k != "min_width"} for qi in declared["quasi_identifiers"]]
-    promise = {"name": "e_equivalence", "m": 2, "e": 2, "on_ineligible": "counterfeit", **principle}
+    promise = {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "counterfeit", **principle}
     hospital.contract.write_text(
         yaml.safe_dump(declared | {"quasi_identifiers": exact, "principle": promise}, sort_keys=False)
     )
@@ -44,7 +44,7 @@ def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, t
     for release in RELEASES:
         stated = verify_release(series.published(release))
         assert stated["principle"]["name"] == "e_equivalence"
-        assert (stated["principle"]["m"], stated["principle"]["e"]) == (2, 3)
+        assert (stated["principle"]["m"], stated["principle"]["e"]) == (3, 3)
         assert set(stated["files"]) == {
             "quasi_identifiers.parquet",
             "sensitive.parquet",

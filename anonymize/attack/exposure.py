@@ -1,0 +1,39 @@
+"""What counterfeits give away to an adversary who knows that none of them carries the most frequent value."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from anonymize.formats import Published
+
+
+def exposed_by_counterfeits(published: Published, largest_share: float) -> int:
+    """People in groups where the most frequent value belongs to too few, once counterfeits are left out.
+
+    Counterfeits that make a batch eligible are added because one value is too frequent, so they carry
+    another one. R(n) says which groups have counterfeits. In such a group, the most frequent value of the
+    release is spread over the people alone. Counterfeits bring other values up to it, so that several may be
+    the most frequent: of these, the one that exposes the most people counts.
+
+    Parameters
+    ----------
+    published
+        One release.
+    largest_share
+        The largest probability that a person's value may have, 1/m.
+
+    Returns
+    -------
+    int
+        The people of all groups with counterfeits where that value's share among the people is larger.
+    """
+    totals = published.values.group_by("value").agg(pl.col("tuples").sum())
+    frequent = totals.filter(pl.col("tuples") == pl.col("tuples").max()).select("value")
+    groups = (
+        published.counterfeits.filter(pl.col("count") > 0)
+        .join(published.sizes, on="group_id")
+        .join(published.values.join(frequent, on="value"), on="group_id")
+        .with_columns(people=pl.col("size") - pl.col("count"))
+    )
+    over = groups.filter(pl.col("tuples") > largest_share * pl.col("people") + 1e-12)
+    return int(over.group_by("value").agg(pl.col("people").sum())["people"].max() or 0)

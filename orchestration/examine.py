@@ -1,0 +1,168 @@
+"""What `republish validate` says: which snapshots are there, what changed, and what a release would be."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from anonymize.columns import IDENTIFIER
+from anonymize.contract.changes import declared_columns
+from anonymize.delta import delta, delta_figures
+from anonymize.errors import ContractError, RepublishError, SnapshotError
+from anonymize.evidence.expected import describe_odd, expected_of_release, expected_of_snapshot
+from anonymize.principles import principle_of
+from anonymize.randomness import generator
+from anonymize.state import State
+from orchestration.series.committed import read_state
+from orchestration.series.series import Series
+from orchestration.series.siblings import siblings
+from orchestration.snapshots.identifiers import changed_form
+from orchestration.snapshots.sources import place, read_snapshot, snapshot_exists
+from orchestration.steps.changes import contract_changes, describe_changes, refuse_changes
+from orchestration.steps.snapshot import content_digest, keyed, never_comes
+from orchestration.storage.store import read_json, read_table
+
+Say = Callable[[str], None]
+
+
+def examine(series: Series, say: Say) -> bool:
+    """Look at a series and its snapshots without changing anything; returns whether nothing is wrong.
+
+    Parameters
+    ----------
+    series
+        The series that a contract declares.
+    say
+        Prints a line.
+    """
+    due = series.due
+    waiting = [release for release in due if not series.is_published(release)]
+    arrived = [release for release in waiting if snapshot_exists(series.file, release)]
+    first = series.file.first_release
+    if first != series.contract.releases.first.isoformat():
+        say(f"  the first release is that of {first}, the schedule's first date from releases.first on")
+    say(
+        f"  {len(due)} releases are due, {len(due) - len(waiting)} of them published;"
+        f" of the others, {len(arrived)} snapshots are there"
+    )
+    for release in due:
+        if release not in waiting and (replaced := _replaced(series, release)):
+            say(f"  {release}: {replaced}")
+    is_right = may_be_released = _may_be_released(series, say)
+    if missing := [
+        release for release in waiting if release not in arrived and release < max(arrived, default="")
+    ]:
+        say(f"  {missing[0]}: has no snapshot. {never_comes(max(arrived))}")
+        is_right = False
+    for release in waiting:
+        if release not in arrived:
+            say(f"  {release}: no snapshot yet in {place(series.file, release)}")
+            continue
+        try:
+            people = read_snapshot(series.file, release)
+        except SnapshotError as error:
+            say(f"  {error}")
+            is_right = False
+            continue
+        say(f"  {release}: {people.height:,} people, no faults")
+        if release == waiting[0] and may_be_released:
+            is_right &= _foresee(series, release, people, say)
+    return is_right
+
+
+def _may_be_released(series: Series, say: Say) -> bool:
+    """Say what stands against any further release: the series' own files, other series of the product."""
+    if not any(series.is_published(release) for release in series.due) and not _has_siblings(series):
+        return True
+    try:
+        series.check()
+    except RepublishError as refusal:
+        say(f"  no release could be made: {refusal}")
+        return False
+    return True
+
+
+def _has_siblings(series: Series) -> bool:
+    return series.contract.supersedes is not None or any(siblings(series.home, series.contract))
+
+
+def _replaced(series: Series, release: str) -> str | None:
+    """That the source now has another snapshot than a release was published from; None if it has not."""
+    kept = read_json(series.private(release) / "snapshot.json")
+    committed = series.committed(release)
+    if kept is None or committed is None or not snapshot_exists(series.file, release):
+        return None
+    columns = declared_columns(series.contract)
+    if kept["columns"] != series.contract.column_names() or columns != {
+        part: committed.declared.get(part) for part in columns
+    }:
+        return None  # under other columns the same people look different
+    try:
+        people = read_snapshot(series.file, release)
+    except SnapshotError as error:
+        return f"is published, and its snapshot can't be read any more: {error}"
+    if content_digest(keyed(people, series.pseudonym_key)) == kept["sha256"]:
+        return None
+    return (
+        f"is published from a snapshot of {kept['people']:,} people, and the source now has another one. What"
+        " is published stays; correct the next snapshot instead"
+    )
+
+
+def _foresee(series: Series, release: str, people: pl.DataFrame, say: Say) -> bool:
+    """Say what would become of the next release; returns whether it could be made as things are."""
+    contract, principle = series.contract, principle_of(series.contract)
+    committed, folder = series.committed_before(release), series.folder_before(release)
+    declared = committed.declared if committed else None
+    for line in describe_changes(contract_changes(declared, contract)):
+        say(f"  {release}: changed since the release before: {line}")
+    is_right = True
+    try:
+        refuse_changes(series, release, declared)
+    except ContractError as refusal:
+        say(f"  {release}: would be refused: {refusal}")
+        is_right = False
+    # Before there is a key, any will do: a plan's size hardly depends on it.
+    key = series.home.key() if committed else secrets.token_bytes(32)
+    present = keyed(people, series.pseudonym_key if committed else key)
+    is_right &= _is_ordinary(series, release, present, folder if committed else None, say)
+    state = read_state(folder, committed) if committed else State.empty()
+    try:
+        candidate = principle.release(
+            present.drop(IDENTIFIER),
+            contract,
+            state,
+            series.chain_number(release),
+            lambda purpose: generator(key, contract.product, contract.series, release, purpose),
+        )
+    except RepublishError as refusal:
+        say(f"  {release}: would be refused: {refusal}")
+        return False
+    figures = candidate.figures
+    say(
+        f"  {release}: would be released with {figures['groups']:,} groups, {figures['counterfeits']:,}"
+        f" counterfeits and {figures['held_back']:,} people held back"
+    )
+    accepted = contract.accept.get(release, ())
+    odd = describe_odd(expected_of_release(figures, contract, accepted))
+    for reason in odd:
+        say(f"  {release}: would be refused: {reason}")
+    return is_right and not odd
+
+
+def _is_ordinary(series: Series, release: str, people: pl.DataFrame, folder: Path | None, say: Say) -> bool:
+    """Say what of a snapshot is not ordinary beside the one in a folder."""
+    file = folder / "snapshot.parquet" if folder else None
+    before = read_table(file) if file and file.exists() else None
+    figures = delta_figures(delta(before, people, {}))
+    odd = describe_odd(
+        expected_of_snapshot(figures, series.contract, series.contract.accept.get(release, ()))
+    )
+    if odd and before is not None and (form := changed_form(before[IDENTIFIER], people[IDENTIFIER])):
+        odd.append(form)
+    for reason in odd:
+        say(f"  {release}: would be refused: {reason}")
+    return not odd

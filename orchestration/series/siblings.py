@@ -1,0 +1,136 @@
+"""Other series of the same product: two series of the same people give an adversary more to intersect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from anonymize.contract import Contract
+from anonymize.errors import ContractError
+from anonymize.randomness import derive_key
+from orchestration.contracts.contract_file import ContractFile
+from orchestration.series.committed import Committed, read_committed
+from orchestration.series.facts import facts_of
+from orchestration.storage.home import Home
+
+FIRST = "first_series"
+"""In a series' facts: the first series of its chain."""
+BEFORE = "releases_before"
+"""In a series' facts: how many releases the series have that it goes on from."""
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """Another series of the same product, as its last release left it."""
+
+    name: str
+    length: int
+    """Releases in it, and in those that it went on from."""
+    folder: Path
+    """The private folder of its last release."""
+    committed: Committed
+    """The last release's candidate."""
+    first: str
+    """The first series of its chain, whose pseudonyms all of the chain use."""
+
+    def pseudonym_key(self, home: Home, product: str) -> bytes:
+        """What identifiers become its pseudonyms with."""
+        return pseudonym_key(home, product, self.first)
+
+
+def pseudonym_key(home: Home, product: str, first: str) -> bytes:
+    """What identifiers become pseudonyms with, in every series of the chain that began with `first`."""
+    return derive_key(home.key(), "pseudonym", product, first)
+
+
+def siblings(home: Home, contract: Contract) -> Iterator[str]:
+    """The other series of a product that have published releases in the home."""
+    folder = home.published(contract.product, contract.series).parent
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        is_other = path.is_dir() and path.name != contract.series
+        if is_other and any(release.is_dir() and release.name[0] != "." for release in path.iterdir()):
+            yield path.name
+
+
+def refuse_siblings(home: Home, file: ContractFile, *, begun: bool) -> None:
+    """Raise ContractError if other series of the product leave no room for this one.
+
+    Parameters
+    ----------
+    home
+        The publisher's folder.
+    file
+        The contract of the series that is to be released.
+    begun
+        Whether any of its releases is published.
+    """
+    contract = file.contract
+    if contract.supersedes is not None and not begun:
+        superseded(home, file, contract.supersedes)
+    ancestors = _chain(home, contract.product, contract.supersedes)
+    for name in siblings(home, contract):
+        facts = facts_of(home, contract.product, name)
+        if facts is not None and facts.terms.get("supersedes") == contract.series:
+            message = f"{contract.series} was superseded by {name}, which goes on from it: release {name}"
+            raise ContractError(str(file.path), [("series", message)])
+        if not (begun or contract.separate_readers or name in ancestors):
+            message = (
+                f"{contract.product} has releases of another series, {name}, and the two together may give"
+                f" people away. To change a parameter, keep series: {name} and change it there. Else write"
+                f" supersedes: {name} (this goes on from it), or separate_readers: true (nobody gets both)"
+            )
+            raise ContractError(str(file.path), [("series", message)])
+
+
+def separate_siblings(home: Home, contract: Contract) -> Iterator[Sibling]:
+    """The other series of a product that nobody gets together with this one, as they were left.
+
+    Those that it goes on from are not among them: their signatures are carried over.
+    """
+    chain = _chain(home, contract.product, contract.supersedes)
+    for name in siblings(home, contract):
+        if name not in chain and (other := sibling(home, contract.product, name)) is not None:
+            yield other
+
+
+def superseded(home: Home, file: ContractFile, name: str) -> Sibling:
+    """The series that another one goes on from, as it was left.
+
+    Raises
+    ------
+    ContractError
+        If there is no such series with releases here, or its last working files are gone.
+    """
+    contract = file.contract
+    found = sibling(home, contract.product, name)
+    if found is None:
+        why = f"{name} has no releases in {home.path} with working files that could be gone on from"
+        raise ContractError(str(file.path), [("supersedes", why)])
+    former = found.committed.parameters["name"]
+    if former != contract.principle.name:
+        why = f"{name} is under {former}, and {contract.principle.name} can't go on from it"
+        raise ContractError(str(file.path), [("supersedes", why)])
+    return found
+
+
+def sibling(home: Home, product: str, name: str) -> Sibling | None:
+    """A series of the home, as its last release left it; None if nothing of it can be gone on from."""
+    facts = facts_of(home, product, name)
+    if facts is None or not facts.published:
+        return None
+    last = max(facts.published)
+    folder = home.private(product, name) / last
+    committed = read_committed(folder, derive_key(home.key(), "candidate", product, name, last))
+    if committed is None:
+        return None
+    length = facts.terms.get(BEFORE, 0) + len(facts.published)
+    return Sibling(name, length, folder, committed, facts.terms.get(FIRST, name))
+
+
+def _chain(home: Home, product: str, name: str | None) -> list[str]:
+    """A series and those that it went on from, the nearest first."""
+    if name is None:
+        return []
+    facts = facts_of(home, product, name)
+    return [name, *_chain(home, product, facts.terms.get("supersedes") if facts else None)]

@@ -1,0 +1,62 @@
+"""What changed in the contract since the release before: safe, accepted by name, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from anonymize.contract import Contract
+from anonymize.contract.changes import Change, column_changes, declared_columns
+from anonymize.errors import ContractError
+from anonymize.principles import principle_of
+from orchestration.series.series import Series
+
+
+def declared(contract: Contract) -> dict[str, Any]:
+    """What a contract declares of columns and principle, as JSON: kept to be compared with the next one."""
+    return {**declared_columns(contract), "principle": contract.principle.model_dump(mode="json")}
+
+
+def contract_changes(before: Mapping[str, Any] | None, contract: Contract) -> list[Change]:
+    """What changed since a release.
+
+    Parameters
+    ----------
+    before
+        What `declared` returned for it; None before the first.
+    contract
+        The contract as it is now.
+    """
+    if before is None:
+        return []
+    principle = principle_of(contract)
+    if before["principle"].get("name") != principle.name:
+        return column_changes(before, contract)
+    former = principle.parameters.model_validate(before["principle"])
+    return [*column_changes(before, contract), *principle.parameter_changes(former, contract.principle)]
+
+
+def describe_changes(changes: list[Change]) -> list[str]:
+    """Each change in a line: what, from what to what, and whether it is safe."""
+    says = {
+        "safe": "safe",
+        "consent": "weakens what is promised, or makes releases harder to compare",
+        "new series": "needs a new series",
+    }
+    return [f"{change.name}: {change.says} ({says[change.verdict]}). {change.why}" for change in changes]
+
+
+def refuse_changes(series: Series, release: str, before: Mapping[str, Any] | None) -> None:
+    """Raise ContractError if the contract changed in a way that is neither safe nor accepted by name."""
+    accepted = series.contract.accept.get(release, ())
+    faults = []
+    for change in contract_changes(before, series.contract):
+        if change.verdict == "new series":
+            faults.append((change.name, f"{change.says}: begin a new series. {change.why}"))
+        elif change.verdict == "consent" and change.name not in accepted:
+            out = f"if you consent, write accept: {{{release}: [{change.name}]}}"
+            faults.append(
+                (change.name, f"{change.says} since the release before. {change.why} Undo it; or, {out}")
+            )
+    if faults:
+        raise ContractError(str(series.file.path), faults)

@@ -1,0 +1,130 @@
+"""Where the quasi-identifiers of counterfeits come from under e-equivalence, and when they are replaced."""
+
+import dataclasses
+
+import polars as pl
+import pytest
+
+from anonymize.attack import finding as fi
+from anonymize.contract import CategoryAttribute
+from anonymize.e_equivalence import E_EQUIVALENCE
+from anonymize.e_equivalence.release import release, renew_counterfeits
+from anonymize.randomness import generator
+from anonymize.state import State
+from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, publish
+from tests.series import entered
+
+VECTOR = ["qi_0", "qi_1"]
+
+
+def counterfeits(one):
+    return one.candidate.state.tables["counterfeits"]
+
+
+def new_counterfeits(made):
+    """Each release's own counterfeits beside the people of their buckets."""
+    for number, one in enumerate(made, start=1):
+        people = one.people.join(one.candidate.linkage, on="pseudonym")
+        yield counterfeits(one).filter(pl.col("node") == number), people
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_counterfeit_looks_like_a_person_of_its_own_bucket(seed):
+    found = 0
+    for forged, people in new_counterfeits(publish(Life(seed, churn=0.3).snapshots(), contract(e=4))):
+        found += forged.height
+        alike = people.select("bucket_id", *VECTOR)
+        assert forged.join(alike, on=["bucket_id", *VECTOR], how="anti").is_empty()
+    assert found > 20
+
+
+def test_no_counterfeit_looks_like_a_person_who_is_held_back():
+    snapshot = pl.DataFrame(
+        {
+            "patient": [f"p{n}" for n in range(40)],
+            "age": range(40),
+            "sex": ["F", "M"] * 20,
+            "disease": ["disease a"] * 28 + [f"disease {letter}" for letter in "bcd" * 4],
+        }
+    )
+    (only,) = publish([snapshot], contract(m=3, e=12, on_ineligible="defer"))
+    linked = only.people.join(only.candidate.linkage, on="pseudonym", how="semi")
+    assert 0 < linked.height < only.people.height
+    published = only.candidate.published["quasi_identifiers"]
+    assert set(published["age"]) <= set(linked["qi_0"])
+
+
+def without_label(declared, label):
+    """The same contract with one label fewer."""
+    attributes = tuple(
+        qi.model_copy(update={"order": tuple(name for name in qi.labels if name != label)})
+        if isinstance(qi, CategoryAttribute)
+        else qi
+        for qi in declared.quasi_identifiers
+    )
+    return declared.model_copy(update={"quasi_identifiers": attributes})
+
+
+def with_three_sexes():
+    declared = contract(e=4)
+    attributes = tuple(
+        qi.model_copy(update={"order": ("F", "M", "X")}) if isinstance(qi, CategoryAttribute) else qi
+        for qi in declared.quasi_identifiers
+    )
+    return declared.model_copy(update={"quasi_identifiers": attributes})
+
+
+def test_a_label_that_the_contract_has_dropped_is_on_no_counterfeit():
+    declared = with_three_sexes()
+    first, second, *_ = Life(3, people=30, churn=0.05).snapshots()
+    first = first.with_columns(
+        sex=pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.lit("X")).otherwise("sex")
+    )
+    second = second.with_columns(sex=pl.col("sex").replace("X", "F"))
+    kept = publish([first, first], [declared, declared])
+    assert "X" in set(counterfeits(kept[1])["qi_1"])  # as long as it is a label, it stays
+    for later in (first.with_columns(sex=pl.lit("F")), second):
+        made = publish([first, later], [declared, without_label(declared, "X")])
+        assert made[1].candidate.figures["counterfeits"]
+        assert "X" not in set(made[1].candidate.published["quasi_identifiers"]["sex"])
+        assert not [one for one in attack_each(made) if not one.holds]
+
+
+def test_counterfeits_can_be_renewed_and_every_promise_still_holds():
+    snapshots = [next(Life(3, people=30).snapshots())] * 2
+    declared = contract(e=4)
+    first, kept = publish(snapshots, declared)
+    state = renew_counterfeits(first.candidate.state)
+    people = entered(snapshots[1], declared)
+    candidate = release(
+        people.drop("identifier"),
+        declared,
+        state,
+        2,
+        lambda purpose: generator(b"the key of the tests", "hospital", "v1", "2", purpose),
+    )
+    renewed = dataclasses.replace(kept, before=state, candidate=candidate)
+    assert counterfeits(kept).filter(pl.col("node") == 1).height
+    assert counterfeits(renewed).filter(pl.col("node") == 1).is_empty()
+    *_, found = attack_each([first, renewed])
+    assert found.holds
+    assert renew_counterfeits(State.empty()) == State.empty()
+    assert E_EQUIVALENCE.renewed is renew_counterfeits
+
+
+def test_buckets_whose_people_are_unlike_all_others_do_not_give_counterfeits_away():
+    """Of old people with some diseases and young ones with others, every bucket has one kind."""
+    snapshot = pl.DataFrame(
+        {
+            "patient": [f"p{n:03d}" for n in range(240)],
+            "age": [n % 20 + (70 if n % 2 else 10) for n in range(240)],
+            "sex": ["F", "M", "M"] * 80,
+            "disease": [f"disease {'abc'[n // 2 % 3] if n % 2 else 'def'[n // 2 % 3]}" for n in range(240)],
+        }
+    )
+    gone = snapshot.filter(pl.int_range(pl.len()) % 7 != 3)
+    made = publish([snapshot, gone], contract(m=3, e=20))
+    assert made[1].candidate.figures["counterfeits"] > 40
+    for found in attack_each(made):
+        hidden = found.findings.filter(pl.col("promise") == fi.COUNTERFEITS)
+        assert hidden["holds"].all()

@@ -1,0 +1,202 @@
+"""Two series of the same people: one goes on from the other, or has other readers, or is refused."""
+
+import json
+import shutil
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from anonymize.errors import ContractError, SnapshotError
+from orchestration.audit.command import audit
+from orchestration.series.committed import read_knowledge
+from orchestration.steps.delta import compare_snapshots
+from tests.hospital import RELEASES, everything, make, published
+from tests.orchestration.steps.test_bad_input import refused
+
+FIRST, SECOND, THIRD = RELEASES
+
+
+def manifest(home, release, series):
+    return json.loads((home / f"published/hospital/{series}/{release}/manifest.json").read_text())
+
+
+def signatures(home, release, series):
+    """Each person's signature, by identifier."""
+    folder = home / f"private/hospital/{series}/{release}"
+    buckets = pl.read_parquet(folder / "buckets.parquet")
+    linkage = pl.read_parquet(folder / "linkage.parquet").join(buckets, on="bucket_id")
+    return dict(linkage.select("patient_id", "signature").iter_rows())
+
+
+def test_a_second_series_that_says_nothing_is_refused(hospital, home):
+    hospital.declare(series="v2", principle={"m": 4})
+    with pytest.raises(ContractError) as refusal:
+        make(hospital.series(home), FIRST)
+    ((key, message),) = refusal.value.faults
+    assert key == "series"
+    assert "hospital has releases of another series, v1, and the two together may give people away" in message
+    assert "keep series: v1 and change it there" in message
+    assert "supersedes: v1" in message
+    assert "separate_readers: true" in message
+    assert not (home / "published/hospital/v2").exists()
+    assert refusal.value.exit_code == 2
+
+
+def test_another_product_is_no_second_series(hospital, home):
+    make(hospital.declare(product="clinic").series(home), FIRST)
+    assert (home / f"published/clinic/v1/{FIRST}/manifest.json").exists()
+
+
+def test_a_series_that_was_begun_goes_on_beside_a_later_one(hospital, home):
+    make(hospital.declare(series="v2", separate_readers=True).series(home), FIRST)
+    make(hospital.declare().series(home), THIRD)
+    stated = manifest(home, THIRD, "v1")["together_with"]["v2"]
+    assert 200 < stated["people"] <= 300
+
+
+# ---- going on from another series
+
+
+@pytest.fixture
+def superseding(hospital, home):
+    """v2 goes on from v1, of which two releases are published, with a larger m; one release long."""
+    hospital.declare(series="v2", supersedes="v1", principle={"m": 4}, expect={"changed": 0.5})
+    return make(hospital.series(home), FIRST)
+
+
+def test_signatures_are_carried_over(hospital, home, superseding):
+    before, now = signatures(home, SECOND, "v1"), signatures(home, FIRST, "v2")
+    diseases = dict(hospital.snapshot(FIRST).select("patient_id", "disease").iter_rows())
+    known = [person for person in now if person in before and diseases[person] in before[person]]
+    assert len(known) > 200
+    assert all(now[person] == before[person] for person in known)
+    assert manifest(home, FIRST, "v2")["n"] == 1
+    assert manifest(home, FIRST, "v2")["previous"] is None
+    assert "together_with" not in manifest(home, FIRST, "v2")
+    assert superseding.chain_number(FIRST) == 3
+
+
+def test_with_a_larger_m_both_together_keep_what_the_first_promised(hospital, home, superseding, tmp_path):
+    make(superseding, SECOND, THIRD)
+    assert manifest(home, THIRD, "v2")["supersedes"] == "v1"
+    hospital.declare()
+    folder, truth = home / "published/hospital", hospital.file(FIRST).parent
+    options = {"private": home / "private", "out": tmp_path / "report", "console": Console(quiet=True)}
+    audit([folder / "v1", folder / "v2"], truth, hospital.contract, **options)
+    found = json.loads((tmp_path / "report/audit.json").read_text())["promises"]
+    together = [row for row in found if row["promise"].startswith("candidates over several series")]
+    assert len(together) == 2
+    assert all(row["holds"] and row["found"] >= 3 and row["people"] > 300 for row in together)
+
+
+def test_both_series_together_hold(hospital, home):
+    """Backfilled with all three releases: an auditor who attacks both together finds nothing broken."""
+    hospital.declare(series="v2", supersedes="v1", expect={"changed": 0.5})
+    make(hospital.series(home), *RELEASES)
+    truth, said = hospital.file(FIRST).parent, Console(quiet=True)
+    folder = home / "published/hospital"
+    for private in (None, home / "private"):
+        assert (
+            audit([folder / "v1", folder / "v2"], truth, hospital.contract, private=private, console=said)
+            == 0
+        )
+
+
+def test_two_series_that_know_nothing_of_each_other_do_not_hold_together(hospital, home):
+    """What the same audit finds without the rule."""
+    make(hospital.declare(series="v2", separate_readers=True, principle={"m": 4}).series(home), *RELEASES)
+    truth, said = hospital.file(FIRST).parent, Console(quiet=True)
+    folder = home / "published/hospital"
+    hospital.declare(principle={"m": 3})
+    assert audit([folder / "v1", folder / "v2"], truth, hospital.contract, console=said) != 0
+
+
+def test_a_series_that_was_superseded_cannot_be_continued(hospital, home, superseding):
+    hospital.declare()
+    message, code = refused(hospital, home, ContractError)
+    assert "v1 was superseded by v2, which goes on from it: release v2" in message
+    assert code == 2
+    assert superseding.published(FIRST).exists()
+
+
+def test_a_third_series_goes_on_from_all_before(hospital, home, superseding):
+    hospital.declare(series="v3", supersedes="v2", principle={"m": 4}, expect={"changed": 0.5})
+    series = make(hospital.series(home), FIRST)
+    assert series.chain_number(FIRST) == 4
+    assert series.pseudonym_key == superseding.pseudonym_key
+    here, before = signatures(home, FIRST, "v3"), signatures(home, FIRST, "v2")
+    assert here == before
+
+
+def test_once_it_is_begun_the_working_files_of_the_other_may_be_deleted(hospital, home, superseding):
+    before = signatures(home, FIRST, "v2")
+    shutil.rmtree(home / "private/hospital/v1")
+    series = make(hospital.series(home), SECOND, THIRD)
+    assert series.pseudonym_key == superseding.pseudonym_key
+    assert series.chain_number(THIRD) == 5
+    now = signatures(home, SECOND, "v2")
+    assert len([person for person in now if before.get(person) == now[person]]) > 200
+    make(series, FIRST)  # it is found, and verified
+
+
+def test_what_a_series_goes_on_from_cannot_change(hospital, home, superseding):
+    hospital.declare(series="v2", separate_readers=True, principle={"m": 4})
+    with pytest.raises(ContractError, match="supersedes: is None, but series v2 was begun with v1"):
+        make(hospital.series(home), SECOND)
+    assert not superseding.published(SECOND).exists()
+
+
+def test_a_series_that_is_not_there_cannot_be_gone_on_from(hospital, home):
+    hospital.declare(series="v2", supersedes="v0")
+    with pytest.raises(ContractError, match=r"v0 has no releases in .* with working files"):
+        make(hospital.series(home), FIRST)
+
+
+def test_nor_one_whose_working_files_are_gone(hospital, home):
+    shutil.rmtree(home / f"private/hospital/v1/{SECOND}")
+    hospital.declare(series="v2", supersedes="v1")
+    with pytest.raises(ContractError, match="working files that could be gone on from"):
+        make(hospital.series(home), FIRST)
+
+
+def test_identifiers_that_changed_their_form_between_two_series_are_found(hospital, home):
+    """The first snapshot of a series that goes on from another is compared with the other's last."""
+    snapshot = hospital.snapshot(FIRST)
+    hospital.deliver(FIRST, snapshot.with_columns(pl.col("patient_id").str.to_lowercase()))
+    series = hospital.declare(series="v2", supersedes="v1").series(home)
+    with pytest.raises(SnapshotError, match="but for small and capital letters"):
+        make(series, FIRST)
+    hospital.deliver(FIRST, snapshot)
+    make(series, FIRST)
+    assert compare_snapshots(series, FIRST).figures["carried"] > 250
+
+
+# ---- separate readers
+
+
+def test_the_manifest_states_what_the_other_series_gives_away(hospital, home):
+    """Counted here in plain Python from both linkages."""
+    series = make(hospital.declare(series="v2", separate_readers=True).series(home), FIRST)
+    other = [signatures(home, release, "v1") for release in (FIRST, SECOND)]
+    here = signatures(home, FIRST, "v2")
+    people = {person for person in here if any(person in release for release in other)}
+    below = {
+        person
+        for person in people
+        for release in other
+        if person in release and 0 < len(set(here[person]) & set(release[person])) < 3
+    }
+    assert manifest(home, FIRST, "v2")["together_with"] == {
+        "v1": {"people": len(people), "below": len(below)}
+    }
+    assert len(below) > 20
+    assert read_knowledge(series.private(FIRST), series.committed(FIRST)).stays is not None
+
+
+def test_nothing_of_the_other_series_is_touched(hospital, home):
+    before = {name: content for name, content in everything(home).items() if "/v1" in name}
+    files = published(home)
+    make(hospital.declare(series="v2", separate_readers=True).series(home), FIRST)
+    assert {name: content for name, content in everything(home).items() if "/v1" in name} == before
+    assert published(home).items() >= files.items()
