@@ -8,6 +8,8 @@ class RepublishError(Exception):
     """Any refusal of republish. `exit_code` is what the command line ends with."""
 
     exit_code = 1
+    verdicts: Sequence[Any] = ()
+    """What checks found, where a check refused."""
 
 
 class ContractError(RepublishError):

@@ -137,7 +137,7 @@ def estimated_counts(
     for query, value in enumerate(workload.value):
         if value not in by_value:
             continue
-        share = 1.0
+        share = np.float64(1.0)
         for position, column in enumerate(workload.columns):
             share *= _overlap(
                 by_value[value][f"{column}_low"],
