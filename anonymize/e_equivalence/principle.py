@@ -29,7 +29,7 @@ def _faults(contract: Contract) -> list[tuple[str, str]]:
 
 
 def _promise(parameters: EEquivalence) -> Promise:
-    return replace(bucket_promise(parameters), equivalence=parameters.e)
+    return replace(bucket_promise(parameters), signatures="even", equivalence=parameters.e)
 
 
 E_EQUIVALENCE = Principle(
