@@ -95,8 +95,8 @@ def fewest_rows(linkage: pl.DataFrame, knowledge: Knowledge | None, release: int
     Returns
     -------
     dict
-        Parameters of the suites: `fewest_groups` is 1 if there are people, `fewest_remembered` if some of them
-        were in the release before, `fewest_cuts` if some were in none before.
+        Parameters of the suites: `fewest_groups` is 1 if there are people, `fewest_remembered` if some of
+        them were in the release before, `fewest_cuts` if some were in none before.
     """
     stays = None if knowledge is None else knowledge.stays
     if stays is None:
