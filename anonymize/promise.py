@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,8 @@ class Promise:
     """No value has a larger share of the tuples of any group."""
     breach_probability: float | None = None
     """Nobody is linked to a value, in any release so far, with a larger probability (values come and go)."""
+    signatures: Literal["unique", "even"] | None = None
+    """Each group holds the values of its signature once each (unique), or equally often (even)."""
     equivalence: int | None = None
     """No fewer people than this are known to have the same values as as many others."""
 

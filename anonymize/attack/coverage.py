@@ -73,16 +73,42 @@ def signatures(values: pl.DataFrame, domain: pl.Series) -> pl.DataFrame:
         Every sensitive value, in the order of the bits.
     """
     positions = domain.to_frame("value").with_row_index("position")
-    bit = pl.lit(1, pl.UInt64) * pl.lit(2, pl.UInt64).pow(pl.col("position") % 64)
-    return (
-        values.join(positions, on="value", how="inner")
-        .with_columns(bit.cast(pl.UInt64).alias("bit"), (pl.col("position") // 64).alias("word"))
-        .group_by("group_id")
-        .agg(
-            pl.col("bit").filter(pl.col("word") == word).bitwise_or().fill_null(0).alias(f"candidates_{word}")
-            for word in range(max(1, -(-len(domain) // 64)))
-        )
-    )
+    held = values.join(positions, on="value", how="inner")
+    groups = held.select(pl.col("group_id").unique()).with_row_index("group")
+    held = held.join(groups, on="group_id")
+    position = held["position"].to_numpy().astype(np.int64)
+    # One row at a time into a matrix: an expression for each word would read all rows for each.
+    bits = np.zeros((max(1, -(-len(domain) // 64)), len(groups)), dtype=np.uint64)
+    bit = np.uint64(1) << (position % 64).astype(np.uint64)
+    np.bitwise_or.at(bits, (position // 64, held["group"].to_numpy()), bit)
+    return groups.select("group_id", *(pl.Series(f"candidates_{n}", word) for n, word in enumerate(bits)))
+
+
+def holds(people: pl.DataFrame, column: str, domain: pl.Series) -> pl.Series:
+    """Whether each row's candidates contain the value in a column.
+
+    Parameters
+    ----------
+    people
+        `candidates_0`, `candidates_1`, …, and the column.
+    column
+        Of sensitive values.
+    domain
+        Every sensitive value, in the order of the bits.
+    """
+    positions = domain.to_frame(column).with_row_index("position")
+    found = people.select(column).join(positions, on=column, how="left", maintain_order="left")["position"]
+    position = found.fill_null(0).to_numpy().astype(np.int64)
+    word, bit = position // 64, np.uint64(1) << (position % 64).astype(np.uint64)
+    held = np.zeros(len(people), dtype=bool)
+    # Of each word only the rows are read whose value is in it.
+    order = np.argsort(word, kind="stable")
+    ends = np.flatnonzero(np.diff(word[order])) + 1
+    for rows in np.split(order, ends) if len(order) else ():
+        name = f"candidates_{word[rows[0]]}"
+        if name in people.columns:
+            held[rows] = (people[name].gather(rows).fill_null(0).to_numpy() & bit[rows]) != 0
+    return pl.Series("holds", held & found.is_not_null().to_numpy(), dtype=pl.Boolean)
 
 
 def _matrix(frame: pl.DataFrame, columns: list[str]) -> np.ndarray:

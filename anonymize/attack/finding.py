@@ -8,6 +8,13 @@ COVERAGE = "coverage"
 COUNTS = "counts"
 HOSTS = "hosting groups"
 SHARE = "share of a value"
+ENTRIES = "published entries"
+INTERVALS = "one interval per group"
+SIGNATURES = "signature invariance"
+ASSIGNMENTS = "candidates by assignment"
+RISK = "disclosure risk"
+CHAIN = "manifest chain"
+CLAIMS = "manifest claims"
 CANDIDATES = "candidates by quasi-identifiers"
 HOST_CANDIDATES = "candidates by hosting group"
 CHANGES = "candidates after a change"
@@ -28,6 +35,17 @@ MEANINGS = {
     SHARE: "No value is carried by a larger share of a group than promised.",
     CANDIDATES: "An adversary who knows every person's quasi-identifiers and dates of presence is left"
     " with at least the promised number of candidate values for each person.",
+    ENTRIES: "No published entry is missing, unknown to the contract, stated twice, or an interval that"
+    " ends before it begins.",
+    INTERVALS: "All rows of a group have the same intervals.",
+    SIGNATURES: "Each person's groups have one signature as long as the person stays with the same value, and"
+    " it has as many values as promised, each once or all equally often.",
+    ASSIGNMENTS: "The values that remain for a person, once all people of each release share out its tuples,"
+    " are at least as many as promised.",
+    RISK: "No person's value has a larger probability than promised, if all assignments of tuples to people"
+    " are equally likely (Definition 14).",
+    CHAIN: "Each release follows the one before it: no manifest is missing, replaced or in another place.",
+    CLAIMS: "The manifest's numbers are those of the published tables.",
     HOST_CANDIDATES: "An adversary who knows every person's group in every release is left with at least the"
     " promised number of candidate values for each person.",
     CHANGES: "Intersecting the candidate values before and after a change of value leaves none, or at least"
@@ -36,8 +54,10 @@ MEANINGS = {
     " each person.",
     EQUIVALENCE: "No group of people smaller than promised is known to have the same values as another.",
     BREACH: "No person was ever linked to a value with a larger probability than promised.",
-    ROW_ORDER: "The order of published rows says nothing about people.",
-    NUMBERING: "The numbering of groups says nothing about people.",
+    ROW_ORDER: "The order of published rows says nothing about people: tables in republish's own formats are"
+    " sorted by all columns.",
+    NUMBERING: "The numbering of groups says nothing about people: in republish's own formats groups are"
+    " numbered by their content.",
     COUNTERFEITS: "No published column tells counterfeits from people.",
     IDENTIFIERS: "No identifier is published.",
     UNREAD: "No column is published that the release format does not have.",

@@ -111,6 +111,7 @@ def narrow(covered: pl.DataFrame, release: int, state: pl.DataFrame | None) -> p
     ended = state.filter(~going_on)
     before = state.filter(going_on)
     linked = now.join(before, on=["person", "value"], how="left", suffix="_before", maintain_order="left")
+    is_linked = set(linked.columns)
     narrowed = linked.select(
         "person",
         "value",
@@ -121,7 +122,7 @@ def narrow(covered: pl.DataFrame, release: int, state: pl.DataFrame | None) -> p
             pl.when(pl.col("since_before").is_null())
             .then(pl.col(word))
             .otherwise(pl.col(word) & pl.col(f"{word}_before"))
-            if f"{word}_before" in linked.columns
+            if f"{word}_before" in is_linked
             else pl.when(pl.col("since_before").is_null()).then(pl.col(word)).otherwise(pl.lit(0, pl.UInt64))
             for word in words(now)
         ),

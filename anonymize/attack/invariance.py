@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from anonymize.attack.stays import Stays
 from anonymize.formats.published import Published
 
 
@@ -106,3 +107,23 @@ def check_invariance(
         too_few_people=int(hosted["too_few"].sum()),
     )
     return found, now
+
+
+def moved_people(stays: Stays, before: Stays | None, release: int) -> pl.DataFrame:
+    """`person`: people who stayed with the same value and are in groups of another signature than before.
+
+    Parameters
+    ----------
+    stays
+        What `follow_stays` returned for the release.
+    before
+        What it returned for the release before; None at the first.
+    release
+        n, counted from 1.
+    """
+    now = stays.people.filter(pl.col("until") == release).select("person", "value", "signature")
+    if before is None:
+        return now.clear().select("person")
+    earlier = before.people.filter(pl.col("until") == release - 1).select("person", "value", "signature")
+    both = now.join(earlier, on=["person", "value"], suffix="_before")
+    return both.filter(pl.col("signature") != pl.col("signature_before")).select("person")

@@ -30,6 +30,11 @@ class Knowledge:
     """`partition`, `person` (a hash), where equivalence is to be attacked."""
     contents: pl.DataFrame | None = None
     """`partition`, `value`, `tuples`."""
+    signatures: pl.DataFrame | None = None
+    """`person`, `value`, `signature` (a list) in the last release, of people whom a single group covers,
+    where there is no linkage; with a linkage the stays have it."""
+    held_back: pl.DataFrame | None = None
+    """`release`, `people`: how many people each release held back, where there is no linkage."""
     stays: Stays | None = None
     """Who was in which signature's groups, where hosting groups are known."""
 

@@ -9,8 +9,9 @@ import polars as pl
 
 from anonymize.attack import finding as fi
 from anonymize.attack.breach import breach_figures, breach_probability, link_probabilities
-from anonymize.attack.coverage import cover, value_domain
+from anonymize.attack.coverage import cover, holds, value_domain
 from anonymize.attack.cuts import cuts
+from anonymize.attack.entries import readable_rows
 from anonymize.attack.equivalence import compromised
 from anonymize.attack.exposure import exposed_by_counterfeits
 from anonymize.attack.finding import finding
@@ -22,6 +23,7 @@ from anonymize.attack.intersection import (
     intersection_figures,
     narrow,
 )
+from anonymize.attack.invariance import Invariance, check_invariance, moved_people
 from anonymize.attack.knowledge import Knowledge, promised
 from anonymize.attack.stays import follow_stays, followed_counterfeits
 from anonymize.attack.tables import attack_tables
@@ -67,6 +69,7 @@ def attack_release(
     *,
     linkage: pl.DataFrame | None = None,
     held_back: int = 0,
+    is_own_format: bool = True,
     everything: bool = False,
     seconds: float = 60.0,
 ) -> ReleaseAttack:
@@ -93,6 +96,9 @@ def attack_release(
         groups are checked person by person; without it they are those that coverage settles.
     held_back
         How many people of the snapshot are not in the release on purpose.
+    is_own_format
+        Whether the tables must be sorted and numbered as the formats have them: row by row that is certain.
+        Another tool's tables need not be; their order is tested against orders that are known.
     everything
         Whether to attack equivalence and breach probability also where neither is promised: memberships
         and probabilities are remembered, as figures.
@@ -104,6 +110,7 @@ def attack_release(
     tables = release_format.internal(
         {name: table.with_columns(GROUP) for name, table in tables.items()}, schema
     )
+    tables, entries = readable_rows(tables, release_format, schema)
     published = release_format.read(tables, schema)
     known = knowledge_table(people, schema)
     values = value_domain(
@@ -111,6 +118,7 @@ def attack_release(
         known[VALUE],
         known=None if remembered.domain is None else remembered.domain[VALUE],
     )
+    before = remembered
     remembered = replace(remembered, domain=values.to_frame(VALUE))
     covered = cover(known, published, values)
     is_linked = linkage is not None
@@ -127,11 +135,22 @@ def attack_release(
     )
     in_release = _in_release(covered, hosts, held_back, is_linked=is_linked)
     remembered = replace(remembered, covered=narrow(in_release, release, remembered.covered))
+    if not is_linked:
+        remembered = replace(remembered, held_back=_held_back(before.held_back, release, held_back))
+    by_chance = 0 if is_linked else int(remembered.held_back["people"].sum())
+    owed = hosts.join(since, on="person", how="left").with_columns(pl.col("promised").fill_null(release))
+    remembered, signatures = _signatures(
+        remembered, before, known, owed, published, promises, by_chance, is_linked=is_linked
+    )
+    main, *_ = release_format.tables(schema)
+    unequal = _unequal_groups(tables[main], published)
     rows = [
-        *_publication(covered, published, hosts, values, held_back, is_linked=is_linked),
-        *_shares(published, hosts.join(since, on="person", how="left"), promises),
-        *_candidates(fi.CANDIDATES, remembered.covered, promises),
-        *attack_tables(release_format, tables, schema, people, hosts),
+        entries,
+        *_publication(covered, published, hosts, values, held_back, unequal, is_linked=is_linked),
+        *_shares(published, owed, promises),
+        *_candidates(fi.CANDIDATES, remembered.covered, promises, by_chance),
+        *signatures,
+        *attack_tables(release_format, tables, schema, people, hosts, is_own_format=is_own_format),
     ]
     if is_linked:
         hosted = intersect_hosts(
@@ -193,16 +212,72 @@ def _promised_since(
         return first.group_by("person").agg(pl.col("since").min().alias("promised"))
     if knowledge.covered is None:
         return covered.select("person", pl.lit(release, pl.Int32).alias("promised"))
-    earlier = knowledge.covered.join(covered.select("person", now=VALUE), on="person").filter(
-        (pl.col(VALUE) == pl.col("now"))
-        | _holds_value(knowledge.domain[VALUE], "now", len_words=_words(knowledge.covered))
+    earlier = knowledge.covered.join(covered.select("person", now=VALUE), on="person")
+    earlier = earlier.with_columns(holds(earlier, "now", knowledge.domain[VALUE])).filter(
+        (pl.col(VALUE) == pl.col("now")) | pl.col("holds")
     )
     return earlier.group_by("person").agg(pl.col("promised").min())
 
 
-def _words(state: pl.DataFrame) -> int:
-    """How many columns of 64 bits a state's candidate sets have."""
-    return sum(column.startswith("candidates_") for column in state.columns)
+def _held_back(before: pl.DataFrame | None, release: int, people: int) -> pl.DataFrame:
+    """How many people each release so far held back."""
+    row = pl.DataFrame({"release": [release], "people": [people]})
+    return row if before is None else pl.concat([before, row])
+
+
+def _signatures(
+    knowledge: Knowledge,
+    before: Knowledge,
+    known: pl.DataFrame,
+    owed: pl.DataFrame,
+    published: Published,
+    promises: Sequence[Promise],
+    by_chance: int,
+    *,
+    is_linked: bool,
+) -> tuple[Knowledge, list[pl.DataFrame]]:
+    """Whether people whose groups are known stay in groups of one signature, as large as promised.
+
+    Of people who are held back and covered by one group by chance, nobody can tell that the group isn't
+    theirs. As many people as were held back so far are counted as undecided.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 17.
+    """
+    release = len(promises)
+    least = owed.with_columns(promised(promises, "candidates").alias("least")).drop_nulls("least")
+    if all(promise.candidates is None for promise in promises) or owed.is_empty():
+        return replace(knowledge, signatures=None), []
+    people = known.join(least.select("person"), on="person", how="semi")
+    if is_linked:
+        # The stays have everybody's signature as a number, which is quicker to compare and kept anyhow.
+        found, _ = check_invariance(people.clear(), least, published, 1)
+        moved = len(moved_people(knowledge.stays, before.stays, release).join(least, on="person", how="semi"))
+    else:
+        found, kept = check_invariance(people, least, published, 1, before.signatures)
+        moved, knowledge = found.moved, replace(knowledge, signatures=kept)
+    sizes = published.values.group_by("group_id").agg(pl.col(VALUE).n_unique().alias("values"))
+    hosted = least.join(sizes, on="group_id")
+    too_few = len(hosted.filter(pl.col("values") < pl.col("least")))
+    broken = moved + too_few
+    undecided = min(broken, by_chance)
+    irregular = _irregular(found, promises[-1])
+    smallest, most = hosted["values"].min(), least["least"].max()
+    row = finding(fi.SIGNATURES, len(least), broken - undecided + irregular, smallest, most, undecided)
+    return knowledge, [row]
+
+
+def _irregular(found: Invariance, promise: Promise) -> int:
+    """Groups that don't hold each value once, or all values equally often, where that is promised."""
+    return {"unique": found.repeating, "even": found.uneven, None: 0}[promise.signatures]
+
+
+def _unequal_groups(main: pl.DataFrame, published: Published) -> int:
+    """Rows of the main table that are too many or missing in their groups, by the values that these hold."""
+    rows = main.group_by(GROUP).len("rows").join(published.sizes, on="group_id", how="full", coalesce=True)
+    difference = pl.col("rows").cast(pl.Int64).fill_null(0) - pl.col("size").cast(pl.Int64).fill_null(0)
+    return rows.select(difference.abs().sum()).item()
 
 
 def equivalence_findings(
@@ -262,21 +337,21 @@ def _publication(
     hosts: pl.DataFrame,
     values: pl.Series,
     held_back: int,
+    unequal: int,
     *,
     is_linked: bool,
 ) -> list[pl.DataFrame]:
     """Coverage, counts, and hosting groups person by person."""
     tuples = published.values["tuples"].sum() - (published.counterfeits["count"].sum() or 0)
-    excess = abs(tuples - (len(covered) - held_back))
-    holds_value = _holds_value(values, VALUE, len_words=_words(covered))
+    excess = max(unequal, abs(tuples - (len(covered) - held_back)))
     if not is_linked:
-        astray = (~covered.select(holds_value).to_series()).sum()
+        astray = int((~holds(covered, VALUE, values)).sum())
         return [
             finding(fi.COVERAGE, len(covered), max(0, astray - held_back)),
             finding(fi.COUNTS, len(covered), excess),
         ]
     present = covered.join(hosts.rename({"group_id": "host"}), on="person", how="inner")
-    astray = (~present.select(holds_value).to_series()).sum()
+    astray = int((~holds(present, VALUE, values)).sum())
     misplaced = _misplaced(present, published)
     missing = abs(len(covered) - held_back - len(hosts))
     return [
@@ -284,16 +359,6 @@ def _publication(
         finding(fi.COUNTS, len(covered), max(excess, missing)),
         finding(fi.HOSTS, len(hosts), misplaced),
     ]
-
-
-def _holds_value(values: pl.Series, column: str, *, len_words: int) -> pl.Expr:
-    """Whether the value in a column is among a row's candidates."""
-    position = pl.col(column).replace_strict(values, range(len(values)), return_dtype=pl.UInt64, default=None)
-    held = pl.lit(value=False)
-    for word in range(len_words):
-        bit = pl.lit(2, pl.UInt64).pow(position % 64).cast(pl.UInt64)
-        held = held | ((position // 64 == word) & ((pl.col(f"candidates_{word}") & bit) != 0))
-    return held
 
 
 def _misplaced(present: pl.DataFrame, published: Published) -> int:
@@ -349,8 +414,7 @@ def _shares(published: Published, hosts: pl.DataFrame, promises: Sequence[Promis
         (pl.col("tuples").max() / pl.col("tuples").sum()).alias("share"), pl.col("tuples").sum()
     )
     strictest = (
-        hosts.with_columns(pl.col("promised").fill_null(len(promises)))
-        .with_columns(promised(promises, "largest_share").alias("most"))
+        hosts.with_columns(promised(promises, "largest_share").alias("most"))
         .group_by("group_id")
         .agg(pl.col("most").min())
     )
@@ -362,10 +426,12 @@ def _shares(published: Published, hosts: pl.DataFrame, promises: Sequence[Promis
     return [finding(fi.SHARE, tuples, above, shares["share"].max(), min(given))]
 
 
-def _candidates(name: str, state: pl.DataFrame, promises: Sequence[Promise]) -> list[pl.DataFrame]:
+def _candidates(
+    name: str, state: pl.DataFrame, promises: Sequence[Promise], by_chance: int = 0
+) -> list[pl.DataFrame]:
     """How many values are left of each tuple, over all its lifespans."""
     left = candidates([state], "value").with_columns(promised(promises, "candidates").alias("least"))
-    return _few(name, left, left, promises)
+    return _few(name, left, left, promises, by_chance)
 
 
 def _changes(state: pl.DataFrame, promises: Sequence[Promise]) -> list[pl.DataFrame]:
@@ -377,14 +443,23 @@ def _changes(state: pl.DataFrame, promises: Sequence[Promise]) -> list[pl.DataFr
 
 
 def _few(
-    name: str, everybody: pl.DataFrame, counted: pl.DataFrame, promises: Sequence[Promise]
+    name: str,
+    everybody: pl.DataFrame,
+    counted: pl.DataFrame,
+    promises: Sequence[Promise],
+    by_chance: int = 0,
 ) -> list[pl.DataFrame]:
-    """The people of whom fewer candidate values are left than promised; no row where nothing was."""
+    """The people of whom fewer candidate values are left than promised; no row where nothing was.
+
+    So many of them are undecided as may be covered by chance while they are held back.
+    """
     given = [promise.candidates for promise in promises if promise.candidates is not None]
     if not given:
         return []
     few = counted.filter(pl.col("candidates") < pl.col("least"))["person"].n_unique()
-    return [finding(name, everybody["person"].n_unique(), few, counted["candidates"].min(), max(given))]
+    undecided = min(few, by_chance)
+    looked_at, fewest = everybody["person"].n_unique(), counted["candidates"].min()
+    return [finding(name, looked_at, few - undecided, fewest, max(given), undecided)]
 
 
 def _follow(
@@ -397,9 +472,14 @@ def _follow(
     schema: Schema,
     release: int,
 ) -> Knowledge:
-    """Remember who was in which group; groups whose members are not all known are left out."""
+    """Remember who was in which group; groups whose members are not all known are left out.
+
+    A person with another value than before is another member: the earlier value binds nobody any more.
+    """
     number = pl.lit(release * GROUPS_PER_RELEASE) + pl.col("group_id")
-    real = hosts.select("group_id", pl.col("person").hash(1))
+    real = hosts.join(known.select("person", VALUE), on="person").select(
+        "group_id", pl.struct("person", VALUE).hash(1).alias("person")
+    )
     forged = _forged(published, known, hosts, release_format, tables, schema, release)
     forged = followed_counterfeits(forged, published.values, release, knowledge.stays)
     members = pl.concat([real, forged])

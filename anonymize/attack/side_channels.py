@@ -58,6 +58,21 @@ def are_numbered_by_content(table: pl.DataFrame, orders: dict[str, list] | None 
     return is_canonical(groups.sort("group_id").select(shared), orders) if shared else True
 
 
+def numbered_as_sorted(groups: pl.DataFrame, orders: dict[str, list] | None = None) -> bool:
+    """Whether groups are numbered 1, 2, … in the order of all that is published of them.
+
+    Parameters
+    ----------
+    groups
+        `group_id`, and columns of content, the most important first; a row for each group.
+    orders
+        As for `is_canonical`.
+    """
+    numbered = groups.sort("group_id")
+    numbers = numbered["group_id"].to_list()
+    return numbers == list(range(1, len(numbers) + 1)) and is_canonical(numbered.drop("group_id"), orders)
+
+
 def order_against(published: pl.DataFrame, hosted: pl.DataFrame) -> dict[str, float | int]:
     """How many values it tells to read the rows of each group in a hidden order.
 

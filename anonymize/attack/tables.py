@@ -13,8 +13,11 @@ from anonymize.attack.side_channels import (
     are_numbered_by_content,
     classifier_advantage,
     is_canonical,
+    marks,
+    numbered_as_sorted,
     numbering_against,
     orders_against,
+    ragged_groups,
     told_apart,
     unread_columns,
 )
@@ -28,7 +31,13 @@ Tables = Mapping[str, pl.DataFrame]
 
 
 def attack_tables(
-    release_format: Format, tables: Tables, schema: Schema, people: pl.DataFrame, hosts: pl.DataFrame
+    release_format: Format,
+    tables: Tables,
+    schema: Schema,
+    people: pl.DataFrame,
+    hosts: pl.DataFrame,
+    *,
+    is_own_format: bool = True,
 ) -> list[pl.DataFrame]:
     """Findings on whether published tables say no more than their content.
 
@@ -44,19 +53,27 @@ def attack_tables(
         The truth, in its own row order: `person`, `identifier`, `qi_0`, …, `value`.
     hosts
         `person`, `group_id`, for as many people as are known.
+    is_own_format
+        Whether tables must be sorted, groups numbered by content, and their rows alike but for the value:
+        then any other order is broken outright. Without it, orders are tested for what they say.
 
     Returns
     -------
     list of polars.DataFrame
-        Findings on row order, group numbering, counterfeits hidden, no identifiers, no other columns.
+        Findings on row order, group numbering, counterfeits hidden, no identifiers, no other columns, and
+        on one interval per group where tables must be canonical.
     """
     orders = _orders(schema)
     places = _hidden_orders(people, schema).join(hosts, on="person")
     disorderly = [name for name, table in tables.items() if not is_canonical(table, orders)]
     main, *_ = release_format.tables(schema)
+    exact = [_canonical_order(tables, disorderly), _canonical_numbering(tables, main, orders, schema)]
     return [
-        _row_order(tables, disorderly, places),
-        _numbering(tables[main], orders, places),
+        *(
+            [*exact, *_intervals(tables[main])]
+            if is_own_format
+            else [_row_order(tables, disorderly, places), _numbering(tables[main], orders, places)]
+        ),
         _counterfeits(tables, main, release_format.counterfeit_key(schema), people, hosts, disorderly),
         _identifiers(tables, people[IDENTIFIER]),
         _unread(release_format, tables, schema),
@@ -82,6 +99,45 @@ def _hidden_orders(people: pl.DataFrame, schema: Schema) -> pl.DataFrame:
         pl.col(IDENTIFIER).rank("ordinal").cast(pl.Int64).alias("by_identifier"),
         *(encode(pl.col(column), qi).alias(f"by_{column}") for column, qi in schema.attributes()),
     )
+
+
+def _canonical_order(tables: Tables, disorderly: list[str]) -> pl.DataFrame:
+    """Tables that are not sorted by all their columns: whatever their order says, it says something."""
+    rows = sum(len(table) for table in tables.values())
+    return finding(fi.ROW_ORDER, rows, sum(len(tables[name]) for name in disorderly))
+
+
+def _canonical_numbering(tables: Tables, main: str, orders: dict[str, list], schema: Schema) -> pl.DataFrame:
+    """Groups that are not numbered 1, 2, … by their first row, their values and their counterfeits."""
+    known = {column for name, _ in schema.attributes() for column in (name, f"{name}_low", f"{name}_high")}
+    shown = [column for column in tables[main].columns if column in known]
+    first = tables[main].select("group_id", *shown).group_by("group_id").agg(pl.col(shown).first())
+    content = first.join(_held(tables), on="group_id", how="left")
+    if "counterfeits" in tables:
+        content = content.join(
+            tables["counterfeits"].select("group_id", "count"), on="group_id", how="left"
+        ).with_columns(pl.col("count").fill_null(0))
+    broken = 0 if numbered_as_sorted(content, orders) else len(content)
+    return finding(fi.NUMBERING, len(content), broken)
+
+
+def _held(tables: Tables) -> pl.DataFrame:
+    """`group_id`, `held`: the values of each group, by their places among all values, as text."""
+    table = next(table for table in tables.values() if VALUE in table.columns)
+    places = table.select(VALUE).unique().sort(VALUE).with_row_index("place")
+    width = len(str(len(places)))
+    listed = table.select("group_id", VALUE).join(places, on=VALUE).sort("group_id", "place")
+    return listed.group_by("group_id", maintain_order=True).agg(
+        pl.col("place").cast(pl.String).str.zfill(width).str.join("").alias("held")
+    )
+
+
+def _intervals(main: pl.DataFrame) -> list[pl.DataFrame]:
+    """Whether all rows of each group have the same intervals, where intervals are published."""
+    bounds = [column for column in main.columns if column.endswith(("_low", "_high"))]
+    if not bounds:
+        return []
+    return [finding(fi.INTERVALS, main["group_id"].n_unique(), ragged_groups(main, bounds))]
 
 
 def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> pl.DataFrame:
@@ -129,8 +185,9 @@ def _counterfeits(
     ranked = rows.with_columns(pl.col(column).rank("dense").cast(pl.Float64) for column in features)
     columns = told_apart(ranked, features)
     together = classifier_advantage(ranked, features)
+    marked = marks(rows, [column for column in rows.columns if column.startswith(EXTRA)])
     # One test per column and one for all: each must be rarer for the same rate of false alarms.
-    tests = [*columns["p"].to_list(), together["p"]]
+    tests = [*columns["p"].to_list(), together["p"], *marked["p"].to_list()]
     rarest = min(1.0, min(tests) * len(tests))
     counterfeits = int(rows["counterfeit"].sum())
     return finding(fi.COUNTERFEITS, counterfeits, counterfeits if rarest < CHANCE else 0, rarest, CHANCE)

@@ -65,8 +65,8 @@ def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Chan
 
 
 def bucket_promise(parameters: BucketParameters) -> Promise:
-    """Every person keeps at least m candidate values, and no value has a larger share of a group than 1/m."""
-    return Promise(candidates=parameters.m, largest_share=1 / parameters.m)
+    """At least m candidate values for each person, in groups that hold each of their values once."""
+    return Promise(candidates=parameters.m, largest_share=1 / parameters.m, signatures="unique")
 
 
 BUCKETS_ASSET = Memory(

@@ -48,7 +48,7 @@ def _changes(before: EEquivalence, now: EEquivalence) -> list[Change]:
 
 
 def _promise(parameters: EEquivalence) -> Promise:
-    return replace(bucket_promise(parameters), equivalence=parameters.e)
+    return replace(bucket_promise(parameters), signatures="even", equivalence=parameters.e)
 
 
 E_EQUIVALENCE = Principle(

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
+from pydantic import ValidationError
 
 from anonymize.attack import finding as fi
+from anonymize.attack.assignments import MOST_PEOPLE, AttackedAssignments, Seen, attack_assignments, see
 from anonymize.attack.breach import breach_figures
 from anonymize.attack.equivalence import Equivalence, minimum_equivalence
 from anonymize.attack.finding import finding
 from anonymize.attack.intersection import SCOPES, candidates, distribution, intersection_figures
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.release import ReleaseAttack, attack_release
+from anonymize.columns import VALUE
 from anonymize.contract import Contract
+from anonymize.errors import PublishedFolderError
+from anonymize.formats import Format
+from anonymize.formats.published import GROUP, knowledge_table
 from anonymize.principles import principle_of
 from anonymize.promise import Promise
 from orchestration.audit.foreign import Foreign
+from orchestration.audit.manifests import chain_finding, claims_finding, held_back, other_promises
 from orchestration.audit.reading import (
     PublishedSeries,
     Reading,
@@ -28,6 +35,7 @@ from orchestration.audit.reading import (
     read_release,
     read_truth,
 )
+from orchestration.storage.manifest import MANIFEST
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,8 @@ class AttackedRelease:
     name: str
     tuples: int
     attack: ReleaseAttack
+    seen: Seen | None = None
+    """For the attack on all releases together; None where there are too many people."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,10 @@ class AttackedSeries:
     releases: list[AttackedRelease]
     equivalences: list[Equivalence]
     """The smallest attack per signature; empty where it wasn't attacked."""
+    assignments: AttackedAssignments | None = None
+    """What all releases together allow; None where it wasn't attacked."""
+    why_no_assignments: str | None = None
+    """If it should have been."""
 
     @property
     def knowledge(self) -> Knowledge:
@@ -67,9 +81,12 @@ class AttackedSeries:
 
     def promises(self) -> pl.DataFrame:
         """One row per promise, over all releases: the release that breaks it most, else the last one."""
+        found = [(release.name, release.attack.findings) for release in self.releases]
+        if self.assignments is not None:
+            found.append((self.releases[-1].name, self.assignments.findings))
         rows = pl.concat(
-            release.attack.findings.with_columns(pl.lit(release.name).alias("release"), pl.lit(n).alias("n"))
-            for n, release in enumerate(self.releases)
+            findings.with_columns(pl.lit(name).alias("release"), pl.lit(n).alias("n"))
+            for n, (name, findings) in enumerate(found)
         )
         where = pl.col("release").filter(~pl.col("holds"))
         worst = pl.all().sort_by("broken", "n").last()
@@ -114,7 +131,7 @@ class Findings:
 
 def steps(material: Material) -> int:
     """How many steps `attack` takes, for a progress bar."""
-    return sum(len(one.releases) + 1 for one in material.series)
+    return sum(len(one.releases) + 2 for one in material.series)
 
 
 def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
@@ -140,7 +157,9 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
             if number > 1:
                 releases[-2] = _forget(releases[-2])
         yield f"{series.name}: who has the same value as whom"
-        attacked.append(AttackedSeries(series.name, releases, _equivalences(knowledge, seconds)))
+        one = AttackedSeries(series.name, releases, _equivalences(knowledge, seconds))
+        yield f"{series.name}: who can have which value"
+        attacked.append(_with_assignments(one, material, series))
         domain = knowledge.domain
     together = _together(attacked, material.contract) if len(attacked) > 1 else None
     yield Findings(material.contract, attacked, together, _not_covered(material, attacked))
@@ -154,6 +173,7 @@ def _attack_release(
     release_format = format_of(release, contract, material.foreign)
     tables = read_release(release, release_format, contract, material.foreign, reading)
     people = read_truth(material.truth, release.name, contract, reading)
+    people = _like_published(people, release_format, tables, contract, knowledge, release.path)
     linkage = (
         read_linkage(material.private, series.name, release.name, contract, reading)
         if material.private
@@ -167,13 +187,86 @@ def _attack_release(
         promises_of(contract, series, number),
         knowledge,
         linkage=linkage,
-        held_back=(release.manifest or {}).get("held_back", 0),
+        held_back=held_back(release),
+        is_own_format=material.foreign is None,
         everything=True,
         seconds=seconds,
     )
-    found = replace(found, findings=pl.concat([found.findings, metadata_finding(release)]))
+    stated = [
+        chain_finding(series, number),
+        claims_finding(release, release_format, contract, tables, len(people)),
+    ]
+    rows = [row for row in stated if row is not None]
+    found = replace(found, findings=pl.concat([*rows, found.findings, metadata_finding(release)]))
     main, *_ = release_format.tables(contract)
-    return AttackedRelease(release.name, len(tables[main]), found)
+    seen = None
+    if len(people) <= MOST_PEOPLE and found.findings.filter(promise=fi.ENTRIES)["holds"].all():
+        grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
+        published = release_format.read(release_format.internal(grouped, contract), contract)
+        seen = see(knowledge_table(people, contract), published, linkage)
+    return AttackedRelease(release.name, len(tables[main]), found, seen)
+
+
+def _like_published(
+    people: pl.DataFrame,
+    release_format: Format,
+    tables: Mapping[str, pl.DataFrame],
+    contract: Contract,
+    knowledge: Knowledge,
+    where: Path,
+) -> pl.DataFrame:
+    """The truth with sensitive values of the published type: a CSV's numbers are text.
+
+    Raises
+    ------
+    PublishedFolderError
+        If the type is another than in an earlier release.
+    """
+    columns = release_format.internal(tables, contract).values()
+    dtype = next(table.schema[VALUE] for table in columns if VALUE in table.columns)
+    if knowledge.domain is not None and knowledge.domain.schema[VALUE] != dtype:
+        raise PublishedFolderError(
+            f"{where}: column {contract.sensitive.name} is {dtype}, and was {knowledge.domain.schema[VALUE]}"
+            " in an earlier release; list the values in the contract (sensitive.values)"
+        )
+    if people.schema[VALUE] == dtype:
+        return people
+    values = people[VALUE].cast(dtype, strict=False)
+    if values.null_count():
+        raise PublishedFolderError(
+            f"{where}: column {contract.sensitive.name} is {dtype}, and {values.null_count()} true values are"
+            " not; list the values in the contract (sensitive.values)"
+        )
+    return people.with_columns(values)
+
+
+def _with_assignments(
+    attacked: AttackedSeries, material: Material, series: PublishedSeries
+) -> AttackedSeries:
+    """The series with what all its releases together allow."""
+    promises = promises_of(material.contract, series, len(series.releases))
+    if all(promise.candidates is None for promise in promises):
+        return attacked
+    is_linked = material.private is not None
+    why = None
+    if any(release.seen is None for release in attacked.releases):
+        why = f"a release has more than {MOST_PEOPLE:,} people, or entries that can't be read."
+    elif not is_linked and any(held_back(release) for release in series.releases):
+        why = "which people a release holds back is known with the private folder alone (--private)."
+    if why is not None:
+        return replace(attacked, why_no_assignments=why)
+    rows = pl.concat(release.attack.findings for release in attacked.releases)
+    keeps_definition = rows.filter(promise=fi.SIGNATURES)["holds"].all() and all(
+        promise.signatures is not None for promise in promises
+    )
+    state = attacked.knowledge.hosted if is_linked else attacked.knowledge.covered
+    found = attack_assignments(
+        [release.seen for release in attacked.releases],
+        candidates([state], "value").select("person", VALUE, "promised"),
+        promises,
+        is_bounded=is_linked and keeps_definition,
+    )
+    return replace(attacked, assignments=found)
 
 
 def promises_of(contract: Contract, series: PublishedSeries, number: int) -> list[Promise]:
@@ -181,17 +274,26 @@ def promises_of(contract: Contract, series: PublishedSeries, number: int) -> lis
 
     A manifest of the contract's own principle states the parameters of its release; where there is none, the
     contract's count.
+
+    Raises
+    ------
+    PublishedFolderError
+        If a manifest's parameters are none of the principle's.
     """
     principle = principle_of(contract)
-    stated = [(release.manifest or {}).get("principle") for release in series.releases[:number]]
-    return [
-        principle.promise(
-            principle.parameters.model_validate(parameters)
-            if isinstance(parameters, dict) and parameters.get("name") == principle.name
-            else contract.principle
-        )
-        for parameters in stated
-    ]
+    promises = []
+    for release in series.releases[:number]:
+        stated = (release.manifest or {}).get("principle")
+        parameters = contract.principle
+        if isinstance(stated, dict) and stated.get("name") == principle.name:
+            try:
+                parameters = principle.parameters.model_validate(stated)
+            except ValidationError as error:
+                fault = error.errors()[0]
+                where = ".".join(map(str, ("principle", *fault["loc"])))
+                raise PublishedFolderError(f"{release.path / MANIFEST}: {where}: {fault['msg']}") from None
+        promises.append(principle.promise(parameters))
+    return promises
 
 
 def _forget(release: AttackedRelease) -> AttackedRelease:
@@ -246,11 +348,17 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[tup
     """What a reader might believe was looked at."""
     gaps = [] if material.private else [_hosts_unknown(one) for one in attacked]
     gaps += [gap for one in attacked for gap in _equivalence_gaps(one)]
+    gaps += [gap for one in attacked for gap in _assignment_gaps(one)]
     for series in material.series:
         without = sum(release.manifest is None for release in series.releases)
         if without:
             what = f"{series.name}: whether {without} of {len(series.releases)} releases are as published"
             gaps.append((what, "they have no manifest to be held against."))
+        if other := other_promises(material.contract, series):
+            what = (
+                f"{series.name}: whether {other} of {len(series.releases)} releases promise what they should"
+            )
+            gaps.append((what, "their manifests state other parameters than the contract, and are believed."))
     if material.contract.sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
     return gaps + NEVER_COVERED
@@ -265,9 +373,9 @@ TRANSIENT = (
 )
 NEVER_COVERED = [
     (
-        "Adversaries who know the publisher's algorithm, and exact risks over all possible tables",
+        "Adversaries who know the publisher's algorithm",
         (
-            "both take time exponential in the number of people; they are run on tiny instances in the"
+            "the attack takes time exponential in the number of people; it is run on tiny instances in the"
             " software's own tests and benchmarks."
         ),
     ),
@@ -293,6 +401,33 @@ def _hosts_unknown(series: AttackedSeries) -> tuple[str, str]:
             " attack, and these people out of breach probabilities."
         ),
     )
+
+
+def _assignment_gaps(series: AttackedSeries) -> list[tuple[str, str]]:
+    what = f"{series.name}: values that no assignment of tuples to people allows, and exact risks"
+    if series.why_no_assignments is not None:
+        return [(what, series.why_no_assignments)]
+    if series.assignments is None:
+        return []
+    gaps = []
+    figures = series.assignments.figures
+    if figures and figures["decided"] < figures["tuples"]:
+        gaps.append(
+            (
+                (
+                    f"{series.name}: exact risks of {figures['tuples'] - figures['decided']:,} of"
+                    f" {figures['tuples']:,} tuples"
+                ),
+                (
+                    "too many people share the groups that may hold them. Values that no assignment allows"
+                    " were struck off for them too; with the private folder, the groups themselves bound the"
+                    " risk (signature invariance)."
+                ),
+            )
+        )
+    if series.assignments.left_out:
+        gaps.append((what, f"{len(series.assignments.left_out)} releases allow too many choices."))
+    return gaps
 
 
 def _equivalence_gaps(series: AttackedSeries) -> list[tuple[str, str]]:

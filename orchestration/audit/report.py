@@ -71,6 +71,7 @@ def _series(series: AttackedSeries) -> dict[str, Any]:
         "intersection": intersection_table(series).to_dicts(),
         "candidates": final_distribution(series).to_dicts(),
         "largest_breach_probability": largest_breach(series),
+        "exact_risks": None if series.assignments is None else series.assignments.figures,
         # Signatures are numbered, not named: which values are rare is not the report's to say.
         "equivalence": [
             {

@@ -72,7 +72,10 @@ def _words(result) -> str:
     meaning = config.notes or config.type
     if message := _exception(result):
         return f"{meaning} Could not be evaluated: {message.splitlines()[0][:200]}"
-    failed = (result.result or {}).get("unexpected_count")
+    found = result.result or {}
+    if config.type.startswith("expect_table_"):
+        return f"{meaning} The evidence has {found.get('observed_value')} rows."
+    failed = found.get("unexpected_count")
     return f"{meaning} Not so." if failed is None else f"{meaning} Not so in {failed} rows of evidence."
 
 

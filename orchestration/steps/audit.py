@@ -70,7 +70,9 @@ def audit(
     evidence = principle.evidence(candidate, people, before, contract, attacked.tables)
     judged = {check.name: evidence[check.name] for check in principle.checks}
     verdicts = judge(
-        {**judged, ATTACK: attacked.findings}, principle.suite_parameters(contract, candidate.figures)
+        {**judged, ATTACK: attacked.findings},
+        principle.suite_parameters(contract, candidate.figures)
+        | fewest_rows(candidate.linkage, knowledge, len(promises)),
     )
     return Audit(
         verdicts=tuple(_naming_promises(verdict, attacked.findings) for verdict in verdicts),
@@ -78,6 +80,40 @@ def audit(
         knowledge=attacked.knowledge.of_the_present(len(promises)),
         other_draws_may_pass=_by_chance(verdicts, attacked.findings),
     )
+
+
+def fewest_rows(linkage: pl.DataFrame, knowledge: Knowledge | None, release: int) -> dict[str, int]:
+    """How many rows of evidence there have to be: none is no promise kept where there are people.
+
+    They are counted from the linkage and what the attacks remember, not from what the principle remembers.
+
+    Parameters
+    ----------
+    linkage
+        `pseudonym` of everybody in the release.
+    knowledge
+        What the audit of the release before left, or None.
+    release
+        n, counted from 1.
+
+    Returns
+    -------
+    dict
+        Parameters of the suites: `fewest_groups` is 1 if there are people, `fewest_remembered` if some of
+        them were in the release before, `fewest_cuts` if some were in none before.
+    """
+    stays = None if knowledge is None else knowledge.stays
+    if stays is None:
+        return {"fewest_groups": int(not linkage.is_empty()), "fewest_remembered": 0} | {
+            "fewest_cuts": int(not linkage.is_empty())
+        }
+    people = linkage.select(person=PSEUDONYM)
+    latest = stays.people.filter(pl.col("until") == release - 1)
+    return {
+        "fewest_groups": int(not people.is_empty()),
+        "fewest_remembered": int(not people.join(latest, on="person", how="semi").is_empty()),
+        "fewest_cuts": int(not people.join(stays.people, on="person", how="anti").is_empty()),
+    }
 
 
 def refuse_broken(name: str, verdicts: Sequence[Verdict]) -> None:

@@ -33,11 +33,11 @@ class Described:
     counterfeits: int
     held_back: int
     """People who wait for the next release."""
-    stated: Mapping[str, int]
-    """Further figures that the principle states of the release."""
     contract_sha256: str
     previous: str | None
     """SHA-256 (hex) of the manifest of the release before."""
+    stated: Mapping[str, int] = field(default_factory=dict)
+    """Further figures that the principle states of the release."""
     exposed: int = 0
     """People of whom an adversary who knows the algorithm may learn more, because of counterfeits that made
     a batch eligible."""

@@ -41,6 +41,8 @@ ORDINARY = ("patient", "years", "sex", "admitted", "illness")
 PARAMETERS = {
     "m_invariance": {"name": "m_invariance", "m": 2, "on_ineligible": "defer"},
     "e_equivalence": {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "counterfeit"},
+    "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "geometric", "a": 0.9},
+    "streamliner": {"name": "streamliner", "l": 2, "then": "m_invariance", "on_ineligible": "defer"},
 }
 
 

@@ -1,10 +1,14 @@
 """Valid series pass, and every way of breaking one is caught under the right name."""
 
+import hashlib
+
 import polars as pl
 import pytest
 
 from anonymize.attack import finding as fi
 from anonymize.attack.intersection import candidates
+from anonymize.formats import ANATOMY
+from anonymize.promise import Promise
 from tests.anonymize.attack.attack_series import (
     Release,
     attack_each,
@@ -201,6 +205,41 @@ def put_rows_in_the_order_of_age(series):
     return with_last(series, {"microdata": microdata})
 
 
+def with_one_entry(column, entry):
+    """The last release with another entry in one row of its main table."""
+
+    def mutate(series):
+        microdata = series[-1].tables["microdata"].with_row_index("row")
+        changed = pl.when(pl.col("row") == 7).then(entry).otherwise(column).alias(column)
+        return with_last(series, {"microdata": microdata.with_columns(changed).drop("row")})
+
+    return mutate
+
+
+leave_an_interval_open = with_one_entry("age_high", pl.lit(None))
+publish_an_unknown_label = with_one_entry("sex_low", pl.lit("x"))
+publish_an_unknown_value = with_one_entry("disease", pl.lit("disease z"))
+publish_no_value = with_one_entry("disease", pl.lit(None))
+turn_an_interval_around = with_one_entry("zipcode_low", pl.col("zipcode_high") + 1)
+narrow_one_row_of_a_group = with_one_entry("zipcode_high", pl.col("zipcode_high") - 1)
+
+
+def swap_the_numbers_of_two_groups(series):
+    last = series[-1]
+    swapped = pl.col("group_id").replace({1: 2, 2: 1})
+    tables = {name: table.with_columns(swapped).sort(pl.all()) for name, table in last.tables.items()}
+    return with_last(series, tables, last.linkage.with_columns(swapped))
+
+
+def swap_two_rows(series):
+    microdata = series[-1].tables["microdata"]
+    return with_last(series, {"microdata": microdata[[1, 0, *range(2, len(microdata))]]})
+
+
+def md5(text):
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
 def add_a_column_made_of(function):
     """A column that the format does not have, a function of the row's person."""
 
@@ -215,17 +254,25 @@ def add_a_column_made_of(function):
 
 
 MUTANTS = [
-    (swap_two_people, {fi.HOST_CANDIDATES}),
+    (swap_two_people, {fi.HOST_CANDIDATES, fi.SIGNATURES}),
+    (leave_an_interval_open, {fi.ENTRIES}),
+    (publish_an_unknown_label, {fi.ENTRIES}),
+    (publish_an_unknown_value, {fi.ENTRIES}),
+    (publish_no_value, {fi.ENTRIES}),
+    (turn_an_interval_around, {fi.ENTRIES}),
+    (narrow_one_row_of_a_group, {fi.INTERVALS}),
+    (swap_the_numbers_of_two_groups, {fi.NUMBERING}),
+    (swap_two_rows, {fi.ROW_ORDER}),
     (shrink_an_interval, {fi.HOSTS}),
     (publish_a_tuple_too_few, {fi.COUNTS, fi.HOSTS, fi.SHARE}),
-    (publish_one_value_twice, {fi.HOSTS, fi.SHARE}),
+    (publish_one_value_twice, {fi.HOSTS, fi.SHARE, fi.SIGNATURES}),
     (publish_an_identifier, {fi.IDENTIFIERS}),
     (number_groups_as_they_arrived, {fi.NUMBERING}),
     (leave_rows_in_the_snapshot_s_order, {fi.ROW_ORDER}),
     (put_rows_in_the_order_of_age, {fi.ROW_ORDER}),
     (add_a_column_made_of(pl.col("zipcode")), {fi.UNREAD}),
     (add_a_column_made_of("DE-" + pl.col("patient")), {fi.UNREAD}),
-    (add_a_column_made_of(pl.col("patient").hash()), {fi.UNREAD}),
+    (add_a_column_made_of(pl.col("patient").map_elements(md5, pl.String)), {fi.UNREAD}),
     (add_a_column_made_of(pl.lit("v1")), {fi.UNREAD}),
 ]
 
@@ -265,9 +312,44 @@ def test_counterfeits_sorted_last_are_caught(with_counterfeits, declared):
     )
     microdata = last.tables["microdata"].join(hosted, on=["group_id", "disease"], how="left")
     microdata = microdata.sort("group_id", pl.col("real").is_null(), "disease").drop("real")
-    found = attack_series(with_last(with_counterfeits, {"microdata": microdata}), declared)
+    changed = with_last(with_counterfeits, {"microdata": microdata})
     assert last.tables["counterfeits"]["count"].sum() > 20
-    assert broken(found) == {fi.COUNTERFEITS}
+    assert broken(attack_series(changed, declared)) == {fi.COUNTERFEITS, fi.ROW_ORDER}
+    assert broken(attack_series(changed, declared, is_own_format=False)) == {fi.COUNTERFEITS}
+
+
+@pytest.fixture(scope="module")
+def with_few_counterfeits(declared):
+    """A release in which one value is just too frequent."""
+    (snapshot,) = snapshots(count=400, releases=1)
+    is_frequent = pl.int_range(pl.len()) < 135
+    values = (
+        pl.when(is_frequent)
+        .then(pl.lit("disease a"))
+        .otherwise(pl.col("disease").replace("disease a", "disease b"))
+    )
+    (release,) = publish([snapshot.with_columns(disease=values)], declared)
+    return release
+
+
+@pytest.mark.parametrize("are_last", [True, False])
+def test_a_handful_of_counterfeits_put_last_or_marked_is_caught(with_few_counterfeits, declared, are_last):
+    release = with_few_counterfeits
+    assert 4 <= release.tables["counterfeits"]["count"].sum() <= 7
+    assert broken(attack_series([release], declared)) == set()
+    hosted = release.linkage.join(release.snapshot, on="patient").select("group_id", "disease", forged=0)
+    microdata = (
+        release.tables["microdata"]
+        .join(hosted, on=["group_id", "disease"], how="left", maintain_order="left")
+        .with_columns(pl.col("forged").fill_null(1))
+    )
+    if are_last:
+        microdata = microdata.sort("group_id", "forged", "disease").drop("forged")
+    found = attack_series(with_last([release], {"microdata": microdata}), declared)
+    assert (fi.ROW_ORDER if are_last else fi.UNREAD) in broken(found)
+    if not are_last:
+        # A handful of counterfeits among hundreds of people: a mark is no chance.
+        assert fi.COUNTERFEITS in broken(found)
 
 
 def test_two_series_begun_independently_give_away_together_what_each_hides(declared):
@@ -279,6 +361,91 @@ def test_two_series_begun_independently_give_away_together_what_each_hides(decla
     assert (together["candidates"] == 1).sum() > 100
     covered = candidates([one.knowledge.covered, other.knowledge.covered])
     assert covered["candidates"].min() < 3
+
+
+def in_one_group(names, values, ages):
+    """A release of one group, of people by name."""
+    snapshot = pl.DataFrame(
+        {"patient": [*names], "age": ages, "zipcode": 1000, "sex": "F", "disease": values},
+        schema_overrides={"age": pl.Int64, "zipcode": pl.Int64},
+    )
+    microdata = snapshot.select(
+        pl.lit(1, pl.Int64).alias("group_id"),
+        pl.col("age").min().alias("age_low"),
+        pl.col("age").max().alias("age_high"),
+        *(pl.col(name).alias(f"{name}_{end}") for name in ("zipcode", "sex") for end in ("low", "high")),
+        "disease",
+    )
+    none = pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64})
+    linkage = snapshot.select("patient", pl.lit(1, pl.Int64).alias("group_id"))
+    return Release(snapshot, {"microdata": microdata.sort(pl.all()), "counterfeits": none}, linkage)
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_signature_that_grows_during_a_stay_is_no_m_invariance_though_no_candidate_is_lost(linked):
+    small, large = ["disease a", "disease b"], ["disease a", "disease b", "disease c"]
+    releases = [in_one_group("pq", small, [20, 30]), in_one_group("pqr", large, [20, 30, 25])]
+    promises = [Promise(candidates=2, largest_share=1 / 2, signatures="unique")] * 2
+    found = attack_series(releases, contract(m=2), promises=promises, linked=linked)
+    assert broken(found) == {fi.SIGNATURES}
+    assert found.findings.filter(promise=fi.SIGNATURES)["broken"].item() == 2
+
+
+@pytest.mark.parametrize(("signatures", "holds"), [("unique", False), ("even", True), (None, True)])
+def test_a_repeated_value_breaks_what_m_uniqueness_promises_and_nothing_else(signatures, holds):
+    release = in_one_group("pqrs", ["disease a", "disease b"] * 2, [20, 21, 22, 23])
+    promise = Promise(candidates=2, largest_share=1 / 2, signatures=signatures)
+    found = attack_series([release], contract(m=2), promises=[promise])
+    assert broken(found) == (set() if holds else {fi.SIGNATURES})
+
+
+def test_values_of_unequal_frequency_break_what_merged_groups_promise():
+    release = in_one_group(
+        "pqrst", ["disease a", "disease b", "disease a", "disease b", "disease c"], range(5)
+    )
+    promise = Promise(candidates=3, largest_share=1 / 2, signatures="even")
+    found = attack_series([release], contract(m=3), promises=[promise])
+    assert broken(found) == {fi.SIGNATURES}
+
+
+def test_a_person_whose_value_changed_is_another_member_and_equal_to_nobody_by_the_old_value():
+    first = in_one_group("pq", ["disease a", "disease b"], [20, 30])
+    later = in_one_group("pq", ["disease c", "disease d"], [20, 30])
+    found = attack_series([first, later], contract(m=2), everything=True)
+    assert found.knowledge.members["person"].n_unique() == 4
+
+
+def test_people_held_back_and_covered_by_chance_are_undecided_without_a_linkage():
+    release = in_one_group("pq", ["disease a", "disease b"], [20, 30])
+    late = release.snapshot.head(1).with_columns(
+        patient=pl.lit("late"), age=pl.lit(25, pl.Int64), disease=pl.lit("disease c")
+    )
+    before = in_one_group(["late", "o"], ["disease c", "disease d"], [25, 25])
+    waiting = Release(pl.concat([release.snapshot, late]), release.tables, release.linkage)
+    found = attack_series([before, waiting], contract(m=2), linked=False, held_back=[0, 1])
+    rows = {row["promise"]: row for row in found.findings.rows(named=True)}
+    assert broken(found) == set()
+    assert (rows[fi.CANDIDATES]["broken"], rows[fi.CANDIDATES]["undecided"]) == (0, 1)
+    assert fi.CANDIDATES in broken(attack_series([before, waiting], contract(m=2), linked=False))
+
+
+def test_a_surplus_row_of_quasi_identifiers_is_miscounted():
+    declared = contract(m=2)
+    release = in_one_group("pq", ["disease a", "disease b"], [20, 30])
+    anatomy = {
+        "quasi_identifiers": release.snapshot.select(
+            pl.lit(1, pl.Int64).alias("group_id"), "age", "zipcode", "sex"
+        ),
+        "sensitive": release.snapshot.select(
+            pl.lit(1, pl.Int64).alias("group_id"), "disease", pl.lit(1, pl.Int64).alias("count")
+        ),
+        "counterfeits": release.tables["counterfeits"],
+    }
+    surplus = pl.concat([anatomy["quasi_identifiers"], anatomy["quasi_identifiers"].tail(1)])
+    for rows, promises in ((anatomy["quasi_identifiers"], set()), (surplus, {fi.COUNTS})):
+        one = Release(release.snapshot, anatomy | {"quasi_identifiers": rows}, release.linkage)
+        found = attack_series([one], declared, release_format=ANATOMY, linked=False)
+        assert broken(found) == promises
 
 
 def test_a_changed_value_that_keeps_one_common_candidate_is_caught(declared):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymize.attack.coverage import cover, value_domain
+from anonymize.attack.coverage import cover, holds, signatures, value_domain
 from anonymize.formats.published import Published
 
 
@@ -49,6 +49,29 @@ def test_every_value_has_a_bit_of_its_own(count):
 def test_new_values_come_after_the_known_ones():
     first = value_domain(pl.Series(["m", "z"]))
     assert value_domain(pl.Series(["a", "z", None]), known=first).to_list() == ["m", "z", "a"]
+
+
+@pytest.mark.parametrize("count", [1, 64, 65, 200, 20_000])
+def test_a_group_holds_its_values_and_no_others(count):
+    domain = pl.Series("value", range(count))
+    values = pl.DataFrame({"group_id": [1, 1, 2], "value": [0, count - 1, count // 2]})
+    people = pl.DataFrame({"group_id": [1, 1, 2, 2, 1], "mine": [0, count - 1, count // 2, count + 1, None]})
+    people = people.join(signatures(values, domain), on="group_id", maintain_order="left")
+    assert holds(people, "mine", domain).to_list() == [True, True, True, False, False]
+    shifted = people.with_columns(mine=(pl.col("mine") + 1) % count)
+    held = {1: {0, count - 1}, 2: {count // 2}}
+    assert holds(shifted, "mine", domain).to_list() == [
+        mine in held[group] for group, mine in shifted.select("group_id", "mine").rows()
+    ]
+
+
+def test_nobody_has_a_value_among_no_candidates():
+    nobody = pl.DataFrame(schema={"candidates_0": pl.UInt64, "value": pl.String})
+    assert holds(nobody, "value", pl.Series("value", ["a"])).is_empty()
+    unseen = pl.DataFrame(
+        {"candidates_0": [None], "value": ["a"]}, schema_overrides={"candidates_0": pl.UInt64}
+    )
+    assert holds(unseen, "value", pl.Series("value", ["a"])).to_list() == [False]
 
 
 def random_release(rng, attributes, people, groups, values):

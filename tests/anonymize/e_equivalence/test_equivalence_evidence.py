@@ -32,6 +32,7 @@ def broken(last, **changed):
     candidate = replace(one.candidate, published={**one.candidate.published, **tables}, **changed)
     evidence = E_EQUIVALENCE.evidence(candidate, one.people, one.before, one.contract, attacked.tables)
     parameters = E_EQUIVALENCE.suite_parameters(one.contract, candidate.figures)
+    parameters |= {"fewest_groups": 1, "fewest_remembered": 1, "fewest_cuts": 1}
     return {verdict.promise for verdict in judge(evidence, parameters) if not verdict.passed}
 
 

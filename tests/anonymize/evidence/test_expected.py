@@ -6,10 +6,13 @@ from anonymize.evidence.expected import describe_odd, expected_of_release, expec
 from anonymize.principles import parse_contract
 from tests.anonymize.contract.test_contract import hospital
 
+GUARANTEE = {"name": "global_guarantee", "l": 2, "strategy": "geometric"}
+
 
 def contract(semantics="persistent", **expect):
     sensitive = {"name": "disease", "semantics": semantics}
-    return parse_contract(hospital(expect=expect, sensitive=sensitive))
+    changes = {"principle": GUARANTEE} if semantics == "transient" else {}
+    return parse_contract(hospital(expect=expect, sensitive=sensitive, **changes))
 
 
 def odd(declared, accepted=(), **counts):

@@ -84,7 +84,7 @@ BROKEN = [
     ("snapshot", {"outside_domain": [1]}),
     ("snapshot", {"misspelt": [1]}),
 ]
-PARAMETERS = {"m": 3, "held_back": 0}
+PARAMETERS = {"m": 3, "held_back": 0, "fewest_groups": 1, "fewest_remembered": 1}
 
 
 def judged(promise, **changes):
@@ -109,16 +109,26 @@ def test_a_promise_that_is_broken(promise, changes):
     assert verdict.broken[0].endswith("Not so in 1 rows of evidence.")
 
 
-def test_where_nothing_was_counted_nothing_is_ordinary():
-    verdict = judged("expected", **{name: [] for name in KEPT["expected"]})
+@pytest.mark.parametrize("promise", KEPT)
+def test_empty_evidence_is_no_promise_kept_where_there_are_people(promise):
+    empty = pl.DataFrame(KEPT[promise]).clear()
+    (verdict,) = judge({promise: empty}, PARAMETERS)
     assert not verdict.passed
-    assert verdict.broken == ["Something was counted. Not so."]
+    assert verdict.broken[0].endswith("The evidence has 0 rows.")
+
+
+@pytest.mark.parametrize("promise", ["m_uniqueness", "signature_invariance"])
+def test_a_release_of_nobody_and_a_first_release_have_no_groups_and_no_signatures_to_show(promise):
+    empty = pl.DataFrame(KEPT[promise]).clear()
+    nobody = {"fewest_groups": 0, "fewest_remembered": 0}
+    (verdict,) = judge({promise: empty}, PARAMETERS | nobody)
+    assert verdict.passed, verdict.broken
 
 
 def test_figures_are_the_sums_of_counts():
     assert judged("coverage", people=[9, 8]).figures == {
         "rows_of_evidence": 2,
-        "expectations": 1,
+        "expectations": 2,
         "people": 17,
         "uncovered": 0,
     }

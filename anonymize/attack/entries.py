@@ -1,0 +1,73 @@
+"""Published entries that no attack can read: missing, unknown to the contract, stated twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from anonymize.attack import finding as fi
+from anonymize.attack.finding import finding
+from anonymize.codes import encode
+from anonymize.columns import VALUE
+from anonymize.contract import CategoryAttribute, Schema
+from anonymize.formats import Format
+
+Tables = Mapping[str, pl.DataFrame]
+
+
+def readable_rows(
+    tables: Tables, release_format: Format, schema: Schema
+) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
+    """The rows that can be read, and the finding on all others.
+
+    Parameters
+    ----------
+    tables
+        By name, under our own column names (`Format.internal`), each column of its own type.
+    release_format
+        How the release is published.
+    schema
+        The columns, labels and sensitive values.
+
+    Returns
+    -------
+    dict
+        The tables without rows in which an entry is missing, a label or value is none of the contract's, an
+        interval ends before it begins, a count is below 1, or a group's count is stated again.
+    polars.DataFrame
+        The finding: how many rows there are, and how many were left out.
+    """
+    left, rows, faulty = {}, 0, 0
+    for name, columns in release_format.columns(schema).items():
+        if (table := tables.get(name)) is None:
+            continue
+        entries = [column.ours for column in columns]
+        wrong = table.select(
+            pl.any_horizontal(_faults(entries, table.schema, schema)).fill_null(value=True)
+        ).to_series()
+        left[name] = table.filter(~wrong) if wrong.any() else table
+        rows, faulty = rows + len(table), faulty + int(wrong.sum())
+    return {**tables, **left}, finding(fi.ENTRIES, rows, faulty)
+
+
+def _faults(entries: list[str], dtypes: Mapping[str, pl.DataType], schema: Schema) -> Iterator[pl.Expr]:
+    """For each rule, which rows break it."""
+    for entry in entries:
+        yield pl.col(entry).is_null()
+        if dtypes[entry].is_float():
+            yield ~pl.col(entry).is_finite()
+    for column, attribute in schema.attributes():
+        ends = [f"{column}_low", f"{column}_high"]
+        if isinstance(attribute, CategoryAttribute):
+            for entry in {column, *ends} & set(entries):
+                yield ~pl.col(entry).is_in(list(attribute.labels))
+        if set(ends) <= set(entries):
+            low, high = (encode(pl.col(end), attribute) for end in ends)
+            yield low > high
+    if VALUE in entries and schema.sensitive.values is not None:
+        yield ~pl.col(VALUE).is_in(list(schema.sensitive.values))
+    if "count" in entries:
+        yield pl.col("count") < 1
+        counted = pl.struct(entry for entry in entries if entry != "count")
+        yield ~counted.is_first_distinct()

@@ -1,0 +1,80 @@
+"""What the people of each release share out, over all releases of a series."""
+
+import polars as pl
+import pytest
+
+from anonymize.attack import finding as fi
+from anonymize.attack.assignments import attack_assignments, see
+from anonymize.formats import Published
+from anonymize.promise import Promise
+
+TWO = Promise(candidates=2, largest_share=1 / 2, signatures="unique")
+AGES = {"t": 10, "u": 20, "v": 30, "w": 40, "x": 20, "y": 30, "z": 40}
+VALUES = {"t": "a", "u": "b", "v": "c", "w": "b", "x": "c", "y": "b", "z": "d"}
+
+
+def release(groups, linked):
+    """A release of groups of people, named by a letter each; a group's interval holds its ages alone."""
+    rows = [(g, person) for g, people in enumerate(groups, start=1) for person in people]
+    hosts = pl.DataFrame(rows, schema=["group_id", "person"], orient="row").with_columns(
+        qi_0=pl.col("person").replace_strict(AGES), value=pl.col("person").replace_strict(VALUES)
+    )
+    published = Published(
+        boxes=hosts.group_by("group_id").agg(qi_0_low=pl.col("qi_0").min(), qi_0_high=pl.col("qi_0").max()),
+        values=hosts.group_by("group_id", "value").agg(tuples=pl.len().cast(pl.Int64)),
+        counterfeits=pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
+    )
+    return see(hosts.select("person", "value", "qi_0"), published, hosts if linked else None)
+
+
+def attacked(*releases, linked=True, **options):
+    people = {person for groups in releases for group in groups for person in group}
+    owed = pl.DataFrame(
+        [(p, VALUES[p], 1) for p in people], schema=["person", "value", "promised"], orient="row"
+    )
+    seen = [release(groups, linked) for groups in releases]
+    found = attack_assignments(seen, owed, [TWO] * len(seen), **options)
+    return {row["promise"]: row for row in found.findings.rows(named=True)}, found.figures
+
+
+def test_values_that_others_must_share_out_leave_one_for_the_rest():
+    rows, figures = attacked(["tuv"], ["twz", "ux", "vy"])
+    assert rows[fi.ASSIGNMENTS]["broken"] == 1
+    assert rows[fi.ASSIGNMENTS]["found"] == 1
+    assert rows[fi.RISK]["found"] == 1
+    assert figures["certain"] == 1
+    assert not rows[fi.RISK]["holds"]
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_an_m_invariant_series_leaves_everybody_all_values_of_their_signature(linked):
+    rows, figures = attacked(["ux", "vy"], ["ux"], linked=linked)
+    assert rows[fi.ASSIGNMENTS]["found"] == 2
+    assert rows[fi.RISK]["found"] == 0.5
+    assert all(row["holds"] for row in rows.values())
+    assert figures["above"] == 0
+
+
+def test_risks_that_cannot_be_counted_are_undecided_unless_lemma_3_bounds_them(monkeypatch):
+    monkeypatch.setattr("anonymize.attack.exact_risk.LARGEST_COMPONENT", 2)
+    series = [["tuv"], ["tuv", "wx"]]
+    rows, figures = attacked(*series)
+    assert rows[fi.RISK]["undecided"] == 3
+    assert rows[fi.RISK]["holds"]
+    assert figures["decided"] == 2
+    rows, _ = attacked(*series, is_bounded=True)
+    assert rows[fi.RISK]["undecided"] == 0
+
+
+def test_tables_that_no_assignment_explains_are_broken_for_everybody():
+    seen = release(["ux"], linked=True)
+    others = seen.covering.with_columns(value=pl.lit("e"))
+    owed = others.select("person", "value", promised=pl.lit(1))
+    found = attack_assignments([type(seen)(others, seen.published, seen.hosts)], owed, [TWO])
+    assert found.findings.select("promise", "people", "broken").rows() == [(fi.ASSIGNMENTS, 2, 2)]
+
+
+def test_where_no_number_of_candidates_is_promised_nothing_is_attacked():
+    seen = release(["ux"], linked=True)
+    owed = seen.covering.select("person", "value", promised=pl.lit(1))
+    assert attack_assignments([seen], owed, [Promise(breach_probability=1 / 2)]) is None

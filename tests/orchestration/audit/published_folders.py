@@ -1,0 +1,97 @@
+"""A series as it lies with the publisher and with the public, with manifests, for audits."""
+
+import json
+
+import polars as pl
+import yaml
+from rich.console import Console
+
+from orchestration.audit.command import audit
+from orchestration.storage.manifest import Described, manifest
+from orchestration.storage.store import sha256
+from tests.anonymize.attack.attack_series import contract, publish, snapshots
+
+NAMES = ("2024-01-01", "2024-02-01", "2024-03-01")
+
+
+def write_series(folder, m=3, count=120):
+    """Three releases: contract, truth, published and private tables; returns the published series."""
+    declared = contract(m=m)
+    told = {
+        "identifier": "patient",
+        "quasi_identifiers": [
+            qi.model_dump(mode="json", exclude_none=True) for qi in declared.quasi_identifiers
+        ],
+        "sensitive": declared.sensitive.model_dump(mode="json", exclude_none=True),
+        "principle": {"name": "m_invariance", "m": m, "on_ineligible": "counterfeit"},
+    }
+    (folder / "contract.yaml").write_text(yaml.safe_dump(told))
+    (folder / "truth").mkdir()
+    series = folder / "published/hospital/v1"
+    tables = list(snapshots(count=count, releases=len(NAMES)))
+    for name, release in zip(NAMES, publish(tables, declared), strict=True):
+        release.snapshot.write_parquet(folder / f"truth/{name}.parquet")
+        write_tables(series / name, release.tables)
+        write_tables(folder / f"private/hospital/v1/{name}", {"linkage": release.linkage})
+    write_manifests(series, declared)
+    return series
+
+
+def write_tables(folder, tables):
+    folder.mkdir(parents=True)
+    for name, table in tables.items():
+        table.write_parquet(folder / f"{name}.parquet")
+
+
+def write_manifests(series, declared, **described):
+    """Honest manifests of everything in a series' folder, but for what is described otherwise."""
+    before = None
+    for n, folder in enumerate(sorted(series.iterdir()), start=1):
+        microdata = pl.read_parquet(folder / "microdata.parquet")
+        stated = {
+            "product": "hospital",
+            "series": "v1",
+            "release": folder.name,
+            "n": n,
+            "format": "generalization",
+            "principle": declared.principle.model_dump(mode="json"),
+            "tuples": len(microdata),
+            "groups": microdata["group_id"].n_unique(),
+            "counterfeits": pl.read_parquet(folder / "counterfeits.parquet")["count"].sum(),
+            "held_back": 0,
+            "contract_sha256": "0" * 64,
+            "previous": before,
+        }
+        written = manifest(Described(**stated | described), folder)
+        (folder / "manifest.json").write_text(json.dumps(written))
+        before = sha256(folder / "manifest.json")
+
+
+def forge(release, **claims):
+    """Change what a manifest says, and nothing else."""
+    file = release / "manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | claims))
+
+
+def rewrite(release, name, change):
+    """Publish another table under a name, with a manifest that says the same of it."""
+    file = release / f"{name}.parquet"
+    change(pl.read_parquet(file)).write_parquet(file)
+    stated = json.loads((release / "manifest.json").read_text())
+    stated["files"][file.name] = {"sha256": sha256(file), "rows": pl.read_parquet(file).height}
+    forge(release, files=stated["files"])
+
+
+def run(folder, *, linked=True, contract="contract.yaml", **options):
+    """The exit code of an audit, and the promises that are broken."""
+    code = audit(
+        [folder / "published/hospital"],
+        folder / "truth",
+        folder / contract,
+        private=folder / "private" if linked else None,
+        out=folder / "report",
+        console=Console(quiet=True),
+        **options,
+    )
+    rows = json.loads((folder / "report/audit.json").read_text())
+    return code, {row["promise"] for row in rows["promises"] if not row["holds"]}

@@ -1,0 +1,178 @@
+"""`republish audit` believes no manifest: chain and claims are held against what is published."""
+
+import json
+import shutil
+
+import polars as pl
+import pytest
+
+from anonymize.attack import finding as fi
+from anonymize.errors import PublishedFolderError
+from tests.orchestration.audit.published_folders import NAMES, forge, rewrite, run, write_series
+
+
+@pytest.fixture(scope="session")
+def _written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audited")
+    write_series(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(_written, tmp_path):
+    return shutil.copytree(_written, tmp_path / "audited")
+
+
+@pytest.fixture
+def series(folder):
+    return folder / "published/hospital/v1"
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_honest_manifests_are_found_to_be_so(folder, linked):
+    assert run(folder, linked=linked) == (0, set())
+    rows = json.loads((folder / "report/audit.json").read_text())["promises"]
+    assert {fi.CHAIN, fi.CLAIMS} <= {row["promise"] for row in rows}
+
+
+def test_a_release_deleted_from_the_middle_breaks_the_chain(folder, series):
+    shutil.rmtree(series / NAMES[1])
+    code, broken = run(folder)
+    assert code == 3
+    assert fi.CHAIN in broken
+
+
+def test_a_first_release_that_is_gone_breaks_the_chain(folder, series):
+    shutil.rmtree(series / NAMES[0])
+    assert fi.CHAIN in run(folder)[1]
+
+
+def test_a_manifest_deleted_from_the_middle_breaks_the_chain(folder, series):
+    (series / NAMES[1] / "manifest.json").unlink()
+    assert fi.CHAIN in run(folder)[1]
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [{"n": 7}, {"n": "2"}, {"n": True}, {"previous": "0" * 64}, {"previous": None}, {"series": "v9"}],
+    ids=str,
+)
+def test_a_forged_place_in_the_chain_is_found(folder, series, forged):
+    forge(series / NAMES[2], **forged)
+    code, broken = run(folder)
+    assert (code, broken) == (3, {fi.CHAIN})
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"counterfeits": 10**6},
+        {"counterfeits": None},
+        {"tuples": 1},
+        {"groups": 1},
+        {"groups": "many"},
+        {"held_back": -1},
+        {"held_back": "all"},
+    ],
+    ids=str,
+)
+def test_a_forged_number_is_found(folder, series, forged):
+    forge(series / NAMES[2], **forged)
+    code, broken = run(folder)
+    assert (code, broken) == (3, {fi.CLAIMS})
+
+
+def test_a_claim_that_many_people_are_held_back_acquits_nobody(folder, series):
+    forge(series / NAMES[2], held_back=10**6)
+    code, broken = run(folder, linked=False)
+    assert code == 3
+    assert {fi.CLAIMS, fi.COUNTS} <= broken
+
+
+def test_rows_that_are_stated_otherwise_are_found(folder, series):
+    stated = json.loads((series / NAMES[2] / "manifest.json").read_text())
+    stated["files"]["microdata.parquet"]["rows"] += 1
+    forge(series / NAMES[2], files=stated["files"])
+    assert run(folder) == (3, {fi.CLAIMS})
+
+
+def test_whoever_claims_a_larger_m_is_held_to_it(folder, series):
+    stated = json.loads((series / NAMES[2] / "manifest.json").read_text())
+    forge(series / NAMES[2], principle=stated["principle"] | {"m": 99})
+    code, broken = run(folder)
+    assert code == 3
+    assert {fi.HOST_CANDIDATES, fi.SIGNATURES} <= broken
+
+
+def test_manifests_that_claim_a_smaller_m_than_the_contract_are_named(folder, series):
+    stated = json.loads((series / NAMES[2] / "manifest.json").read_text())
+    forge(series / NAMES[2], principle=stated["principle"] | {"m": 2})
+    run(folder)
+    gaps = json.loads((folder / "report/audit.json").read_text())["not_covered"]
+    assert any("promise what they should" in gap["what"] for gap in gaps)
+
+
+@pytest.mark.parametrize("forged", [{"principle": {"name": "m_invariance", "m": "x"}}, {"format": ["x"]}])
+def test_parameters_and_formats_that_there_are_not_are_refused_in_a_line(folder, series, forged):
+    forge(series / NAMES[2], **forged)
+    with pytest.raises(PublishedFolderError, match=r"manifest\.json") as raised:
+        run(folder)
+    assert raised.value.exit_code == 2
+    assert "\n" not in str(raised.value)
+
+
+ROW_5 = pl.int_range(pl.len()) == 5
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pl.when(ROW_5).then(None).otherwise("age_low").alias("age_low"),
+        pl.when(ROW_5).then(None).otherwise("disease").alias("disease"),
+        pl.when(ROW_5).then(None).otherwise("group_id").alias("group_id"),
+        pl.when(ROW_5).then(pl.lit("?")).otherwise("sex_high").alias("sex_high"),
+        pl.when(ROW_5).then(pl.lit("plague")).otherwise("disease").alias("disease"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("linked", [True, False])
+def test_an_entry_that_is_missing_or_unknown_is_found(folder, series, change, linked):
+    rewrite(series / NAMES[2], "microdata", lambda table: table.with_columns(change))
+    code, broken = run(folder, linked=linked)
+    assert code == 3
+    assert fi.ENTRIES in broken
+
+
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("counterfeits", pl.col("count").cast(pl.String)),
+        ("microdata", pl.col("age_low").cast(pl.String)),
+        ("microdata", pl.col("sex_low").str.len_chars().alias("sex_low")),
+        ("microdata", pl.col("group_id").cast(pl.Float64)),
+    ],
+    ids=str,
+)
+def test_a_column_of_another_type_is_refused_in_a_line(folder, series, table, change):
+    rewrite(series / NAMES[2], table, lambda rows: rows.with_columns(change))
+    with pytest.raises(PublishedFolderError, match=f"{table}.parquet: column .* must be") as raised:
+        run(folder)
+    assert raised.value.exit_code == 2
+    assert "\n" not in str(raised.value)
+
+
+def test_a_column_of_lists_that_the_format_does_not_have_is_a_finding(folder, series):
+    rewrite(series / NAMES[2], "microdata", lambda table: table.with_columns(x=pl.concat_list("group_id")))
+    assert fi.UNREAD in run(folder)[1]
+
+
+def test_identifiers_that_are_text_in_one_file_and_numbers_in_the_next_are_the_same_people(folder):
+    number = pl.col("patient").str.slice(1).cast(pl.Int64)
+    for n, file in enumerate(sorted((folder / "truth").iterdir())):
+        as_text = number.cast(pl.String) if n % 2 else number
+        pl.read_parquet(file).with_columns(as_text.alias("patient")).write_parquet(file)
+    for n, file in enumerate(sorted((folder / "private").glob("**/linkage.parquet"))):
+        as_text = number if n % 2 else number.cast(pl.String)
+        pl.read_parquet(file).with_columns(as_text.alias("patient")).write_parquet(file)
+    assert run(folder) == (0, set())
+    assert run(folder, linked=False) == (0, set())
