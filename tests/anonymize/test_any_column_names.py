@@ -41,7 +41,7 @@ ORDINARY = ("patient", "years", "sex", "admitted", "illness")
 PARAMETERS = {
     "m_invariance": {"name": "m_invariance", "m": 2, "on_ineligible": "defer"},
     "e_equivalence": {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "counterfeit"},
-    "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "geometric", "a": 0.9},
+    "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "minimum", "on_ineligible": "wait"},
     "streamliner": {"name": "streamliner", "l": 2, "then": "m_invariance", "on_ineligible": "defer"},
 }
 
@@ -49,7 +49,7 @@ PARAMETERS = {
 def declare(principle, names):
     """A contract whose columns are called so."""
     identifier, years, sex, admitted, illness = names
-    width = {"min_width": 10} if principle == "m_invariance" else {}
+    width = {"min_width": 10} if principle != "e_equivalence" else {}
     base = make_contract().model_dump(mode="json", include={"product", "series", "source", "releases"})
     return base | {
         "identifier": identifier,
@@ -166,7 +166,7 @@ def _bytes(folder, table):
 def published_columns(principle, names):
     """What the columns of the published tables are called, as the README says."""
     _, *attributes, value = names
-    if principle == "m_invariance":
+    if principle != "e_equivalence":
         ends = [f"{name}_{end}" for name in attributes for end in ("low", "high")]
         tables = {"microdata": ["group_id", *ends, value]}
     else:
