@@ -1,0 +1,1 @@
+"""Release formats: from what a principle decides to published tables."""
