@@ -17,6 +17,9 @@ ONE, KEY, CODE = 0, 1, 2
 """What Y is in the view: nothing, a key of its rows, or codes with repetitions."""
 CLASS, DISTORTION, DISCERNIBILITY = 0, 1, 2
 
+# Only the loop itself is called from Python: without wrappers, its parts compile in a fraction of the time.
+_part = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+
 Rows = namedtuple("Rows", "codes weight y history items")
 Rows.__doc__ = """Distinct rows of the view.
 
@@ -46,9 +49,54 @@ x: value on X; stamp: value on (X, Y); names int32[2]: how many x and stamps the
 Demand = namedtuple("Demand", "kind view_y by_history limits needed information prunes linked")
 Demand.__doc__ = """What is required: kind, `view_y`, the runs that `stamp` counts within, limits float64[items], …"""
 
+Work = namedtuple(
+    "Work", "start stop node link_next link_head value whole spread after in_cut is_open gain safe_after opened"
+)
+Room = namedtuple("Room", "children place begin touched x_count x_touched stamp run item_count by_item now")
+
+
+def make_work(rows, nodes, demand):
+    """The partitions (the view as one of them) and what is known of the nodes, before anything is specialized."""
+    n, width = rows.codes.shape
+    return Work(
+        start=np.zeros(n, np.int64),
+        stop=np.zeros(n, np.int64),
+        node=np.zeros((n, width), np.int32),
+        link_next=np.full((n, width), -1, np.int32),
+        link_head=np.full(len(nodes.axis), -1, np.int32),
+        value=np.full(n, np.inf),
+        whole=np.zeros(n, np.bool_),
+        spread=np.zeros((n if demand.information == DISCERNIBILITY else 1, width)),
+        after=np.full((1 if demand.prunes else n, width), np.inf),
+        in_cut=np.zeros(len(nodes.axis), np.bool_),
+        is_open=np.zeros(len(nodes.axis), np.bool_),
+        gain=np.zeros(len(nodes.axis)),
+        safe_after=np.full(len(nodes.axis), np.inf),
+        opened=np.zeros(len(nodes.axis), np.int32),
+    )
+
+
+def make_room(rows, nodes, used, cells, demand):
+    """Space to count in: zeros wherever a function finds or leaves it."""
+    children = max(2, int(nodes.children[:used].max(initial=2)))
+    values = int(cells.names[0])
+    return Room(
+        children=np.zeros(children, np.int64),
+        place=np.zeros(children, np.int64),
+        begin=np.zeros(children + 1, np.int64),
+        touched=np.zeros(children, np.int64),
+        x_count=np.zeros(values, np.int64),
+        x_touched=np.zeros(values, np.int64),
+        stamp=np.zeros(int(cells.names[1]), np.int64),
+        run=np.zeros(1, np.int64),
+        item_count=np.zeros(demand.linked, np.int64),
+        by_item=np.zeros((values if demand.kind == LINKABILITY else 0, demand.linked), np.int64),
+        now=np.zeros(rows.codes.shape[1], np.int32),
+    )
+
 
 @njit(cache=True)
-def specialize(rows, nodes, used, axes, groups, cells, demand, order, buffer, limit):
+def specialize(rows, nodes, used, axes, groups, cells, demand, work, room, order, buffer, limit):
     """Specialize the most general view until no valid candidate is left, or `limit` times.
 
     Parameters
@@ -57,6 +105,8 @@ def specialize(rows, nodes, used, axes, groups, cells, demand, order, buffer, li
         As above. Rows are sorted so that distinct values of Y are counted in runs.
     used : int
         Nodes there are; the ones after them are made here.
+    work, room
+        `make_work` and `make_room`.
     order, buffer : int32[n]
         0 … n - 1, and room for as many.
     limit : int
@@ -64,40 +114,26 @@ def specialize(rows, nodes, used, axes, groups, cells, demand, order, buffer, li
 
     Returns
     -------
-    in_cut : bool[nodes]
-        The nodes of the cuts.
     used : int
-        Nodes there are now.
-    start_safety, safety : float
+        Nodes there are now; those of the cuts are marked in `work.in_cut`.
+    most_general, safety : float
         Safety of the most general view, and of this one.
     done : int
         Specializations performed.
-    start, stop, safeties
-        The partitions: runs of `order`, and the safety of each.
+    partitions : int
+        How many there are: runs of `order`, by `work.start` and `work.stop`, `work.value` the safety of each.
     """
     n, width = rows.codes.shape
-    most = max(n, 1)
-    start, stop = np.zeros(most, np.int32), np.zeros(most, np.int32)
-    node = np.zeros((most, width), np.int32)
-    link_next = np.full((most, width), -1, np.int32)
-    link_head = np.full(len(nodes.axis), -1, np.int32)
-    value = np.full(most, np.inf)
-    spread_rows = most if demand.information == DISCERNIBILITY else 1
-    spread = np.zeros((spread_rows, width))
-    after_rows = 1 if demand.prunes else most
-    after = np.full((after_rows, width), np.inf)
-    in_cut = np.zeros(len(nodes.axis), np.bool_)
-    is_open = np.zeros(len(nodes.axis), np.bool_)
-    gain = np.zeros(len(nodes.axis))
-    safe_after = np.full(len(nodes.axis), np.inf)
-    opened = np.zeros(len(nodes.axis), np.int32)
-    whole = np.zeros(most, np.bool_)
-    room = _room(nodes, used, width, cells, demand)
-    done, candidates, partitions = 0, 0, 0
+    start, stop, node, link_next, link_head, value = (
+        work.start, work.stop, work.node, work.link_next, work.link_head, work.value
+    )  # fmt: skip
+    spread, after, in_cut, is_open, gain = work.spread, work.after, work.in_cut, work.is_open, work.gain
+    safe_after, opened, whole = work.safe_after, work.opened, work.whole
+    done, candidates, partitions = np.int64(0), np.int64(0), np.int64(0)
     if n == 0:
-        return in_cut, used, np.inf, np.inf, done, start[:0], stop[:0], value[:0]
+        return used, np.inf, np.inf, done, partitions
 
-    partitions, stop[0] = 1, n
+    partitions, stop[0] = np.int64(1), n
     for a in range(width):
         node[0, a] = axes.roots[a]
         link_head[axes.roots[a]] = 0
@@ -105,18 +141,18 @@ def specialize(rows, nodes, used, axes, groups, cells, demand, order, buffer, li
     for a in range(width):
         if axes.forced[a]:
             partitions = _split(
-                axes.roots[a], a, partitions, rows, nodes, axes, order, buffer, start, stop, node,
+                np.int64(axes.roots[a]), np.int64(a), partitions, rows, nodes, axes, order, buffer, start, stop, node,
                 link_head, link_next, in_cut, whole, room,
             )  # fmt: skip
     for p in range(partitions):
         value[p] = _safety(order, start[p], stop[p], node[p], rows, nodes, axes, groups, cells, demand, room)
-    current = value[:partitions].min()
+    current = _least(value, partitions)
     most_general = current
     if current < demand.needed:
-        return in_cut, used, most_general, current, done, start[:partitions], stop[:partitions], value[:partitions]
+        return used, most_general, current, done, partitions
     for a in range(width):
         if not axes.forced[a]:
-            used = _open(axes.roots[a], used, nodes, axes, demand, gain, is_open)
+            used = _open(np.int64(axes.roots[a]), used, nodes, axes, demand, gain, is_open)
             if is_open[axes.roots[a]]:
                 opened[candidates] = axes.roots[a]
                 candidates += 1
@@ -124,16 +160,16 @@ def specialize(rows, nodes, used, axes, groups, cells, demand, order, buffer, li
         for a in range(width):
             if is_open[node[p, a]]:
                 _assess(
-                    p, a, order, buffer, start, stop, node, rows, nodes, axes, groups, cells, demand, room,
+                    np.int64(p), np.int64(a), order, buffer, start, stop, node, rows, nodes, axes, groups, cells, demand, room,
                     value, after, spread, safe_after, gain,
                 )  # fmt: skip
 
     while done < limit:
         if not demand.prunes:
             _look_again(partitions, node, value, after, is_open, safe_after, link_head, link_next, opened, candidates)
-        winner, best, left = -1, -1.0, 0
+        winner, best, left = np.int64(-1), -1.0, np.int64(0)
         for c in range(candidates):
-            v = opened[c]
+            v = np.int64(opened[c])
             safe = min(safe_after[v], current) if demand.prunes else safe_after[v]
             if safe < demand.needed:
                 if demand.prunes:  # it stays invalid (Corollary 4.1)
@@ -150,7 +186,7 @@ def specialize(rows, nodes, used, axes, groups, cells, demand, order, buffer, li
         candidates = left
         if winner < 0:
             break
-        a = nodes.axis[winner]
+        a = np.int64(nodes.axis[winner])
         is_open[winner] = False
         for c in range(candidates):
             if opened[c] == winner:
@@ -158,24 +194,24 @@ def specialize(rows, nodes, used, axes, groups, cells, demand, order, buffer, li
                 opened[c] = opened[candidates]
                 break
         if demand.information == DISCERNIBILITY:  # what its partitions add to other nodes is counted anew
-            p = link_head[winner]
+            p = np.int64(link_head[winner])
             while p >= 0:
                 for b in range(width):
                     if is_open[node[p, b]]:
                         gain[node[p, b]] -= spread[p, b]
-                p = link_next[p, a]
+                p = np.int64(link_next[p, a])
         before = partitions
         partitions = _split(
             winner, a, partitions, rows, nodes, axes, order, buffer, start, stop, node, link_head, link_next,
             in_cut, whole, room,
         )  # fmt: skip
         for child in range(nodes.first[winner], nodes.first[winner] + nodes.children[winner]):
-            used = _open(child, used, nodes, axes, demand, gain, is_open)
+            used = _open(np.int64(child), used, nodes, axes, demand, gain, is_open)
             if is_open[child]:
                 opened[candidates] = child
                 candidates += 1
         for child in range(nodes.first[winner], nodes.first[winner] + nodes.children[winner]):
-            p = link_head[child]
+            p = np.int64(link_head[child])
             while p >= 0:
                 value[p] = _safety(
                     order, start[p], stop[p], node[p], rows, nodes, axes, groups, cells, demand, room
@@ -185,22 +221,22 @@ def specialize(rows, nodes, used, axes, groups, cells, demand, order, buffer, li
                 for b in range(width):
                     if is_open[node[p, b]] and (b == a or not as_before):
                         _assess(
-                            p, b, order, buffer, start, stop, node, rows, nodes, axes, groups, cells, demand,
+                            p, np.int64(b), order, buffer, start, stop, node, rows, nodes, axes, groups, cells, demand,
                             room, value, after, spread, safe_after, gain,
                         )  # fmt: skip
-                p = link_next[p, a]
+                p = np.int64(link_next[p, a])
         if demand.prunes:
             child_safety = np.inf
             for child in range(nodes.first[winner], nodes.first[winner] + nodes.children[winner]):
-                p = link_head[child]
+                p = np.int64(link_head[child])
                 while p >= 0:
                     child_safety = min(child_safety, value[p])
-                    p = link_next[p, a]
+                    p = np.int64(link_next[p, a])
             current = min(current, child_safety)
         else:
-            current = value[:partitions].min()
+            current = _least(value, partitions)
         done += 1
-    return in_cut, used, most_general, current, done, start[:partitions], stop[:partitions], value[:partitions]
+    return used, most_general, current, done, partitions
 
 
 @njit(cache=True)
@@ -268,7 +304,7 @@ def matches(first_low, first_high, first_flags, second_low, second_high, second_
     return start, listed
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def _match(first_low, first_high, first_flags, second_low, second_high, second_flags):
     if first_flags & second_flags:
         return False
@@ -278,41 +314,19 @@ def _match(first_low, first_high, first_flags, second_low, second_high, second_f
     return True
 
 
-Room = namedtuple("Room", "children place begin touched x_count x_touched stamp run item_count by_item now")
-
-
-@njit(cache=True)
-def _room(nodes, used, width, cells, demand):
-    """Working space, zeros wherever a function finds or leaves it."""
-    children = max(2, nodes.children[:used].max()) if used else 2
-    return Room(
-        np.zeros(children, np.int64),
-        np.zeros(children, np.int64),
-        np.zeros(children + 1, np.int64),
-        np.zeros(children, np.int32),
-        np.zeros(cells.names[0], np.int64),
-        np.zeros(cells.names[0], np.int32),
-        np.zeros(cells.names[1], np.int64),
-        np.zeros(1, np.int64),
-        np.zeros(demand.linked, np.int64),
-        np.zeros((cells.names[0] if demand.kind == LINKABILITY else 0, demand.linked), np.int64),
-        np.zeros(width, np.int32),
-    )
-
-
-@njit(cache=True, inline="always")
+@_part
 def _child(v, code, nodes, axes):
     """Which of a node's children, 0, 1, …, covers a code."""
     if nodes.route[v] >= 0:
-        return axes.routes[nodes.route[v] + code - nodes.lo[v]]
-    return np.int32(code >= nodes.lo[nodes.first[v] + 1])
+        return np.int64(axes.routes[nodes.route[v] + code - nodes.lo[v]])
+    return np.int64(code >= nodes.lo[nodes.first[v] + 1])
 
 
-@njit(cache=True)
+@_part
 def _by_child(order, buffer, begin, end, v, rows, nodes, axes, room):
     """Write rows order[begin:end] into the buffer child by child, in their order; `room.begin` tells where."""
-    a = nodes.axis[v]
-    found = 0
+    a = np.int64(nodes.axis[v])
+    found = np.int64(0)
     for i in range(begin, end):
         c = _child(v, rows.codes[order[i], a], nodes, axes)
         if room.children[c] == 0:
@@ -334,21 +348,22 @@ def _by_child(order, buffer, begin, end, v, rows, nodes, axes, room):
     return found
 
 
-@njit(cache=True)
+@_part
 def _split(
     v, a, partitions, rows, nodes, axes, order, buffer, start, stop, node, link_head, link_next, in_cut, whole, room
 ):  # fmt: skip
     """Specialize a node in every partition on its link; the number of partitions afterwards."""
-    p = link_head[v]
+    p = np.int64(link_head[v])
     link_head[v] = -1
     in_cut[v] = False
     for child in range(nodes.first[v], nodes.first[v] + nodes.children[v]):
         in_cut[child] = True
     while p >= 0:
-        following = link_next[p, a]
+        following = np.int64(link_next[p, a])
         begin, end = start[p], stop[p]
         found = _by_child(order, buffer, begin, end, v, rows, nodes, axes, room)
-        order[begin:end] = buffer[begin:end]
+        for i in range(begin, end):
+            order[i] = buffer[i]
         whole[p] = found == 1
         for k in range(found):
             slot = p
@@ -370,13 +385,13 @@ def _split(
     return partitions
 
 
-@njit(cache=True)
+@_part
 def _assess(
     p, a, order, buffer, start, stop, node, rows, nodes, axes, groups, cells, demand, room, value, after, spread,
     safe_after, gain,
 ):  # fmt: skip
     """Count what specializing a partition's node of column a would leave, and gain, in this partition."""
-    v = node[p, a]
+    v = np.int64(node[p, a])
     found = _by_child(order, buffer, start[p], stop[p], v, rows, nodes, axes, room)
     safe = np.inf
     if found == 1 and not axes.joins[a]:
@@ -405,11 +420,13 @@ def _assess(
         gain[v] += spread[p, a]
 
 
-@njit(cache=True)
+@_part
 def _look_again(partitions, node, value, after, is_open, safe_after, link_head, link_next, opened, candidates):
     """Safety of the release after each candidate, counted over all partitions: for joins that may drop values."""
-    least, second, least_node = np.empty(node.shape[1]), np.empty(node.shape[1]), np.empty(node.shape[1], np.int32)
-    own = np.full(len(is_open), np.inf)
+    least, second, least_node = np.zeros(node.shape[1]), np.zeros(node.shape[1]), np.zeros(node.shape[1], np.int64)
+    own = np.zeros(len(is_open))
+    for v in range(len(own)):
+        own[v] = np.inf
     for p in range(partitions):
         for a in range(node.shape[1]):
             own[node[p, a]] = min(own[node[p, a]], value[p])
@@ -440,21 +457,21 @@ def _look_again(partitions, node, value, after, is_open, safe_after, link_head, 
             safe_after[v] = min(safe_after[v], second[a] if least_node[a] == v else least[a])
 
 
-@njit(cache=True)
+@_part
 def _open(v, used, nodes, axes, demand, gain, is_open):
     """Make a node a candidate if it can be specialized; the number of nodes afterwards."""
-    a = nodes.axis[v]
-    lo, hi = nodes.lo[v], nodes.hi[v]
+    a = np.int64(nodes.axis[v])
+    lo, hi = np.int64(nodes.lo[v]), np.int64(nodes.hi[v])
     if axes.numeric[a]:
         if hi - lo < 2:
             return used
         best, s = _best_point(v, nodes, axes, demand)
-        values = axes.values[axes.at[a] :]
-        point = (values[s - 1] + values[s]) / 2
+        below, above = axes.values[axes.at[a] + s - 1], axes.values[axes.at[a] + s]
+        point = (below + above) / 2
         if axes.discrete[a]:
             point = np.ceil(point)
-        elif point <= values[s - 1]:
-            point = values[s]
+        elif point <= below:
+            point = above
         nodes.first[v], nodes.children[v] = used, 2
         for k in range(2):
             child = used + k
@@ -466,7 +483,7 @@ def _open(v, used, nodes, axes, demand, gain, is_open):
         is_open[v] = True
         gain[v] = 0.0 if demand.information == DISCERNIBILITY else best
         return used + 2
-    records = (axes.tallies[axes.at[a] + hi] - axes.tallies[axes.at[a] + lo]).sum()
+    records = _records(axes, a, lo, hi)
     # A node that no record has is left as it is: to specialize it says nothing.
     if nodes.children[v] == 0 or records == 0:
         return used
@@ -474,22 +491,22 @@ def _open(v, used, nodes, axes, demand, gain, is_open):
     if demand.information == CLASS:
         gain[v] = _entropy(axes, a, lo, hi)
         for child in range(nodes.first[v], nodes.first[v] + nodes.children[v]):
-            part = (axes.tallies[axes.at[a] + nodes.hi[child]] - axes.tallies[axes.at[a] + nodes.lo[child]]).sum()
-            gain[v] -= part / records * _entropy(axes, a, nodes.lo[child], nodes.hi[child])
+            low, high = np.int64(nodes.lo[child]), np.int64(nodes.hi[child])
+            gain[v] -= _records(axes, a, low, high) / records * _entropy(axes, a, low, high)
         gain[v] = max(gain[v], 0.0)
     elif demand.information == DISTORTION:
         gain[v] = records
     return used
 
 
-@njit(cache=True)
+@_part
 def _best_point(v, nodes, axes, demand):
     """The gain and the first code of the upper half of the best binary split; of equals, the most even one."""
-    a = nodes.axis[v]
-    lo, hi = nodes.lo[v], nodes.hi[v]
+    a = np.int64(nodes.axis[v])
+    lo, hi = np.int64(nodes.lo[v]), np.int64(nodes.hi[v])
     tallies = axes.tallies
     at = axes.at[a]
-    records = (tallies[at + hi] - tallies[at + lo]).sum()
+    records = _records(axes, a, lo, hi)
     whole = _entropy(axes, a, lo, hi) if demand.information == CLASS else 0.0
     best, best_s, best_even = -np.inf, lo + 1, np.inf
     for s in range(lo + 1, hi):
@@ -515,13 +532,29 @@ def _best_point(v, nodes, axes, demand):
     return best, best_s
 
 
-@njit(cache=True)
+@_part
+def _records(axes, a, lo, hi):
+    """The records with codes lo … hi - 1."""
+    records = np.int64(0)
+    for c in range(axes.tallies.shape[1]):
+        records += axes.tallies[axes.at[a] + hi, c] - axes.tallies[axes.at[a] + lo, c]
+    return records
+
+
+@_part
+def _least(values, length):
+    """The least of the first values; infinity of none."""
+    least = np.inf
+    for i in range(length):
+        least = min(least, values[i])
+    return least
+
+
+@_part
 def _entropy(axes, a, lo, hi):
     """Entropy, in bits, of the class among the records with codes lo … hi - 1."""
     at = axes.at[a]
-    records = 0
-    for c in range(axes.tallies.shape[1]):
-        records += axes.tallies[at + hi, c] - axes.tallies[at + lo, c]
+    records = _records(axes, a, lo, hi)
     entropy = 0.0
     for c in range(axes.tallies.shape[1]):
         part = axes.tallies[at + hi, c] - axes.tallies[at + lo, c]
@@ -530,7 +563,7 @@ def _entropy(axes, a, lo, hi):
     return entropy
 
 
-@njit(cache=True)
+@_part
 def _safety(order, begin, end, now, rows, nodes, axes, groups, cells, demand, room):
     """Safety of the values on X that the rows order[begin:end], under the nodes `now`, are part of in the join."""
     if demand.kind == ANONYMITY:
@@ -546,7 +579,7 @@ def _safety(order, begin, end, now, rows, nodes, axes, groups, cells, demand, ro
     return min(least, _group_safety(now, nodes, axes, groups, False))
 
 
-@njit(cache=True)
+@_part
 def _distinct(order, begin, end, rows, demand):
     """Distinct values of Y among rows that are sorted by it (section 5.4, case 1)."""
     if demand.view_y == ONE:
@@ -561,10 +594,10 @@ def _distinct(order, begin, end, rows, demand):
     return count
 
 
-@njit(cache=True)
+@_part
 def _margin(order, begin, end, rows, demand, room):
     """The least k - l over the sensitive values in the view."""
-    margin = demand.limits.min()
+    margin = _least(demand.limits, len(demand.limits))
     if rows.items.shape[1] == 0:
         return margin
     records = 0
@@ -583,7 +616,7 @@ def _margin(order, begin, end, rows, demand, room):
     return margin
 
 
-@njit(cache=True)
+@_part
 def _group_safety(now, nodes, axes, groups, multiply):
     """Safety that earlier releases with all join attributes in X contribute: that of the least safe match."""
     if len(groups.start) == 1:
@@ -609,7 +642,7 @@ def _group_safety(now, nodes, axes, groups, multiply):
     return safety
 
 
-@njit(cache=True, inline="always")
+@_part
 def _reaches(c, now, flags, nodes, cells):
     """Whether a cell matches the nodes of the columns of X."""
     if flags & cells.flags[c]:
@@ -621,7 +654,7 @@ def _reaches(c, now, flags, nodes, cells):
     return True
 
 
-@njit(cache=True)
+@_part
 def _least_linked(order, begin, end, now, rows, nodes, cells, demand, room):
     """The least number of distinct values of Y over the values on X that the rows are joined to.
 
@@ -672,7 +705,7 @@ def _least_linked(order, begin, end, now, rows, nodes, cells, demand, room):
     return least
 
 
-@njit(cache=True)
+@_part
 def _least_margin(order, begin, end, now, rows, nodes, cells, demand, room):
     """The least k - l over sensitive values and over the values on X that the rows are joined to (section 5.3)."""
     flags = np.uint64(0)
@@ -707,7 +740,7 @@ def _least_margin(order, begin, end, now, rows, nodes, cells, demand, room):
             for q in range(rows.items.shape[1]):
                 if rows.items[order[k], q] >= 0:
                     room.item_count[rows.items[order[k], q]] = 0
-    margin = demand.limits.min() if found else np.inf
+    margin = _least(demand.limits, len(demand.limits)) if found else np.inf
     for k in range(found):
         x = room.x_touched[k]
         for item in range(demand.linked):

@@ -29,6 +29,22 @@ MOST_COMBINATIONS = 200_000_000
 
 
 @dataclass(frozen=True)
+class Run:
+    """What specializing came to."""
+
+    in_cut: np.ndarray
+    """bool[nodes]: the nodes of the cuts."""
+    most_general: float
+    """Safety before the first specialization."""
+    safety: float
+    """Safety after the last one."""
+    specializations: int
+    """How many there were."""
+    safeties: np.ndarray
+    """float64: of each partition."""
+
+
+@dataclass(frozen=True)
 class Index:
     """All that the kernel is given, and what its axes are called."""
 
@@ -41,6 +57,17 @@ class Index:
     groups: kernel.Groups
     cells: kernel.Cells
     demand: kernel.Demand
+
+    def run(self, limit: int) -> Run:
+        """Specialize at most so many times."""
+        n = len(self.rows.weight)
+        work = kernel.make_work(self.rows, self.nodes, self.demand)
+        room = kernel.make_room(self.rows, self.nodes, self.used, self.cells, self.demand)
+        _, most_general, safety, done, partitions = kernel.specialize(
+            self.rows, self.nodes, self.used, self.axes, self.groups, self.cells, self.demand, work, room,
+            np.arange(n, dtype=np.int32), np.empty(n, np.int32), limit,
+        )  # fmt: skip
+        return Run(work.in_cut, float(most_general), float(safety), int(done), work.value[:partitions])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from anonymize.kernels import specialize as kernel
 from anonymize.sequential.index import build_index
 from anonymize.sequential.matching import Coded, Earlier
 
@@ -51,10 +50,6 @@ def linking(coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract: An
         Has `identifier`, `columns` and `principle`.
     """
     index = build_index(coded, earlier, contract)
-    n = len(index.rows.weight)
-    *_, safety, _, _, _, safeties = kernel.specialize(
-        index.rows, index.nodes, index.used, index.axes, index.groups, index.cells, index.demand,
-        np.arange(n, dtype=np.int32), np.empty(n, np.int32), 0,
-    )  # fmt: skip
-    broken = int(np.count_nonzero(safeties < index.demand.needed))
-    return Linking(float(safety), float(index.demand.needed), len(safeties), broken)
+    run = index.run(0)
+    broken = int(np.count_nonzero(run.safeties < index.demand.needed))
+    return Linking(run.safety, float(index.demand.needed), len(run.safeties), broken)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from anonymize.errors import NotEligible
-from anonymize.kernels import specialize as kernel
 from anonymize.sequential.index import Index, build_index
 from anonymize.sequential.matching import Coded, Earlier
 from anonymize.sequential.parameters import CategoryColumn, Sequential
@@ -66,18 +65,14 @@ def specialize(
     Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 5.1 to 5.4; star joins: section 7.
     """
     index = build_index(coded, earlier, contract)
-    n = len(index.rows.weight)
-    in_cut, _, most_general, safety, done, *_ = kernel.specialize(
-        index.rows, index.nodes, index.used, index.axes, index.groups, index.cells, index.demand,
-        np.arange(n, dtype=np.int32), np.empty(n, np.int32), limit,
-    )  # fmt: skip
-    if safety < index.demand.needed:
-        raise NotEligible(_why_not(most_general, index, contract.principle))
+    run = index.run(limit)
+    if run.safety < index.demand.needed:
+        raise NotEligible(_why_not(run.most_general, index, contract.principle))
     cuts, node = {}, {}
     for axis, name in enumerate(index.names):
         if not coded[name].fixed:
-            cuts[name], node[name] = _cut(axis, coded[name], index, in_cut)
-    return Specialized(cuts, node, int(done), float(most_general), float(safety))
+            cuts[name], node[name] = _cut(axis, coded[name], index, run.in_cut)
+    return Specialized(cuts, node, run.specializations, run.most_general, run.safety)
 
 
 def _cut(axis: int, column: Coded, index: Index, in_cut: np.ndarray) -> tuple[Cut, np.ndarray]:
