@@ -129,7 +129,7 @@ def join_attack(
     found = (
         _count_values(joined, on_x, tables, y, linked_values)
         if limits is None
-        else _confidences(joined, on_x, tables, limits)
+        else _confidences(joined, on_x, tables, limits, domains)
     )
     broken = found.filter("broken")
     keys = [column for column in found.columns if column not in ("found", "broken")]
@@ -315,9 +315,16 @@ def _count_values(
 
 
 def _confidences(
-    joined: pl.DataFrame, on_x: list[Any], tables: Sequence[_Read], limits: Mapping[str, float | Mapping[str, float]]
+    joined: pl.DataFrame,
+    on_x: list[Any],
+    tables: Sequence[_Read],
+    limits: Mapping[str, float | Mapping[str, float]],
+    domains: Domains,
 ) -> pl.DataFrame:
-    """For each value on X, the largest confidence in a sensitive value: `found`, `broken`."""
+    """For each value on X, the largest confidence in a sensitive value: `found`, `broken`.
+
+    A label that covers several leaves is nobody's value: to infer it infers none.
+    """
     totals = joined.group_by(on_x).agg(pl.col("weight").sum().alias("all"))
     keys = [column for column in totals.columns if column != "all"]
     worst = [totals.select(*keys, pl.lit(0.0).alias("found"), pl.lit(False).alias("broken"))]  # noqa: FBT003
@@ -329,6 +336,9 @@ def _confidences(
                 if isinstance(limit, Mapping)
                 else pl.lit(limit)
             )
+            if name in domains.hierarchies:
+                leaves = [path[0] for path in domains.hierarchies[name]]
+                allowed = pl.when(pl.col(column).is_in(leaves)).then(allowed)
             linked = (
                 joined.group_by(*on_x, column)
                 .agg(pl.col("weight").sum(), allowed.first().alias("limit"))
