@@ -46,7 +46,7 @@ class Domains:
     numbers: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Of numbers: the lowest and the highest there can be; whole numbers mean that all are."""
     inconsistent: Sequence[tuple[str, str, str, str]] = ()
-    """Column of the view, label, column of an earlier release, label: no person has both, nor what is below them."""
+    """Column of the view, column of an earlier release, a label of each: no person has both, nor what is below them."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def _matching(view: _Read, other: _Read, domains: Domains) -> pl.DataFrame:
             pairs = pairs.join(
                 possible.lazy(), left_on=[f"v_j_{name}", f"o_j_{name}"], right_on=["first", "second"], how="semi"
             )
-    for ours, label, theirs, other_label in domains.inconsistent:
+    for ours, theirs, label, other_label in domains.inconsistent:
         if ours in view.names and theirs in other.names:
             first = _below(label, domains.hierarchies.get(ours, ()))
             second = _below(other_label, domains.hierarchies.get(theirs, ()))

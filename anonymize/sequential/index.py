@@ -79,6 +79,8 @@ class _Part:
     """Its common columns."""
     hidden: set[str]
     """Join attributes of the view that X lacks."""
+    is_hidden: bool
+    """Whether X lacks join attributes, of the view or of the release: those of inconsistent pairs are among them."""
     own_x: list[str]
     common_x: list[str]
     y: list[str]
@@ -104,8 +106,8 @@ def build_index(coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract
     names = [name for name in coded if name in wanted.x]
     items = _Items(wanted) if wanted.requirement == "linkability" else None
     parts = [_part(one, coded, names, wanted, pairs) for one in earlier]
-    hidden = [part for part in parts if part.hidden and _matters(part, wanted)]
-    visible = [part for part in parts if not part.hidden and part.y]
+    hidden = [part for part in parts if part.is_hidden and _matters(part, wanted)]
+    visible = [part for part in parts if not part.is_hidden and part.y]
 
     view_items = _view_items(coded, wanted, items)
     groups = _groups(visible, names, wanted, pairs, items)
@@ -139,6 +141,7 @@ def _part(one: Earlier, coded: Mapping[str, Coded], names: list[str], wanted: Se
         one,
         joins,
         joining - set(names),
+        bool(joining - set(names)) or not pairs.joined_by(one) <= set(wanted.x),
         [name for name in one.own if name in wanted.x],
         [name for name in joins if name in wanted.x],
         y + ([one.record] if is_key else []),
@@ -520,7 +523,7 @@ def _partitions(
 def _history_bounds(
     part: _Part, histories: Mapping[str, Coded], lacking: list[str], pairs: Pairs
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    size = len(next(iter(histories.values())).codes)
+    size = len(next(iter(histories.values())).codes) if histories else 1
     names = [name for name in part.joins if name in lacking]
     ends = [histories[name].interval for name in names]
     flags = np.zeros(size, np.uint64)

@@ -286,6 +286,11 @@ class Pairs:
         return {ours for ours, _, theirs, _ in self.halves if theirs in earlier.names}
 
 
+    def joined_by(self, earlier: Earlier) -> set[str]:
+        """The columns of an earlier release that have a part in a pair."""
+        return {theirs for _, _, theirs, _ in self.halves if theirs in earlier.names}
+
+
 def unrelated(coded: Mapping[str, Coded], earlier: Earlier, pairs: Pairs) -> tuple[int, int]:
     """Records of the view that match no record of an earlier release, and the other way round.
 

@@ -272,6 +272,14 @@ def _faults_of_y(wanted: Sequential, columns: Mapping[str, Any], records: set[st
             for name in by_column
             if name not in wanted.y
         ]
+        named = {name: wanted.k[name] for name in by_column} or dict.fromkeys(wanted.y, wanted.k)
+        found += [
+            ("principle.k", f"{value} is no value of {name}: accepted are {', '.join(columns[name].labels)}")
+            for name, values in named.items()
+            if isinstance(columns.get(name), CategoryColumn)
+            for value in values
+            if value not in columns[name].labels
+        ]
     return found
 
 
@@ -289,6 +297,11 @@ def _faults_of_pairs(wanted: Sequential, columns: Mapping[str, Any]) -> list[tup
         found += [
             (where, f"{label} is no label of the hierarchy of {ours}") for label, _ in pairs if label not in nodes
         ]
+        if isinstance(columns.get(theirs), CategoryColumn):
+            nodes = set(category_taxonomy(columns[theirs].paths).labels)
+            found += [
+                (where, f"{label} is no label of the hierarchy of {theirs}") for _, label in pairs if label not in nodes
+            ]
     return found
 
 

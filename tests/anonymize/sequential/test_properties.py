@@ -80,8 +80,26 @@ def situations(draw):
     contract = view_contract(
         [{**DECLARED[name], "keep": name in kept} for name in names],
         requirement=requirement, x=x, y=y, k=k, previous=previous, information=information,
+        inconsistent=draw(impossible(rows, names, earlier_names)),
     )  # fmt: skip
     return rows, names, earlier, contract
+
+
+@st.composite
+def impossible(draw, rows, names, earlier_names):
+    """Inconsistent pairs that nobody in the population is an example of."""
+    pairs = {}
+    for ours, theirs in (("a", "c"), ("a", "d"), ("b", "a")):
+        if ours in names and any(theirs in columns for columns in earlier_names) and draw(st.booleans()):
+            label = draw(st.sampled_from(["a1", "a12", "a34"] if ours == "a" else ["b1", "b2"]))
+            other = draw(st.sampled_from(["a1", "a12"] if theirs == "a" else OWN[theirs]))
+            if not any(is_below(row[ours], label) and is_below(row[theirs], other) for row in rows):
+                pairs[f"{ours}:{theirs}"] = [[label, other]]
+    return pairs
+
+
+def is_below(value, label):
+    return value == label or any(path[0] == value and label in path for paths in PATHS.values() for path in paths)
 
 
 def as_view(rows, names):
@@ -228,7 +246,11 @@ def test_the_attack_finds_what_the_reference_finds(situation):
             Release(as_earlier(one), tuple(one[0]), previous.record)
             for one, previous in zip(earlier, wanted.previous, strict=True)
         ],
-        Domains(PATHS, {"n": DOMAIN}),
+        Domains(
+            PATHS,
+            {"n": DOMAIN},
+            [(*key.split(":"), *pair) for key, pairs in wanted.inconsistent.items() for pair in pairs],
+        ),
         wanted.x,
         wanted.y,
         linked_values=wanted.k if anonymity else None,
