@@ -1,7 +1,7 @@
-"""Sequential releases on Adult, as in section 6 of the paper: errors, distortion, time; and a million records.
+"""Sequential releases on Adult, as in section 6 of the paper: errors, distortion and time.
 
-`python -m benchmarks.sequential` prints the tables of docs/sequential.md; with `scale`, the time for large tables
-alone. Errors need scikit-learn; without it, distortion and time are measured.
+`python -m benchmarks.sequential` prints the tables of docs/sequential.md; with `scale`, the time for large
+tables alone. Errors need scikit-learn; without it, distortion and time are measured.
 
 Wang and Fung, Anonymizing Sequential Releases, KDD 2006, section 6.
 """
@@ -56,7 +56,8 @@ def read_adult(folder: Path) -> pl.DataFrame:
     rows = pl.concat(parts).with_columns(pl.all().str.strip_chars(" .")).drop_nulls()
     rows = rows.filter(pl.all_horizontal(pl.all() != "?"))
     return rows.select(
-        (pl.col(name).cast(pl.Int64) if short in NUMBERS else pl.col(name)).alias(short) for short, name in SHORT.items()
+        (pl.col(name).cast(pl.Int64) if short in NUMBERS else pl.col(name)).alias(short)
+        for short, name in SHORT.items()
     ).with_columns(pl.col("Class").str.to_uppercase())
 
 
@@ -70,7 +71,7 @@ def declare(folder: Path, name: str, *, keep: bool) -> dict[str, Any]:
     return {"name": name, "kind": "category", "hierarchy": paths, "keep": keep}
 
 
-def contract(folder: Path, names: Sequence[str], previous: bool, **principle: Any) -> View:  # noqa: FBT001
+def contract(folder: Path, names: Sequence[str], previous: bool, **principle: Any) -> View:
     """A view of columns, joined with T2 or with nothing."""
     kept = [name for name in names if name not in principle["x"]]
     return View.model_validate(
@@ -121,12 +122,14 @@ def features(rows: pl.DataFrame, names: Sequence[str], found: Specialized | None
             codes, ordered = rows[name].to_numpy(), True
         else:
             codes, ordered = rows[name].rank("dense").to_numpy().astype(np.int64) - 1, False
-        columns.append(codes[:, None].astype(np.float32) if ordered else np.eye(codes.max() + 1, dtype=np.float32)[codes])
+        columns.append(
+            codes[:, None].astype(np.float32) if ordered else np.eye(codes.max() + 1, dtype=np.float32)[codes]
+        )
     return np.hstack(columns)
 
 
 def error(rows: pl.DataFrame, names: Sequence[str], found: Specialized | None = None) -> float | None:
-    """The share of test rows that a tree learnt on the training rows gets wrong; None without scikit-learn."""
+    """The share of test rows that a tree learnt on the training rows gets wrong; None without sklearn."""
     try:
         from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415 - the benchmark's alone
     except ImportError:
@@ -168,9 +171,13 @@ def top_anonymity(names: Sequence[str], top: int) -> list[str]:
     return list(dict.fromkeys([*names[:top], *COMMON, *T2]))
 
 
-def anonymity(folder: Path, rows: pl.DataFrame, names: Sequence[str], tops: Sequence[int]) -> Iterator[dict[str, Any]]:
+def anonymity(
+    folder: Path, rows: pl.DataFrame, names: Sequence[str], tops: Sequence[int]
+) -> Iterator[dict[str, Any]]:
     """Section 6.1: averages over the thresholds."""
-    k_anonymous = [_measured(folder, rows, names, previous=False, k=k, x=list(names), y=["K1"]) for k in THRESHOLDS]
+    k_anonymous = [
+        _measured(folder, rows, names, previous=False, k=k, x=list(names), y=["K1"]) for k in THRESHOLDS
+    ]
     for top in tops:
         x = top_anonymity(names, top)
         ours = [_measured(folder, rows, names, previous=True, k=k, x=x, y=["K1"]) for k in THRESHOLDS]
@@ -189,10 +196,16 @@ def anonymity(folder: Path, rows: pl.DataFrame, names: Sequence[str], tops: Sequ
         }
 
 
-def _measured(folder: Path, rows: pl.DataFrame, names: Sequence[str], *, previous: bool, **principle: Any) -> dict[str, Any]:
-    """Errors of the view that is specialized for the class, distortion of the one specialized for distortion."""
-    for_class = contract(folder, names, previous, requirement="anonymity", information="class:Class", **principle)
-    for_all = contract(folder, names, previous, requirement="anonymity", information="distortion", **principle)
+def _measured(
+    folder: Path, rows: pl.DataFrame, names: Sequence[str], *, previous: bool, **principle: Any
+) -> dict[str, Any]:
+    """Errors of the view specialized for the class, distortion of the one specialized for distortion."""
+    for_class = contract(
+        folder, names, previous, requirement="anonymity", information="class:Class", **principle
+    )
+    for_all = contract(
+        folder, names, previous, requirement="anonymity", information="distortion", **principle
+    )
     classified, undistorted = run(rows, rows, for_class), run(rows, rows, for_all)
     categories, numbers = distortion(for_all, undistorted.found)
     return {
@@ -239,15 +252,19 @@ def rarer_half(values: pl.Series) -> list[str]:
     return counts[values.name].head(counts.height // 2).to_list()
 
 
-def enlarged(rows: pl.DataFrame, names: Sequence[str], x: Sequence[str], records: int, rng: np.random.Generator) -> pl.DataFrame:
-    """Variations of the records: some attributes of X are drawn anew, the others are inherited (section 6.1)."""
+def enlarged(
+    rows: pl.DataFrame, names: Sequence[str], x: Sequence[str], records: int, rng: np.random.Generator
+) -> pl.DataFrame:
+    """Variations of the records: some attributes of X are drawn anew, the others inherited (section 6.1)."""
     copies = rows.select(names)[np.resize(np.arange(rows.height), records)]
     varied = np.arange(records) >= rows.height
     new = {}
     for name in x:
         drawn = rng.choice(rows[name].unique().sort().to_numpy(), records)
         chosen = varied & (rng.random(records) < 0.5)
-        new[name] = pl.select(pl.when(pl.Series(chosen)).then(pl.Series(drawn)).otherwise(copies[name])).to_series()
+        new[name] = pl.select(
+            pl.when(pl.Series(chosen)).then(pl.Series(drawn)).otherwise(copies[name])
+        ).to_series()
     return copies.with_columns(values.alias(name) for name, values in new.items())
 
 
@@ -259,7 +276,9 @@ def scale(folder: Path, rows: pl.DataFrame, records: int) -> Iterator[dict[str, 
     for_y = big.with_columns(rows["M"][np.resize(np.arange(rows.height), records)].alias("M"))
     rare = dict.fromkeys(rarer_half(rows["M"]), 0.9)
     cases = {
-        "anonymity Top6, k = 40": (big, {"requirement": "anonymity", "k": 40, "x": top_anonymity(SET_A, 6), "y": ["K1"]}),
+        "anonymity Top6, k = 40": (
+            big, {"requirement": "anonymity", "k": 40, "x": top_anonymity(SET_A, 6), "y": ["K1"]},
+        ),
         "the same, Y = {K1, K2}": (
             big, {"requirement": "anonymity", "k": 40, "x": top_anonymity(SET_A, 6), "y": ["K1", "K2"]},
         ),
@@ -297,7 +316,7 @@ def _figure(name: str, value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
-        return f"{value:.1%}" if name.endswith("E") or name.endswith("(row)") else f"{value:.2f}"
+        return f"{value:.1%}" if name.endswith(("E", "(row)")) else f"{value:.2f}"
     return str(value)
 
 
@@ -308,16 +327,26 @@ def main() -> None:
         sys.exit(WHY_NOT)
     chosen = set(sys.argv[1:]) or {"A", "B", "linkability", "scale"}
     rows = read_adult(folder)
-    run(rows, rows, contract(folder, SET_A, True, requirement="anonymity", k=200, x=top_anonymity(SET_A, 3), y=["K1"]))
+    run(
+        rows,
+        rows,
+        contract(folder, SET_A, True, requirement="anonymity", k=200, x=top_anonymity(SET_A, 3), y=["K1"]),
+    )
     for name, names, tops in (("A", SET_A, (3, 4, 5, 6)), ("B", SET_B, (3, 4, 5, 6, 7))):
         rest = [column for column in names if column not in COMMON]
         if name in chosen or "linkability" in chosen:
             base = [{"BLE": error(rows, names), "RJE": error(rows, rest), "records": rows.height}]
             show(f"Set {name}", iter(base))
         if name in chosen:
-            show(f"(X, Y)-anonymity, Set {name}: averages over k = 40 … 200", anonymity(folder, rows, names, tops))
+            show(
+                f"(X, Y)-anonymity, Set {name}: averages over k = 40 … 200",
+                anonymity(folder, rows, names, tops),
+            )
         if "linkability" in chosen:
-            show(f"(X, Y)-linkability, Set {name}: averages over k = 10 … 90 %", linkability(folder, rows, names))
+            show(
+                f"(X, Y)-linkability, Set {name}: averages over k = 10 … 90 %",
+                linkability(folder, rows, names),
+            )
     if "scale" in chosen:
         for records in (200_000, 1_000_000):
             show(f"{records} records per table", scale(folder, rows, records))

@@ -1,7 +1,7 @@
 """The join attack: a published view is joined with every earlier release, and what the join links is counted.
 
-The join is executed, on distinct rows with their multiplicities. Where it is too large, the adversary begins with the
-rarest values on X of the view, which are the most at risk, and goes on as far as there is room.
+The join is executed, on distinct rows with their multiplicities. Where it is too large, the adversary begins
+with the rarest values on X of the view, which are the most at risk, and goes on as far as there is room.
 
 Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 1.1, 3.1 and 7.
 """
@@ -29,8 +29,8 @@ class Release:
     """A published table as an adversary has it."""
 
     rows: pl.DataFrame
-    """`column_0`, `column_1`, …: labels or values; or `column_0_low`, `column_0_high`, closed on both ends. With
-    `records`, a row stands for so many records."""
+    """`column_0`, `column_1`, …: labels or values; or `column_0_low`, `column_0_high`, closed on both ends.
+    With `records`, a row stands for so many records."""
     names: tuple[str, ...]
     """What the columns are called; columns of one name in two releases are the same attribute."""
     record: str | None = None
@@ -46,7 +46,8 @@ class Domains:
     numbers: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Of numbers: the lowest and the highest there can be; whole numbers mean that all are."""
     inconsistent: Sequence[tuple[str, str, str, str]] = ()
-    """Column of the view, column of an earlier release, a label of each: no person has both, nor what is below them."""
+    """Column of the view, column of an earlier release, a label of each: no person has both, nor what is
+    below them."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,12 @@ class JoinAttack:
     """The number or confidence that was promised; None where each sensitive value has its own."""
 
     def finding(self) -> pl.DataFrame:
-        """`promise`, `people`, `broken`, `undecided`, `found`, `required`, `holds`: one row, as other attacks have."""
+        """One row: `promise`, `people`, `broken`, `undecided`, `found`, `required`, `holds`."""
         found = self.linked_values if self.linkability is None else self.linkability
         row = (JOIN, self.people, self.broken, self.undecided, found, self.required, self.broken_values == 0)
         types = {
-            "promise": pl.String, "people": pl.Int64, "broken": pl.Int64, "undecided": pl.Int64, "found": pl.Float64,
-            "required": pl.Float64, "holds": pl.Boolean,
+            "promise": pl.String, "people": pl.Int64, "broken": pl.Int64, "undecided": pl.Int64,
+            "found": pl.Float64, "required": pl.Float64, "holds": pl.Boolean,
         }  # fmt: skip
         return pl.DataFrame([row], schema=types, orient="row")
 
@@ -109,7 +110,8 @@ def join_attack(
     linked_values
         If (X, Y)-anonymity was promised: its k.
     limits
-        If (X, Y)-linkability was promised: for each column of Y its k, or one for each of its sensitive values.
+        If (X, Y)-linkability was promised: for each column of Y its k, or one for each of its sensitive
+        values.
     most_rows
         Room for the join.
     """
@@ -117,7 +119,9 @@ def join_attack(
     tables += [_read(one, str(i), domains, x, y) for i, one in enumerate(earlier, 1)]
     people = tables[0].rows[RECORDS].sum()
     pairs = [_matching(tables[0], one, domains) for one in tables[1:]]
-    in_all = reduce(lambda rows, pair: rows.join(pair.select("key").unique(), on="key", how="semi"), pairs, tables[0].rows)
+    in_all = reduce(
+        lambda rows, pair: rows.join(pair.select("key").unique(), on="key", how="semi"), pairs, tables[0].rows
+    )
     chosen, records = _affordable(in_all, tables, pairs, most_rows)
     joined = chosen
     for table, pair in zip(tables[1:], pairs, strict=True):
@@ -133,9 +137,11 @@ def join_attack(
     )
     broken = found.filter("broken")
     keys = [column for column in found.columns if column not in ("found", "broken")]
-    suspects = chosen.join(broken.select(own).unique(), on=own, how="semi") if (
-        own := [key for key in keys if key.startswith("x0_")]
-    ) else chosen.head(broken.height and chosen.height)
+    suspects = (
+        chosen.join(broken.select(own).unique(), on=own, how="semi")
+        if (own := [key for key in keys if key.startswith("x0_")])
+        else chosen.head(broken.height and chosen.height)
+    )
     extreme = found["found"].min() if limits is None else found["found"].max()
     plain = None if limits is None else {limit for limit in limits.values() if not isinstance(limit, Mapping)}
     return JoinAttack(
@@ -153,7 +159,7 @@ def join_attack(
 
 @dataclass(frozen=True)
 class _Read:
-    """A table reduced to what matters: `x<i>_<name>`, `y<i>_<name>`, `records`, `key` (of its join values)."""
+    """A table reduced to what matters: `x<i>_<name>`, `y<i>_<name>`, `records`, `key` of join values."""
 
     number: str
     rows: pl.DataFrame
@@ -166,15 +172,17 @@ class _Read:
 
 
 def _read(release: Release, number: str, domains: Domains, x: Sequence[str], y: Sequence[str]) -> _Read:
-    """Columns by role. Everything that is in a join is kept as text or, for numbers, as a half-open interval."""
+    """Columns by role: join values as text, or as half-open intervals for numbers."""
     columns, joins = {}, {}
     for position, name in enumerate(release.names):
         if name in domains.numbers:
             low, high = _intervals(release.rows, position, domains.numbers[name])
             joins |= {f"j_{name}_low": low, f"j_{name}_high": high}
             text = pl.select(pl.format("{}|{}", low, high)).to_series()
-            plain = f"column_{position}"
-            exact = release.rows[plain].cast(pl.String) if plain in release.rows.columns else text
+            one = pl.Series([_after(start, domains.numbers[name]) for start in low], dtype=pl.Float64) >= high
+            whole = all(isinstance(end, int) for end in domains.numbers[name])
+            digits = (low.cast(pl.Int64) if whole else low).cast(pl.String)
+            exact = pl.select(pl.when(one).then(digits).otherwise(text)).to_series()
         else:
             text = exact = _text(release.rows, position)
             joins[f"j_{name}"] = text
@@ -183,17 +191,29 @@ def _read(release: Release, number: str, domains: Domains, x: Sequence[str], y: 
         if name in y:
             columns[f"y{number}_{name}"] = exact
     has_records = release.record is not None and release.record in y
-    weights = release.rows[RECORDS] if RECORDS in release.rows.columns else pl.repeat(1, release.rows.height, eager=True)
+    weights = (
+        release.rows[RECORDS]
+        if RECORDS in release.rows.columns
+        else pl.repeat(1, release.rows.height, eager=True)
+    )
     table = pl.DataFrame({**columns, **joins, RECORDS: weights.cast(pl.Int64)})
     if has_records:  # each record is a value on Y of its own
-        table = table.select(pl.exclude(RECORDS).repeat_by(RECORDS).explode()) if RECORDS in release.rows.columns else table
+        table = (
+            table.select(pl.exclude(RECORDS).repeat_by(RECORDS).explode())
+            if RECORDS in release.rows.columns
+            else table
+        )
         table = table.with_columns(
             pl.int_range(pl.len()).cast(pl.String).alias(f"y{number}_"), pl.lit(1, pl.Int64).alias(RECORDS)
         )
     distinct = [column for column in table.columns if column != RECORDS]
     table = table.group_by(distinct).agg(pl.col(RECORDS).sum()) if distinct else table
     keys = table.select(list(joins)).unique().with_row_index("key")
-    rows = table.join(keys, on=list(joins), nulls_equal=True) if joins else table.with_columns(pl.lit(0, pl.UInt32).alias("key"))
+    rows = (
+        table.join(keys, on=list(joins), nulls_equal=True)
+        if joins
+        else table.with_columns(pl.lit(0, pl.UInt32).alias("key"))
+    )
     return _Read(
         number,
         rows.drop(list(joins)),
@@ -221,7 +241,9 @@ def _intervals(rows: pl.DataFrame, position: int, domain: tuple[float, float]) -
     labels = rows[plain].cast(pl.String)
     distinct = labels.unique()
     read = [_interval(label, domain) for label in distinct]
-    low, high = (labels.replace_strict(distinct, [one[i] for one in read], return_dtype=pl.Float64) for i in (0, 1))
+    low, high = (
+        labels.replace_strict(distinct, [one[i] for one in read], return_dtype=pl.Float64) for i in (0, 1)
+    )
     return low, high
 
 
@@ -238,23 +260,34 @@ def _interval(label: str, domain: tuple[float, float]) -> tuple[float, float]:
 
 def _after(number: float, domain: tuple[float, float]) -> float:
     """The end of the half-open interval whose last number this is."""
-    return number + 1 if isinstance(domain[0], int) and isinstance(domain[1], int) else math.nextafter(number, math.inf)
+    return (
+        number + 1
+        if isinstance(domain[0], int) and isinstance(domain[1], int)
+        else math.nextafter(number, math.inf)
+    )
 
 
 def _matching(view: _Read, other: _Read, domains: Domains) -> pl.DataFrame:
     """`key` of the view and `other` of an earlier release: join values that one person may have."""
-    pairs = view.keys.rename({column: f"v_{column}" for column in view.keys.columns}).join(
-        other.keys.rename({column: f"o_{column}" for column in other.keys.columns}), how="cross"
-    ).lazy()
+    pairs = (
+        view.keys.rename({column: f"v_{column}" for column in view.keys.columns})
+        .join(other.keys.rename({column: f"o_{column}" for column in other.keys.columns}), how="cross")
+        .lazy()
+    )
     for name in set(view.names) & set(other.names):
         if name in domains.numbers:
             low, high = f"j_{name}_low", f"j_{name}_high"
-            pairs = pairs.filter(pl.col(f"v_{low}") < pl.col(f"o_{high}"), pl.col(f"o_{low}") < pl.col(f"v_{high}"))
+            pairs = pairs.filter(
+                pl.col(f"v_{low}") < pl.col(f"o_{high}"), pl.col(f"o_{low}") < pl.col(f"v_{high}")
+            )
         else:
             paths = domains.hierarchies.get(name, ())
             possible = _possible(view.keys[f"j_{name}"], other.keys[f"j_{name}"], paths)
             pairs = pairs.join(
-                possible.lazy(), left_on=[f"v_j_{name}", f"o_j_{name}"], right_on=["first", "second"], how="semi"
+                possible.lazy(),
+                left_on=[f"v_j_{name}", f"o_j_{name}"],
+                right_on=["first", "second"],
+                how="semi",
             )
     for ours, theirs, label, other_label in domains.inconsistent:
         if ours in view.names and theirs in other.names:
@@ -279,18 +312,24 @@ def _possible(first: pl.Series, second: pl.Series, paths: Sequence[Sequence[str]
 
 def _below(label: str, paths: Sequence[Sequence[str]]) -> list[str]:
     """A label and all below it."""
-    return sorted({label, *(node for path in paths if label in path for node in path[: list(path).index(label)])})
+    return sorted(
+        {label, *(node for path in paths if label in path for node in path[: list(path).index(label)])}
+    )
 
 
 def _affordable(
     rows: pl.DataFrame, tables: Sequence[_Read], pairs: Sequence[pl.DataFrame], most_rows: int
 ) -> tuple[pl.DataFrame, int]:
-    """The view's rows whose join fits, all of one value on X together, the rarest first; records of the whole join."""
+    """The view's rows whose join fits, the rarest values on X first; records of the whole join."""
     sized = rows.with_columns(pl.lit(1, pl.Int64).alias("wide"), pl.lit(1, pl.Int64).alias("deep"))
     for table, pair in zip(tables[1:], pairs, strict=True):
-        sizes = table.rows.group_by("key").agg(pl.len().cast(pl.Int64).alias("n"), pl.col(RECORDS).sum().alias("m"))
+        sizes = table.rows.group_by("key").agg(
+            pl.len().cast(pl.Int64).alias("n"), pl.col(RECORDS).sum().alias("m")
+        )
         reach = pair.join(sizes, left_on="other", right_on="key").group_by("key").agg(pl.col("n", "m").sum())
-        sized = sized.join(reach, on="key").with_columns(pl.col("wide") * pl.col("n"), pl.col("deep") * pl.col("m"))
+        sized = sized.join(reach, on="key").with_columns(
+            pl.col("wide") * pl.col("n"), pl.col("deep") * pl.col("m")
+        )
         sized = sized.drop("n", "m")
     records = int(sized.select((pl.col("deep") * pl.col(RECORDS)).sum()).item())
     if sized["wide"].sum() <= most_rows:
@@ -323,11 +362,11 @@ def _confidences(
 ) -> pl.DataFrame:
     """For each value on X, the largest confidence in a sensitive value: `found`, `broken`.
 
-    A label that covers several leaves is nobody's value: to infer it infers none.
+    A label that covers several leaves or numbers is nobody's value: to infer it infers none.
     """
     totals = joined.group_by(on_x).agg(pl.col("weight").sum().alias("all"))
     keys = [column for column in totals.columns if column != "all"]
-    worst = [totals.select(*keys, pl.lit(0.0).alias("found"), pl.lit(False).alias("broken"))]  # noqa: FBT003
+    worst = [totals.select(*keys, pl.lit(0.0).alias("found"), pl.lit(False).alias("broken"))]
     for table in tables:
         for name in table.y:
             limit, column = limits[name], f"y{table.number}_{name}"
@@ -339,6 +378,8 @@ def _confidences(
             if name in domains.hierarchies:
                 leaves = [path[0] for path in domains.hierarchies[name]]
                 allowed = pl.when(pl.col(column).is_in(leaves)).then(allowed)
+            if name in domains.numbers:
+                allowed = pl.when(~pl.col(column).str.contains("|", literal=True)).then(allowed)
             linked = (
                 joined.group_by(*on_x, column)
                 .agg(pl.col("weight").sum(), allowed.first().alias("limit"))

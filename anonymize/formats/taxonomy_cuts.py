@@ -1,7 +1,7 @@
 """Taxonomy cuts: a view whose columns hold the labels of their cuts, or values as they are.
 
-`view.parquet` has a row for each record. `cuts.json`, beside the manifest, lists the nodes of each cut, so that a
-reader knows which values a label stands for, and which labels there might have been.
+`view.parquet` has a row for each record. `cuts.json`, beside the manifest, lists the nodes of each cut, so
+that a reader knows which values a label stands for, and which labels there might have been.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ CUTS_SCHEMA = {
     "high": pl.Float64,
     "records": pl.Int64,
 }
-"""The cuts as a table: the column's position, the node's position in its cut, label, half-open interval of codes."""
+"""The cuts as a table: the column's position, the node's position in its cut, label, half-open interval of
+codes."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class PublishedView:
     """A view, ready to be published."""
 
     view: pl.DataFrame
-    """One row per record, sorted by all columns, each in its own order: that of the cut, hierarchy or numbers."""
+    """One row per record, sorted by all columns, each in its own order: that of the cut, hierarchy or
+    numbers."""
     group_id: np.ndarray
     """int64[N]: records with the same generalized values are a group; groups are numbered by their values."""
 
@@ -74,7 +76,7 @@ def publish_view(columns: Sequence[ViewColumn]) -> PublishedView:
 
 
 def _sort_key(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
-    """One number for each record that sorts as its codes do; the codes themselves where numbers are too small."""
+    """One number for each record that sorts as its codes do; the codes where numbers are too small."""
     if sum(np.log2(max(size, 1)) for size in sizes) >= 62:
         return np.vstack(codes)
     key = np.zeros(len(codes[0]), np.int64)

@@ -7,7 +7,7 @@ required of the join, a value x on X is as safe as a number says, the larger the
 safe as its least safe value: the number of distinct values of Y, or k - l for the linkability l.
 """
 
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -20,43 +20,170 @@ CLASS, DISTORTION, DISCERNIBILITY = 0, 1, 2
 # Only the loop itself is called from Python: without wrappers, its parts compile in a fraction of the time.
 _part = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 
-Rows = namedtuple("Rows", "codes weight y history items")
-Rows.__doc__ = """Distinct rows of the view.
 
-codes int32[n, A], weight int64[n] (records), y int32[n], history int32[n], items int32[n, Q] (-1: none).
-"""
-Nodes = namedtuple("Nodes", "axis first children lo hi low high flags route")
-Nodes.__doc__ = """Nodes of all taxonomies; the children of a node are `first`, `first + 1`, ….
+class Rows(NamedTuple):
+    """Distinct rows of the view, sorted so that equal values of Y are neighbours."""
 
-lo, hi int32: codes covered, half-open; low, high float64: the same as it is published, half-open;
-flags uint64: the inconsistent pairs it is one half of; route int32: where its row in `Axes.routes` begins, -1
-where a node is split by a point.
-"""
-Axes = namedtuple("Axes", "roots forced numeric discrete joins values tallies at width routes")
-Axes.__doc__ = """The columns of X in the view: root node, whether it is published as it is, whether it is numeric,
-whole-number, a join attribute; `values` and `tallies` (records by class, cumulated) of axis a begin at `at[a]`."""
-Groups = namedtuple("Groups", "start low high flags safety")
-Groups.__doc__ = """Join groups of earlier releases whose join attributes are all in X, release after release.
+    codes: np.ndarray
+    """int32[n, A]: the value of each column of X."""
+    weight: np.ndarray
+    """int64[n]: records."""
+    y: np.ndarray
+    """int32[n]: value on Y."""
+    history: np.ndarray
+    """int32[n]: values of the join attributes that X lacks."""
+    items: np.ndarray
+    """int32[n, Q]: sensitive value in each column of Y, -1 for none."""
 
-Groups of release r: start[r] … start[r + 1] - 1, the least safe first; `low`, `high` [g, A].
-"""
-Cells = namedtuple("Cells", "start listed low high flags x stamp rows items bound names")
-Cells.__doc__ = """Partitions of earlier releases with join attributes that X lacks, by what they match of those.
 
-Those that match history h: listed[start[h]:start[h + 1]]; `low`, `high` [c, V]; bound int32[V]: the axis of each;
-x: value on X; stamp: value on (X, Y); names int32[2]: how many x and stamps there are.
-"""
-Demand = namedtuple("Demand", "kind view_y by_history limits needed information prunes linked")
-Demand.__doc__ = """What is required: kind, `view_y`, the runs that `stamp` counts within, limits float64[items], …"""
+class Nodes(NamedTuple):
+    """Nodes of all taxonomies; the children of a node are `first`, `first + 1`, …."""
 
-Work = namedtuple(
-    "Work", "start stop node link_next link_head value whole spread after in_cut is_open gain safe_after opened"
-)
-Room = namedtuple("Room", "children place begin touched x_count x_touched stamp run item_count by_item now")
+    axis: np.ndarray
+    """int32: the column."""
+    first: np.ndarray
+    """int32: the first child."""
+    children: np.ndarray
+    """int32: how many there are."""
+    lo: np.ndarray
+    """int32: the first code covered."""
+    hi: np.ndarray
+    """int32: the code after the last one."""
+    low: np.ndarray
+    """float64: where the published interval begins."""
+    high: np.ndarray
+    """float64: where it ends, half-open."""
+    flags: np.ndarray
+    """uint64: the inconsistent pairs that a node is one half of."""
+    route: np.ndarray
+    """int32: where its row in `Axes.routes` begins; -1 where a node is split by a point."""
+
+
+class Axes(NamedTuple):
+    """The columns of X in the view."""
+
+    roots: np.ndarray
+    """int32: root node."""
+    forced: np.ndarray
+    """bool: published as it is."""
+    numeric: np.ndarray
+    """bool: split at points."""
+    discrete: np.ndarray
+    """bool: whole numbers."""
+    joins: np.ndarray
+    """bool: a join attribute."""
+    values: np.ndarray
+    """float64: the values of axis a's codes from `at[a]` on."""
+    tallies: np.ndarray
+    """int64[., classes]: records with smaller codes by class, from `at[a]` on."""
+    at: np.ndarray
+    """int64."""
+    width: np.ndarray
+    """float64: the domain's."""
+    routes: np.ndarray
+    """int32: which child covers each code of a node."""
+
+
+class Groups(NamedTuple):
+    """Join keys of earlier releases whose join attributes are all in X, release after release."""
+
+    start: np.ndarray
+    """int64: those of release r are start[r] … start[r + 1] - 1, the least safe first."""
+    low: np.ndarray
+    """float64[g, A]."""
+    high: np.ndarray
+    """float64[g, A]."""
+    flags: np.ndarray
+    """uint64[g]."""
+    safety: np.ndarray
+    """float64[g]: of the least safe value on X."""
+
+
+class Cells(NamedTuple):
+    """Partitions of earlier releases with join attributes that X lacks."""
+
+    start: np.ndarray
+    """int64: those that match history h are listed[start[h]:start[h + 1]]."""
+    listed: np.ndarray
+    """int32."""
+    low: np.ndarray
+    """float64[c, V]: of the join attributes in X."""
+    high: np.ndarray
+    """float64[c, V]."""
+    flags: np.ndarray
+    """uint64[c]."""
+    x: np.ndarray
+    """int32[c]: value on X."""
+    stamp: np.ndarray
+    """int32[c]: value on (X, Y)."""
+    rows: np.ndarray
+    """int64[c]: records, or what a value on Y counts."""
+    items: np.ndarray
+    """int32[c, Q]: sensitive values, -1 for none."""
+    bound: np.ndarray
+    """int32[V]: the axis of each join attribute."""
+    names: np.ndarray
+    """int32[2]: how many x and stamps there are."""
+
+
+class Demand(NamedTuple):
+    """What is required."""
+
+    kind: int
+    """ANONYMITY or LINKABILITY."""
+    view_y: int
+    """ONE, KEY or CODE."""
+    by_history: bool
+    """Whether values on Y are counted within histories (cases 2 to 4)."""
+    limits: np.ndarray
+    """float64: k of each sensitive value."""
+    needed: float
+    """The least safety there may be."""
+    information: int
+    """CLASS, DISTORTION or DISCERNIBILITY."""
+    prunes: bool
+    """Whether a candidate that is not valid never will be."""
+    linked: int
+    """How many sensitive values there are."""
+
+
+class Work(NamedTuple):
+    """Partitions, with their nodes and links, and what is known of nodes."""
+
+    start: np.ndarray
+    stop: np.ndarray
+    node: np.ndarray
+    link_next: np.ndarray
+    link_head: np.ndarray
+    value: np.ndarray
+    whole: np.ndarray
+    spread: np.ndarray
+    after: np.ndarray
+    in_cut: np.ndarray
+    is_open: np.ndarray
+    gain: np.ndarray
+    safe_after: np.ndarray
+    opened: np.ndarray
+
+
+class Room(NamedTuple):
+    """Space to count in."""
+
+    children: np.ndarray
+    place: np.ndarray
+    begin: np.ndarray
+    touched: np.ndarray
+    x_count: np.ndarray
+    x_touched: np.ndarray
+    stamp: np.ndarray
+    run: np.ndarray
+    item_count: np.ndarray
+    by_item: np.ndarray
+    now: np.ndarray
 
 
 def make_work(rows, nodes, demand):
-    """The partitions (the view as one of them) and what is known of the nodes, before anything is specialized."""
+    """The view as one partition, and what is known of the nodes, before anything is specialized."""
     n, width = rows.codes.shape
     return Work(
         start=np.zeros(n, np.int64),
@@ -141,11 +268,11 @@ def specialize(rows, nodes, used, axes, groups, cells, demand, work, room, order
     for a in range(width):
         if axes.forced[a]:
             partitions = _split(
-                np.int64(axes.roots[a]), np.int64(a), partitions, rows, nodes, axes, order, buffer, start, stop, node,
-                link_head, link_next, in_cut, whole, room,
+                np.int64(axes.roots[a]), np.int64(a), partitions, rows, nodes, axes, order, buffer, start,
+                stop, node, link_head, link_next, in_cut, whole, room,
             )  # fmt: skip
     for p in range(partitions):
-        value[p] = _safety(order, start[p], stop[p], node[p], rows, nodes, axes, groups, cells, demand, room)
+        value[p] = _safety(order, start[p], stop[p], node[p], rows, nodes, groups, cells, demand, room)
     current = _least(value, partitions)
     most_general = current
     if current < demand.needed:
@@ -160,13 +287,15 @@ def specialize(rows, nodes, used, axes, groups, cells, demand, work, room, order
         for a in range(width):
             if is_open[node[p, a]]:
                 _assess(
-                    np.int64(p), np.int64(a), order, buffer, start, stop, node, rows, nodes, axes, groups, cells, demand, room,
-                    value, after, spread, safe_after, gain,
+                    np.int64(p), np.int64(a), order, buffer, start, stop, node, rows, nodes, axes, groups,
+                    cells, demand, room, value, after, spread, safe_after, gain,
                 )  # fmt: skip
 
     while done < limit:
         if not demand.prunes:
-            _look_again(partitions, node, value, after, is_open, safe_after, link_head, link_next, opened, candidates)
+            _look_again(
+                partitions, node, value, after, is_open, safe_after, link_head, link_next, opened, candidates
+            )
         winner, best, left = np.int64(-1), -1.0, np.int64(0)
         for c in range(candidates):
             v = np.int64(opened[c])
@@ -200,7 +329,6 @@ def specialize(rows, nodes, used, axes, groups, cells, demand, work, room, order
                     if is_open[node[p, b]]:
                         gain[node[p, b]] -= spread[p, b]
                 p = np.int64(link_next[p, a])
-        before = partitions
         partitions = _split(
             winner, a, partitions, rows, nodes, axes, order, buffer, start, stop, node, link_head, link_next,
             in_cut, whole, room,
@@ -214,15 +342,15 @@ def specialize(rows, nodes, used, axes, groups, cells, demand, work, room, order
             p = np.int64(link_head[child])
             while p >= 0:
                 value[p] = _safety(
-                    order, start[p], stop[p], node[p], rows, nodes, axes, groups, cells, demand, room
+                    order, start[p], stop[p], node[p], rows, nodes, groups, cells, demand, room
                 )
                 # A partition whose records all went to one child is what it was, but for the winner's column.
                 as_before = whole[p] and not axes.joins[a] and demand.information != DISCERNIBILITY
                 for b in range(width):
                     if is_open[node[p, b]] and (b == a or not as_before):
                         _assess(
-                            p, np.int64(b), order, buffer, start, stop, node, rows, nodes, axes, groups, cells, demand,
-                            room, value, after, spread, safe_after, gain,
+                            p, np.int64(b), order, buffer, start, stop, node, rows, nodes, axes, groups,
+                            cells, demand, room, value, after, spread, safe_after, gain,
                         )  # fmt: skip
                 p = np.int64(link_next[p, a])
         if demand.prunes:
@@ -264,7 +392,9 @@ def unmatched(first_low, first_high, first_flags, second_low, second_high, secon
         # Neighbours often match the same row, so the search begins where the last one ended.
         for step in range(len(second_low)):
             k = (hint + step) % len(second_low)
-            if _match(first_low[i], first_high[i], first_flags[i], second_low[k], second_high[k], second_flags[k]):
+            if _match(
+                first_low[i], first_high[i], first_flags[i], second_low[k], second_high[k], second_flags[k]
+            ):
                 alone_first[i] = False
                 alone_second[k] = False
                 hint = k
@@ -274,7 +404,9 @@ def unmatched(first_low, first_high, first_flags, second_low, second_high, secon
             continue
         for step in range(len(first_low)):
             i = (hint + step) % len(first_low)
-            if _match(first_low[i], first_high[i], first_flags[i], second_low[k], second_high[k], second_flags[k]):
+            if _match(
+                first_low[i], first_high[i], first_flags[i], second_low[k], second_high[k], second_flags[k]
+            ):
                 alone_second[k] = False
                 hint = i
                 break
@@ -298,7 +430,9 @@ def matches(first_low, first_high, first_flags, second_low, second_high, second_
     for i in range(len(first_low)):
         at = start[i]
         for k in range(len(second_low)):
-            if _match(first_low[i], first_high[i], first_flags[i], second_low[k], second_high[k], second_flags[k]):
+            if _match(
+                first_low[i], first_high[i], first_flags[i], second_low[k], second_high[k], second_flags[k]
+            ):
                 listed[at] = k
                 at += 1
     return start, listed
@@ -324,7 +458,7 @@ def _child(v, code, nodes, axes):
 
 @_part
 def _by_child(order, buffer, begin, end, v, rows, nodes, axes, room):
-    """Write rows order[begin:end] into the buffer child by child, in their order; `room.begin` tells where."""
+    """Write rows order[begin:end] into the buffer child by child, each from `room.begin` on."""
     a = np.int64(nodes.axis[v])
     found = np.int64(0)
     for i in range(begin, end):
@@ -350,7 +484,8 @@ def _by_child(order, buffer, begin, end, v, rows, nodes, axes, room):
 
 @_part
 def _split(
-    v, a, partitions, rows, nodes, axes, order, buffer, start, stop, node, link_head, link_next, in_cut, whole, room
+    v, a, partitions, rows, nodes, axes, order, buffer, start, stop, node, link_head, link_next, in_cut,
+    whole, room,
 ):  # fmt: skip
     """Specialize a node in every partition on its link; the number of partitions afterwards."""
     p = np.int64(link_head[v])
@@ -387,8 +522,8 @@ def _split(
 
 @_part
 def _assess(
-    p, a, order, buffer, start, stop, node, rows, nodes, axes, groups, cells, demand, room, value, after, spread,
-    safe_after, gain,
+    p, a, order, buffer, start, stop, node, rows, nodes, axes, groups, cells, demand, room, value, after,
+    spread, safe_after, gain,
 ):  # fmt: skip
     """Count what specializing a partition's node of column a would leave, and gain, in this partition."""
     v = np.int64(node[p, a])
@@ -402,7 +537,16 @@ def _assess(
         for k in range(found):
             room.now[a] = nodes.first[v] + room.touched[k]
             child = _safety(
-                buffer, room.begin[k], room.begin[k + 1], room.now, rows, nodes, axes, groups, cells, demand, room
+                buffer,
+                room.begin[k],
+                room.begin[k + 1],
+                room.now,
+                rows,
+                nodes,
+                groups,
+                cells,
+                demand,
+                room,
             )
             safe = min(safe, child)
     safe_after[v] = min(safe_after[v], safe)
@@ -421,9 +565,15 @@ def _assess(
 
 
 @_part
-def _look_again(partitions, node, value, after, is_open, safe_after, link_head, link_next, opened, candidates):
-    """Safety of the release after each candidate, counted over all partitions: for joins that may drop values."""
-    least, second, least_node = np.zeros(node.shape[1]), np.zeros(node.shape[1]), np.zeros(node.shape[1], np.int64)
+def _look_again(
+    partitions, node, value, after, is_open, safe_after, link_head, link_next, opened, candidates
+):
+    """Safety after each candidate, counted over all partitions: for joins that may drop values."""
+    least, second, least_node = (
+        np.zeros(node.shape[1]),
+        np.zeros(node.shape[1]),
+        np.zeros(node.shape[1], np.int64),
+    )
     own = np.zeros(len(is_open))
     for v in range(len(own)):
         own[v] = np.inf
@@ -501,7 +651,7 @@ def _open(v, used, nodes, axes, demand, gain, is_open):
 
 @_part
 def _best_point(v, nodes, axes, demand):
-    """The gain and the first code of the upper half of the best binary split; of equals, the most even one."""
+    """Gain of the best binary split, and its upper half's first code; of equals, the most even one."""
     a = np.int64(nodes.axis[v])
     lo, hi = np.int64(nodes.lo[v]), np.int64(nodes.hi[v])
     tallies = axes.tallies
@@ -515,7 +665,11 @@ def _best_point(v, nodes, axes, demand):
             below += tallies[at + s, c] - tallies[at + lo, c]
         above = records - below
         if demand.information == CLASS:
-            gained = whole - below / records * _entropy(axes, a, lo, s) - above / records * _entropy(axes, a, s, hi)
+            gained = (
+                whole
+                - below / records * _entropy(axes, a, lo, s)
+                - above / records * _entropy(axes, a, s, hi)
+            )
             gained = max(gained, 0.0)
         elif demand.information == DISTORTION:
             point = (axes.values[at + s - 1] + axes.values[at + s]) / 2
@@ -564,19 +718,19 @@ def _entropy(axes, a, lo, hi):
 
 
 @_part
-def _safety(order, begin, end, now, rows, nodes, axes, groups, cells, demand, room):
-    """Safety of the values on X that the rows order[begin:end], under the nodes `now`, are part of in the join."""
+def _safety(order, begin, end, now, rows, nodes, groups, cells, demand, room):
+    """Safety of the values on X that rows order[begin:end] are part of in the join, under the nodes `now`."""
     if demand.kind == ANONYMITY:
         if len(cells.start) > 1:
             least = _least_linked(order, begin, end, now, rows, nodes, cells, demand, room)
         else:
             least = _distinct(order, begin, end, rows, demand)
-        return least * _group_safety(now, nodes, axes, groups, True)
+        return least * _group_safety(now, nodes, groups, True)
     if len(cells.start) > 1:
         least = _least_margin(order, begin, end, now, rows, nodes, cells, demand, room)
     else:
         least = _margin(order, begin, end, rows, demand, room)
-    return min(least, _group_safety(now, nodes, axes, groups, False))
+    return min(least, _group_safety(now, nodes, groups, False))
 
 
 @_part
@@ -617,7 +771,7 @@ def _margin(order, begin, end, rows, demand, room):
 
 
 @_part
-def _group_safety(now, nodes, axes, groups, multiply):
+def _group_safety(now, nodes, groups, multiply):
     """Safety that earlier releases with all join attributes in X contribute: that of the least safe match."""
     if len(groups.start) == 1:
         return 1.0 if multiply else np.inf
@@ -658,8 +812,8 @@ def _reaches(c, now, flags, nodes, cells):
 def _least_linked(order, begin, end, now, rows, nodes, cells, demand, room):
     """The least number of distinct values of Y over the values on X that the rows are joined to.
 
-    A value of Y counts once in a run: the rows of a history where these can't share one (cases 2 to 4 of section
-    5.4), else the rows with the same value of Y in the view.
+    A value of Y counts once in a run: the rows of a history where these can't share one (cases 2 to 4 of
+    section 5.4), else the rows with the same value of Y in the view.
     """
     flags = np.uint64(0)
     for a in range(len(now)):
@@ -707,7 +861,7 @@ def _least_linked(order, begin, end, now, rows, nodes, cells, demand, room):
 
 @_part
 def _least_margin(order, begin, end, now, rows, nodes, cells, demand, room):
-    """The least k - l over sensitive values and over the values on X that the rows are joined to (section 5.3)."""
+    """The least k - l over sensitive values, and values on X that the rows are joined to (section 5.3)."""
     flags = np.uint64(0)
     for a in range(len(now)):
         flags |= nodes.flags[now[a]]

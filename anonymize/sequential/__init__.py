@@ -48,7 +48,9 @@ SEQUENTIAL = Principle(
             "join_privacy",
             "Joined with every earlier release, no value on X is linked to Y more closely than was required.",
         ),
-        Check("population", "Every record of the view and of every earlier release matches one of the other."),
+        Check(
+            "population", "Every record of the view and of every earlier release matches one of the other."
+        ),
         Check("taxonomy_cuts", "Each cut has exactly one node above every value."),
         Check("view_records", "The view has the people's records under its cuts, no more and no fewer."),
     ),
@@ -56,6 +58,8 @@ SEQUENTIAL = Principle(
     promise=promise,
     format=lambda _contract: NAME,
     faults=faults,
-    memory=Memory("views", "The views published so far, the previous releases they were joined with, and the last cuts."),
+    memory=Memory(
+        "views", "The views published so far, the previous releases they were joined with, and the last cuts."
+    ),
     plots=plots,
 )

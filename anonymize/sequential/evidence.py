@@ -15,7 +15,9 @@ from anonymize.sequential.release import CUTS, earlier_releases
 from anonymize.sequential.taxonomy import half_open
 
 
-def evidence(candidate: Candidate, people: pl.DataFrame, before: State, contract: Any) -> dict[str, pl.DataFrame]:
+def evidence(
+    candidate: Candidate, people: pl.DataFrame, before: State, contract: Any
+) -> dict[str, pl.DataFrame]:
     """All evidence on a view, by the name of the check that judges it; counts only.
 
     Parameters
@@ -79,11 +81,14 @@ def _cuts(cuts: pl.DataFrame, contract: Any) -> pl.DataFrame:
             above = ((leaves >= low) & (leaves < high)).sum(axis=1)
             known = node_intervals(column)
             strange = sum(
-                known.get(label) != (begin, end) for label, begin, end in cut.select("label", "low", "high").iter_rows()
+                known.get(label) != (begin, end)
+                for label, begin, end in cut.select("label", "low", "high").iter_rows()
             )
             uncovered, twice = int((above == 0).sum()) + strange, int((above > 1).sum())
         else:
-            ends = np.array([column.domain[0], half_open(column.domain[1], discrete=column.discrete)], np.float64)
+            ends = np.array(
+                [column.domain[0], half_open(column.domain[1], discrete=column.discrete)], np.float64
+            )
             gaps = np.append(low, ends[1]) - np.append(ends[0], high)
             uncovered, twice = int((gaps > 0).sum()), int((gaps < 0).sum())
         rows.append((position, cut.height, uncovered, twice))
@@ -94,9 +99,9 @@ def _cuts(cuts: pl.DataFrame, contract: Any) -> pl.DataFrame:
 def _records(
     view: pl.DataFrame, truth: dict[str, Coded], published: dict[str, Coded], cuts: pl.DataFrame
 ) -> pl.DataFrame:
-    """`records`, `published`, `differing`: the view is the people's values under the cuts, nothing more or less."""
+    """`records`, `published`, `differing`: the view is the people's values under the cuts."""
     columns = {}
-    for position, (name, column) in enumerate(truth.items()):
+    for position, column in enumerate(truth.values()):
         cut = cuts.filter(pl.col("column") == position).sort("low")
         if cut.is_empty():
             columns[f"column_{position}"] = pl.Series(column.labels, dtype=pl.String).gather(column.codes)
@@ -105,12 +110,20 @@ def _records(
             columns[f"column_{position}"] = cut["label"].gather(node[column.codes])
     expected = pl.DataFrame(columns).group_by(pl.all()).len("expected")
     there = view.select(
-        pl.Series(published[name].labels, dtype=pl.String).gather(published[name].codes).alias(f"column_{position}")
+        pl.Series(published[name].labels, dtype=pl.String)
+        .gather(published[name].codes)
+        .alias(f"column_{position}")
         for position, name in enumerate(truth)
     )
-    compared = there.group_by(pl.all()).len("there").join(expected, on=there.columns, how="full", coalesce=True)
+    compared = (
+        there.group_by(pl.all()).len("there").join(expected, on=there.columns, how="full", coalesce=True)
+    )
     there_count, expected_count = (pl.col(name).fill_null(0).cast(pl.Int64) for name in ("there", "expected"))
     differing = compared.select((there_count - expected_count).abs().sum()).item()
     return pl.DataFrame(
-        {"records": [len(next(iter(truth.values())).codes)], "published": [view.height], "differing": [differing]}
+        {
+            "records": [len(next(iter(truth.values())).codes)],
+            "published": [view.height],
+            "differing": [differing],
+        }
     )

@@ -1,10 +1,10 @@
 """The index that specialization runs on: Tree1, Tree2 and the demand, as arrays grouped once.
 
-Tree1 is the view's distinct rows. Of Tree2 there are two kinds. Where X has all join attributes that an earlier
-release shares with the view (case 1 of section 5.4), each value on X comes from one pair of partitions, and of the
-earlier release only its least safe value under each join key matters: `Groups`. Where X lacks join attributes, the
-rows of the view carry a history, their values of these attributes, and each history lists the partitions that
-match it: `Cells`.
+Tree1 is the view's distinct rows. Of Tree2 there are two kinds. Where X has all join attributes that an
+earlier release shares with the view (case 1 of section 5.4), each value on X comes from one pair of
+partitions, and of the earlier release only its least safe value under each join key matters: `Groups`. Where
+X lacks join attributes, the rows of the view carry a history, their values of these attributes, and each
+history lists the partitions that match it: `Cells`.
 
 Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 5.3, 5.4 and 7.
 """
@@ -80,7 +80,7 @@ class _Part:
     hidden: set[str]
     """Join attributes of the view that X lacks."""
     is_hidden: bool
-    """Whether X lacks join attributes, of the view or of the release: those of inconsistent pairs are among them."""
+    """Whether X lacks join attributes, of the view or of the release; inconsistent pairs have such, too."""
     own_x: list[str]
     common_x: list[str]
     y: list[str]
@@ -110,7 +110,7 @@ def build_index(coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract
     visible = [part for part in parts if not part.is_hidden and part.y]
 
     view_items = _view_items(coded, wanted, items)
-    groups = _groups(visible, names, wanted, pairs, items)
+    groups = _groups(visible, names, pairs, items)
     histories, history = _histories(coded, sorted(set().union(*(part.hidden for part in hidden))))
     cells = _cells(hidden, histories, names, pairs, items) if hidden else _no_cells()
     view_y = _view_y(coded, contract)
@@ -120,7 +120,11 @@ def build_index(coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract
     limits = np.array(items.limits if items and items.limits else [1.0])
     demand = kernel.Demand(
         kind=kernel.LINKABILITY if items else kernel.ANONYMITY,
-        view_y=kernel.KEY if contract.identifier in wanted.y else kernel.ONE if view_y is None else kernel.CODE,
+        view_y=kernel.KEY
+        if contract.identifier in wanted.y
+        else kernel.ONE
+        if view_y is None
+        else kernel.CODE,
         by_history=by_history,
         limits=limits,
         needed=0.0 if items else float(wanted.k),
@@ -131,11 +135,17 @@ def build_index(coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract
     return Index(names, rows, nodes, used, axes, groups, cells, demand)
 
 
-def _part(one: Earlier, coded: Mapping[str, Coded], names: list[str], wanted: Sequential, pairs: Pairs) -> _Part:
+def _part(
+    one: Earlier, coded: Mapping[str, Coded], names: list[str], wanted: Sequential, pairs: Pairs
+) -> _Part:
     joins = sorted(set(one.common) & set(coded))
     joining = {*joins, *pairs.joining(one)}
     # Of a column of Y in the view as well, distinct values are counted in the view, where they are exact.
-    y = [name for name in wanted.y if name in one.own or (name in joins and wanted.requirement == "linkability")]
+    y = [
+        name
+        for name in wanted.y
+        if name in one.own or (name in joins and wanted.requirement == "linkability")
+    ]
     is_key = one.record is not None and one.record in wanted.y
     return _Part(
         one,
@@ -157,7 +167,9 @@ def _matters(part: _Part, wanted: Sequential) -> bool:
 
 def _sides(parts: Sequence[_Part], coded: Mapping[str, Coded], contract: Any) -> int:
     """The number of tables that Y has columns in."""
-    in_view = contract.identifier in contract.principle.y or any(name in coded for name in contract.principle.y)
+    in_view = contract.identifier in contract.principle.y or any(
+        name in coded for name in contract.principle.y
+    )
     return in_view + sum(bool(part.y) for part in parts)
 
 
@@ -363,22 +375,24 @@ def _leaf_labels(part: _Part, name: str) -> pl.Series:
     one = high - low <= 1
     if isinstance(column, CategoryColumn):
         leaves = category_taxonomy(column.paths).leaves
-        text = pl.Series(low.astype(np.int64)).replace_strict(range(len(leaves)), leaves, return_dtype=pl.String)
+        text = pl.Series(low.astype(np.int64)).replace_strict(
+            range(len(leaves)), leaves, return_dtype=pl.String
+        )
     else:
         text = pl.Series(low).cast(column.dtype).cast(pl.String)
     return pl.select(pl.when(pl.Series(one)).then(text)).to_series()
 
 
-def _groups(
-    visible: Sequence[_Part], names: list[str], wanted: Sequential, pairs: Pairs, items: _Items | None
-) -> kernel.Groups:
+def _groups(visible: Sequence[_Part], names: list[str], pairs: Pairs, items: _Items | None) -> kernel.Groups:
     """The join keys of each release with the least safe value on X under each, the least safe key first."""
     starts, tables = [0], []
     for part in visible:
         table = _release_table(part, pairs)
         keys = [f"{end}_{j}" for j in range(len(part.joins)) for end in ("low", "high")] + ["flags"]
-        values = table.group_by(*keys, "x").agg(_safety_of(part, wanted)) if items is None else _margins(
-            part, table, keys, items
+        values = (
+            table.group_by(*keys, "x").agg(_safety_of(part))
+            if items is None
+            else _margins(part, table, keys, items)
         )
         least = values.group_by(keys).agg(pl.col("safety").min()).sort("safety", *keys)
         low, high, flags = join_arrays(least, len(part.joins))
@@ -395,7 +409,7 @@ def _groups(
     return kernel.Groups(np.array(starts, np.int64), low, high, flags, safety)
 
 
-def _safety_of(part: _Part, wanted: Sequential) -> pl.Expr:
+def _safety_of(part: _Part) -> pl.Expr:
     """The number of distinct values on Y of the rows of one value on X (Definition 3.1)."""
     if part.is_key:
         return pl.col("records").sum().alias("safety")
@@ -414,19 +428,23 @@ def _margins(part: _Part, table: pl.DataFrame, keys: list[str], items: _Items) -
             table.group_by(*keys, "x", f"y_{q}")
             .agg(pl.col("records").sum())
             .with_columns(
-                pl.col(f"y_{q}").replace_strict(values, limits, default=None, return_dtype=pl.Float64).alias("limit")
+                pl.col(f"y_{q}")
+                .replace_strict(values, limits, default=None, return_dtype=pl.Float64)
+                .alias("limit")
             )
             .drop_nulls("limit")
             .join(totals.drop("safety"), on=[*keys, "x"])
         )
         margins.append(
-            sensitive.select(*keys, "x", "all", (pl.col("limit") - pl.col("records") / pl.col("all")).alias("safety"))
+            sensitive.select(
+                *keys, "x", "all", (pl.col("limit") - pl.col("records") / pl.col("all")).alias("safety")
+            )
         )
     return pl.concat(margins)
 
 
 def _histories(coded: Mapping[str, Coded], names: list[str]) -> tuple[dict[str, Coded], np.ndarray]:
-    """The join attributes that X lacks, one row for each combination in the view, and the row of each record."""
+    """The combinations of join attributes that X lacks in the view, and that of each record."""
     size = len(next(iter(coded.values())).codes)
     if not names:
         return {}, np.zeros(size, np.int32)
@@ -435,8 +453,8 @@ def _histories(coded: Mapping[str, Coded], names: list[str]) -> tuple[dict[str, 
     first[history] = np.arange(size)
     return {
         name: Coded(
-            coded[name].codes[first], coded[name].low, coded[name].high, coded[name].labels, coded[name].column,
-            fixed=True,
+            coded[name].codes[first], coded[name].low, coded[name].high, coded[name].labels,
+            coded[name].column, fixed=True,
         )
         for name in names
     }, history  # fmt: skip
@@ -467,7 +485,11 @@ class _Partitions:
 
 
 def _cells(
-    hidden: Sequence[_Part], histories: Mapping[str, Coded], names: list[str], pairs: Pairs, items: _Items | None
+    hidden: Sequence[_Part],
+    histories: Mapping[str, Coded],
+    names: list[str],
+    pairs: Pairs,
+    items: _Items | None,
 ) -> kernel.Cells:
     """The partitions of the releases with join attributes that X lacks, by history."""
     whole = None
@@ -475,8 +497,8 @@ def _cells(
         one = _partitions(part, histories, names, pairs, items)
         whole = one if whole is None else _combined(whole, one)
     return kernel.Cells(
-        whole.start, whole.listed, whole.low, whole.high, whole.flags, whole.x, whole.stamp, whole.rows, whole.items,
-        whole.bound, np.array([whole.x.max(initial=-1) + 1, whole.stamp.max(initial=-1) + 1], np.int32),
+        whole.start, whole.listed, whole.low, whole.high, whole.flags, whole.x, whole.stamp, whole.rows,
+        whole.items, whole.bound, np.array([whole.x.max(initial=-1) + 1, whole.stamp.max(initial=-1) + 1], np.int32),
     )  # fmt: skip
 
 
@@ -514,7 +536,9 @@ def _partitions(
         np.array([names.index(part.joins[j]) for j in in_x], np.int32),
         table["flags"].to_numpy(),
         table["x"].cast(pl.Int32).to_numpy(),
-        _dense([table["x"], *(table[column] for column in y)]) if distinct else np.arange(table.height, dtype=np.int32),
+        _dense([table["x"], *(table[column] for column in y)])
+        if distinct
+        else np.arange(table.height, dtype=np.int32),
         np.ones(table.height, np.int64) if distinct else table["records"].to_numpy(),
         _cell_items(part, table, items),
     )
@@ -602,8 +626,8 @@ def _refuse_more_than_fit(combinations: int) -> None:
 def _is_in_one_history(cells: kernel.Cells) -> bool:
     """Whether no value of Y is in the lists of two histories, so that counts of histories add up.
 
-    Case 2 of section 5.4 takes that for granted; it does not hold where the earlier release is generalized on a
-    join attribute that X lacks, since a partition then matches several histories.
+    Case 2 of section 5.4 takes that for granted; it does not hold where the earlier release is generalized on
+    a join attribute that X lacks, since a partition then matches several histories.
     """
     history = np.repeat(np.arange(len(cells.start) - 1), np.diff(cells.start))
     met = pl.DataFrame({"stamp": cells.stamp[cells.listed], "history": history}).unique()

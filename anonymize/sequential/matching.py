@@ -1,8 +1,8 @@
 """Which records of two releases may be about the same person.
 
 Two records match if their values of every common column lie on one generalization path, and no two of their
-values are inconsistent. Every value is a half-open interval of codes (leaves of a hierarchy from left to right, or
-numbers), and two values lie on one path if and only if their intervals overlap.
+values are inconsistent. Every value is a half-open interval of codes (leaves of a hierarchy from left to
+right, or numbers), and two values lie on one path if and only if their intervals overlap.
 
 Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 3.3 and 4.
 """
@@ -69,7 +69,9 @@ class Earlier:
         return {*self.common, *self.own}
 
 
-def code_view(view: pl.DataFrame, columns: Sequence[CategoryColumn | NumberColumn], x: Sequence[str]) -> dict[str, Coded]:
+def code_view(
+    view: pl.DataFrame, columns: Sequence[CategoryColumn | NumberColumn], x: Sequence[str]
+) -> dict[str, Coded]:
     """The columns of T1 as codes: leaves of the hierarchy, or ranks of the distinct numbers.
 
     Parameters
@@ -90,7 +92,9 @@ def code_view(view: pl.DataFrame, columns: Sequence[CategoryColumn | NumberColum
     for position, column in enumerate(columns):
         values = view[f"column_{position}"]
         if values.null_count():
-            raise SnapshotError(f"the column {column.name}: {values.null_count()} values are missing; a view has none")
+            raise SnapshotError(
+                f"the column {column.name}: {values.null_count()} values are missing; a view has none"
+            )
         read = _code_categories if isinstance(column, CategoryColumn) else _code_numbers
         coded[column.name] = read(values, column, fixed=column.keep or column.name not in x)
     return coded
@@ -98,7 +102,9 @@ def code_view(view: pl.DataFrame, columns: Sequence[CategoryColumn | NumberColum
 
 def _code_categories(values: pl.Series, column: CategoryColumn, *, fixed: bool) -> Coded:
     leaves = category_taxonomy(column.paths).leaves
-    codes = values.cast(pl.String).replace_strict(leaves, range(len(leaves)), default=None, return_dtype=pl.Int32)
+    codes = values.cast(pl.String).replace_strict(
+        leaves, range(len(leaves)), default=None, return_dtype=pl.Int32
+    )
     if missed := codes.null_count():
         kinds = values.filter(codes.is_null()).n_unique()
         raise SnapshotError(
@@ -123,7 +129,9 @@ def _code_numbers(values: pl.Series, column: NumberColumn, *, fixed: bool) -> Co
     return Coded(codes.astype(np.int32), low, high, [str(one) for one in distinct.tolist()], column, fixed)
 
 
-def code_published(view: pl.DataFrame, columns: Sequence[CategoryColumn | NumberColumn], where: str) -> dict[str, Coded]:
+def code_published(
+    view: pl.DataFrame, columns: Sequence[CategoryColumn | NumberColumn], where: str
+) -> dict[str, Coded]:
     """A published view's columns as codes: each label that occurs has one, and none is to be specialized.
 
     Parameters
@@ -157,8 +165,8 @@ def read_earlier(
     Parameters
     ----------
     released
-        `column_0`, `column_1`, … in the order of `names`: values or labels; or `column_0_low`, `column_0_high`:
-        intervals closed on both ends. With `records`, a row stands for so many records.
+        `column_0`, `column_1`, … in the order of `names`: values or labels; or `column_0_low`,
+        `column_0_high`: intervals closed on both ends. With `records`, a row stands for so many records.
     names
         The release's columns.
     columns
@@ -193,7 +201,11 @@ def read_earlier(
             starts = _read_values(released[low], ours[name], where)
             ends = _read_values(released[high], ours[name], where)
             common[name] = starts[0], ends[1]
-    records = released["records"].to_numpy() if "records" in released.columns else np.ones(released.height, np.int64)
+    records = (
+        released["records"].to_numpy()
+        if "records" in released.columns
+        else np.ones(released.height, np.int64)
+    )
     return Earlier(where, common, own, records.astype(np.int64), record)
 
 
@@ -203,7 +215,9 @@ def _read_values(values: pl.Series, column: CategoryColumn | NumberColumn, where
         return low, low + 1 if column.discrete else np.nextafter(low, np.inf)
     labels = values.cast(pl.String).unique()
     low, high = _read_labels(labels, column, where)
-    codes = values.cast(pl.String).replace_strict(labels, range(len(labels)), return_dtype=pl.Int64).to_numpy()
+    codes = (
+        values.cast(pl.String).replace_strict(labels, range(len(labels)), return_dtype=pl.Int64).to_numpy()
+    )
     return low[codes], high[codes]
 
 
@@ -215,8 +229,14 @@ def _read_labels(labels: pl.Series, column: CategoryColumn | NumberColumn, where
         nodes = node_intervals(column)
         read = [nodes.get(label) for label in labels.to_list()]
     if unread := sum(one is None for one in read):
-        wanted = "numbers or intervals like [17-38)" if isinstance(column, NumberColumn) else "labels of the hierarchy"
-        raise SnapshotError(f"{where}: {unread} values of {column.name} are no {wanted}: say what they stand for")
+        wanted = (
+            "numbers or intervals like [17-38)"
+            if isinstance(column, NumberColumn)
+            else "labels of the hierarchy"
+        )
+        raise SnapshotError(
+            f"{where}: {unread} values of {column.name} are no {wanted}: say what they stand for"
+        )
     return np.array([one[0] for one in read], np.float64), np.array([one[1] for one in read], np.float64)
 
 
@@ -240,7 +260,9 @@ class Pairs:
     def of(cls, contract: Any) -> Pairs:
         """The pairs that a contract declares."""
         halves = [
-            (*split_pair(key), *pair) for key, pairs in contract.principle.inconsistent.items() for pair in pairs
+            (*split_pair(key), *pair)
+            for key, pairs in contract.principle.inconsistent.items()
+            for pair in pairs
         ]
         return cls(
             tuple((ours, label, theirs, other) for ours, theirs, label, other in halves),
@@ -285,7 +307,6 @@ class Pairs:
         """The columns of the view that have a part in a pair with a column of an earlier release."""
         return {ours for ours, _, theirs, _ in self.halves if theirs in earlier.names}
 
-
     def joined_by(self, earlier: Earlier) -> set[str]:
         """The columns of an earlier release that have a part in a pair."""
         return {theirs for _, _, theirs, _ in self.halves if theirs in earlier.names}
@@ -316,8 +337,12 @@ def unrelated(coded: Mapping[str, Coded], earlier: Earlier, pairs: Pairs) -> tup
         return 0, 0
     first = pl.DataFrame({f"{j}": coded[name].codes for j, name in enumerate(joining)})
     counted = first.group_by(pl.all()).len("records").sort(pl.all())
-    first_low = np.column_stack([coded[name].low[counted[str(joining.index(name))]] for name in names] or [[]])
-    first_high = np.column_stack([coded[name].high[counted[str(joining.index(name))]] for name in names] or [[]])
+    first_low = np.column_stack(
+        [coded[name].low[counted[str(joining.index(name))]] for name in names] or [[]]
+    )
+    first_high = np.column_stack(
+        [coded[name].high[counted[str(joining.index(name))]] for name in names] or [[]]
+    )
     first_flags = np.zeros(counted.height, np.uint64)
     for j, name in enumerate(joining):
         one = coded[name]

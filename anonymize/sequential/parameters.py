@@ -54,7 +54,9 @@ class NumberColumn(NumberAttribute):
 
 def _refuse_min_width(min_width: float) -> float:
     if min_width:
-        raise ValueError("is not for the columns of a view: how wide intervals are follows from the requirement")
+        raise ValueError(
+            "is not for the columns of a view: how wide intervals are follows from the requirement"
+        )
     return min_width
 
 
@@ -67,7 +69,8 @@ class PreviousRelease(Declaration):
     path: StrictStr
     """A .parquet or .csv file, or a folder that republish published; relative to the contract."""
     columns: tuple[Label, ...]
-    """What the release published of people. A column with the name of one of the view's is the same column."""
+    """What the release published of people. A column with the name of one of the view's is the same
+    column."""
     record: Label | None = None
     """A name for the release's records, by which `y` may count them."""
 
@@ -90,22 +93,23 @@ class Sequential(Parameters):
     name: Literal["sequential"]
     """`sequential`"""
     requirement: Literal["anonymity", "linkability"]
-    """`anonymity`: each value on X is linked to at least k values on Y. `linkability`: no value on X implies a
-    value of a column of Y with a confidence above k."""
+    """`anonymity`: each value on X is linked to at least k values on Y. `linkability`: no value on X implies
+    a value of a column of Y with a confidence above k."""
     x: tuple[Label, ...]
     """X: the view's columns among these are generalized. A common column counts in each of its versions."""
     y: tuple[Label, ...]
-    """Y: columns that are published as they are, the identifier (for people) or a previous release's `record`."""
+    """Y: columns that are published as they are, the identifier (for people) or a previous release's
+    `record`."""
     k: Any
-    """For anonymity a whole number, at least 2. For linkability a confidence, above 0 and at most 1; or one for
-    each sensitive value of the column of Y; or such a mapping for each column of Y."""
+    """For anonymity a whole number, at least 2. For linkability a confidence, above 0 and at most 1; or one
+    for each sensitive value of the column of Y; or such a mapping for each column of Y."""
     information: StrictStr = "distortion"
     """What specialization is to gain: `class:<column>`, `distortion` or `discernibility`."""
     previous: tuple[PreviousRelease, ...] = ()
     """Releases of other products. The earlier releases of the series itself need not be named."""
     inconsistent: dict[StrictStr, tuple[tuple[Label, Label], ...]] = Field(default_factory=dict)
-    """Pairs that no person can have: by the name of a common column, or `column of the view:column of a previous
-    release`; the view's label first. What is below an inconsistent label is inconsistent too."""
+    """Pairs that no person can have: by the name of a common column, or `column of the view:column of a
+    previous release`; the view's label first. What is below an inconsistent label is inconsistent too."""
 
     @field_validator("x", "y")
     @classmethod
@@ -124,7 +128,7 @@ class Sequential(Parameters):
             if type(k) is not int:
                 raise ValueError(f"must be a whole number, not {shown(k)}")
             if k < 2:
-                raise ValueError(f"k ({k}) must be at least 2: each value on X is linked to one value on Y anyway")
+                raise ValueError(f"k ({k}) must be at least 2: any value on X is linked to one on Y")
         elif requirement == "linkability":
             return _limits(k)
         return k
@@ -143,7 +147,7 @@ class Sequential(Parameters):
     def _check_inconsistent(cls, pairs: dict) -> dict:
         if (number := sum(map(len, pairs.values()))) > MOST_INCONSISTENT_PAIRS:
             raise ValueError(
-                f"has {number} pairs, and {MOST_INCONSISTENT_PAIRS} are possible: name nodes higher in the hierarchy"
+                f"has {number} pairs, and {MOST_INCONSISTENT_PAIRS} are possible: name nodes higher up"
             )
         return pairs
 
@@ -170,7 +174,7 @@ def _limits(k: Any, depth: int = 0) -> Any:
 
 
 class View(Declaration):
-    """What the principle reads of a contract: a contract for a view has these parts, and need have no others."""
+    """What the principle reads of a contract: a contract for a view has these parts."""
 
     identifier: Label = "identifier"
     """The column that tells people apart; never published."""
@@ -218,7 +222,10 @@ def faults(contract: Any) -> list[tuple[str, str]]:
     ]
     countable = there | {contract.identifier, *records}
     found += [
-        ("principle.y", f"{name} is a column neither of the view nor of a previous release: {_known(countable)}")
+        (
+            "principle.y",
+            f"{name} is a column neither of the view nor of a previous release: {_known(countable)}",
+        )
         for name in wanted.y
         if name not in countable
     ]
@@ -241,7 +248,12 @@ def _fault_of_class(wanted: Sequential, columns: Mapping[str, Any]) -> list[tupl
     name = wanted.class_column
     if name is None or (name in columns and columns[name].keep):
         return []
-    return [("principle.information", f"{name} must be a column of the view that is published as it is (keep: true)")]
+    return [
+        (
+            "principle.information",
+            f"{name} must be a column of the view that is published as it is (keep: true)",
+        )
+    ]
 
 
 def _faults_of_y(wanted: Sequential, columns: Mapping[str, Any], records: set[str]) -> list[tuple[str, str]]:
@@ -249,8 +261,8 @@ def _faults_of_y(wanted: Sequential, columns: Mapping[str, Any], records: set[st
         return [
             (
                 "principle.y",
-                f"{name} is a column of {number} previous releases, so its distinct values would count more than"
-                " once: leave it out of the columns of all but one, or require linkability",
+                f"{name} is a column of {number} previous releases, so its values would count more than once:"
+                " leave it out of the columns of all but one, or require linkability",
             )
             for name in wanted.y
             if name not in columns
@@ -265,7 +277,10 @@ def _faults_of_y(wanted: Sequential, columns: Mapping[str, Any], records: set[st
         by_column = [name for name, limit in wanted.k.items() if isinstance(limit, Mapping)]
         if 0 < len(by_column) < len(wanted.k) or (not by_column and len(wanted.y) > 1):
             found.append(
-                ("principle.k", "y has more than one column: give a mapping of values to confidences for each")
+                (
+                    "principle.k",
+                    "y has more than one column: give a mapping of values to confidences for each",
+                )
             )
         found += [
             ("principle.k", f"{name} is not in y: accepted are {', '.join(wanted.y)}")
@@ -295,12 +310,16 @@ def _faults_of_pairs(wanted: Sequential, columns: Mapping[str, Any]) -> list[tup
             found.append((where, f"{theirs} is a column of no previous release"))
         nodes = set(category_taxonomy(columns[ours].paths).labels)
         found += [
-            (where, f"{label} is no label of the hierarchy of {ours}") for label, _ in pairs if label not in nodes
+            (where, f"{label} is no label of the hierarchy of {ours}")
+            for label, _ in pairs
+            if label not in nodes
         ]
         if isinstance(columns.get(theirs), CategoryColumn):
             nodes = set(category_taxonomy(columns[theirs].paths).labels)
             found += [
-                (where, f"{label} is no label of the hierarchy of {theirs}") for _, label in pairs if label not in nodes
+                (where, f"{label} is no label of the hierarchy of {theirs}")
+                for _, label in pairs
+                if label not in nodes
             ]
     return found
 

@@ -73,7 +73,9 @@ def _tree(column: CategoryColumn, cut: pl.DataFrame):
             axes.scatter([depth], [height], s=28, color="tab:blue" if in_cut else "0.7", zorder=2)
             if len(at) <= MOST_NODES:
                 text = f" {label}: {records[label]}" if in_cut else f" {label}"
-                axes.annotate(text, (depth, height), fontsize=8, va="center", xytext=(4, 0), textcoords="offset points")
+                axes.annotate(
+                    text, (depth, height), fontsize=8, va="center", xytext=(4, 0), textcoords="offset points"
+                )
         axes.set_xlim(-0.2, max(depth for depth, _ in at.values()) + 1.2)
         axes.set_axis_off()
 
@@ -86,7 +88,9 @@ def _intervals(_column: Any, cut: pl.DataFrame):
 
     def draw(axes) -> None:
         width = high - low
-        axes.bar(low, cut["records"].to_numpy() / width, width, align="edge", color="tab:blue", edgecolor="white")
+        axes.bar(
+            low, cut["records"].to_numpy() / width, width, align="edge", color="tab:blue", edgecolor="white"
+        )
         axes.set_ylabel("records / width")
 
     return draw

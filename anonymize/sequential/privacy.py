@@ -22,8 +22,9 @@ class Linking:
     """How closely a view, joined with earlier releases, links X to Y."""
 
     safety: float
-    """Anonymity: A_Y(X), the least number of values on Y that a value on X is linked to. Linkability: the least
-    k - l over sensitive values and values on X, l their linkability; not below 0 if the requirement is satisfied."""
+    """Anonymity: A_Y(X), the least number of values on Y that a value on X is linked to. Linkability: the
+    least k - l over sensitive values and values on X, l their linkability; not below 0 if the requirement is
+    satisfied."""
     needed: float
     """What is required of `safety`."""
     partitions: int

@@ -25,7 +25,11 @@ CUTS = "cuts"
 
 
 def release(
-    people: pl.DataFrame, contract: Any, state: State, number: int, _draw: Callable[[str], np.random.Generator]
+    people: pl.DataFrame,
+    contract: Any,
+    state: State,
+    number: int,
+    _draw: Callable[[str], np.random.Generator],
 ) -> Candidate:
     """The view of release n, safe to be joined with every earlier release.
 
@@ -144,20 +148,21 @@ def previous_columns(released: pl.DataFrame, previous: Any, contract: Any) -> pl
             missing.append(name)
     if missing:
         raise SnapshotError(
-            f"previous release {previous.path} lacks {', '.join(missing)}: it has {', '.join(released.columns)}"
+            f"previous release {previous.path} lacks {', '.join(missing)}:"
+            f" it has {', '.join(released.columns)}"
         )
     return pl.DataFrame(chosen)
 
 
 def _check_population(coded: Mapping[str, Coded], earlier: list[Earlier], pairs: Pairs) -> None:
     """Refuse tables about other populations: with records that match none, privacy is not anti-monotone."""
+    records = len(next(iter(coded.values())).codes)
     for one in earlier:
         ours, theirs = unrelated(coded, one, pairs)
         if ours or theirs:
             raise SnapshotError(
-                f"{one.where} is not population-related to this one: {theirs} of its {one.records.sum()} records match"
-                f" no record of the view, and {ours} of the view's {len(next(iter(coded.values())).codes)} records"
-                " match none of it. Release views of the same people, with values as they were then"
+                f"{one.where} is not population-related to this one: {theirs} of its {one.records.sum()} records"
+                f" match no record of the view, and {ours} of the view's {records} records match none of it. Release views of the same people, with values as they were then"
             )
 
 
@@ -177,6 +182,8 @@ def _published(people: pl.DataFrame, coded: Mapping[str, Coded], found: Speciali
 
 
 def _remembered(view: pl.DataFrame) -> pl.DataFrame:
-    """A view as later releases need it: its distinct rows under our own names, and how many records each is."""
+    """A view as later releases need it: its distinct rows under our own names, with `records`."""
     ours = view.rename({name: f"column_{position}" for position, name in enumerate(view.columns)})
-    return ours.group_by(pl.all()).len("records").with_columns(pl.col("records").cast(pl.Int64)).sort(pl.all())
+    return (
+        ours.group_by(pl.all()).len("records").with_columns(pl.col("records").cast(pl.Int64)).sort(pl.all())
+    )

@@ -99,7 +99,8 @@ def _why_not(safety: float, index: Index, wanted: Sequential) -> str:
     if wanted.requirement == "anonymity":
         found = f"a value on {x} is linked to {int(safety)} of {y}, and k is {wanted.k}"
     elif isinstance(wanted.k, float):
-        found = f"a value on {x} implies one of {y} with a confidence of {wanted.k - safety:.3g}, and k is {wanted.k:g}"
+        confidence = f"{wanted.k - safety:.3g}, and k is {wanted.k:g}"
+        found = f"a value on {x} implies one of {y} with a confidence of {confidence}"
     else:
         found = f"a value on {x} implies one of {y} with a confidence {-safety:.3g} above its k"
     why = (
@@ -109,6 +110,6 @@ def _why_not(safety: float, index: Index, wanted: Sequential) -> str:
     )
     away = "lower k" if wanted.requirement == "anonymity" else "raise k"
     return (
-        f"even with the columns of x at their most general, {found}, {why}: {away}, take columns of earlier releases out"
-        " of x, or leave out records"
+        f"even with the columns of x at their most general, {found}, {why}: {away}, take columns of earlier"
+        " releases out of x, or leave out records"
     )

@@ -1,8 +1,8 @@
 """Taxonomies of columns, the cuts through them, and the labels that are published.
 
-A category's taxonomy is its hierarchy. A number's is made on the fly, by splitting intervals at the best point.
-Either way a node covers a half-open interval of codes, and two nodes lie on one generalization path if and only
-if their intervals overlap: matching needs nothing else.
+A category's taxonomy is its hierarchy. A number's is made on the fly, by splitting intervals at the best
+point. Either way a node covers a half-open interval of codes, and two nodes lie on one generalization path if
+and only if their intervals overlap: matching needs nothing else.
 
 Wang and Fung, Anonymizing Sequential Releases, KDD 2006, section 3.2.
 """
@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -87,12 +88,12 @@ def _parts(paths: Sequence[tuple[str, ...]], begin: int, end: int, level: int) -
         return []
     below = [path[level - 1] for path in paths[begin:end]]
     starts = [begin, *(begin + i for i in range(1, len(below)) if below[i] != below[i - 1]), end]
-    return list(zip(starts, starts[1:], strict=False))
+    return list(pairwise(starts))
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The cut of one column: the nodes that are published, from left to right. Each leaf is below one of them."""
+    """The cut of one column: the nodes that are published, from left to right, one above each leaf."""
 
     labels: list[str]
     """As published."""

@@ -96,7 +96,9 @@ def test_table_1_is_released_so_that_nobody_is_identified():
     candidate = SEQUENTIAL.release(people(**T1), wanted, before, 1, None)
     view = candidate.published["view"]
     assert executed_join.safety(view.to_dicts(), [records(T2)], wanted) >= 2
-    assert attack(wanted, view.to_dict(as_series=False), linked_values=2).finding()["holds"].to_list() == [True]
+    assert attack(wanted, view.to_dict(as_series=False), linked_values=2).finding()["holds"].to_list() == [
+        True
+    ]
     assert found(contract(["name", "job"], ["pid"], keep=["name", "job"])).safety == 1
 
 
@@ -127,7 +129,11 @@ def test_example_3_confidence_of_hiv_is_nine_in_ten():
 SECTION_4 = {
     "columns": [
         {"name": "C", "kind": "category", "order": ["c1", "c2"], "keep": True},
-        {"name": "D", "kind": "category", "hierarchy": [["d1", "d", "ANY"], ["d2", "d", "ANY"], ["d3", "e", "ANY"]]},
+        {
+            "name": "D",
+            "kind": "category",
+            "hierarchy": [["d1", "d", "ANY"], ["d2", "d", "ANY"], ["d3", "e", "ANY"]],
+        },
     ],
     "x": ["C", "D"],
     "y": ["Y"],
@@ -154,10 +160,11 @@ def test_section_4_tables_about_different_populations_are_refused():
 
 
 def test_lemma_4_1_needs_y_on_one_side():
-    """A_Y(X) may rise by a specialization where Y has columns of both tables, though one population is behind them.
+    """A_Y(X) may rise by a specialization where Y has columns of both tables, though one population is behind
+    them.
 
-    Bob, a driver, has a zip code of many; as ANY he is joined with the one lawyer of z9, and (Bob, ANY, Lawyer, z9) is
-    one pair of records. Specialized, this value on X is gone, and each one left has ten.
+    Bob, a driver, has a zip code of many; as ANY he is joined with the one lawyer of z9, and (Bob, ANY,
+    Lawyer, z9) is one pair of records. Specialized, this value on X is gone, and each one left has ten.
     """
     people_of_both = [("Bob", "Driver", "z1")] + [("Ann", "Driver", "z1")] * 9
     people_of_both += [("Alice", "Lawyer", "z8")] * 9 + [("Alice", "Lawyer", "z9")]
@@ -175,7 +182,8 @@ def test_lemma_4_1_needs_y_on_one_side():
 
 
 def test_case_2_counts_a_value_once_where_the_earlier_release_is_generalized():
-    """Y2 is a key of T2, and its record matches two join values of one value on X: it counts once, not twice."""
+    """Y2 is a key of T2, and its record matches two join values of one value on X: it counts once, not
+    twice."""
     columns = [
         {"name": "name", "kind": "category", "order": ["Bob"], "keep": True},
         {"name": "job", "kind": "category", "hierarchy": [["Clerk", "Desk", "ANY"], ["Banker", "Desk", "ANY"]], "keep": True},

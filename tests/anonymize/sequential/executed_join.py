@@ -48,7 +48,9 @@ def match(ours, theirs, contract):
 def join(view, earlier, contract):
     """All matches: a record number and a dict for the view, and for each earlier release."""
     for i, ours in enumerate(view):
-        lists = [[(k, theirs) for k, theirs in enumerate(one) if match(ours, theirs, contract)] for one in earlier]
+        lists = [
+            [(k, theirs) for k, theirs in enumerate(one) if match(ours, theirs, contract)] for one in earlier
+        ]
         for rest in product(*lists):
             yield [(i, ours), *rest]
 
@@ -63,7 +65,7 @@ def values_on_x(view, earlier, contract):
     return found
 
 
-def safety(view, earlier, contract):
+def safety(view, earlier, contract):  # noqa: C901 - both definitions side by side
     """A_Y(X), or the least k - l (Definitions 3.1 and 3.2), of tables given as lists of dicts."""
     wanted = contract.principle
     columns = {column.name: column for column in contract.columns}
@@ -89,16 +91,22 @@ def safety(view, earlier, contract):
                     continue
                 counts = defaultdict(int)
                 for one in matches:
-                    counts[str(one[t][1][name])] += 1
-                if name in columns:  # a label above the leaves is nobody's value
-                    leaves = {
-                        v: n for v, n in counts.items() if (i := interval(v, columns[name]))[1] - i[0] <= 1
-                    }
-                    counts = leaves
+                    counts[leaf(str(one[t][1][name]), columns.get(name))] += 1
+                counts.pop(None, None)  # a label above the leaves is nobody's value
                 limits = limit_of(wanted, name, list(counts))
                 for value, limit in limits.items():
                     least = min(least, limit - counts[value] / len(matches))
     return least
+
+
+def leaf(value, column):
+    """The one value that a label stands for; None for a label that covers several."""
+    if column is None:
+        return value
+    low, high = interval(value, column)
+    if high - low > 1:
+        return None
+    return column.labels[int(low)] if isinstance(column, CategoryColumn) else str(int(low))
 
 
 def _limits(wanted, columns, view, earlier):

@@ -23,8 +23,7 @@ def view_contract(columns, identifier="pid", **principle) -> View:
 
 def table(**columns) -> pl.DataFrame:
     """The columns as `column_0`, `column_1`, …, and pseudonyms where there are none."""
-    frame = pl.DataFrame({f"column_{i}": values for i, values in enumerate(columns.values())})
-    return frame
+    return pl.DataFrame({f"column_{i}": values for i, values in enumerate(columns.values())})
 
 
 def people(**columns) -> pl.DataFrame:

@@ -114,12 +114,16 @@ def test_an_earlier_view_that_is_forgotten_is_missed():
 
 
 def test_no_solution_is_told_before_anything_is_searched():
-    with pytest.raises(NotEligible, match=r"linked to 2 of pid, and k is 3, so no generalization satisfies it: lower k"):
+    with pytest.raises(
+        NotEligible, match=r"linked to 2 of pid, and k is 3, so no generalization satisfies it: lower k"
+    ):
         released(k=3)
 
 
 def test_no_solution_for_linkability_names_the_confidence():
-    with pytest.raises(NotEligible, match=r"implies one of class with a confidence of 0.5, and k is 0.4.*raise k"):
+    with pytest.raises(
+        NotEligible, match=r"implies one of class with a confidence of 0.5, and k is 0.4.*raise k"
+    ):
         released(requirement="linkability", y=["class"], k=0.4)
 
 
@@ -127,7 +131,10 @@ def test_no_solution_for_linkability_names_the_confidence():
     ("columns", "words"),
     [
         ({"job": ["Banker"]}, r"t2.parquet lacks disease: it has job"),
-        ({"job": ["Banker"], "disease": ["flu"], "age": [3]}, r"has age in common with the view: add it to its columns"),
+        (
+            {"job": ["Banker"], "disease": ["flu"], "age": [3]},
+            r"has age in common with the view: add it to its columns",
+        ),
         ({"job": ["Banker"], "disease": ["flu"], "age_low": [3]}, r"has age in common with the view"),
     ],
 )

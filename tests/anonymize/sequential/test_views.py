@@ -46,7 +46,9 @@ def test_without_a_class_to_tell_intervals_are_split_evenly():
 
 def test_fractions_are_split_between_neighbours():
     income = {"name": "age", "kind": "number", "domain": [0.0, 2.0]}
-    made = release({"age": [0.5, 0.75, 1.25, 1.5], "class": ["no", "no", "yes", "yes"]}, columns=(income, CLASS))
+    made = release(
+        {"age": [0.5, 0.75, 1.25, 1.5], "class": ["no", "no", "yes", "yes"]}, columns=(income, CLASS)
+    )
     assert set(made.published["view"]["age"]) == {"[0.0-1.0)", "[1.0-2.0]"}
 
 
@@ -90,7 +92,9 @@ def test_the_order_of_people_decides_nothing():
     shuffled = {name: [values[i] for i in order] for name, values in PEOPLE.items()}
     one, other = (release(view, columns=COLUMNS, x=["name", "job"]) for view in (PEOPLE, shuffled))
     assert one.published["view"].equals(other.published["view"])
-    assert one.linkage["group_id"].to_list() == [other.linkage["group_id"][int(np.argsort(order)[i])] for i in range(6)]
+    assert one.linkage["group_id"].to_list() == [
+        other.linkage["group_id"][int(np.argsort(order)[i])] for i in range(6)
+    ]
 
 
 def test_rows_are_sorted_by_all_columns_in_the_order_of_their_cuts():
@@ -106,7 +110,9 @@ def test_rows_are_sorted_by_all_columns_in_the_order_of_their_cuts():
 def test_wide_tables_are_sorted_too():
     rng = np.random.default_rng(2)
     codes = rng.integers(0, 1000, (8, 50))
-    columns = [ViewColumn(f"c{i}", one, pl.Series(range(1000)), generalized=True) for i, one in enumerate(codes)]
+    columns = [
+        ViewColumn(f"c{i}", one, pl.Series(range(1000)), generalized=True) for i, one in enumerate(codes)
+    ]
     assert publish_view(columns).view.rows() == sorted(publish_view(columns).view.rows())
 
 
@@ -158,23 +164,37 @@ def test_inconsistent_pairs_are_no_matches():
     t2 = {"disease": ["pregnant", "flu", "cold"]}
     view = {"sex": ["F", "M", "M"]}
     principle = {"x": ["sex"], "y": ["disease"], "previous": previous}
-    for inconsistent, cut in (({}, {"F", "M"}), ({"sex:disease": [["M", "pregnant"], ["M", "flu"]]}, {"ANY"})):
-        wanted = view_contract(columns, inconsistent=inconsistent, k=3 if not inconsistent else 2, **principle)
+    for inconsistent, cut in (
+        ({}, {"F", "M"}),
+        ({"sex:disease": [["M", "pregnant"], ["M", "flu"]]}, {"ANY"}),
+    ):
+        wanted = view_contract(
+            columns, inconsistent=inconsistent, k=3 if not inconsistent else 2, **principle
+        )
         made = SEQUENTIAL.release(people(**view), wanted, state(table(**t2)), 1, None)
         assert set(made.published["view"]["sex"]) == cut
 
 
 def test_generalized_releases_of_republish_are_previous_releases():
-    wanted = view_contract([AGE, CLASS], x=["age"], y=["disease"], previous=[{"path": "t2", "columns": ["age", "disease"]}])
+    wanted = view_contract(
+        [AGE, CLASS], x=["age"], y=["disease"], previous=[{"path": "t2", "columns": ["age", "disease"]}]
+    )
     microdata = pl.DataFrame(
-        {"group_id": [1, 1, 2, 2], "age_low": [20, 20, 45, 45], "age_high": [30, 30, 60, 60], "disease": ["a", "b"] * 2}
+        {
+            "group_id": [1, 1, 2, 2],
+            "age_low": [20, 20, 45, 45],
+            "age_high": [30, 30, 60, 60],
+            "disease": ["a", "b"] * 2,
+        }
     )
     before = state(previous_columns(microdata, wanted.principle.previous[0], wanted))
     made = SEQUENTIAL.release(people(age=[20, 30, 45, 60], **{"class": ["no"] * 4}), wanted, before, 1, None)
     assert made.figures["nodes"] == 4
 
 
-INTERVALS = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=6)
+INTERVALS = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=6
+)
 
 
 @settings(deadline=None)
@@ -182,11 +202,13 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 3), st.integers
 def test_matching_is_overlap_without_a_common_flag(first, second):
     def arrays(rows):
         low = np.array([[float(low)] for low, _, _ in rows])
-        return low, low + np.array([[float(width)] for _, width, _ in rows]), np.array([f for *_, f in rows], np.uint64)
+        return (
+            low,
+            low + np.array([[float(width)] for _, width, _ in rows]),
+            np.array([f for *_, f in rows], np.uint64),
+        )
 
-    plain = [
-        [a < b + v and b < a + w and not f & g for b, v, g in second] for a, w, f in first
-    ]
+    plain = [[a < b + v and b < a + w and not f & g for b, v, g in second] for a, w, f in first]
     alone_first, alone_second = unmatched(*arrays(first), *arrays(second))
     assert alone_first.tolist() == [not any(row) for row in plain]
     assert alone_second.tolist() == [not any(column) for column in zip(*plain, strict=True)]
