@@ -496,9 +496,10 @@ def _cells(
     for part in hidden:
         one = _partitions(part, histories, names, pairs, items)
         whole = one if whole is None else _combined(whole, one)
+    names = np.array([whole.x.max(initial=-1) + 1, whole.stamp.max(initial=-1) + 1], np.int32)
     return kernel.Cells(
         whole.start, whole.listed, whole.low, whole.high, whole.flags, whole.x, whole.stamp, whole.rows,
-        whole.items, whole.bound, np.array([whole.x.max(initial=-1) + 1, whole.stamp.max(initial=-1) + 1], np.int32),
+        whole.items, whole.bound, names,
     )  # fmt: skip
 
 

@@ -261,8 +261,10 @@ def _faults_of_y(wanted: Sequential, columns: Mapping[str, Any], records: set[st
         return [
             (
                 "principle.y",
-                f"{name} is a column of {number} previous releases, so its values would count more than once:"
-                " leave it out of the columns of all but one, or require linkability",
+                (
+                    f"{name} is a column of {number} previous releases, so its values would count twice:"
+                    " leave it out of the columns of all but one, or require linkability"
+                ),
             )
             for name in wanted.y
             if name not in columns

@@ -161,8 +161,9 @@ def _check_population(coded: Mapping[str, Coded], earlier: list[Earlier], pairs:
         ours, theirs = unrelated(coded, one, pairs)
         if ours or theirs:
             raise SnapshotError(
-                f"{one.where} is not population-related to this one: {theirs} of its {one.records.sum()} records"
-                f" match no record of the view, and {ours} of the view's {records} records match none of it. Release views of the same people, with values as they were then"
+                f"{one.where} is not population-related: {theirs} of its {one.records.sum()} records"
+                f" match no record of the view, and {ours} of the view's {records} records match none of it."
+                " Release views of the same people, with values as they were then"
             )
 
 

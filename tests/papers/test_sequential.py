@@ -186,8 +186,13 @@ def test_case_2_counts_a_value_once_where_the_earlier_release_is_generalized():
     twice."""
     columns = [
         {"name": "name", "kind": "category", "order": ["Bob"], "keep": True},
-        {"name": "job", "kind": "category", "hierarchy": [["Clerk", "Desk", "ANY"], ["Banker", "Desk", "ANY"]], "keep": True},
-    ]  # fmt: skip
+        {
+            "name": "job",
+            "kind": "category",
+            "hierarchy": [["Clerk", "Desk", "ANY"], ["Banker", "Desk", "ANY"]],
+            "keep": True,
+        },
+    ]
     previous = [{"path": "t2", "columns": ["job", "zip"], "record": "t2"}]
     wanted = view_contract(columns, x=["name"], y=["t2"], previous=previous)
     view = {"name": ["Bob", "Bob"], "job": ["Clerk", "Banker"]}

@@ -22,29 +22,47 @@ JOBS_OF_T2 = {"job": ["Banker", "Driver"], "disease": ["flu", "HIV"]}
         ({"k": 1}, r"k \(1\) must be at least 2"),
         ({"k": 0.5}, r"must be a whole number, not 0.5"),
         ({"requirement": "linkability", "y": ["disease"], "k": 0}, r"k \(0\) must be above 0 and at most 1"),
-        ({"requirement": "linkability", "y": ["disease"], "k": 1.5}, r"k \(1.5\) must be above 0 and at most 1"),
+        (
+            {"requirement": "linkability", "y": ["disease"], "k": 1.5},
+            r"k \(1.5\) must be above 0 and at most 1",
+        ),
         ({"requirement": "linkability", "y": ["disease"], "k": {"HIV": 2}}, r"k \(2\) must be above 0"),
         ({"requirement": "linkability", "y": ["disease"], "k": "high"}, r"must be a confidence, 0 < k <= 1"),
         ({"requirement": "linkability", "y": ["class"], "k": {"c9": 0.5}}, r"c9 is no value of class"),
-        ({"requirement": "linkability", "y": ["class", "disease"], "k": {"HIV": 0.5}}, r"a mapping of values .* for each"),
+        (
+            {"requirement": "linkability", "y": ["class", "disease"], "k": {"HIV": 0.5}},
+            r"a mapping of values .* for each",
+        ),
         ({"requirement": "linkability", "k": 0.5}, r"pid are records, whose values nobody infers"),
         ({"x": ["job", "age", "disease"], "y": ["disease", "job"]}, r"x and y overlap in job, disease"),
-        ({"x": ["job", "age", "salary"]}, r"salary is a column neither of the view nor of a previous release"),
+        (
+            {"x": ["job", "age", "salary"]},
+            r"salary is a column neither of the view nor of a previous release",
+        ),
         ({"y": ["salary"]}, r"salary is a column neither of the view nor of a previous release"),
         ({"x": ["job"]}, r"columns\[age\]: is not in x, so it is published as it is: say keep: true"),
         ({"information": "class:job"}, r"job must be a column of the view that is published as it is"),
-        ({"information": "entropy"}, r"entropy is unknown; accepted: class:<column>, distortion, discernibility"),
+        (
+            {"information": "entropy"},
+            r"entropy is unknown; accepted: class:<column>, distortion, discernibility",
+        ),
         ({"x": []}, r"needs at least one column"),
-        ({"y": ["disease"], "previous": [T2, {**T2, "path": "t3"}]}, r"disease is a column of 2 previous releases"),
+        (
+            {"y": ["disease"], "previous": [T2, {**T2, "path": "t3"}]},
+            r"disease is a column of 2 previous releases",
+        ),
         ({"previous": [{**T2, "record": "pid"}]}, r"pid names the records of more than one table"),
-        ({"previous": [{**T2, "columns": ["pid"]}]}, r"pid names a column, and the records of a table as well"),
+        (
+            {"previous": [{**T2, "columns": ["pid"]}]},
+            r"pid names a column, and the records of a table as well",
+        ),
         ({"previous": [{**T2, "columns": ["job", "job"]}]}, r"lists job more than once"),
         ({"inconsistent": {"age": [["a", "b"]]}}, r"age is no category column of the view"),
         ({"inconsistent": {"job": [["Pilot", "Driver"]]}}, r"Pilot is no label of the hierarchy of job"),
         ({"inconsistent": {"job:zip": [["Driver", "z"]]}}, r"zip is a column of no previous release"),
         ({"unknown": 1}, r"Extra inputs are not permitted"),
     ],
-)  # fmt: skip
+)
 def test_contracts_that_contradict_themselves_are_refused(changes, words):
     with pytest.raises(ValidationError, match=words):
         view_contract([JOB, AGE, CLASS], **{**GOOD, **changes})
@@ -89,15 +107,18 @@ def test_records_outside_taxonomies_are_refused_without_naming_values(view, word
 @pytest.mark.parametrize(
     ("t2", "words"),
     [
-        ({"job": ["Banker", "Pilot"], "disease": ["flu", "HIV"]}, r"t2.parquet: 1 values of job are no labels"),
+        (
+            {"job": ["Banker", "Pilot"], "disease": ["flu", "HIV"]},
+            r"t2.parquet: 1 values of job are no labels",
+        ),
         ({"job": ["Banker", None], "disease": ["flu", "HIV"]}, r"t2.parquet: 1 values are missing"),
         ({"job": [], "disease": []}, r"t2.parquet has no records"),
         (
             {"job": ["Banker", "Engineer", "Clerk"], "disease": ["flu"] * 3},
-            r"t2.parquet is not population-related.* 2 of its 3 records match no record of the view, and 1 of the view's 2",
+            r"t2.parquet is not population-related.* 2 of its 3 records .*, and 1 of the view's 2",
         ),
     ],
-)  # fmt: skip
+)
 def test_previous_releases_that_cannot_be_joined_are_refused(t2, words):
     with pytest.raises(SnapshotError, match=words):
         released(before=state(table(**t2)))
@@ -114,9 +135,7 @@ def test_an_earlier_view_that_is_forgotten_is_missed():
 
 
 def test_no_solution_is_told_before_anything_is_searched():
-    with pytest.raises(
-        NotEligible, match=r"linked to 2 of pid, and k is 3, so no generalization satisfies it: lower k"
-    ):
+    with pytest.raises(NotEligible, match=r"linked to 2 of pid, and k is 3, so no .*: lower k"):
         released(k=3)
 
 

@@ -62,8 +62,15 @@ def test_labels_of_numbers_are_read_back(a, b):
 
 @pytest.mark.parametrize(
     ("text", "interval"),
-    [("[17-38)", (17, 38)), ("[38-95]", (38, 96)), ("[17, 37]", (17, 38)), ("42", (42, 43)), ("*", (17, 96)), ("x", None)],
-)  # fmt: skip
+    [
+        ("[17-38)", (17, 38)),
+        ("[38-95]", (38, 96)),
+        ("[17, 37]", (17, 38)),
+        ("42", (42, 43)),
+        ("*", (17, 96)),
+        ("x", None),
+    ],
+)
 def test_intervals_of_other_tools_are_read(text, interval):
     assert read_number(text, (17, 95)) == interval
 
