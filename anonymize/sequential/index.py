@@ -132,7 +132,12 @@ def build_index(coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract
         prunes=not hidden and (items is not None or _sides(parts, coded, contract) < 2),
         linked=len(limits) if items else 0,
     )
-    return Index(names, rows, nodes, used, axes, groups, cells, demand)
+    return Index(names, _plain(rows), nodes, used, _plain(axes), _plain(groups), _plain(cells), demand)
+
+
+def _plain(arrays: Any) -> Any:
+    """The same arrays, contiguous and writable: the kernel is compiled once, not for each kind of array."""
+    return type(arrays)(*(np.require(array, requirements=["C", "W"]) for array in arrays))
 
 
 def _part(

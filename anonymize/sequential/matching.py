@@ -375,11 +375,12 @@ def join_arrays(table: pl.DataFrame, width: int) -> tuple[np.ndarray, np.ndarray
     """What `join_columns` put in a table, as float64[n, width] twice and uint64[n]."""
     low = _table(table.select(f"low_{j}" for j in range(width)).to_numpy(), table.height)
     high = _table(table.select(f"high_{j}" for j in range(width)).to_numpy(), table.height)
-    return low, high, table["flags"].to_numpy()
+    return low, high, np.require(table["flags"].to_numpy(), requirements=["C", "W"])
 
 
 def _table(values: np.ndarray, height: int) -> np.ndarray:
-    return np.ascontiguousarray(values, dtype=np.float64).reshape(height, -1)
+    # Writable, so that the kernel is compiled once, not for each kind of array.
+    return np.require(values, np.float64, ["C", "W"]).reshape(height, -1)
 
 
 __all__ = [
