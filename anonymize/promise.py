@@ -18,6 +18,10 @@ class Promise:
     """Nobody is linked to a value, in any release so far, with a larger probability (values come and go)."""
     equivalence: int | None = None
     """No fewer people than this are known to have the same values as as many others."""
+    linked_values: int | None = None
+    """Joined with every earlier release, each value on X is linked to at least so many values on Y."""
+    linkability: float | None = None
+    """Joined with every earlier release, no value on X implies a sensitive value with a larger confidence."""
 
     def as_json(self) -> dict[str, Any]:
         """Itself as a JSON object."""
