@@ -1,0 +1,89 @@
+"""What every data product declares, whatever the shape of its table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializeAsAny,
+    StrictInt,
+    StrictStr,
+    ValidationInfo,
+    field_validator,
+)
+
+from anonymize.contract.parameters import Parameters, read_parameters
+from anonymize.contract.scalars import Declaration, shown
+from anonymize.contract.source import FileSource, QuerySource, Releases, is_query
+
+LONGEST_NAME = 100
+"""Letters in the name of a product or series: they are names of folders and of Dagster's jobs."""
+OWNER = re.compile(r"team:.+|[^@\s]+@[^@\s]+\.[^@\s]+")
+
+
+def _short(name: str) -> str:
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"must have at most {LONGEST_NAME} letters, not {len(name)}")
+    return name
+
+
+class Product(Declaration):
+    """One data product: what is published, when, and what is promised of it."""
+
+    product: Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9_]*$"), AfterValidator(_short)]
+    """The product's name: small letters, digits and _, beginning with a letter."""
+    series: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"), AfterValidator(_short)]
+    """A chain of releases that are private together; a new series starts a new, separate chain."""
+    description: StrictStr = ""
+    """What the table is, for the catalogue."""
+    owners: tuple[StrictStr, ...] = ()
+    """E-mail addresses, or `team:name`."""
+    source: FileSource | QuerySource
+    """Where snapshots come from."""
+    releases: Releases
+    """When releases are due."""
+    principle: SerializeAsAny[Parameters]
+    """What is promised, and its parameters."""
+    keep_private: Literal["all"] | StrictInt = "all"
+    """Private folders older than the last N published releases are deleted; `all` keeps them."""
+
+    @field_validator("source", mode="wrap")
+    @classmethod
+    def _file_or_query(cls, declared: Any, _validate: Callable) -> FileSource | QuerySource:
+        if isinstance(declared, FileSource | QuerySource):
+            return declared
+        return (QuerySource if is_query(declared) else FileSource).model_validate(declared)
+
+    @field_validator("owners")
+    @classmethod
+    def _check_owners(cls, owners: tuple[str, ...]) -> tuple[str, ...]:
+        for owner in owners:
+            if not OWNER.fullmatch(owner):
+                raise ValueError(f"{owner} must be an e-mail address or team:name")
+        return owners
+
+    @field_validator("principle", mode="wrap")
+    @classmethod
+    def _of_a_known_principle(cls, declared: Any, _validate: Callable, info: ValidationInfo) -> Parameters:
+        if isinstance(declared, Parameters):
+            return declared
+        return read_parameters(declared, (info.context or {}).get("principles", {}))
+
+    @field_validator("keep_private", mode="before")
+    @classmethod
+    def _check_keep_private(cls, declared: Any) -> Any:
+        if declared != "all" and (type(declared) is not int or declared < 1):
+            raise ValueError(f"must be all, or a whole number of releases from 1 on, not {shown(declared)}")
+        return declared
+
+    def privacy_digest(self) -> str:
+        """SHA-256 (hex) of everything that bears on privacy: columns, domains, values, principle."""
+        parts = {"identifier", "quasi_identifiers", "sensitive", "columns", "principle"}
+        declared = self.model_dump(mode="json", include=parts)
+        return hashlib.sha256(json.dumps(declared, sort_keys=True).encode()).hexdigest()
