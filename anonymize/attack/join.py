@@ -17,8 +17,8 @@ from typing import Any
 
 import polars as pl
 
-JOIN = "join with earlier releases"
-MEANING = "Joined with every earlier release, no value on X is linked to Y more closely than was promised."
+from anonymize.attack.finding import JOIN, finding
+
 MOST_ROWS = 5_000_000
 """Rows of the join that are executed."""
 RECORDS = "records"
@@ -76,12 +76,7 @@ class JoinAttack:
     def finding(self) -> pl.DataFrame:
         """One row: `promise`, `people`, `broken`, `undecided`, `found`, `required`, `holds`."""
         found = self.linked_values if self.linkability is None else self.linkability
-        row = (JOIN, self.people, self.broken, self.undecided, found, self.required, self.broken_values == 0)
-        types = {
-            "promise": pl.String, "people": pl.Int64, "broken": pl.Int64, "undecided": pl.Int64,
-            "found": pl.Float64, "required": pl.Float64, "holds": pl.Boolean,
-        }  # fmt: skip
-        return pl.DataFrame([row], schema=types, orient="row")
+        return finding(JOIN, self.people, self.broken, found, self.required, self.undecided)
 
 
 def join_attack(
@@ -238,7 +233,20 @@ def _intervals(rows: pl.DataFrame, position: int, domain: tuple[float, float]) -
     if plain not in rows.columns:
         low, high = rows[f"{plain}_low"].cast(pl.Float64), rows[f"{plain}_high"].cast(pl.Float64)
         return low, pl.Series([_after(end, domain) for end in high], dtype=pl.Float64)
-    labels = rows[plain].cast(pl.String)
+    return published_intervals(rows[plain], domain)
+
+
+def published_intervals(values: pl.Series, domain: tuple[float, float]) -> tuple[pl.Series, pl.Series]:
+    """The half-open intervals that labels or numbers stand for.
+
+    Parameters
+    ----------
+    values
+        `[17-38)`, `[38-95]`, `42`; anything else may be any number of the domain.
+    domain
+        The lowest and the highest number there can be; whole numbers mean that all are.
+    """
+    labels = values.cast(pl.String)
     distinct = labels.unique()
     read = [_interval(label, domain) for label in distinct]
     low, high = (
