@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.candidate import Candidate
-from anonymize.contract import Contract, Parameters
+from anonymize.contract import Contract, Parameters, PreviousRelease, Product
 from anonymize.formats import Format
 from anonymize.plot import Plot
 from anonymize.promise import Promise
@@ -77,6 +77,11 @@ class Principle:
     """What is wrong with a contract whose parts are each right: `(key, what is wrong and the way out)`."""
     semantics: tuple[str, ...] = ("persistent",)
     """The kinds of sensitive values that it protects: `persistent`, `transient`."""
+    contract: type[Product] = Contract
+    """The shape of its contracts: of a table with a sensitive column, or of a view (`ViewContract`)."""
+    previous: Callable[[Any], tuple[PreviousRelease, ...]] = lambda _contract: ()
+    """The releases of others that a contract names. `release` finds them in the state as `previous_0`, …,
+    with the columns `column_0`, … of each; the attack is given them too."""
     memory: Memory | None = None
     """None where nothing is remembered from release to release."""
     plots: Callable[[Contract, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []

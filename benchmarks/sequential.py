@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from anonymize.contract import CategoryColumn, ViewContract
 from anonymize.errors import NotEligible
+from anonymize.principles import parse_contract
 from anonymize.sequential.matching import Pairs, code_view, read_earlier, unrelated
-from anonymize.sequential.parameters import CategoryColumn, View
 from anonymize.sequential.specialize import Specialized, specialize
 from benchmarks.real_data import ADULT_COLUMNS, WHY_NOT, adult_hierarchy, data_folder
 
@@ -71,11 +72,15 @@ def declare(folder: Path, name: str, *, keep: bool) -> dict[str, Any]:
     return {"name": name, "kind": "category", "hierarchy": paths, "keep": keep}
 
 
-def contract(folder: Path, names: Sequence[str], previous: bool, **principle: Any) -> View:
+def contract(folder: Path, names: Sequence[str], previous: bool, **principle: Any) -> ViewContract:
     """A view of columns, joined with T2 or with nothing."""
     kept = [name for name in names if name not in principle["x"]]
-    return View.model_validate(
+    return parse_contract(
         {
+            "product": "adult",
+            "series": "v1",
+            "source": {"path": "{release}.csv"},
+            "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
             "identifier": "K1",
             "columns": [declare(folder, name, keep=name in kept) for name in [*names, "Class"]],
             "principle": {
@@ -96,7 +101,7 @@ class Outcome:
     cpu: float
 
 
-def run(rows: pl.DataFrame, earlier: pl.DataFrame | None, view: View) -> Outcome:
+def run(rows: pl.DataFrame, earlier: pl.DataFrame | None, view: ViewContract) -> Outcome:
     """Specialize a view of the rows; NotEligible where nothing satisfies the requirement."""
     names = [column.name for column in view.columns]
     table = rows.select(pl.col(name).alias(f"column_{i}") for i, name in enumerate(names))
@@ -141,7 +146,7 @@ def error(rows: pl.DataFrame, names: Sequence[str], found: Specialized | None = 
     return float((tree.predict(values[TRAINING:]) != classes[TRAINING:]).mean())
 
 
-def distortion(view: View, found: Specialized) -> tuple[float, float]:
+def distortion(view: ViewContract, found: Specialized) -> tuple[float, float]:
     """Units of distortion per record, of categories and of numbers (section 6)."""
     categories = numbers = 0.0
     for column in view.columns:

@@ -13,8 +13,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-NAME = "taxonomy_cuts"
-"""What manifests call the format."""
+from anonymize.contract import View
+from anonymize.formats.format import Format, PublishedColumn
+
+VIEW = "view"
+"""The published table: a row for each record."""
+CUTS = "cuts"
+"""The document beside it, and the table that it is made of."""
 CUTS_SCHEMA = {
     "column": pl.Int32,
     "node": pl.Int32,
@@ -135,3 +140,19 @@ def cuts_as_json(cuts: pl.DataFrame, columns: Sequence[Any]) -> dict[str, Any]:
             ]
         described.append({"name": column.name, "kind": column.kind, "published": "cut", "cut": cut})
     return {"columns": described}
+
+
+def _columns(schema: View) -> dict[str, list[PublishedColumn]]:
+    return {
+        VIEW: [
+            PublishedColumn(ours, column.name, str(column.dtype), f"{column.name} as it is", ours)
+            if column.keep
+            else PublishedColumn(
+                ours, column.name, "String", f"the label above {column.name} in its cut (cuts.json)", ours
+            )
+            for ours, column in schema.attributes()
+        ]
+    }
+
+
+TAXONOMY_CUTS = Format(name="taxonomy_cuts", columns=_columns, attack="join", documents=(CUTS,))

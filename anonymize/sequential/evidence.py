@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
 
-from anonymize.sequential._target import Candidate, State
+from anonymize.candidate import Candidate
+from anonymize.contract import CategoryColumn, ViewContract
+from anonymize.formats.taxonomy_cuts import CUTS, VIEW
 from anonymize.sequential.matching import Coded, Pairs, code_published, code_view, node_intervals, unrelated
-from anonymize.sequential.parameters import CategoryColumn
 from anonymize.sequential.privacy import linking
-from anonymize.sequential.release import CUTS, earlier_releases
+from anonymize.sequential.release import earlier_releases
 from anonymize.sequential.taxonomy import half_open
+from anonymize.state import State
 
 
 def evidence(
-    candidate: Candidate, people: pl.DataFrame, before: State, contract: Any
+    candidate: Candidate,
+    people: pl.DataFrame,
+    before: State,
+    contract: ViewContract,
+    _attacked: Mapping[str, pl.DataFrame],
 ) -> dict[str, pl.DataFrame]:
     """All evidence on a view, by the name of the check that judges it; counts only.
 
@@ -29,7 +35,7 @@ def evidence(
     before
         The state that the release was made from.
     contract
-        Has `identifier`, `columns` and `principle`.
+        The columns, and what is promised of them.
 
     Returns
     -------
@@ -38,7 +44,7 @@ def evidence(
     """
     number = 1 + sum(name.startswith("view_") for name in before.tables)
     earlier = earlier_releases(before, contract, number)
-    view = candidate.published["view"]
+    view = candidate.published[VIEW]
     ours = view.rename({name: f"column_{position}" for position, name in enumerate(view.columns)})
     published = code_published(ours, contract.columns, "the view")
     truth = code_view(people, contract.columns, contract.principle.x)
@@ -65,7 +71,7 @@ def evidence(
     }
 
 
-def _cuts(cuts: pl.DataFrame, contract: Any) -> pl.DataFrame:
+def _cuts(cuts: pl.DataFrame, contract: ViewContract) -> pl.DataFrame:
     """`column_id`, `nodes`, `uncovered`, `covered_twice`: a cut has one node above each leaf.
 
     Leaves are counted for categories; for numbers, gaps and overlaps between intervals.

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from anonymize.contract import CategoryColumn, NumberColumn
 from anonymize.errors import RepublishError
 from anonymize.kernels import specialize as kernel
 from anonymize.sequential.matching import Coded, Earlier, Pairs, join_arrays, join_columns
-from anonymize.sequential.parameters import CategoryColumn, NumberColumn, Sequential, limit_of
+from anonymize.sequential.parameters import Sequential, limit_of
 from anonymize.sequential.taxonomy import category_taxonomy, half_open
 
 MOST_COMBINATIONS = 200_000_000

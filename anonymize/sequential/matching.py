@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from anonymize.contract import CategoryColumn, NumberColumn
 from anonymize.errors import SnapshotError
 from anonymize.kernels.specialize import unmatched
-from anonymize.sequential.parameters import CategoryColumn, NumberColumn, split_pair
+from anonymize.sequential.parameters import split_pair
 from anonymize.sequential.taxonomy import Taxonomy, category_taxonomy, half_open, read_number
 
 Interval = tuple[np.ndarray, np.ndarray]

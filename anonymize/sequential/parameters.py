@@ -1,4 +1,4 @@
-"""What a contract says of a view: its columns, and what a join with earlier releases may link.
+"""What a contract says under `principle`: what a join of the view with earlier releases may link.
 
 Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 3.1 and 3.3.
 """
@@ -6,85 +6,16 @@ Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 3.1 and 3.3.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, StrictStr, ValidationInfo, field_validator, model_validator
 
-from anonymize.contract import CategoryAttribute, NumberAttribute
-from anonymize.sequential._target import Declaration, Label, Parameters, repeated, shown
+from anonymize.contract import CategoryColumn, Parameters, PreviousRelease, ViewContract
+from anonymize.contract.scalars import Label, repeated, shown
 from anonymize.sequential.taxonomy import category_taxonomy
 
 MOST_INCONSISTENT_PAIRS = 64
 """One bit of a word stands for each."""
-
-
-class CategoryColumn(CategoryAttribute):
-    """A categorical column of a view, published under labels of its hierarchy."""
-
-    keep: bool = False
-    """Whether it is published as it is."""
-
-    @field_validator("min_width")
-    @classmethod
-    def _no_min_width(cls, min_width: int) -> int:
-        return _refuse_min_width(min_width)
-
-    @model_validator(mode="after")
-    def _is_a_taxonomy(self) -> CategoryColumn:
-        category_taxonomy(self.paths)
-        return self
-
-    @property
-    def paths(self) -> tuple[tuple[str, ...], ...]:
-        """One path `leaf, …, root` per label; without a hierarchy, the root is ANY."""
-        return self.hierarchy or tuple((label, "ANY") for label in self.order)
-
-
-class NumberColumn(NumberAttribute):
-    """A numeric column of a view, published as intervals that are split at the best point."""
-
-    keep: bool = False
-    """Whether it is published as it is."""
-
-    @field_validator("min_width")
-    @classmethod
-    def _no_min_width(cls, min_width: float) -> float:
-        return _refuse_min_width(min_width)
-
-
-def _refuse_min_width(min_width: float) -> float:
-    if min_width:
-        raise ValueError(
-            "is not for the columns of a view: how wide intervals are follows from the requirement"
-        )
-    return min_width
-
-
-Column = Annotated[CategoryColumn | NumberColumn, Field(discriminator="kind")]
-
-
-class PreviousRelease(Declaration):
-    """A table about the same people that was released before."""
-
-    path: StrictStr
-    """A .parquet or .csv file, or a folder that republish published; relative to the contract."""
-    columns: tuple[Label, ...]
-    """What the release published of people. A column with the name of one of the view's is the same
-    column."""
-    record: Label | None = None
-    """A name for the release's records, by which `y` may count them."""
-
-    @field_validator("columns")
-    @classmethod
-    def _check_columns(cls, columns: tuple[str, ...]) -> tuple[str, ...]:
-        if not columns:
-            raise ValueError("needs at least one column")
-        if twice := repeated(columns):
-            raise ValueError(f"lists {twice} more than once")
-        return columns
-
-
-Limit = dict[StrictStr, Any]
 
 
 class Sequential(Parameters):
@@ -158,6 +89,15 @@ class Sequential(Parameters):
         return self
 
     @property
+    def limits(self) -> dict[str, float | Mapping[str, float]] | None:
+        """What a column of Y may be inferred with: one confidence, or one for each sensitive value."""
+        if self.requirement == "anonymity":
+            return None
+        if isinstance(self.k, Mapping) and any(isinstance(limit, Mapping) for limit in self.k.values()):
+            return {name: self.k.get(name, {}) for name in self.y}
+        return dict.fromkeys(self.y, self.k)
+
+    @property
     def class_column(self) -> str | None:
         """The column that the view is released to predict, if it is."""
         return self.information.removeprefix("class:") if self.information.startswith("class:") else None
@@ -173,36 +113,11 @@ def _limits(k: Any, depth: int = 0) -> Any:
     return float(k)
 
 
-class View(Declaration):
-    """What the principle reads of a contract: a contract for a view has these parts."""
-
-    identifier: Label = "identifier"
-    """The column that tells people apart; never published."""
-    columns: tuple[Column, ...]
-    """What the view publishes, in order."""
-    principle: Sequential
-    """What is promised of the join."""
-
-    @model_validator(mode="after")
-    def _check_faults(self) -> View:
-        if found := faults(self):
-            raise ValueError("; ".join(f"{key}: {fault}" if key else fault for key, fault in found))
-        return self
-
-
-def faults(contract: Any) -> list[tuple[str, str]]:
-    """What is wrong between parts of a contract that are each right: `(key, what is wrong and the way out)`.
-
-    Parameters
-    ----------
-    contract
-        Has `identifier`, `columns` and `principle`, as `View`.
-    """
+def faults(contract: ViewContract) -> list[tuple[str, str]]:
+    """What is wrong between parts that are each right: `(key, what is wrong and the way out)`."""
     wanted: Sequential = contract.principle
     columns = {column.name: column for column in contract.columns}
     found: list[tuple[str, str]] = []
-    if not columns:
-        found.append(("columns", "needs at least one column"))
     if twice := repeated([column.name for column in contract.columns]):
         found.append(("columns", f"lists {twice} more than once"))
     if contract.identifier in columns:
@@ -234,9 +149,24 @@ def faults(contract: Any) -> list[tuple[str, str]]:
         for name, column in columns.items()
         if name not in wanted.x and not column.keep
     ]
+    found += _faults_of_trees(contract)
+    if found:
+        return found  # what follows reads the trees
     found += _fault_of_class(wanted, columns)
     found += _faults_of_y(wanted, columns, {contract.identifier, *records})
     found += _faults_of_pairs(wanted, columns)
+    return found
+
+
+def _faults_of_trees(contract: ViewContract) -> list[tuple[str, str]]:
+    found = []
+    for column in contract.columns:
+        if not isinstance(column, CategoryColumn):
+            continue
+        try:
+            category_taxonomy(column.paths)
+        except ValueError as error:
+            found.append((f"columns[{column.name}].hierarchy", str(error)))
     return found
 
 
@@ -344,9 +274,7 @@ def limit_of(wanted: Sequential, column: str, values: Sequence[str]) -> dict[str
     values
         Its values.
     """
-    k = wanted.k
-    if isinstance(k, Mapping) and any(isinstance(limit, Mapping) for limit in k.values()):
-        k = k.get(column, {})
-    if isinstance(k, Mapping):
-        return {value: k[value] for value in values if value in k}
-    return dict.fromkeys(values, k)
+    limit = wanted.limits[column]
+    if isinstance(limit, Mapping):
+        return {value: limit[value] for value in values if value in limit}
+    return dict.fromkeys(values, limit)

@@ -7,28 +7,29 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.sequential._target import Plot
-from anonymize.sequential.parameters import CategoryColumn
-from anonymize.sequential.release import CUTS
+from anonymize.contract import CategoryColumn, ViewContract
+from anonymize.formats.taxonomy_cuts import CUTS
+from anonymize.plot import Plot
 from anonymize.sequential.taxonomy import category_taxonomy
+from anonymize.state import State
 
 MOST_NODES = 60
 """Beyond that, labels are left out."""
 
 
-def plots(contract: Any, states: Mapping[str, Mapping[str, pl.DataFrame]]) -> list[Plot]:
+def plots(contract: ViewContract, states: Mapping[str, State]) -> list[Plot]:
     """A chart of each generalized column's cut in the last release.
 
     Parameters
     ----------
     contract
-        Has `columns`.
+        The columns.
     states
-        The states' tables by release, oldest first.
+        The states by release, oldest first.
     """
     if not states:
         return []
-    cuts = list(states.values())[-1].get(CUTS)
+    cuts = list(states.values())[-1].tables.get(CUTS)
     if cuts is None:
         return []
     charts = []

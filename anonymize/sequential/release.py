@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from anonymize.columns import PSEUDONYM
+from anonymize.candidate import Candidate
+from anonymize.columns import PSEUDONYM, view_column
+from anonymize.contract import CategoryColumn, ViewContract
 from anonymize.errors import SnapshotError
-from anonymize.formats.taxonomy_cuts import PublishedView, ViewColumn, cuts_table, publish_view
-from anonymize.sequential._target import Candidate, State
+from anonymize.formats.taxonomy_cuts import (
+    CUTS,
+    VIEW,
+    PublishedView,
+    ViewColumn,
+    cuts_as_json,
+    cuts_table,
+    publish_view,
+)
 from anonymize.sequential.matching import Coded, Earlier, Pairs, code_view, read_earlier, unrelated
-from anonymize.sequential.parameters import CategoryColumn
 from anonymize.sequential.specialize import Specialized, specialize
+from anonymize.state import PREVIOUS, State
 
-VIEW = "view_{number}"
+EARLIER = "view_{number}"
 """State: the distinct rows of an earlier view of the series, `column_0`, …, and `records`."""
-PREVIOUS = "previous_{position}"
-"""State: an earlier release of another product, `column_0`, … in the contract's order of its columns."""
-CUTS = "cuts"
-"""State: the cuts of the last release."""
 
 
 def release(
     people: pl.DataFrame,
-    contract: Any,
+    contract: ViewContract,
     state: State,
     number: int,
     _draw: Callable[[str], np.random.Generator],
@@ -40,7 +44,7 @@ def release(
     people
         T1: `pseudonym`, `column_0`, `column_1`, … in the contract's order.
     contract
-        Has `identifier`, `columns` and `principle`.
+        The columns, and what is promised of them.
     state
         `previous_0`, … for each of `principle.previous`, and `view_1`, … `view_{n-1}`.
     number
@@ -61,9 +65,10 @@ def release(
     positions = {column.name: position for position, column in enumerate(contract.columns)}
     cuts = cuts_table({positions[name]: cut for name, cut in found.cuts.items()})
     return Candidate(
-        published={"view": published.view},
+        published={VIEW: published.view},
+        documents={CUTS: cuts_as_json(cuts, contract.columns)},
         linkage=people.select(PSEUDONYM).with_columns(pl.Series("group_id", published.group_id)),
-        state=State({**state.tables, VIEW.format(number=number): _remembered(published.view), CUTS: cuts}),
+        state=State({**state.tables, EARLIER.format(number=number): _remembered(published.view), CUTS: cuts}),
         figures={
             "people": people.height,
             "tuples": people.height,
@@ -77,7 +82,7 @@ def release(
     )
 
 
-def earlier_releases(state: State, contract: Any, number: int) -> list[Earlier]:
+def earlier_releases(state: State, contract: ViewContract, number: int) -> list[Earlier]:
     """What release n may be joined with: the previous releases of the contract, then the series' own.
 
     Parameters
@@ -85,7 +90,7 @@ def earlier_releases(state: State, contract: Any, number: int) -> list[Earlier]:
     state
         As `release` has it.
     contract
-        Has `columns` and `principle`.
+        The columns, and what is promised of them.
     number
         n; views from n on are left out.
 
@@ -103,55 +108,10 @@ def earlier_releases(state: State, contract: Any, number: int) -> list[Earlier]:
         earlier.append(read_earlier(table, previous.columns, contract.columns, where, previous.record))
     names = [column.name for column in contract.columns]
     for n in range(1, number):
-        if (table := state.tables.get(VIEW.format(number=n))) is None:
+        if (table := state.tables.get(EARLIER.format(number=n))) is None:
             raise SnapshotError(f"release {n} of the series is missing from what is remembered of it")
         earlier.append(read_earlier(table, names, contract.columns, f"release {n} of the series"))
     return earlier
-
-
-def previous_columns(released: pl.DataFrame, previous: Any, contract: Any) -> pl.DataFrame:
-    """A previous release under our own names of its columns, from a table under the publisher's.
-
-    Parameters
-    ----------
-    released
-        A table of any tool, with the columns that the contract names; or of republish, with `<name>_low` and
-        `<name>_high` in place of a column.
-    previous
-        What the contract says of it.
-    contract
-        Has `columns`.
-
-    Raises
-    ------
-    SnapshotError
-        If a column is missing, or one in common with the view is not declared: adversaries would join by it.
-    """
-    there = set(released.columns)
-    undeclared = sorted(
-        column.name
-        for column in contract.columns
-        if column.name not in previous.columns and ({column.name, f"{column.name}_low"} & there)
-    )
-    if undeclared:
-        raise SnapshotError(
-            f"previous release {previous.path} has {', '.join(undeclared)} in common with the view: add"
-            f" {'it' if len(undeclared) == 1 else 'them'} to its columns, for anybody may join by them"
-        )
-    chosen, missing = [], []
-    for position, name in enumerate(previous.columns):
-        if name in there:
-            chosen.append(released[name].alias(f"column_{position}"))
-        elif {f"{name}_low", f"{name}_high"} <= there:
-            chosen += [released[f"{name}_{end}"].alias(f"column_{position}_{end}") for end in ("low", "high")]
-        else:
-            missing.append(name)
-    if missing:
-        raise SnapshotError(
-            f"previous release {previous.path} lacks {', '.join(missing)}:"
-            f" it has {', '.join(released.columns)}"
-        )
-    return pl.DataFrame(chosen)
 
 
 def _check_population(coded: Mapping[str, Coded], earlier: list[Earlier], pairs: Pairs) -> None:
@@ -177,7 +137,7 @@ def _published(people: pl.DataFrame, coded: Mapping[str, Coded], found: Speciali
         if isinstance(column.column, CategoryColumn):
             values = pl.Series(column.labels, dtype=pl.String)
         else:
-            values = people[f"column_{position}"].cast(column.column.dtype).unique().sort()
+            values = people[view_column(position)].cast(column.column.dtype).unique().sort()
         columns.append(ViewColumn(name, column.codes, values, generalized=False))
     return publish_view(columns)
 

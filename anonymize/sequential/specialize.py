@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from anonymize.contract import CategoryColumn
 from anonymize.errors import NotEligible
 from anonymize.sequential.index import Index, build_index
 from anonymize.sequential.matching import Coded, Earlier
-from anonymize.sequential.parameters import CategoryColumn, Sequential
+from anonymize.sequential.parameters import Sequential
 from anonymize.sequential.taxonomy import Cut, category_taxonomy, number_label
 
 UNLIMITED = 2**31 - 1
