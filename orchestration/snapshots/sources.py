@@ -17,7 +17,7 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 
-from anonymize.contract import Contract, FileSource, QuerySource, Schema
+from anonymize.contract import FileSource, Product, QuerySource, Table
 from anonymize.errors import SnapshotError
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.snapshots.conformity import conform, describe_faults, snapshot_faults
@@ -40,9 +40,9 @@ def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        `identifier`, `qi_0`, `qi_1`, …, `value`, one row for each person: the identifier as the source has
-        it, quasi-identifiers of their attribute's type, the value String or Int64. No rows if there are no
-        people.
+        `identifier`, `qi_0`, `qi_1`, …, `value` (of a view `identifier`, `column_0`, …), one row for each
+        person: the identifier as the source has it, attributes of their own type, the value String or
+        Int64. No rows if there are no people.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
     return conform(snapshot, contract)
 
 
-def enter(source: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """The schema's columns under our own names. No name of the publisher's is used inside.
 
     Parameters
@@ -147,13 +147,13 @@ def _check_file(file: Path, where: str) -> None:
         raise SnapshotError(f"{where}: is empty; deliver it again")
 
 
-def _read_parquet(file: Path, contract: Contract, _where: str) -> pl.DataFrame:
+def _read_parquet(file: Path, contract: Product, _where: str) -> pl.DataFrame:
     with file.open("rb") as content:
         present = list(pl.read_parquet_schema(content))
     return pl.read_parquet(file, columns=_positions(present, contract), glob=False, hive_partitioning=False)
 
 
-def _read_csv(file: Path, contract: Contract, where: str) -> pl.DataFrame:
+def _read_csv(file: Path, contract: Product, where: str) -> pl.DataFrame:
     """Every column as text: an identifier's leading zeros are a part of it."""
     header = pl.read_csv(file, infer_schema=False, n_rows=0, glob=False).columns
     columns = _positions(header, contract)
@@ -164,7 +164,7 @@ def _read_csv(file: Path, contract: Contract, where: str) -> pl.DataFrame:
     return pl.read_csv(file, infer_schema=False, columns=columns, glob=False)
 
 
-def _positions(present: list[str], contract: Contract) -> list[int]:
+def _positions(present: list[str], contract: Product) -> list[int]:
     """Where the contract's columns are. Polars would read some names as patterns, never a position."""
     wanted = set(contract.column_names().values())
     return [at for at, name in enumerate(present) if name in wanted]

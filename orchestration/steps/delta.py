@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.delta import delta, delta_figures
 from orchestration.series.series import Series
 from orchestration.storage.store import read_json, read_table, write_table
@@ -28,7 +29,8 @@ def _changes(series: Series, release: str) -> pl.DataFrame:
     previous = series.previous(release)
     before, former = _snapshot(series, previous) if previous else (None, {})
     columns = {name: column for column, name in former.items()}
-    shared = {column: columns.get(name) for column, name in names.items() if column.startswith("qi_")}
+    attributes = {column: name for column, name in names.items() if column not in (IDENTIFIER, VALUE)}
+    shared = {column: columns.get(name) for column, name in attributes.items()}
     if before is None:
         return delta(None, now, {})
     return delta(before, now, {ours: theirs for ours, theirs in shared.items() if theirs in before.columns})
