@@ -41,6 +41,18 @@ MAY_IMPORT = {
 NAMES_A_PRINCIPLE = {
     "anonymize/principles.py": "the list of the principles there are",
     "anonymize/kernels/merge_nodes.py": "its docstring says where the proof of each step is",
+    **dict.fromkeys(
+        (
+            *("anonymize/kernels/specialize.py", "anonymize/kernels/rda_groups.py"),
+            *("anonymize/kernels/ria_images.py", "anonymize/utility/queries.py"),
+            *("anonymize/attack/join.py", "anonymize/attack/algorithm_aware.py"),
+        ),
+        "its docstring cites the paper, and the name is in the title",
+    ),
+    **dict.fromkeys(
+        (f"anonymize/streamliner/{name}.py" for name in ("parameters", "principle", "release")),
+        "a contract may say which principle follows the first release",
+    ),
     "data_contracts/hospital.yaml": "the contract of the example chooses a principle",
 }
 """The files outside the principles' own folders that contain a principle's name, and why."""
@@ -113,7 +125,7 @@ def test_a_principle_may_not_import_another_principle_or_an_attack():
 @pytest.mark.parametrize("principle", sorted(PRINCIPLES))
 def test_of_a_principle_only_its_evidence_imports_the_counting_of_evidence(principle):
     counting = {path.name for path in modules(f"anonymize/{principle}") if "evidence" in parts_imported(path)}
-    assert counting == {"evidence.py"}
+    assert counting <= {"evidence.py"}  # a principle without groups has nothing of theirs to count
 
 
 def test_anonymize_knows_nothing_of_what_runs_it():

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from itertools import product
 
+from anonymize.contract import CategoryColumn
 from anonymize.sequential.matching import node_intervals
-from anonymize.sequential.parameters import CategoryColumn, limit_of, split_pair
+from anonymize.sequential.parameters import limit_of, split_pair
 from anonymize.sequential.taxonomy import read_number
 
 

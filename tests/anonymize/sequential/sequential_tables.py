@@ -2,8 +2,9 @@
 
 import polars as pl
 
-from anonymize.sequential._target import State
-from anonymize.sequential.parameters import View
+from anonymize.contract import ViewContract
+from anonymize.principles import parse_contract
+from anonymize.state import State
 
 JOBS = [
     ["Banker", "Professional", "ANY"],
@@ -14,11 +15,16 @@ JOBS = [
 NAMES = [["Alice", "A-B", "ANY"], ["Bob", "A-B", "ANY"], ["Cathy", "C-D", "ANY"]]
 
 
-def view_contract(columns, identifier="pid", **principle) -> View:
+def view_contract(columns, identifier="pid", **principle) -> ViewContract:
     defaults = {"name": "sequential", "requirement": "anonymity", "k": 2}
-    return View.model_validate(
-        {"identifier": identifier, "columns": columns, "principle": {**defaults, **principle}}
-    )
+    product = {
+        "product": "views",
+        "series": "v1",
+        "source": {"path": "{release}.csv"},
+        "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
+    }
+    declared = {"identifier": identifier, "columns": columns, "principle": {**defaults, **principle}}
+    return parse_contract(product | declared)
 
 
 def table(**columns) -> pl.DataFrame:

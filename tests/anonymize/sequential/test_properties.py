@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from anonymize.attack.join import Domains, Release, join_attack
+from anonymize.contract import CategoryColumn
 from anonymize.errors import NotEligible
+from anonymize.formats.taxonomy_cuts import CUTS
 from anonymize.sequential import SEQUENTIAL
 from anonymize.sequential.matching import Pairs, code_published, code_view, read_earlier, unrelated
-from anonymize.sequential.parameters import CategoryColumn
 from anonymize.sequential.privacy import linking
-from anonymize.sequential.release import CUTS
 from anonymize.sequential.taxonomy import category_taxonomy, number_label
 from tests.anonymize.sequential import executed_join
 from tests.anonymize.sequential.sequential_tables import people, state, table, view_contract
@@ -166,7 +166,7 @@ def test_releases_satisfy_the_requirement_and_cannot_be_specialized_further(situ
         return
     published = candidate.published["view"].to_dicts()
     assert executed_join.safety(published, earlier, contract) >= needed
-    evidence = SEQUENTIAL.evidence(candidate, as_view(rows, names), before, contract)
+    evidence = SEQUENTIAL.evidence(candidate, as_view(rows, names), before, contract, {})
     assert evidence["join_privacy"]["broken"].to_list() == [0]
     assert evidence["taxonomy_cuts"].select((pl.col("uncovered") + pl.col("covered_twice")).sum()).item() == 0
     assert evidence["view_records"]["differing"].to_list() == [0]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from anonymize.errors import SnapshotError
-from anonymize.formats.taxonomy_cuts import ViewColumn, cuts_as_json, publish_view
+from anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publish_view
 from anonymize.kernels.specialize import matches, unmatched
 from anonymize.sequential import SEQUENTIAL
-from anonymize.sequential.release import CUTS, previous_columns
 from anonymize.sequential.taxonomy import category_taxonomy, number_label, read_number
+from orchestration.snapshots.previous import enter_previous
 from tests.anonymize.sequential import executed_join
 from tests.anonymize.sequential.sequential_tables import JOBS, NAMES, people, state, table, view_contract
 
@@ -135,7 +135,7 @@ def test_cuts_are_described_for_readers():
 def test_cuts_are_drawn():
     wanted = view_contract([*COLUMNS, AGE], x=["name", "job", "age"], y=["pid"])
     made = SEQUENTIAL.release(people(**PEOPLE, age=[20, 30, 40, 50, 60, 70]), wanted, state(), 1, None)
-    charts = SEQUENTIAL.plots(wanted, {"2024-01-01": made.state.tables})
+    charts = SEQUENTIAL.plots(wanted, {"2024-01-01": made.state})
     assert [chart.name for chart in charts] == ["Cut of name", "Cut of job", "Cut of age"]
     for chart in charts:
         figure = Figure()
@@ -152,7 +152,7 @@ def test_a_series_is_joined_with_all_of_its_earlier_releases():
     assert third.figures["earlier_releases"] == 2
     views = [made.published["view"].to_dicts() for made in (third, first, second)]
     assert executed_join.safety(views[0], views[1:], wanted) >= 2
-    evidence = SEQUENTIAL.evidence(third, people(**PEOPLE), second.state, wanted)
+    evidence = SEQUENTIAL.evidence(third, people(**PEOPLE), second.state, wanted, {})
     assert evidence["join_privacy"]["found"].to_list() == [executed_join.safety(views[0], views[1:], wanted)]
     assert evidence["population"].height == 2
 
@@ -194,7 +194,7 @@ def test_generalized_releases_of_republish_are_previous_releases():
             "disease": ["a", "b"] * 2,
         }
     )
-    before = state(previous_columns(microdata, wanted.principle.previous[0], wanted))
+    before = state(enter_previous(microdata, wanted.principle.previous[0], wanted))
     made = SEQUENTIAL.release(people(age=[20, 30, 45, 60], **{"class": ["no"] * 4}), wanted, before, 1, None)
     assert made.figures["nodes"] == 4
 
