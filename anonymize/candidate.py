@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
@@ -24,6 +25,8 @@ class Candidate:
     figures: Mapping[str, int]
     """Counts worth plotting over releases. `people`, `tuples`, `groups`, `counterfeits` and `held_back` are
     among them."""
+    documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What is published beside the tables as JSON, by name."""
     buckets: pl.DataFrame | None = None
     """Private: `bucket_id`, `signature`, `people`, `counterfeits`, `groups` of the buckets in use; None where
     the principle has no buckets."""

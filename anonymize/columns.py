@@ -19,6 +19,11 @@ def qi_column(position: int) -> str:
     return f"qi_{position}"
 
 
+def view_column(position: int) -> str:
+    """A column of a view: `column_0`, `column_1`, … in the contract's order."""
+    return f"column_{position}"
+
+
 def qi_columns(number: int) -> list[str]:
     """The columns of so many quasi-identifiers."""
     return [qi_column(position) for position in range(number)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import polars as pl
 
@@ -22,27 +22,30 @@ def delta(
     previous
         T(n-1), or None before the first release: then everybody is inserted.
     current
-        T(n). Both have `pseudonym` (unique), `value` and quasi-identifiers. A column whose type is not the
-        same in both is compared as text.
+        T(n). Both have `pseudonym` (unique) and attributes, and `value` where there is a sensitive one. A
+        column whose type is not the same in both is compared as text.
     attributes
-        The quasi-identifiers that both have: from their column in `current` to that in `previous`.
+        The attributes that both have: from their column in `current` to that in `previous`.
 
     Returns
     -------
     polars.DataFrame
         `pseudonym`; `change`: in both snapshots with the same sensitive value (`carried`) or another
-        (`changed`), only in the last (`deleted`), only in this (`inserted`); `moved` (bool): in both, with
-        another quasi-identifier. Sorted by pseudonym.
+        (`changed`; nobody where there is no sensitive value), only in the last (`deleted`), only in this
+        (`inserted`); `moved` (bool): in both, with another attribute. Sorted by pseudonym.
     """
     if previous is None:
         previous, attributes = current.clear(), {column: column for column in attributes}
     before, now = _alike(previous, current, attributes)
     both = before.join(now, on=PSEUDONYM, how="full", coalesce=True, suffix="_now")
     was, stays = pl.col("present").is_not_null(), pl.col("present_now").is_not_null()
-    changed = pl.col(VALUE).ne_missing(pl.col(f"{VALUE}_now"))
-    moved = pl.any_horizontal(
-        pl.lit(value=False), *(pl.col(column).ne_missing(pl.col(f"{column}_now")) for column in attributes)
-    )
+
+    def differ(columns: Iterable[str]) -> pl.Expr:
+        return pl.any_horizontal(
+            pl.lit(value=False), *(pl.col(column).ne_missing(pl.col(f"{column}_now")) for column in columns)
+        )
+
+    changed, moved = differ(_sensitive(current)), differ(attributes)
     change = (
         pl.when(~was).then(pl.lit("inserted"))
         .when(~stays).then(pl.lit("deleted"))
@@ -66,11 +69,16 @@ def delta_figures(changes: pl.DataFrame) -> dict[str, int]:
     return counts | {"moved": int(changes["moved"].sum())}
 
 
+def _sensitive(table: pl.DataFrame) -> dict[str, str]:
+    """The sensitive column by itself, where there is one."""
+    return {VALUE: VALUE} if VALUE in table.columns else {}
+
+
 def _alike(
     previous: pl.DataFrame, current: pl.DataFrame, attributes: Mapping[str, str]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Both snapshots under the names of the current one, in types that can be compared."""
-    former = {VALUE: VALUE, **attributes}
+    former = {**_sensitive(current), **attributes}
     other = {now for now, then in former.items() if previous.schema[then] != current.schema[now]}
 
     def column(name: str, ours: str) -> pl.Expr:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.candidate import Candidate
-from anonymize.contract import Contract, Parameters
+from anonymize.contract import Contract, Parameters, PreviousRelease, Product
 from anonymize.contract.changes import Change
 from anonymize.formats import Format
 from anonymize.plot import Plot
@@ -94,6 +94,11 @@ class Principle:
     """The kinds of sensitive values that it protects: `persistent`, `transient`."""
     parameter_changes: Callable[[Any, Any], list[Change]] = any_change_needs_consent
     """What changed between the parameters of the release before and today's, and whether that is safe."""
+    contract: type[Product] = Contract
+    """The shape of its contracts: of a table with a sensitive column, or of a view (`ViewContract`)."""
+    previous: Callable[[Any], tuple[PreviousRelease, ...]] = lambda _contract: ()
+    """The releases of others that a contract names. `release` finds them in the state as `previous_0`, …,
+    with the columns `column_0`, … of each; the attack is given them too."""
     memory: Memory | None = None
     """None where nothing is remembered from release to release."""
     renewed: Callable[[State], State] = lambda state: state

@@ -7,13 +7,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.contract.faults import describe_faults
 from anonymize.e_equivalence import E_EQUIVALENCE
 from anonymize.errors import ContractError
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
 from anonymize.m_invariance import M_INVARIANCE
 from anonymize.principle import Principle
+from anonymize.sequential import SEQUENTIAL
 from anonymize.streamliner import streamliner
 
 PRINCIPLES: dict[str, Principle] = {
@@ -21,18 +22,19 @@ PRINCIPLES: dict[str, Principle] = {
     "e_equivalence": E_EQUIVALENCE,
     "global_guarantee": GLOBAL_GUARANTEE,
     "streamliner": streamliner(M_INVARIANCE),
+    "sequential": SEQUENTIAL,
 }
 """Every principle by the name that contracts give it."""
 
 
-def principle_of(contract: Contract) -> Principle:
+def principle_of(contract: Product) -> Principle:
     """The principle that a contract names."""
     return PRINCIPLES[contract.principle.name]
 
 
 def parse_contract(
     declared: Any, *, where: str = "contract", context: Mapping[str, Any] | None = None
-) -> Contract:
+) -> Product:
     """The contract a mapping declares (as read from YAML), or all of its faults at once.
 
     Parameters
@@ -52,10 +54,11 @@ def parse_contract(
     if not isinstance(declared, Mapping):
         raise ContractError(where, [("", "must be a mapping of keys (product, series, source, …)")])
     principles = {name: principle.parameters for name, principle in PRINCIPLES.items()}
+    shape = _shape(declared)
     try:
-        contract = Contract.model_validate(declared, context={**(context or {}), "principles": principles})
+        contract = shape.model_validate(declared, context={**(context or {}), "principles": principles})
     except ValidationError as error:
-        raise ContractError(where, describe_faults(declared, error, principles)) from None
+        raise ContractError(where, describe_faults(declared, error, principles, shape)) from None
     principle = principle_of(contract)
     release_format = principle.format(contract)
     unfit = _unfit_semantics(contract, principle)
@@ -64,11 +67,21 @@ def parse_contract(
     return contract
 
 
-def _unfit_semantics(contract: Contract, principle: Principle) -> list[tuple[str, str]]:
+def _shape(declared: Mapping) -> type[Product]:
+    """The shape of the named principle's contracts; of an unknown name, that with most of the keys."""
+    principle = declared.get("principle")
+    name = principle.get("name") if isinstance(principle, Mapping) else None
+    if isinstance(name, str) and name in PRINCIPLES:
+        return PRINCIPLES[name].contract
+    shapes = dict.fromkeys(one.contract for one in PRINCIPLES.values())
+    return max(shapes, key=lambda shape: len(shape.model_fields.keys() & declared.keys()))
+
+
+def _unfit_semantics(contract: Product, principle: Principle) -> list[tuple[str, str]]:
     """The fault of a contract whose values come and go, under a principle for values that persist."""
-    semantics = contract.sensitive.semantics
-    if semantics in principle.semantics:
+    if contract.sensitive is None or contract.sensitive.semantics in principle.semantics:
         return []
+    semantics = contract.sensitive.semantics
     meant = ", ".join(name for name, other in PRINCIPLES.items() if semantics in other.semantics)
     words = (
         f"{semantics} values come and go, and {principle.name} protects values that persist: a person has had"

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+PREVIOUS = "previous_{position}"
+"""What the tables of other products' releases are called that a contract names, in its order."""
+
 
 @dataclass(frozen=True)
 class State:

@@ -119,10 +119,9 @@ def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False
     file = load_contract(contract)
     declared = file.contract
     out.print(f"{contract}: the contract of {declared.product}/{declared.series} has no faults")
-    out.print(
-        f"  {len(declared.quasi_identifiers)} quasi-identifiers, sensitive {declared.sensitive.name},"
-        f" {declared.principle.name}"
-    )
+    sensitive = f" sensitive {declared.sensitive.name}," if declared.sensitive is not None else ""
+    attributes = len(list(declared.attributes()))
+    out.print(f"  {attributes} {declared.ROLE}s,{sensitive} {declared.principle.name}")
     series = Series(file, Home.named(home))
     if not examine(series, out.print):
         raise typer.Exit(2)

@@ -114,7 +114,7 @@ def test_a_principle_may_not_import_another_principle_or_an_attack():
 @pytest.mark.parametrize("principle", sorted(PRINCIPLES))
 def test_of_a_principle_only_its_evidence_imports_the_counting_of_evidence(principle):
     counting = {path.name for path in modules(f"anonymize/{principle}") if "evidence" in parts_imported(path)}
-    assert counting == {"evidence.py"}
+    assert counting <= {"evidence.py"}  # a principle without groups has nothing of theirs to count
 
 
 def test_anonymize_knows_nothing_of_what_runs_it():

@@ -27,6 +27,7 @@ COUNTERFEITS = "counterfeits hidden"
 IDENTIFIERS = "no identifiers"
 UNREAD = "no other columns"
 METADATA = "file metadata"
+JOIN = "join with earlier releases"
 
 MEANINGS = {
     COVERAGE: "Every person in the table lies in a published group that holds their value.",
@@ -62,6 +63,7 @@ MEANINGS = {
     IDENTIFIERS: "No identifier is published.",
     UNREAD: "No column is published that the release format does not have.",
     METADATA: "The files carry no more than the tables.",
+    JOIN: "Joined with every earlier release, no value on X is linked to Y more closely than was promised.",
 }
 
 SCHEMA = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import polars as pl
 
@@ -12,6 +12,8 @@ from anonymize.promise import Promise
 
 STAYS = "stays_"
 """What the tables of stays are called among the others."""
+RELEASE = "release_"
+"""What released tables are called among the others."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,14 @@ class Knowledge:
     """`release`, `people`: how many people each release held back, where there is no linkage."""
     stays: Stays | None = None
     """Who was in which signature's groups, where hosting groups are known."""
+    releases: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """Released tables to join with: `previous_0`, … of other products, `view_1`, … of the series itself."""
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """All there is as tables, by name: to be kept by whoever keeps files."""
-        kept = {part.name: getattr(self, part.name) for part in fields(self) if part.name != "stays"}
+        grouped = ("stays", "releases")
+        kept = {part.name: getattr(self, part.name) for part in fields(self) if part.name not in grouped}
+        kept |= {f"{RELEASE}{name}": table for name, table in self.releases.items()}
         if self.stays is not None:
             kept |= {f"{STAYS}{part.name}": getattr(self.stays, part.name) for part in fields(Stays)}
         return {name: table for name, table in kept.items() if table is not None}
@@ -48,9 +54,16 @@ class Knowledge:
     @classmethod
     def of(cls, tables: Mapping[str, pl.DataFrame]) -> Knowledge:
         """The knowledge that `tables` returned."""
-        own = {name: table for name, table in tables.items() if not name.startswith(STAYS)}
-        stays = {name.removeprefix(STAYS): table for name, table in tables.items() if name not in own}
-        return cls(**own, stays=Stays(**stays) if stays else None)
+        own = {name: table for name, table in tables.items() if not name.startswith((STAYS, RELEASE))}
+        stays, releases = (
+            {name.removeprefix(kind): table for name, table in tables.items() if name.startswith(kind)}
+            for kind in (STAYS, RELEASE)
+        )
+        return cls(**own, stays=Stays(**stays) if stays else None, releases=releases)
+
+    def with_releases(self, tables: Mapping[str, pl.DataFrame]) -> Knowledge:
+        """The knowledge with more released tables."""
+        return replace(self, releases={**self.releases, **tables})
 
     def of_the_present(self, release: int) -> Knowledge:
         """The knowledge without the values of people who left.

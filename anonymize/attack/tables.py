@@ -75,7 +75,7 @@ def attack_tables(
             else [_row_order(tables, disorderly, places), _numbering(tables[main], orders, places)]
         ),
         _counterfeits(tables, main, release_format.counterfeit_key(schema), people, hosts, disorderly),
-        _identifiers(tables, people[IDENTIFIER]),
+        identifiers(tables, people[IDENTIFIER]),
         _unread(release_format, tables, schema),
     ]
 
@@ -236,7 +236,7 @@ def _varies(rows: pl.DataFrame, column: str) -> bool:
     return len(within) > 0 and within.max() > 1
 
 
-def _identifiers(tables: Tables, identifier: pl.Series) -> pl.DataFrame:
+def identifiers(tables: Tables, identifier: pl.Series) -> pl.DataFrame:
     """Columns that the format does not know and that are full of identifiers."""
     known = identifier.cast(pl.String).unique().implode()
     columns = [column for table in tables.values() for column in table.get_columns()]

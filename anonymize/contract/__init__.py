@@ -1,31 +1,43 @@
 """What a data product declares: a contract, one module for each part of it.
 
-`contract` has the whole, `schema` the columns and their roles, `attributes` and `sensitive` the columns,
-`source` where snapshots come from, `parameters` what all principles' parameters share, `faults` the errors.
+`contract` has the whole in its two shapes, `product` what both have, `schema` the columns and their roles,
+`attributes` and `sensitive` the columns, `source` where snapshots come from, `previous` releases of others,
+`parameters` what all principles' parameters share, `faults` the errors.
 """
 
 from anonymize.contract.attributes import (
     CategoryAttribute,
+    CategoryColumn,
     DateAttribute,
     NumberAttribute,
+    NumberColumn,
     QuasiIdentifier,
 )
-from anonymize.contract.contract import Contract
+from anonymize.contract.contract import Contract, ViewContract
 from anonymize.contract.parameters import Parameters
-from anonymize.contract.schema import Schema
+from anonymize.contract.previous import PreviousRelease
+from anonymize.contract.product import Product
+from anonymize.contract.schema import Schema, Table, View
 from anonymize.contract.sensitive import Sensitive
 from anonymize.contract.source import FileSource, QuerySource, Releases
 
 __all__ = [
     "CategoryAttribute",
+    "CategoryColumn",
     "Contract",
     "DateAttribute",
     "FileSource",
     "NumberAttribute",
+    "NumberColumn",
     "Parameters",
+    "PreviousRelease",
+    "Product",
     "QuasiIdentifier",
     "QuerySource",
     "Releases",
     "Schema",
     "Sensitive",
+    "Table",
+    "View",
+    "ViewContract",
 ]

@@ -1,4 +1,4 @@
-"""The quasi-identifiers of a contract: numbers, dates and categories."""
+"""The attributes of a contract: numbers, dates and categories; as quasi-identifiers, or columns of a view."""
 
 from __future__ import annotations
 
@@ -132,6 +132,46 @@ class CategoryAttribute(Declaration):
 
 
 QuasiIdentifier = Annotated[NumberAttribute | DateAttribute | CategoryAttribute, Field(discriminator="kind")]
+
+
+class CategoryColumn(CategoryAttribute):
+    """A categorical column of a view, published under labels of its hierarchy."""
+
+    keep: bool = False
+    """Whether it is published as it is."""
+
+    @field_validator("min_width")
+    @classmethod
+    def _no_min_width(cls, min_width: int) -> int:
+        return _refuse_min_width(min_width)
+
+    @property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """One path `leaf, …, root` per label; without a hierarchy, the root is ANY."""
+        return self.hierarchy or tuple((label, "ANY") for label in self.order)
+
+
+class NumberColumn(NumberAttribute):
+    """A numeric column of a view, published as intervals."""
+
+    keep: bool = False
+    """Whether it is published as it is."""
+
+    @field_validator("min_width")
+    @classmethod
+    def _no_min_width(cls, min_width: float) -> float:
+        return _refuse_min_width(min_width)
+
+
+Column = Annotated[CategoryColumn | NumberColumn, Field(discriminator="kind")]
+
+
+def _refuse_min_width(min_width: float) -> float:
+    if min_width:
+        raise ValueError(
+            "is not for the columns of a view: how wide intervals are follows from the requirement"
+        )
+    return min_width
 
 
 def _check_width(min_width: float, widest: float) -> float:

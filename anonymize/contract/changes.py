@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier
-from anonymize.contract.schema import Schema
+from anonymize.contract.schema import Table
 
 Verdict = Literal["safe", "consent", "new series"]
 
@@ -30,12 +30,12 @@ class Change:
     """In one sentence."""
 
 
-def declared_columns(schema: Schema) -> dict[str, Any]:
+def declared_columns(table: Table) -> dict[str, Any]:
     """The columns that a contract declares, as JSON: what `column_changes` compares with later."""
-    return schema.model_dump(mode="json", include={"quasi_identifiers", "sensitive"})
+    return table.model_dump(mode="json", include={"quasi_identifiers", "sensitive", "columns"})
 
 
-def column_changes(before: Mapping[str, Any], now: Schema) -> list[Change]:
+def column_changes(before: Mapping[str, Any], now: Table) -> list[Change]:
     """What changed in the quasi-identifiers and the sensitive attribute.
 
     Parameters
@@ -45,6 +45,11 @@ def column_changes(before: Mapping[str, Any], now: Schema) -> list[Change]:
     now
         The columns as declared today.
     """
+    if "columns" in before:  # of a view
+        if before == declared_columns(now):
+            return []
+        why = "A join of releases compares the columns of all of them."
+        return [Change("columns", "are declared otherwise", "consent", why)]
     former = {qi["name"]: qi for qi in before["quasi_identifiers"]}
     today = {qi.name: qi for qi in now.quasi_identifiers}
     dropped = [

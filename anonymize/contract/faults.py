@@ -7,8 +7,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from anonymize.contract.attributes import CategoryAttribute, DateAttribute, NumberAttribute
-from anonymize.contract.contract import Contract
 from anonymize.contract.expect import Expect
 from anonymize.contract.parameters import Parameters
 from anonymize.contract.scalars import Declaration, shown
@@ -21,7 +19,7 @@ Principles = Mapping[str, type[Parameters]]
 
 
 def describe_faults(
-    declared: Mapping, error: ValidationError, principles: Principles
+    declared: Mapping, error: ValidationError, principles: Principles, shape: type[Any]
 ) -> list[tuple[str, str]]:
     """Every fault of a contract as `(key, what is wrong and what is accepted)`.
 
@@ -35,8 +33,10 @@ def describe_faults(
         What pydantic found.
     principles
         The class of parameters of every principle there is, by the principle's name.
+    shape
+        What it was to be: a `Contract`, or a `ViewContract`.
     """
-    faults = [_fault(declared, fault, principles) for fault in error.errors()]
+    faults = [_fault(declared, fault, principles, shape) for fault in error.errors()]
     between = ("", role_fault(*_declared_names(declared)))
     return faults if between[1] is None or between in faults else [*faults, between]
 
@@ -59,10 +59,10 @@ _REWORDED = {
 }
 
 
-def _fault(declared: Mapping, fault: Mapping, principles: Principles) -> tuple[str, str]:
+def _fault(declared: Mapping, fault: Mapping, principles: Principles, shape: type[Any]) -> tuple[str, str]:
     """A pydantic error as `(key, what is wrong and what is accepted)`, in a publisher's words."""
     kind, location, context = fault["type"], fault["loc"], fault.get("ctx") or {}
-    key = _key(declared, location)
+    key = _key(declared, location, shape)
     if kind == "union_tag_invalid":
         key += f".{context['discriminator'].strip(chr(39))}"
     if kind not in _REWORDED:
@@ -71,18 +71,18 @@ def _fault(declared: Mapping, fault: Mapping, principles: Principles) -> tuple[s
         "input": shown(fault["input"]),
         "discriminator": str(context.get("discriminator")).strip("'"),
         "tag": context.get("tag"),
-        "tags": ", ".join(_KINDS),
+        "tags": ", ".join(shape.KINDS),
         "expected": str(context.get("expected")).replace("'", "").replace(" or ", ", "),
         "pattern": context.get("pattern"),
-        "keys": ", ".join(_part(declared, location, principles).model_fields),
+        "keys": ", ".join(_part(declared, location, principles, shape).model_fields),
     }
     return key, _REWORDED[kind].format_map(words)
 
 
-def _key(declared: Any, location: Location) -> str:
+def _key(declared: Any, location: Location, shape: type[Any]) -> str:
     """`quasi_identifiers[age].domain` for a location in the mapping; union branches are left out."""
     key, at = "", declared
-    branch = 2 if location[:1] == ("quasi_identifiers",) else len(location)
+    branch = 2 if location[:1] == (shape.LISTED_UNDER,) else len(location)
     for step in (*location[:branch], *location[branch + 1 :]):
         if isinstance(step, int):
             at = at[step] if isinstance(at, Sequence) and step < len(at) else None
@@ -93,18 +93,17 @@ def _key(declared: Any, location: Location) -> str:
     return key
 
 
-_KINDS = {"number": NumberAttribute, "date": DateAttribute, "category": CategoryAttribute}
-
-
-def _part(declared: Mapping, location: Location, principles: Principles) -> type[Declaration]:
+def _part(
+    declared: Mapping, location: Location, principles: Principles, shape: type[Any]
+) -> type[Declaration]:
     """The part of the contract that a location of one of its keys lies in."""
-    if kinds := [step for step in location[:-1] if step in _KINDS]:
-        return _KINDS[kinds[0]]
+    if kinds := [step for step in location[:-1] if step in shape.KINDS]:
+        return shape.KINDS[kinds[0]]
     source = QuerySource if is_query(declared.get("source")) else FileSource
     parts = {"source": source, "releases": Releases, "sensitive": Sensitive, "expect": Expect}
     if named := principles.get(_name(declared.get("principle")) or ""):
         parts["principle"] = named
-    return parts.get(location[0], Contract) if len(location) > 1 else Contract
+    return parts.get(location[0], shape) if len(location) > 1 else shape
 
 
 def _declared_names(declared: Mapping) -> tuple[str | None, list[str], str | None]:

@@ -1,23 +1,59 @@
-"""The columns of a table of people, and what each is: identifier, quasi-identifier or sensitive."""
+"""The columns of a table of people and their roles; and those of a view."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import field_validator
 
-from anonymize.columns import IDENTIFIER, VALUE, qi_column
-from anonymize.contract.attributes import QuasiIdentifier
+from anonymize.columns import IDENTIFIER, VALUE, qi_column, view_column
+from anonymize.contract.attributes import (
+    CategoryAttribute,
+    CategoryColumn,
+    Column,
+    DateAttribute,
+    NumberAttribute,
+    NumberColumn,
+    QuasiIdentifier,
+)
 from anonymize.contract.scalars import Declaration, Label, repeated
 from anonymize.contract.sensitive import Sensitive
 
 
-class Schema(Declaration):
-    """The columns of a table of people and their roles. An attacker is given this much of a contract."""
+class Table(Declaration):
+    """A table of people. What is read of them beside the identifier is for each shape of contract to say."""
+
+    if TYPE_CHECKING:  # each shape of a table has columns of its own
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    LISTED_UNDER: ClassVar[str]
+    """The contract's key that lists the attributes."""
+    ROLE: ClassVar[str]
+    """What an attribute is, in words."""
+    KINDS: ClassVar[Mapping[str, type[Declaration]]]
+    """The class of the attributes of each kind."""
 
     identifier: Label
     """The column that tells people apart; never published."""
+
+    def attributes(self) -> Iterator[tuple[str, Any]]:
+        """Each attribute with our name of its column."""
+        raise NotImplementedError
+
+    def column_names(self) -> dict[str, str]:
+        """Our name of each of the snapshot's columns, and the publisher's: identifier first."""
+        return {IDENTIFIER: self.identifier, **{column: one.name for column, one in self.attributes()}}
+
+
+class Schema(Table):
+    """The columns of a table of people and their roles. An attacker is given this much of a contract."""
+
+    LISTED_UNDER = "quasi_identifiers"
+    ROLE = "quasi-identifier"
+    KINDS: ClassVar = {"number": NumberAttribute, "date": DateAttribute, "category": CategoryAttribute}
+
     quasi_identifiers: tuple[QuasiIdentifier, ...]
     """What others may know about a person."""
     sensitive: Sensitive
@@ -26,9 +62,7 @@ class Schema(Declaration):
     @field_validator("quasi_identifiers", mode="before")
     @classmethod
     def _check_quasi_identifiers(cls, declared: Any) -> Any:
-        if not isinstance(declared, list | tuple) or not declared:
-            raise ValueError("must be a list of at least one column, {name: …, kind: …}")
-        return declared
+        return _at_least_one(declared)
 
     def attributes(self) -> Iterator[tuple[str, QuasiIdentifier]]:
         """Each quasi-identifier with our name of its column: `("qi_0", …)`, …."""
@@ -36,8 +70,35 @@ class Schema(Declaration):
 
     def column_names(self) -> dict[str, str]:
         """Our name of each of the snapshot's columns, and the publisher's: identifier first, value last."""
-        attributes = {column: qi.name for column, qi in self.attributes()}
-        return {IDENTIFIER: self.identifier, **attributes, VALUE: self.sensitive.name}
+        return {**super().column_names(), VALUE: self.sensitive.name}
+
+
+class View(Table):
+    """The columns of a view: some are published under labels of their hierarchy, others as they are."""
+
+    LISTED_UNDER = "columns"
+    ROLE = "column"
+    KINDS: ClassVar = {"number": NumberColumn, "category": CategoryColumn}
+    sensitive: ClassVar[None] = None
+    """What is sensitive in a view follows from what it may be joined with."""
+
+    columns: tuple[Column, ...]
+    """What the view publishes, in order."""
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _check_columns(cls, declared: Any) -> Any:
+        return _at_least_one(declared)
+
+    def attributes(self) -> Iterator[tuple[str, Column]]:
+        """Each column with our name of it: `("column_0", …)`, …."""
+        return ((view_column(position), column) for position, column in enumerate(self.columns))
+
+
+def _at_least_one(declared: Any) -> Any:
+    if not isinstance(declared, list | tuple) or not declared:
+        raise ValueError("must be a list of at least one column, {name: …, kind: …}")
+    return declared
 
 
 def role_fault(identifier: str | None, quasi_identifiers: Sequence[str], sensitive: str | None) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 import polars as pl
 
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.contract.expect import CHANGED
 
 SCHEMA = {
@@ -20,7 +20,7 @@ SCHEMA = {
 
 
 def expected_of_snapshot(
-    figures: Mapping[str, int], contract: Contract, accepted: Collection[str]
+    figures: Mapping[str, int], contract: Product, accepted: Collection[str]
 ) -> pl.DataFrame:
     """`measure`, `found`, `least`, `most`, `accepted`, `odd`: a snapshot beside what is ordinary.
 
@@ -47,7 +47,8 @@ def expected_of_snapshot(
     if before:
         changed = expect.changed
         if changed is None:
-            changed = CHANGED if contract.sensitive.semantics == "persistent" else 1.0
+            sensitive = contract.sensitive
+            changed = CHANGED if sensitive is not None and sensitive.semantics == "persistent" else 1.0
         rows += [
             ("carried", both / before, expect.carried, None),
             ("new", figures["inserted"] / max(1, people), None, expect.new),
@@ -57,7 +58,7 @@ def expected_of_snapshot(
 
 
 def expected_of_release(
-    figures: Mapping[str, float], contract: Contract, accepted: Collection[str]
+    figures: Mapping[str, float], contract: Product, accepted: Collection[str]
 ) -> pl.DataFrame:
     """The same for a release: one row, `counterfeits`, the share of the tuples that nobody stands behind.
 

@@ -1,15 +1,25 @@
 """Release formats: from groups to published tables, and back.
 
 `generalization` publishes an interval for each quasi-identifier of a group, `anatomy` exact quasi-identifiers
-and values in two tables. A principle names its format; a manifest states it.
+and values in two tables, `taxonomy_cuts` a view under labels of its hierarchies. A principle names its
+format; a manifest states it.
 """
 
 from anonymize.formats.anatomy import ANATOMY
 from anonymize.formats.format import Format, PublishedColumn
 from anonymize.formats.generalization import GENERALIZATION
 from anonymize.formats.published import Published
+from anonymize.formats.taxonomy_cuts import TAXONOMY_CUTS
 
-FORMATS = {one.name: one for one in (GENERALIZATION, ANATOMY)}
+FORMATS = {one.name: one for one in (GENERALIZATION, ANATOMY, TAXONOMY_CUTS)}
 """Every format by its name."""
 
-__all__ = ["ANATOMY", "FORMATS", "GENERALIZATION", "Format", "Published", "PublishedColumn"]
+__all__ = [
+    "ANATOMY",
+    "FORMATS",
+    "GENERALIZATION",
+    "TAXONOMY_CUTS",
+    "Format",
+    "Published",
+    "PublishedColumn",
+]

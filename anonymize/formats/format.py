@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from anonymize.contract import Schema
+from anonymize.contract import Table
 from anonymize.formats.published import Published
 from anonymize.plot import Plot
 
@@ -40,22 +41,27 @@ class Format:
 
     name: str
     """What manifests call it."""
-    columns: Callable[[Schema], dict[str, list[PublishedColumn]]]
+    columns: Callable[[Any], dict[str, list[PublishedColumn]]]
     """The columns of each published table, in order. The first table has a row for each tuple."""
-    read: Callable[[Tables, Schema], Published]
-    """From tables in our own column names (`internal`) to what an adversary reads in them."""
-    counterfeit_key: Callable[[Schema], list[str]]
+    read: Callable[[Tables, Any], Published] | None = None
+    """From tables in our own column names (`internal`) to the groups that an adversary reads in them; None
+    where there are no groups."""
+    counterfeit_key: Callable[[Any], list[str]] | None = None
     """The columns, by our names, of the main table that a counterfeit's row does not share with a person."""
-    plots: Callable[[Tables, Schema], list[Plot]] = lambda _tables, _schema: []
+    attack: str = "groups"
+    """Which of the attacks judges releases: `groups`, or `join` with the releases before."""
+    documents: tuple[str, ...] = ()
+    """The JSON documents that are published beside the tables, by name."""
+    plots: Callable[[Tables, Any], list[Plot]] = lambda _tables, _schema: []
     """Charts of a release, from tables in our own column names."""
-    figures: Callable[[Tables, Schema], dict[str, float]] = lambda _tables, _schema: {}
+    figures: Callable[[Tables, Any], dict[str, float]] = lambda _tables, _schema: {}
     """Figures worth plotting over releases, from tables in our own column names."""
 
-    def tables(self, schema: Schema) -> list[str]:
+    def tables(self, schema: Table) -> list[str]:
         """The names of the published tables, the main one first."""
         return list(self.columns(schema))
 
-    def internal(self, tables: Tables, schema: Schema) -> dict[str, pl.DataFrame]:
+    def internal(self, tables: Tables, schema: Table) -> dict[str, pl.DataFrame]:
         """Published tables under our own column names; an unknown column is `extra_<position>`.
 
         Parameters
@@ -77,14 +83,14 @@ class Format:
             if name in known
         }
 
-    def published(self, tables: Tables, schema: Schema) -> dict[str, pl.DataFrame]:
+    def published(self, tables: Tables, schema: Table) -> dict[str, pl.DataFrame]:
         """Tables under our own column names as they are published: the format's columns, in its order."""
         return {
             name: pl.DataFrame([tables[name][column.ours].alias(column.name) for column in columns])
             for name, columns in self.columns(schema).items()
         }
 
-    def faults(self, schema: Schema) -> list[tuple[str, str]]:
+    def faults(self, schema: Table) -> list[tuple[str, str]]:
         """Columns of a contract whose names the format needs itself, as `(key, what is wrong)`."""
         taken = {"group_id", "bucket_id"} & {schema.identifier}  # the columns of the private linkage
         for columns in self.columns(schema).values():

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.principles import principle_of
 from anonymize.promise import Promise
 from orchestration.audit.findings import AttackedSeries
@@ -21,7 +21,7 @@ STYLE |= {"axes.spines.right": False}
 MOST_TICKS = 12
 
 
-def candidates_over_time(series: AttackedSeries, contract: Contract) -> str:
+def candidates_over_time(series: AttackedSeries, contract: Product) -> str:
     """How many values an adversary is left with per person, release by release."""
     curves = ((0.0, "fewest", BLUE), (0.05, "5 % have no more", "#63a4dd"), (0.5, "median", GREY))
 
@@ -36,7 +36,7 @@ def candidates_over_time(series: AttackedSeries, contract: Contract) -> str:
     return _over_releases(series, draw)
 
 
-def risk_over_time(series: AttackedSeries, contract: Contract) -> str:
+def risk_over_time(series: AttackedSeries, contract: Product) -> str:
     """The largest risk found so far, release by release."""
 
     def draw(axes: Axes) -> None:
@@ -73,7 +73,7 @@ def risk_over_time(series: AttackedSeries, contract: Contract) -> str:
     return _over_releases(series, draw)
 
 
-def equivalence_by_signature(series: AttackedSeries, contract: Contract) -> str:
+def equivalence_by_signature(series: AttackedSeries, contract: Product) -> str:
     """The smallest equivalence attack on each signature."""
     found = sorted(
         (one for one in series.equivalences if one.e is not None), key=lambda one: (one.e, one.at_least)
@@ -93,7 +93,7 @@ def equivalence_by_signature(series: AttackedSeries, contract: Contract) -> str:
     return _svg(draw) if found else ""
 
 
-def _promise(contract: Contract) -> Promise:
+def _promise(contract: Product) -> Promise:
     return principle_of(contract).promise(contract.principle)
 
 

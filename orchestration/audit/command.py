@@ -16,6 +16,7 @@ from orchestration.audit.findings import Findings, Material, attack, steps
 from orchestration.audit.foreign import load_mapping
 from orchestration.audit.reading import Reading, find_series, read_contract
 from orchestration.audit.report import describe, write_report
+from orchestration.snapshots.previous import read_previous
 
 HOLDS, BROKEN = 0, 3
 SECONDS = 60.0
@@ -110,7 +111,8 @@ def audit(
     """
     # In a pipe every promise is one line, whatever the width that is assumed of a pipe.
     console = console or Console(highlight=False, width=None if sys.stdout.isatty() else 140)
-    declared = read_contract(contract)
+    declared_in = read_contract(contract)
+    declared = declared_in.contract
     foreign = load_mapping(mapping, declared) if mapping else None
     reading = Reading()
     for file in (contract, *([mapping] if mapping else [])):
@@ -118,7 +120,8 @@ def audit(
     for folder in (truth, *([private] if private else [])):
         if not folder.is_dir():
             raise PublishedFolderError(f"{folder}: is no folder")
-    material = Material(declared, find_series(published, foreign), truth, private, foreign, reading)
+    series, previous = find_series(published, foreign), read_previous(declared_in)
+    material = Material(declared, series, truth, private, foreign, reading, previous)
     findings = _attacked(material, seconds, console)
     _print(findings, console)
     if out is not None:

@@ -11,14 +11,15 @@ from pydantic import ValidationError
 
 from anonymize.attack import finding as fi
 from anonymize.attack.assignments import MOST_PEOPLE, AttackedAssignments, Seen, attack_assignments, see
+from anonymize.attack.attacks import attack as attack_one
 from anonymize.attack.breach import breach_figures
 from anonymize.attack.equivalence import Equivalence, minimum_equivalence
 from anonymize.attack.finding import finding
 from anonymize.attack.intersection import SCOPES, candidates, distribution, intersection_figures
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.release import ReleaseAttack, attack_release
+from anonymize.attack.release import ReleaseAttack
 from anonymize.columns import VALUE
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.errors import PublishedFolderError
 from anonymize.formats import Format
 from anonymize.formats.published import GROUP, knowledge_table
@@ -42,12 +43,14 @@ from orchestration.storage.manifest import MANIFEST
 class Material:
     """Where everything is that an audit reads."""
 
-    contract: Contract
+    contract: Product
     series: list[PublishedSeries]
     truth: Path
     private: Path | None
     foreign: Foreign | None
     reading: Reading
+    previous: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """The releases of others that the contract names: `previous_0`, …."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,11 @@ class AttackedSeries:
         """What an adversary knows in the end."""
         return self.releases[-1].attack.knowledge
 
+    @property
+    def in_groups(self) -> bool:
+        """Whether releases are of groups, so that candidate values could be intersected."""
+        return self.knowledge.covered is not None
+
     def promises(self) -> pl.DataFrame:
         """One row per promise, over all releases: the release that breaks it most, else the last one."""
         found = [(release.name, release.attack.findings) for release in self.releases]
@@ -102,7 +110,7 @@ class AttackedSeries:
 class Findings:
     """What the audit came to."""
 
-    contract: Contract
+    contract: Product
     series: list[AttackedSeries]
     together: pl.DataFrame | None
     """Evidence over all series, if there is more than one."""
@@ -148,7 +156,7 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
     domain = None
     for series in material.series:
         releases: list[AttackedRelease] = []
-        knowledge = Knowledge(domain=domain)
+        knowledge = Knowledge(domain=domain, releases=material.previous)
         for number, _ in enumerate(series.releases, start=1):
             yield f"{series.name} {series.releases[number - 1].name}"
             releases.append(_attack_release(material, series, number, knowledge, seconds))
@@ -179,7 +187,7 @@ def _attack_release(
         if material.private
         else None
     )
-    found = attack_release(
+    found = attack_one(
         contract.table_schema,
         release_format,
         tables,
@@ -197,10 +205,13 @@ def _attack_release(
         claims_finding(release, release_format, contract, tables, len(people)),
     ]
     rows = [row for row in stated if row is not None]
-    found = replace(found, findings=pl.concat([*rows, found.findings, metadata_finding(release)]))
+    found = replace(
+        found, findings=pl.concat([*rows, found.findings, metadata_finding(release, release_format)])
+    )
     main, *_ = release_format.tables(contract)
     seen = None
-    if len(people) <= MOST_PEOPLE and found.findings.filter(promise=fi.ENTRIES)["holds"].all():
+    is_small = release_format.attack == "groups" and len(people) <= MOST_PEOPLE
+    if is_small and found.findings.filter(promise=fi.ENTRIES)["holds"].all():
         grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
         published = release_format.read(release_format.internal(grouped, contract), contract)
         seen = see(knowledge_table(people, contract), published, linkage)
@@ -211,7 +222,7 @@ def _like_published(
     people: pl.DataFrame,
     release_format: Format,
     tables: Mapping[str, pl.DataFrame],
-    contract: Contract,
+    contract: Product,
     knowledge: Knowledge,
     where: Path,
 ) -> pl.DataFrame:
@@ -222,6 +233,8 @@ def _like_published(
     PublishedFolderError
         If the type is another than in an earlier release.
     """
+    if contract.sensitive is None:
+        return people
     columns = release_format.internal(tables, contract).values()
     dtype = next(table.schema[VALUE] for table in columns if VALUE in table.columns)
     if knowledge.domain is not None and knowledge.domain.schema[VALUE] != dtype:
@@ -269,7 +282,7 @@ def _with_assignments(
     return replace(attacked, assignments=found)
 
 
-def promises_of(contract: Contract, series: PublishedSeries, number: int) -> list[Promise]:
+def promises_of(contract: Product, series: PublishedSeries, number: int) -> list[Promise]:
     """What the first releases of a series each promised to the people they published first.
 
     A manifest of the contract's own principle states the parameters of its release; where there is none, the
@@ -306,7 +319,7 @@ def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
     return minimum_equivalence(knowledge.members, knowledge.contents, seconds=seconds)
 
 
-def _together(attacked: list[AttackedSeries], contract: Contract) -> pl.DataFrame | None:
+def _together(attacked: list[AttackedSeries], contract: Product) -> pl.DataFrame | None:
     """All series are out there: what is left of each person when they are intersected with each other."""
     required = principle_of(contract).promise(contract.principle).candidates
     if required is None:
@@ -325,6 +338,8 @@ def _together(attacked: list[AttackedSeries], contract: Contract) -> pl.DataFram
 
 def intersection_table(series: AttackedSeries) -> pl.DataFrame:
     """What intersecting comes to by what an adversary links: `linked`, `attacked`, `vulnerable`, …."""
+    if not series.in_groups:
+        return pl.DataFrame()
     return pl.DataFrame(
         [
             {"linked": scope} | intersection_figures(candidates([series.knowledge.covered], scope))
@@ -335,6 +350,8 @@ def intersection_table(series: AttackedSeries) -> pl.DataFrame:
 
 def final_distribution(series: AttackedSeries) -> pl.DataFrame:
     """`candidates`, `people`: everybody ever published, by what is left of them."""
+    if not series.in_groups:
+        return pl.DataFrame()
     return distribution(candidates([series.knowledge.covered]))
 
 
@@ -346,9 +363,11 @@ def largest_breach(series: AttackedSeries) -> float | None:
 
 def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[tuple[str, str]]:
     """What a reader might believe was looked at."""
-    gaps = [] if material.private else [_hosts_unknown(one) for one in attacked]
-    gaps += [gap for one in attacked for gap in _equivalence_gaps(one)]
-    gaps += [gap for one in attacked for gap in _assignment_gaps(one)]
+    grouped = [one for one in attacked if one.in_groups]
+    gaps = [] if material.private else [_hosts_unknown(one) for one in grouped]
+    gaps += [gap for one in grouped for gap in _equivalence_gaps(one)]
+    gaps += [gap for one in grouped for gap in _assignment_gaps(one)]
+    gaps += [SEVERAL_VIEWS] if len(attacked) > len(grouped) and len(attacked) > 1 else []
     for series in material.series:
         without = sum(release.manifest is None for release in series.releases)
         if without:
@@ -359,11 +378,16 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[tup
                 f"{series.name}: whether {other} of {len(series.releases)} releases promise what they should"
             )
             gaps.append((what, "their manifests state other parameters than the contract, and are believed."))
-    if material.contract.sensitive.semantics == "transient":
+    sensitive = material.contract.sensitive
+    if sensitive is not None and sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
     return gaps + NEVER_COVERED
 
 
+SEVERAL_VIEWS = (
+    "Several series of views with each other",
+    "each series was joined with the releases before it, and with those that the contract names.",
+)
 TRANSIENT = (
     "Values that come and go",
     (

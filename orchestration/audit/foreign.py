@@ -59,6 +59,9 @@ def load_mapping(path: Path, contract: Contract) -> Foreign:
     ContractError
         Naming the file, every wrong key and what is accepted.
     """
+    if not isinstance(contract, Contract):
+        message = "is for releases in groups, and the contract is of a view: publish views as view.parquet"
+        raise ContractError(str(path), [("", message)])
     try:
         mapping = Mapping.model_validate(read_yaml(path))
     except ValidationError as error:

@@ -11,7 +11,7 @@ import polars as pl
 
 from anonymize.attack import finding as fi
 from anonymize.attack.finding import finding
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.formats import Format
 from anonymize.principles import principle_of
 from orchestration.audit.reading import PublishedSeries, ReleaseFiles
@@ -59,7 +59,7 @@ def chain_finding(series: PublishedSeries, number: int) -> pl.DataFrame | None:
 def claims_finding(
     release: ReleaseFiles,
     release_format: Format,
-    contract: Contract,
+    contract: Product,
     tables: Mapping[str, pl.DataFrame],
     people: int,
 ) -> pl.DataFrame | None:
@@ -81,10 +81,11 @@ def claims_finding(
     rows = len(tables[main])
     claims = {
         "tuples": rows,
-        "groups": tables[main]["group_id"].drop_nulls().n_unique(),
         "counterfeits": counterfeits,
         "held_back": people - (rows - counterfeits),
     }
+    if "group_id" in tables[main].columns:
+        claims["groups"] = tables[main]["group_id"].drop_nulls().n_unique()
     wrong = [name for name, found in claims.items() if not _is_same(release.manifest.get(name), found)]
     wrong += [
         file
@@ -100,7 +101,7 @@ def held_back(release: ReleaseFiles) -> int:
     return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else 0
 
 
-def other_promises(contract: Contract, series: PublishedSeries) -> int:
+def other_promises(contract: Product, series: PublishedSeries) -> int:
     """How many manifests of the contract's principle state other parameters than the contract."""
     own = contract.principle.model_dump(mode="json")
     stated = [(release.manifest or {}).get("principle") for release in series.releases]

@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 from anonymize.attack import finding as fi
 from anonymize.attack.finding import finding
 from anonymize.columns import IDENTIFIER
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
 from anonymize.principles import principle_of
 from orchestration.audit.foreign import Foreign, convert
-from orchestration.contracts.contract_file import load_contract
+from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.snapshots.conformity import conform, describe_faults
 from orchestration.snapshots.sources import enter
 from orchestration.storage.manifest import MANIFEST, is_release, verify_release
@@ -33,7 +33,7 @@ UNNEEDED = {
     "releases": {"first": "2000-01-01", "cron": "0 0 1 1 *"},
 }
 """What a contract that is only audited need not say."""
-MAIN_TABLES = ("microdata", "quasi_identifiers")
+MAIN_TABLES = ("microdata", "quasi_identifiers", "view")
 """What a release folder without a manifest is known by."""
 HARMLESS_METADATA = {b"ARROW:schema", b"pandas"}
 
@@ -74,15 +74,15 @@ class Reading:
             self.files[str(path)] = (hashlib.file_digest(file, "sha256").hexdigest(), rows)
 
 
-def read_contract(path: Path) -> Contract:
-    """The contract; of one that leaves out where snapshots come from, what an audit needs.
+def read_contract(path: Path) -> ContractFile:
+    """The contract with its place; of one that leaves out where snapshots come from, what an audit needs.
 
     Raises
     ------
     ContractError
         Naming the file and every fault.
     """
-    return load_contract(path, UNNEEDED).contract
+    return load_contract(path, UNNEEDED)
 
 
 def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[PublishedSeries]:
@@ -108,7 +108,7 @@ def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[Publ
     ]
 
 
-def format_of(release: ReleaseFiles, contract: Contract, foreign: Foreign | None) -> Format:
+def format_of(release: ReleaseFiles, contract: Product, foreign: Foreign | None) -> Format:
     """How a release is published: as its manifest states, else as the contract's principle does.
 
     Another tool's files are read as generalizations.
@@ -116,17 +116,23 @@ def format_of(release: ReleaseFiles, contract: Contract, foreign: Foreign | None
     Raises
     ------
     PublishedFolderError
-        If the manifest names a format that there is none of.
+        If the manifest names a format that there is none of, or that is for contracts of another shape.
     """
+    own = principle_of(contract).format(contract)
     if release.path.is_file() or foreign is not None:
         return GENERALIZATION
     stated = (release.manifest or {}).get("format")
     if stated is None:
-        return principle_of(contract).format(contract)
+        return own
     if not isinstance(stated, str) or stated not in FORMATS:
         accepted = ", ".join(FORMATS)
         raise PublishedFolderError(
             f"{release.path / MANIFEST}: format {stated} is unknown; known: {accepted}"
+        )
+    if FORMATS[stated].attack != own.attack:
+        raise PublishedFolderError(
+            f"{release.path / MANIFEST}: format {stated} is not what a contract under"
+            f" {contract.principle.name} describes: give the release's own contract"
         )
     return FORMATS[stated]
 
@@ -134,7 +140,7 @@ def format_of(release: ReleaseFiles, contract: Contract, foreign: Foreign | None
 def read_release(
     release: ReleaseFiles,
     release_format: Format,
-    contract: Contract,
+    contract: Product,
     foreign: Foreign | None,
     reading: Reading,
 ) -> dict[str, pl.DataFrame]:
@@ -199,13 +205,14 @@ def _is_like(dtype: pl.DataType, kind: str) -> bool:
     }[kind]
 
 
-def read_truth(folder: Path, release: str, contract: Contract, reading: Reading) -> pl.DataFrame:
+def read_truth(folder: Path, release: str, contract: Product, reading: Reading) -> pl.DataFrame:
     """The snapshot behind a release: `<release>.parquet` or `.csv` in the folder of the truth.
 
     Returns
     -------
     polars.DataFrame
-        `person` (the identifier), `identifier`, `qi_0`, …, `value`, in the file's row order.
+        `person` (the identifier), `identifier`, `qi_0`, …, `value` (of a view `column_0`, …), in the file's
+        row order.
 
     Raises
     ------
@@ -232,7 +239,7 @@ def read_truth(folder: Path, release: str, contract: Contract, reading: Reading)
 
 
 def read_linkage(
-    folder: Path, series: str, release: str, contract: Contract, reading: Reading
+    folder: Path, series: str, release: str, contract: Product, reading: Reading
 ) -> pl.DataFrame:
     """The private linkage of a release: `person`, `group_id` of everybody in it.
 
@@ -264,14 +271,15 @@ def read_linkage(
     return pl.DataFrame([person, linkage["group_id"].cast(pl.Int64)])
 
 
-def metadata_finding(release: ReleaseFiles) -> pl.DataFrame:
+def metadata_finding(release: ReleaseFiles, release_format: Format) -> pl.DataFrame:
     """Whether files carry more than the tables: foreign keys in Parquet, times of day, stray files."""
-    suspicious = [file.name for file in release.files if _says_more(file)]
+    documents = {MANIFEST, *(f"{name}.json" for name in release_format.documents)}
+    suspicious = [file.name for file in release.files if _says_more(file, documents)]
     return finding(fi.METADATA, len(release.files), len(suspicious))
 
 
-def _says_more(file: Path) -> bool:
-    if file.name == MANIFEST:
+def _says_more(file: Path, documents: set[str]) -> bool:
+    if file.name in documents:
         return re.search(r"\d{2}:\d{2}:\d{2}", file.read_text(errors="replace")) is not None
     if file.suffix == ".csv":
         return False
@@ -298,8 +306,9 @@ def _releases(path: Path, foreign: Foreign | None) -> Iterable[ReleaseFiles]:
     files = sorted(file for file in path.iterdir() if file.suffix in (".csv", ".parquet"))
     if not files:
         raise PublishedFolderError(
-            f"{path}: is neither a release (microdata.parquet, or quasi_identifiers.parquet and"
-            " sensitive.parquet), nor a series of such folders, nor a folder of .csv or .parquet files"
+            f"{path}: is neither a release (microdata.parquet, quasi_identifiers.parquet and"
+            " sensitive.parquet, or view.parquet), nor a series of such folders, nor a folder of .csv or"
+            " .parquet files"
         )
     return [_foreign(file, foreign) for file in files]
 

@@ -10,6 +10,7 @@ from typing import Any
 import jinja2
 
 from anonymize.attack.finding import MEANINGS, SERIES
+from anonymize.contract import Product
 from orchestration.audit import charts
 from orchestration.audit.findings import (
     AttackedSeries,
@@ -27,6 +28,12 @@ BACKGROUND = [
     "that a person's sensitive value stays the same while they carry it, and when it changed",
     "how many counterfeits each group has, as far as that is published",
 ]
+BACKGROUND_OF_VIEWS = [
+    "every published view of the series, and every other release that the contract names",
+    "that all of these are about the same people",
+    "the hierarchies and domains of the columns, and which pairs of values nobody has",
+    "nobody's record in particular",
+]
 
 
 def describe(findings: Findings, material: Material, contract: Path) -> dict[str, Any]:
@@ -36,11 +43,10 @@ def describe(findings: Findings, material: Material, contract: Path) -> dict[str
         "contract": {
             "file": str(contract),
             "product": findings.contract.product,
-            "quasi_identifiers": [qi.name for qi in findings.contract.quasi_identifiers],
-            "sensitive": findings.contract.sensitive.name,
+            **_columns(findings.contract),
             "principle": findings.contract.principle.model_dump(mode="json"),
         },
-        "background_knowledge": BACKGROUND
+        "background_knowledge": (BACKGROUND if any(map(_in_groups, findings.series)) else BACKGROUND_OF_VIEWS)
         + (["everybody's group in every release (private folder)"] if material.private else []),
         "promises": [
             row | {"meaning": MEANINGS[SERIES if row["promise"].startswith(SERIES) else row["promise"]]}
@@ -54,6 +60,15 @@ def describe(findings: Findings, material: Material, contract: Path) -> dict[str
         ],
         "software": f"republish {version('republish')}",
     }
+
+
+def _columns(contract: Product) -> dict[str, Any]:
+    named = {contract.LISTED_UNDER: [one.name for _, one in contract.attributes()]}
+    return named if contract.sensitive is None else {**named, "sensitive": contract.sensitive.name}
+
+
+def _in_groups(series: AttackedSeries) -> bool:
+    return series.in_groups
 
 
 def _series(series: AttackedSeries) -> dict[str, Any]:
@@ -93,8 +108,8 @@ def write_report(described: dict[str, Any], findings: Findings, folder: Path) ->
     folder.mkdir(parents=True, exist_ok=True)
     plots = {
         one.name: {
-            "candidates": charts.candidates_over_time(one, findings.contract),
-            "risk": charts.risk_over_time(one, findings.contract),
+            "candidates": charts.candidates_over_time(one, findings.contract) if one.in_groups else "",
+            "risk": charts.risk_over_time(one, findings.contract) if one.in_groups else "",
             "equivalence": charts.equivalence_by_signature(one, findings.contract),
         }
         for one in findings.series

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.errors import ContractError
 from anonymize.principles import parse_contract
 from orchestration.contracts.yaml_text import Fault, parse_yaml, read_content
@@ -23,7 +23,7 @@ class ContractFile:
 
     path: Path
     """The YAML file, absolute."""
-    contract: Contract
+    contract: Product
     """What it declares."""
     sha256: str
     """Of the file's bytes, hexadecimal; hierarchies are told by `contract.privacy_digest()`."""

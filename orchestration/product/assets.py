@@ -2,9 +2,8 @@
 
 import dagster as dg
 
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.principles import principle_of
-from orchestration.contracts.contract_file import ContractFile
 from orchestration.expectations import Verdict
 from orchestration.product import metadata
 from orchestration.product.names import (
@@ -21,22 +20,53 @@ from orchestration.product.names import (
 from orchestration.product.step import CheckOn, Done, Step, build
 from orchestration.series.partitions import previous_release
 from orchestration.series.series import Series
+from orchestration.snapshots.previous import published_here
 from orchestration.steps.audit import ATTACK
 from orchestration.steps.candidate import compute_candidate
 from orchestration.steps.delta import EXPECTED, compare_snapshots
 from orchestration.steps.publication import publish
 from orchestration.steps.snapshot import take_snapshot
 
+ATTACKED = {
+    "groups": (
+        "An adversary who knows every person's quasi-identifiers, dates of presence and group learns no more"
+        " than was promised."
+    ),
+    "join": "An adversary who joins the view with every earlier release learns no more than was promised.",
+}
+"""What a release withstands, by the attack that its format names."""
 
-def assets_of(file: ContractFile) -> list[dg.AssetsDefinition]:
-    """The assets of the product that a contract declares."""
-    contract = file.contract
-    steps = (_snapshot(contract), _delta(contract), _candidate(contract), _publication(contract))
-    return [build(step, file) for step in steps]
+
+def assets_of(series: Series) -> list[dg.AssetsDefinition]:
+    """The assets of the product that a series' contract declares."""
+    contract = series.contract
+    steps = (
+        _snapshot(contract),
+        _delta(contract),
+        _candidate(contract, _others(series)),
+        _publication(contract),
+    )
+    return [build(step, series.file) for step in steps]
+
+
+def _others(series: Series) -> list[dg.AssetDep]:
+    """Publications of other products that releases are joined with, if they are in the same home."""
+    return [
+        dg.AssetDep(
+            asset_key(product, PUBLICATION),
+            partition_mapping=dg.SpecificPartitionsPartitionMapping(sorted(set(releases))),
+        )
+        for product, releases in published_here(series.file, series.home).items()
+    ]
+
+
+def _states_counterfeits(contract: Product) -> bool:
+    """Whether releases have a table R(n)."""
+    return COUNTERFEITS in principle_of(contract).format(contract).tables(contract)
 
 
 def _spec(
-    contract: Contract,
+    contract: Product,
     asset: str,
     description: str,
     deps: list[dg.AssetDep],
@@ -55,11 +85,11 @@ def _spec(
     )
 
 
-def _dep(contract: Contract, asset: str, mapping: dg.PartitionMapping | None = None) -> dg.AssetDep:
+def _dep(contract: Product, asset: str, mapping: dg.PartitionMapping | None = None) -> dg.AssetDep:
     return dg.AssetDep(asset_key(contract.product, asset), partition_mapping=mapping)
 
 
-def _snapshot(contract: Contract) -> Step:
+def _snapshot(contract: Product) -> Step:
     def work(series: Series, release: str) -> Done:
         taken = take_snapshot(series, release)
         return Done(
@@ -78,7 +108,7 @@ def _snapshot(contract: Contract) -> Step:
     )
 
 
-def _delta(contract: Contract) -> Step:
+def _delta(contract: Product) -> Step:
     def work(series: Series, release: str) -> Done:
         compared = compare_snapshots(series, release)
         if compared is None:
@@ -99,7 +129,7 @@ def _delta(contract: Contract) -> Step:
     )
 
 
-def _candidate(contract: Contract) -> Step:
+def _candidate(contract: Product, others: list[dg.AssetDep]) -> Step:
     """Memory, candidate and audit in one step: the recursion over releases stays inside."""
     principle = principle_of(contract)
 
@@ -107,14 +137,14 @@ def _candidate(contract: Contract) -> Step:
         committed = compute_candidate(series, release)
         found = "audited" if committed.is_new else "found as audited before"
         return Done(
-            says=f"{found}, {committed.figures.get('counterfeits', 0)} counterfeits",
+            says=f"{found}, {committed.figures.get('groups', 0)} groups",
             metadata=metadata.of_candidate(series, release, committed),
             verdicts=committed.verdicts,
             is_kept=bool(committed.figures),
         )
 
     version = f"{principle.version}-{contract.privacy_digest()[:12]}"
-    made_from = [_dep(contract, SNAPSHOT), _dep(contract, DELTA)]
+    made_from = [_dep(contract, SNAPSHOT), _dep(contract, DELTA), *others]
     assets = []
     if memory := principle.memory:
         itself = _dep(contract, memory.name, previous_release())
@@ -124,16 +154,13 @@ def _candidate(contract: Contract) -> Step:
     candidate = "\n\n".join(filter(None, (contract.description, "T*(n), the candidate to be published.")))
     stated = "R(n): how many counterfeits each group has."
     audited = "What was promised, against what an independent count and an attack find."
-    judged = [_dep(contract, RELEASE), _dep(contract, COUNTERFEITS), _dep(contract, SNAPSHOT)]
-    assets += [
-        _spec(contract, RELEASE, candidate, made_from, {"parquet", "polars"}, version),
-        _spec(contract, COUNTERFEITS, stated, made_from, {"parquet", "polars"}, version),
-        _spec(contract, AUDIT, audited, judged, {"greatexpectations"}, version),
-    ]
-    attacked = (
-        "An adversary who knows every person's quasi-identifiers, dates of presence and group learns no more"
-        " than was promised."
-    )
+    assets.append(_spec(contract, RELEASE, candidate, made_from, {"parquet", "polars"}, version))
+    judged = [_dep(contract, RELEASE), _dep(contract, SNAPSHOT)]
+    if _states_counterfeits(contract):
+        assets.append(_spec(contract, COUNTERFEITS, stated, made_from, {"parquet", "polars"}, version))
+        judged.append(_dep(contract, COUNTERFEITS))
+    assets.append(_spec(contract, AUDIT, audited, judged, {"greatexpectations"}, version))
+    attacked = ATTACKED[principle.format(contract).attack]
     return Step(
         name="candidate",
         assets=tuple(assets),
@@ -145,7 +172,7 @@ def _candidate(contract: Contract) -> Step:
     )
 
 
-def _publication(contract: Contract) -> Step:
+def _publication(contract: Product) -> Step:
     def work(series: Series, release: str) -> Done:
         publication = publish(series, release)
         figures = {
@@ -158,7 +185,8 @@ def _publication(contract: Contract) -> Step:
             verdicts=(Verdict(promise=CHAIN_CHECK, passed=True, figures=figures),),
         )
 
-    deps = [_dep(contract, asset) for asset in (RELEASE, COUNTERFEITS, AUDIT)]
+    stated = [COUNTERFEITS] if _states_counterfeits(contract) else []
+    deps = [_dep(contract, asset) for asset in (RELEASE, *stated, AUDIT)]
     return Step(
         name=PUBLICATION,
         assets=(

@@ -15,7 +15,7 @@ def product_definitions(series: Series) -> dg.Definitions:
 
     They need the resources of the series' home (`resources`), which all products share.
     """
-    assets = assets_of(series.file)
+    assets = assets_of(series)
     job = dg.define_asset_job(
         job_name(series.contract.product),
         selection=dg.AssetSelection.assets(*(key for asset in assets for key in asset.keys)),

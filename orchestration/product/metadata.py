@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 
 from anonymize.columns import IDENTIFIER
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.plot import Plot
 from anonymize.principles import principle_of
 from orchestration.product.charts import picture
@@ -34,11 +34,12 @@ def of_snapshot(series: Series, snapshot: Snapshot) -> dict[str, Any]:
     columns = [
         dg.TableColumn(contract.identifier, description="identifier; never published"),
         *(
-            dg.TableColumn(qi.name, str(qi.dtype), description=f"quasi-identifier, {qi.kind}")
-            for qi in contract.quasi_identifiers
+            dg.TableColumn(one.name, str(one.dtype), description=f"{contract.ROLE}, {one.kind}")
+            for _, one in contract.attributes()
         ),
-        dg.TableColumn(contract.sensitive.name, description=f"sensitive, {contract.sensitive.semantics}"),
     ]
+    if (sensitive := contract.sensitive) is not None:
+        columns.append(dg.TableColumn(sensitive.name, description=f"sensitive, {sensitive.semantics}"))
     return {"people": snapshot.people, "dagster/row_count": snapshot.people, **_column_schema(columns)}
 
 
@@ -49,6 +50,12 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
         return {}
     seconds = {f"seconds: {part}": spent for part, spent in committed.seconds.items()}
     counterfeits = figures["counterfeits"]
+    stated = {
+        COUNTERFEITS: {
+            "counterfeits": counterfeits,
+            "share of tuples": counterfeits / max(1, figures["tuples"]),
+        }
+    }
     memory = principle_of(contract).memory
     remembered = {memory.name: {name: figures[name] for name in memory.figures}} if memory else {}
     return {
@@ -60,10 +67,7 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
             **_published_columns(contract),
             **{plot.name: picture(plot) for plot in _plots(series, release, committed)},
         },
-        COUNTERFEITS: {
-            "counterfeits": counterfeits,
-            "share of tuples": counterfeits / max(1, figures["tuples"]),
-        },
+        **(stated if COUNTERFEITS in principle_of(contract).format(contract).tables(contract) else {}),
         AUDIT: {
             **{name.replace("_", " "): figure for name, figure in committed.attack.items()},
             "checks": len(committed.verdicts),
@@ -100,7 +104,7 @@ def _plots(series: Series, release: str, committed: Committed) -> list[Plot]:
     return [*release_format.plots(tables, contract), *principle.plots(contract, states)]
 
 
-def _published_columns(contract: Contract) -> dict[str, Any]:
+def _published_columns(contract: Product) -> dict[str, Any]:
     """The columns of the published tables, and the snapshot's columns they are from."""
     tables = principle_of(contract).format(contract).columns(contract)
     columns = {

@@ -16,7 +16,7 @@ from anonymize.promise import Promise
 from anonymize.state import State
 from orchestration.expectations.verdict import Verdict
 from orchestration.storage.sealed import read_sealed, write_sealed
-from orchestration.storage.store import read_table, sha256, write_table
+from orchestration.storage.store import read_table, sha256, write_json, write_table
 
 COMMITTED = "candidate.json"
 """Written last and sealed: without it, nothing else in the folder counts."""
@@ -67,7 +67,7 @@ class Committed:
         return cls(
             **own
             | {
-                "promises": tuple(Promise(**promise) for promise in record["promises"]),
+                "promises": tuple(Promise.from_json(promise) for promise in record["promises"]),
                 "verdicts": tuple(Verdict(**verdict) for verdict in record["verdicts"]),
                 "is_new": False,
             }
@@ -82,7 +82,7 @@ class Committed:
 def write_tables(
     folder: Path, candidate: Candidate, linkage: pl.DataFrame, knowledge: Knowledge
 ) -> dict[str, str]:
-    """Write a candidate's tables and what the next attack remembers; returns their SHA-256 by file name.
+    """Write a candidate's files and what the next attack remembers; returns their SHA-256 by file name.
 
     Parameters
     ----------
@@ -104,7 +104,10 @@ def write_tables(
     }
     for name, table in tables.items():
         write_table(folder / f"{name}.parquet", table)
-    return {f"{name}.parquet": sha256(folder / f"{name}.parquet") for name in tables}
+    documents = {f"{CANDIDATE}{name}.json": content for name, content in candidate.documents.items()}
+    for name, content in documents.items():
+        write_json(folder / name, content)
+    return {name: sha256(folder / name) for name in (*(f"{name}.parquet" for name in tables), *documents)}
 
 
 def write_committed(folder: Path, committed: Committed, key: bytes) -> None:
@@ -151,7 +154,7 @@ class _Tables(Mapping):
         self._files = {
             name.removeprefix(kind).removesuffix(".parquet"): folder / name
             for name in files
-            if name.startswith(kind)
+            if name.startswith(kind) and name.endswith(".parquet")
         }
         self._read: dict[str, pl.DataFrame] = {}
 

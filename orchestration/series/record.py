@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from orchestration.series.committed import Committed
 
 
-def release_row(committed: Committed, contract: Contract, release: str, n: int) -> dict[str, Any]:
+def release_row(committed: Committed, contract: Product, release: str, n: int) -> dict[str, Any]:
     """The row of a candidate that passed its audit."""
     return {
         "product": contract.product,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from dagster import TimeWindowPartitionsDefinition
 
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.errors import ContractError, HomeError, PublishedFolderError
 from anonymize.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
@@ -47,7 +47,7 @@ class Series:
     """The publisher's folder."""
 
     @property
-    def contract(self) -> Contract:
+    def contract(self) -> Product:
         """What the contract declares."""
         return self.file.contract
 
@@ -268,12 +268,13 @@ class Series:
             return []
         return sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
 
-    def _terms(self) -> dict[str, str]:
+    def _terms(self) -> dict[str, str | None]:
         """What can't change within a series."""
+        sensitive = self.contract.sensitive
         return {
             "key_fingerprint": self.key_fingerprint,
             "identifier": self.contract.identifier,
-            "sensitive": self.contract.sensitive.name,
+            "sensitive": None if sensitive is None else sensitive.name,
             "principle": self.contract.principle.name,
             "supersedes": self.contract.supersedes,
             "software_version": version("republish"),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from anonymize.columns import IDENTIFIER, VALUE
-from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Schema, Sensitive
+from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
 
 EVIDENCE = {
     "column": pl.String,
@@ -35,7 +35,7 @@ NO_VALUE = ("#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?
 """What other programs write where there is no value, in small letters."""
 
 
-def snapshot_faults(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+def snapshot_faults(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """How many of a snapshot's values break each rule of the contract.
 
     Parameters
@@ -48,11 +48,12 @@ def snapshot_faults(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        One row per column of the contract: `column`, `role` (identifier, quasi-identifier, sensitive),
-        `rows`, and the counts `nulls` (empty text counts as null), `duplicates` (rows whose identifier
-        an earlier row has), `wrong_type` (values that can't be read as the column's type), `outside_domain`
-        and `misspelt` (where no values are declared: with spaces around them, another value's spelling in
-        other letters, or what programs write for no value). In a column that is missing every row is null.
+        One row per column of the contract: `column`, `role` (identifier, quasi-identifier or column,
+        sensitive), `rows`, and the counts `nulls` (empty text counts as null), `duplicates` (rows whose
+        identifier an earlier row has), `wrong_type` (values that can't be read as the column's type),
+        `outside_domain` and `misspelt` (where no values are declared: with spaces around them, another
+        value's spelling in other letters, or what programs write for no value). In a column that is missing
+        every row is null.
     """
     rules = _rules(schema)
     present = [rule for rule in rules if rule.column in snapshot.columns]
@@ -70,18 +71,18 @@ def snapshot_faults(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     )
 
 
-def conform(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+def conform(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """The schema's columns in its order and types, of a snapshot without faults.
 
-    Identifiers are text, whole numbers (Int64) or bytes, as the source has them; quasi-identifiers have
-    the attribute's own type; the sensitive column is String or Int64.
+    Identifiers are text, whole numbers (Int64) or bytes, as the source has them; attributes have their own
+    type; the sensitive column, if there is one, is String or Int64.
     """
     return snapshot.select(
         rule.converted(snapshot.schema[rule.column]).alias(rule.column) for rule in _rules(schema)
     )
 
 
-def describe_faults(snapshot: pl.DataFrame, schema: Schema, present: Sequence[str] = ()) -> list[str]:
+def describe_faults(snapshot: pl.DataFrame, schema: Table, present: Sequence[str] = ()) -> list[str]:
     """Every fault in a publisher's words: column, count, rule, way out. Empty if there is none.
 
     Parameters
@@ -108,7 +109,7 @@ def describe_faults(snapshot: pl.DataFrame, schema: Schema, present: Sequence[st
     return faults
 
 
-def rows_at_fault(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+def rows_at_fault(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """Which rows break a rule, for the publisher alone: identifiers are in it.
 
     Parameters
@@ -258,16 +259,19 @@ def _values(column: str, dtype: pl.DataType) -> pl.Expr:
     return values.replace("", None) if _is_text(dtype) else values
 
 
-def _rules(schema: Schema) -> list[_Rule]:
+def _rules(schema: Table) -> list[_Rule]:
     """One rule per column, in the contract's order."""
     identifier = _Rule(
         IDENTIFIER, schema.identifier, "identifier", "text or whole numbers", _as_identifier, pl.String()
     )
-    attributes = [_attribute_rule(column, attribute) for column, attribute in schema.attributes()]
-    return [identifier, *attributes, _sensitive_rule(schema.sensitive)]
+    attributes = [
+        _attribute_rule(column, attribute, schema.ROLE) for column, attribute in schema.attributes()
+    ]
+    sensitive = [] if schema.sensitive is None else [_sensitive_rule(schema.sensitive)]
+    return [identifier, *attributes, *sensitive]
 
 
-def _attribute_rule(column: str, attribute: QuasiIdentifier) -> _Rule:
+def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule:
     if isinstance(attribute, CategoryAttribute):
         labels = list(attribute.labels)
         inside, domain = (lambda values: values.is_in(labels)), f"{len(labels)} labels"
@@ -283,9 +287,7 @@ def _attribute_rule(column: str, attribute: QuasiIdentifier) -> _Rule:
     else:
         kind, convert = "numbers", _as_number
     named = attribute.labels if isinstance(attribute, CategoryAttribute) else ()
-    return _Rule(
-        column, attribute.name, "quasi-identifier", kind, convert, attribute.dtype, inside, domain, named
-    )
+    return _Rule(column, attribute.name, role, kind, convert, attribute.dtype, inside, domain, named)
 
 
 def _sensitive_rule(sensitive: Sensitive) -> _Rule:

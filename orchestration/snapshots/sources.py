@@ -19,7 +19,7 @@ import polars as pl
 import pyarrow as pa
 
 from anonymize.columns import VALUE
-from anonymize.contract import Contract, FileSource, QuerySource, Schema
+from anonymize.contract import FileSource, Product, QuerySource, Table
 from anonymize.errors import SnapshotError
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.snapshots.conformity import conform, describe_faults, rows_at_fault, snapshot_faults
@@ -42,9 +42,9 @@ def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        `identifier`, `qi_0`, `qi_1`, …, `value`, one row for each person: the identifier as the source has
-        it, quasi-identifiers of their attribute's type, the value String or Int64. No rows if there are no
-        people.
+        `identifier`, `qi_0`, `qi_1`, …, `value` (of a view `identifier`, `column_0`, …), one row for each
+        person: the identifier as the source has it, attributes of their own type, the value String or
+        Int64. No rows if there are no people.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def _refusal(where: str, faults: list[str], rows: pl.DataFrame) -> SnapshotError
     return error
 
 
-def enter(source: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """The schema's columns under our own names. No name of the publisher's is used inside.
 
     Parameters
@@ -83,9 +83,9 @@ def enter(source: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     """
     named = {ours: name for ours, name in schema.column_names().items() if name in source.columns}
     entered = pl.DataFrame([source[name].alias(ours) for ours, name in named.items()])
-    renamed = {now: own for own, now in schema.sensitive.renamed.items()}
-    if not renamed or VALUE not in entered.columns:
+    if schema.sensitive is None or not schema.sensitive.renamed or VALUE not in entered.columns:
         return entered
+    renamed = {now: own for own, now in schema.sensitive.renamed.items()}
     return entered.with_columns(pl.col(VALUE).cast(pl.String).replace(renamed))
 
 
@@ -162,14 +162,14 @@ def _check_file(file: Path, where: str) -> None:
         raise SnapshotError(f"{where}: is empty; deliver it again")
 
 
-def _read_parquet(file: Path, contract: Contract, _where: str) -> tuple[pl.DataFrame, list[str]]:
+def _read_parquet(file: Path, contract: Product, _where: str) -> tuple[pl.DataFrame, list[str]]:
     with file.open("rb") as content:
         present = list(pl.read_parquet_schema(content))
     columns = _positions(present, contract)
     return pl.read_parquet(file, columns=columns, glob=False, hive_partitioning=False), present
 
 
-def _read_csv(file: Path, contract: Contract, where: str) -> tuple[pl.DataFrame, list[str]]:
+def _read_csv(file: Path, contract: Product, where: str) -> tuple[pl.DataFrame, list[str]]:
     """Every column as text: an identifier's leading zeros are a part of it."""
     source = contract.source
     content = _text(file, source.encoding, where)
@@ -205,7 +205,7 @@ def _text(file: Path, encoding: str, where: str) -> bytes:
     return content
 
 
-def _refuse_other_separator(header: list[str], contract: Contract, where: str) -> None:
+def _refuse_other_separator(header: list[str], contract: Product, where: str) -> None:
     """Raise SnapshotError if another separator would find the columns."""
     wanted = set(contract.column_names().values())
     for separator, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
@@ -216,7 +216,7 @@ def _refuse_other_separator(header: list[str], contract: Contract, where: str) -
             )
 
 
-def _positions(present: list[str], contract: Contract) -> list[int]:
+def _positions(present: list[str], contract: Product) -> list[int]:
     """Where the contract's columns are. Polars would read some names as patterns, never a position."""
     wanted = set(contract.column_names().values())
     return [at for at, name in enumerate(present) if name in wanted]

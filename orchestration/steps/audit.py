@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from anonymize.attack.attacks import attack
 from anonymize.attack.finding import COUNTERFEITS
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.release import ReleaseAttack, attack_release
+from anonymize.attack.release import ReleaseAttack
 from anonymize.candidate import Candidate
 from anonymize.columns import PSEUDONYM
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.errors import AuditFailed
 from anonymize.principles import principle_of
 from anonymize.promise import Promise
@@ -44,7 +45,7 @@ def audit(
     candidate: Candidate,
     people: pl.DataFrame,
     before: State,
-    contract: Contract,
+    contract: Product,
     promises: Sequence[Promise],
     knowledge: Knowledge | None,
 ) -> Audit:
@@ -55,7 +56,7 @@ def audit(
     candidate
         As the principle made it.
     people
-        T(n): `identifier`, `pseudonym`, `qi_0`, …, `value`.
+        T(n): `identifier`, `pseudonym`, `qi_0`, …, `value`; of a view `column_0`, … in place of these.
     before
         The state it was made on.
     contract
@@ -149,13 +150,13 @@ def _naming_promises(verdict: Verdict, findings: pl.DataFrame) -> Verdict:
 def _attack(
     candidate: Candidate,
     people: pl.DataFrame,
-    contract: Contract,
+    contract: Product,
     promises: Sequence[Promise],
     knowledge: Knowledge | None,
 ) -> ReleaseAttack:
     # Whether there is a smaller equivalence attack than promised is NP-hard to say. In the chain the cuts
     # answer for it; the exact attack is for `republish audit`, which has the time.
-    return attack_release(
+    return attack(
         contract.table_schema,
         principle_of(contract).format(contract),
         candidate.published,

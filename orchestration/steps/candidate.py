@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,14 @@ from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.together import below_together
 from anonymize.candidate import Candidate
 from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.contract import Contract
-from anonymize.errors import AlreadyPublished, HomeError, NotEligible, ValueChangeRefused
+from anonymize.contract import Product
+from anonymize.errors import (
+    AlreadyPublished,
+    HomeError,
+    NotEligible,
+    SnapshotError,
+    ValueChangeRefused,
+)
 from anonymize.evidence.expected import describe_odd, expected_of_release
 from anonymize.principles import principle_of
 from anonymize.promise import Promise
@@ -35,9 +41,15 @@ from orchestration.series.committed import (
 from orchestration.series.record import release_row
 from orchestration.series.series import Series, is_of_candidate
 from orchestration.series.siblings import separate_siblings
+from orchestration.snapshots.previous import read_previous
 from orchestration.steps.audit import Audit, audit, refuse_broken
 from orchestration.steps.changes import declared, refuse_changes
+from orchestration.steps.snapshot import content_digest
 from orchestration.storage.store import read_json, read_table
+
+DRAWS = 6
+"""How often a candidate is drawn, if a test of statistics convicts it. From the middle on, what is remembered
+of counterfeits is renewed as well."""
 
 
 def compute_candidate(series: Series, release: str) -> Committed:
@@ -45,7 +57,7 @@ def compute_candidate(series: Series, release: str) -> Committed:
 
     Raises
     ------
-    NotEligible, ValueChangeRefused
+    NotEligible, SnapshotError, ValueChangeRefused
         If the principle refuses the batch.
     AuditFailed
         If the candidate breaks a promise. It is not committed.
@@ -80,12 +92,21 @@ def made_from(series: Series, release: str) -> dict[str, Any]:
         "algorithm": principle_of(series.contract).version,
         "parameters": series.contract.privacy_digest(),
         "key": series.key_fingerprint,
+        **_previous_digest(series, release),
     }
 
 
-DRAWS = 6
-"""How often a candidate is drawn, if a test of statistics convicts it. From the middle on, what is remembered
-of counterfeits is renewed as well."""
+def _previous_digest(series: Series, release: str) -> dict[str, Any]:
+    """A digest of the other products' releases, if there are any; of a published release they may be gone."""
+    if not principle_of(series.contract).previous(series.contract):
+        return {}
+    try:
+        tables = read_previous(series.file)
+    except SnapshotError:
+        if series.is_published(release):
+            return {}
+        raise
+    return {"previous releases": {name: content_digest(table) for name, table in tables.items()}}
 
 
 @dataclass(frozen=True)
@@ -158,7 +179,7 @@ def _drawn_and_audited(
                 series.chain_number(release),
                 lambda purpose, again=again: series.draw(release, f"{purpose}{again}"),
             )
-        except (NotEligible, ValueChangeRefused) as refusal:
+        except (NotEligible, SnapshotError, ValueChangeRefused) as refusal:
             raise type(refusal)(f"{series.name} {release}: {refusal}") from None
         clock.lap("algorithm")
         _refuse_flood(series, release, candidate.figures)
@@ -178,9 +199,9 @@ def _together(
     """
     home, contract = series.home, series.contract
     others = list(separate_siblings(home, contract))
-    if not others or promise.candidates is None:
-        return {}
     stays = knowledge.stays
+    if not others or promise.candidates is None or stays is None:
+        return {}
     here = stays.people.filter(pl.col("until") == stays.people["until"].max())
     values = here.join(stays.signatures, on="signature").select("person", "values")
     found = {}
@@ -229,7 +250,7 @@ def _people(series: Series, release: str, folder: Path) -> pl.DataFrame:
     return found
 
 
-def _linkage(candidate: Candidate, snapshot: pl.DataFrame, contract: Contract) -> pl.DataFrame:
+def _linkage(candidate: Candidate, snapshot: pl.DataFrame, contract: Product) -> pl.DataFrame:
     """The linkage under the identifier's own name, sorted by all columns."""
     named = snapshot.select(PSEUDONYM, IDENTIFIER).join(candidate.linkage, on=PSEUDONYM).drop(PSEUDONYM)
     return named.sort(pl.all()).rename({IDENTIFIER: contract.identifier})
@@ -258,7 +279,23 @@ def _already_published(
 
 
 def _before(series: Series, release: str) -> _Before:
-    """The state, the adversary's knowledge and the promises of the release before."""
+    """State, knowledge and promises of the release before, with the tables that others released."""
+    before, others = _of_the_release_before(series, release), read_previous(series.file)
+    if not others:
+        return before
+    named = principle_of(series.contract).previous(series.contract)
+    for (name, table), previous in zip(others.items(), named, strict=True):
+        if not before.state.tables.get(name, table).equals(table):
+            raise SnapshotError(
+                f"{series.name} {release}: previous release {previous.path} is not the table that the release"
+                " before was joined with: put it back, and list what is new after the others under"
+                " principle.previous"
+            )
+    state = State({**before.state.tables, **others})
+    return replace(before, state=state, knowledge=(before.knowledge or Knowledge()).with_releases(others))
+
+
+def _of_the_release_before(series: Series, release: str) -> _Before:
     previous = series.previous(release)
     if previous is None and (former := series.superseded):
         return _of(former.folder, former.committed)

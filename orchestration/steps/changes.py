@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.contract.changes import Change, column_changes, declared_columns
 from anonymize.errors import ContractError
 from anonymize.principles import principle_of
 from orchestration.series.series import Series
 
 
-def declared(contract: Contract) -> dict[str, Any]:
+def declared(contract: Product) -> dict[str, Any]:
     """What a contract declares of columns and principle, as JSON: kept to be compared with the next one."""
     return {**declared_columns(contract), "principle": contract.principle.model_dump(mode="json")}
 
 
-def contract_changes(before: Mapping[str, Any] | None, contract: Contract) -> list[Change]:
+def contract_changes(before: Mapping[str, Any] | None, contract: Product) -> list[Change]:
     """What changed since a release.
 
     Parameters
@@ -30,10 +30,11 @@ def contract_changes(before: Mapping[str, Any] | None, contract: Contract) -> li
     if before is None:
         return []
     principle = principle_of(contract)
+    columns = {name: part for name, part in before.items() if name != "principle"}
     if before["principle"].get("name") != principle.name:
-        return column_changes(before, contract)
+        return column_changes(columns, contract)
     former = principle.parameters.model_validate(before["principle"])
-    return [*column_changes(before, contract), *principle.parameter_changes(former, contract.principle)]
+    return [*column_changes(columns, contract), *principle.parameter_changes(former, contract.principle)]
 
 
 def describe_changes(changes: list[Change]) -> list[str]:

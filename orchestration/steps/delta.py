@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.delta import delta, delta_figures
 from anonymize.errors import HomeError, SnapshotError
 from anonymize.evidence.expected import describe_odd, expected_of_snapshot
@@ -95,7 +96,8 @@ def _changes(series: Series, release: str) -> pl.DataFrame:
             " with it. Put it back from a copy"
         )
     columns = {name: column for column, name in former.items()}
-    shared = {column: columns.get(name) for column, name in names.items() if column.startswith("qi_")}
+    attributes = {column: name for column, name in names.items() if column not in (IDENTIFIER, VALUE)}
+    shared = {column: columns.get(name) for column, name in attributes.items()}
     if before is None:
         return delta(None, now, {})
     return delta(before, now, {ours: theirs for ours, theirs in shared.items() if theirs in before.columns})

@@ -48,7 +48,7 @@ class Described:
 
 
 def manifest(described: Described, folder: Path) -> dict[str, Any]:
-    """The manifest of the tables in a folder. It holds no time of day: the same release, the same bytes."""
+    """The manifest of the files in a folder. It holds no time of day: the same release, the same bytes."""
     return {
         "product": described.product,
         "series": described.series,
@@ -64,17 +64,19 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         **({"exposed": described.exposed} if described.exposed else {}),
         **({"together_with": dict(described.together)} if described.together else {}),
         **({"supersedes": described.supersedes} if described.supersedes else {}),
-        "files": {
-            file.name: {
-                "sha256": sha256(file),
-                "rows": pl.scan_parquet(file).select(pl.len()).collect().item(),
-            }
-            for file in sorted(folder.glob("*.parquet"))
-        },
+        "files": {file.name: _stated(file) for file in sorted(folder.iterdir())},
         "contract_sha256": described.contract_sha256,
         "software_version": version("republish"),
         "previous": described.previous,
     }
+
+
+def _stated(file: Path) -> dict[str, Any]:
+    """What a manifest says of a file; a document has no rows."""
+    stated = {"sha256": sha256(file)}
+    if file.suffix == ".parquet":
+        stated["rows"] = pl.scan_parquet(file).select(pl.len()).collect().item()
+    return stated
 
 
 def verify_release(folder: Path) -> dict[str, Any]:

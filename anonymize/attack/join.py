@@ -1,0 +1,399 @@
+"""The join attack: a published view is joined with every earlier release, and what the join links is counted.
+
+The join is executed, on distinct rows with their multiplicities. Where it is too large, the adversary begins
+with the rarest values on X of the view, which are the most at risk, and goes on as far as there is room.
+
+Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 1.1, 3.1 and 7.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import polars as pl
+
+from anonymize.attack.finding import JOIN, finding
+
+MOST_ROWS = 5_000_000
+"""Rows of the join that are executed."""
+RECORDS = "records"
+
+
+@dataclass(frozen=True)
+class Release:
+    """A published table as an adversary has it."""
+
+    rows: pl.DataFrame
+    """`column_0`, `column_1`, …: labels or values; or `column_0_low`, `column_0_high`, closed on both ends.
+    With `records`, a row stands for so many records."""
+    names: tuple[str, ...]
+    """What the columns are called; columns of one name in two releases are the same attribute."""
+    record: str | None = None
+    """What `y` calls the table's records, or the people behind them."""
+
+
+@dataclass(frozen=True)
+class Domains:
+    """What is publicly known of the columns that releases have in common."""
+
+    hierarchies: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    """Of categories: one path `leaf, parent, …, root` per leaf."""
+    numbers: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Of numbers: the lowest and the highest there can be; whole numbers mean that all are."""
+    inconsistent: Sequence[tuple[str, str, str, str]] = ()
+    """Column of the view, column of an earlier release, a label of each: no person has both, nor what is
+    below them."""
+
+
+@dataclass(frozen=True)
+class JoinAttack:
+    """What the adversary found. Counts and extremes; nothing of any one person."""
+
+    records: int
+    """Records of the join."""
+    values: int
+    """Values on X in what was executed of it."""
+    undecided: int
+    """Records of the view that there was no room for."""
+    people: int
+    """Records of the view."""
+    broken: int
+    """Records of the view with a value on X that is linked more closely than promised."""
+    broken_values: int
+    """Such values on X."""
+    linked_values: int | None
+    """The least number of values on Y that a value on X is linked to."""
+    linkability: float | None
+    """The largest confidence with which a value on X implies a sensitive value."""
+    required: float | None
+    """The number or confidence that was promised; None where each sensitive value has its own."""
+
+    def finding(self) -> pl.DataFrame:
+        """One row: `promise`, `people`, `broken`, `undecided`, `found`, `required`, `holds`."""
+        found = self.linked_values if self.linkability is None else self.linkability
+        return finding(JOIN, self.people, self.broken, found, self.required, self.undecided)
+
+
+def join_attack(
+    view: Release,
+    earlier: Sequence[Release],
+    domains: Domains,
+    x: Sequence[str],
+    y: Sequence[str],
+    *,
+    linked_values: int | None = None,
+    limits: Mapping[str, float | Mapping[str, float]] | None = None,
+    most_rows: int = MOST_ROWS,
+) -> JoinAttack:
+    """Join a view with all earlier releases and count what each value on X is linked to.
+
+    Parameters
+    ----------
+    view
+        The release under attack.
+    earlier
+        The releases before it: of this series, and of others about the same people.
+    domains
+        What is publicly known of common columns.
+    x, y
+        X and Y by name; y may have a table's `record`.
+    linked_values
+        If (X, Y)-anonymity was promised: its k.
+    limits
+        If (X, Y)-linkability was promised: for each column of Y its k, or one for each of its sensitive
+        values.
+    most_rows
+        Room for the join.
+    """
+    tables = [_read(view, "0", domains, x, y)]
+    tables += [_read(one, str(i), domains, x, y) for i, one in enumerate(earlier, 1)]
+    people = tables[0].rows[RECORDS].sum()
+    pairs = [_matching(tables[0], one, domains) for one in tables[1:]]
+    in_all = reduce(
+        lambda rows, pair: rows.join(pair.select("key").unique(), on="key", how="semi"), pairs, tables[0].rows
+    )
+    chosen, records = _affordable(in_all, tables, pairs, most_rows)
+    joined = chosen
+    for table, pair in zip(tables[1:], pairs, strict=True):
+        side = table.rows.rename({"key": "other", RECORDS: f"records_{table.number}"})
+        joined = joined.join(pair, on="key").join(side, on="other").drop("other")
+    weights = [RECORDS, *(f"records_{table.number}" for table in tables[1:])]
+    joined = joined.with_columns(pl.reduce(lambda a, b: a * b, [pl.col(w) for w in weights]).alias("weight"))
+    on_x = [f"x{table.number}_{name}" for table in tables for name in table.x] or [pl.lit(0).alias("x")]
+    found = (
+        _count_values(joined, on_x, tables, y, linked_values)
+        if limits is None
+        else _confidences(joined, on_x, tables, limits, domains)
+    )
+    broken = found.filter("broken")
+    keys = [column for column in found.columns if column not in ("found", "broken")]
+    suspects = (
+        chosen.join(broken.select(own).unique(), on=own, how="semi")
+        if (own := [key for key in keys if key.startswith("x0_")])
+        else chosen.head(broken.height and chosen.height)
+    )
+    extreme = found["found"].min() if limits is None else found["found"].max()
+    plain = None if limits is None else {limit for limit in limits.values() if not isinstance(limit, Mapping)}
+    return JoinAttack(
+        records=records,
+        values=found.height,
+        undecided=int(in_all[RECORDS].sum() - chosen[RECORDS].sum()),
+        people=int(people),
+        broken=int(suspects[RECORDS].sum()),
+        broken_values=broken.height,
+        linked_values=None if limits is not None else extreme,
+        linkability=None if limits is None else float(extreme or 0.0),
+        required=linked_values if limits is None else (plain.pop() if plain and len(plain) == 1 else None),
+    )
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A table reduced to what matters: `x<i>_<name>`, `y<i>_<name>`, `records`, `key` of join values."""
+
+    number: str
+    rows: pl.DataFrame
+    keys: pl.DataFrame
+    """`key`, `j_<name>` or `j_<name>_low`, `j_<name>_high`: the distinct join values."""
+    x: list[str]
+    y: list[str]
+    names: tuple[str, ...]
+    has_records: bool
+
+
+def _read(release: Release, number: str, domains: Domains, x: Sequence[str], y: Sequence[str]) -> _Read:
+    """Columns by role: join values as text, or as half-open intervals for numbers."""
+    columns, joins = {}, {}
+    for position, name in enumerate(release.names):
+        if name in domains.numbers:
+            low, high = _intervals(release.rows, position, domains.numbers[name])
+            joins |= {f"j_{name}_low": low, f"j_{name}_high": high}
+            text = pl.select(pl.format("{}|{}", low, high)).to_series()
+            one = pl.Series([_after(start, domains.numbers[name]) for start in low], dtype=pl.Float64) >= high
+            whole = all(isinstance(end, int) for end in domains.numbers[name])
+            digits = (low.cast(pl.Int64) if whole else low).cast(pl.String)
+            exact = pl.select(pl.when(one).then(digits).otherwise(text)).to_series()
+        else:
+            text = exact = _text(release.rows, position)
+            joins[f"j_{name}"] = text
+        if name in x:
+            columns[f"x{number}_{name}"] = text
+        if name in y:
+            columns[f"y{number}_{name}"] = exact
+    has_records = release.record is not None and release.record in y
+    weights = (
+        release.rows[RECORDS]
+        if RECORDS in release.rows.columns
+        else pl.repeat(1, release.rows.height, eager=True)
+    )
+    table = pl.DataFrame({**columns, **joins, RECORDS: weights.cast(pl.Int64)})
+    if has_records:  # each record is a value on Y of its own
+        table = (
+            table.select(pl.exclude(RECORDS).repeat_by(RECORDS).explode())
+            if RECORDS in release.rows.columns
+            else table
+        )
+        table = table.with_columns(
+            pl.int_range(pl.len()).cast(pl.String).alias(f"y{number}_"), pl.lit(1, pl.Int64).alias(RECORDS)
+        )
+    distinct = [column for column in table.columns if column != RECORDS]
+    table = table.group_by(distinct).agg(pl.col(RECORDS).sum()) if distinct else table
+    keys = table.select(list(joins)).unique().with_row_index("key")
+    rows = (
+        table.join(keys, on=list(joins), nulls_equal=True)
+        if joins
+        else table.with_columns(pl.lit(0, pl.UInt32).alias("key"))
+    )
+    return _Read(
+        number,
+        rows.drop(list(joins)),
+        keys,
+        [name for name in release.names if name in x],
+        [name for name in release.names if name in y],
+        release.names,
+        has_records,
+    )
+
+
+def _text(rows: pl.DataFrame, position: int) -> pl.Series:
+    plain = f"column_{position}"
+    if plain in rows.columns:
+        return rows[plain].cast(pl.String)
+    return rows.select(pl.format("{}..{}", f"{plain}_low", f"{plain}_high")).to_series()
+
+
+def _intervals(rows: pl.DataFrame, position: int, domain: tuple[float, float]) -> tuple[pl.Series, pl.Series]:
+    """Half-open intervals of a numeric column, however it was published."""
+    plain = f"column_{position}"
+    if plain not in rows.columns:
+        low, high = rows[f"{plain}_low"].cast(pl.Float64), rows[f"{plain}_high"].cast(pl.Float64)
+        return low, pl.Series([_after(end, domain) for end in high], dtype=pl.Float64)
+    return published_intervals(rows[plain], domain)
+
+
+def published_intervals(values: pl.Series, domain: tuple[float, float]) -> tuple[pl.Series, pl.Series]:
+    """The half-open intervals that labels or numbers stand for.
+
+    Parameters
+    ----------
+    values
+        `[17-38)`, `[38-95]`, `42`; anything else may be any number of the domain.
+    domain
+        The lowest and the highest number there can be; whole numbers mean that all are.
+    """
+    labels = values.cast(pl.String)
+    distinct = labels.unique()
+    read = [_interval(label, domain) for label in distinct]
+    low, high = (
+        labels.replace_strict(distinct, [one[i] for one in read], return_dtype=pl.Float64) for i in (0, 1)
+    )
+    return low, high
+
+
+def _interval(label: str, domain: tuple[float, float]) -> tuple[float, float]:
+    """`[17-38)`, `[38-95]`, `42`; anything else may be any number of the domain."""
+    number = r"(-?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
+    if bounds := re.fullmatch(rf"\[{number}[-,;]\s*{number}([\])])", label):
+        end = float(bounds[2])
+        return float(bounds[1]), end if bounds[3] == ")" else _after(end, domain)
+    if re.fullmatch(number, label):
+        return float(label), _after(float(label), domain)
+    return float(domain[0]), _after(domain[1], domain)
+
+
+def _after(number: float, domain: tuple[float, float]) -> float:
+    """The end of the half-open interval whose last number this is."""
+    return (
+        number + 1
+        if isinstance(domain[0], int) and isinstance(domain[1], int)
+        else math.nextafter(number, math.inf)
+    )
+
+
+def _matching(view: _Read, other: _Read, domains: Domains) -> pl.DataFrame:
+    """`key` of the view and `other` of an earlier release: join values that one person may have."""
+    pairs = (
+        view.keys.rename({column: f"v_{column}" for column in view.keys.columns})
+        .join(other.keys.rename({column: f"o_{column}" for column in other.keys.columns}), how="cross")
+        .lazy()
+    )
+    for name in set(view.names) & set(other.names):
+        if name in domains.numbers:
+            low, high = f"j_{name}_low", f"j_{name}_high"
+            pairs = pairs.filter(
+                pl.col(f"v_{low}") < pl.col(f"o_{high}"), pl.col(f"o_{low}") < pl.col(f"v_{high}")
+            )
+        else:
+            paths = domains.hierarchies.get(name, ())
+            possible = _possible(view.keys[f"j_{name}"], other.keys[f"j_{name}"], paths)
+            pairs = pairs.join(
+                possible.lazy(),
+                left_on=[f"v_j_{name}", f"o_j_{name}"],
+                right_on=["first", "second"],
+                how="semi",
+            )
+    for ours, theirs, label, other_label in domains.inconsistent:
+        if ours in view.names and theirs in other.names:
+            first = _below(label, domains.hierarchies.get(ours, ()))
+            second = _below(other_label, domains.hierarchies.get(theirs, ()))
+            pairs = pairs.filter(
+                ~(pl.col(f"v_j_{ours}").is_in(first) & pl.col(f"o_j_{theirs}").is_in(second))
+            )
+    return pairs.select(pl.col("v_key").alias("key"), pl.col("o_key").alias("other")).collect()
+
+
+def _possible(first: pl.Series, second: pl.Series, paths: Sequence[Sequence[str]]) -> pl.DataFrame:
+    """The pairs of labels that cover a leaf in common."""
+    leaves: dict[str, set[str]] = {}
+    for path in paths:
+        for label in (*path, "*", "ANY"):
+            leaves.setdefault(label, set()).add(path[0])
+    ours, theirs = first.unique().to_list(), second.unique().to_list()
+    pairs = [(a, b) for a in ours for b in theirs if a == b or leaves.get(a, set()) & leaves.get(b, set())]
+    return pl.DataFrame(pairs, schema={"first": pl.String, "second": pl.String}, orient="row")
+
+
+def _below(label: str, paths: Sequence[Sequence[str]]) -> list[str]:
+    """A label and all below it."""
+    return sorted(
+        {label, *(node for path in paths if label in path for node in path[: list(path).index(label)])}
+    )
+
+
+def _affordable(
+    rows: pl.DataFrame, tables: Sequence[_Read], pairs: Sequence[pl.DataFrame], most_rows: int
+) -> tuple[pl.DataFrame, int]:
+    """The view's rows whose join fits, the rarest values on X first; records of the whole join."""
+    sized = rows.with_columns(pl.lit(1, pl.Int64).alias("wide"), pl.lit(1, pl.Int64).alias("deep"))
+    for table, pair in zip(tables[1:], pairs, strict=True):
+        sizes = table.rows.group_by("key").agg(
+            pl.len().cast(pl.Int64).alias("n"), pl.col(RECORDS).sum().alias("m")
+        )
+        reach = pair.join(sizes, left_on="other", right_on="key").group_by("key").agg(pl.col("n", "m").sum())
+        sized = sized.join(reach, on="key").with_columns(
+            pl.col("wide") * pl.col("n"), pl.col("deep") * pl.col("m")
+        )
+        sized = sized.drop("n", "m")
+    records = int(sized.select((pl.col("deep") * pl.col(RECORDS)).sum()).item())
+    if sized["wide"].sum() <= most_rows:
+        return rows, records
+    own = [column for column in rows.columns if column.startswith("x0_")]
+    if not own:
+        return rows.clear(), records
+    values = sized.group_by(own).agg(pl.col("wide").sum(), pl.col(RECORDS).sum()).sort(RECORDS, "wide", *own)
+    fitting = values.filter(pl.col("wide").cum_sum() <= most_rows)
+    return rows.join(fitting.select(own), on=own, how="semi"), records
+
+
+def _count_values(
+    joined: pl.DataFrame, on_x: list[Any], tables: Sequence[_Read], y: Sequence[str], promised: int | None
+) -> pl.DataFrame:
+    """For each value on X, the distinct values on Y: `found`, `broken`."""
+    columns = [f"y{table.number}_" for table in tables if table.has_records]
+    for name in y:  # of a column in several releases, the first one's values are counted
+        columns += [f"y{table.number}_{name}" for table in tables if name in table.y][:1]
+    counted = joined.group_by(on_x).agg(pl.struct(columns).n_unique().cast(pl.Int64).alias("found"))
+    return counted.with_columns((pl.col("found") < (promised or 0)).alias("broken"))
+
+
+def _confidences(
+    joined: pl.DataFrame,
+    on_x: list[Any],
+    tables: Sequence[_Read],
+    limits: Mapping[str, float | Mapping[str, float]],
+    domains: Domains,
+) -> pl.DataFrame:
+    """For each value on X, the largest confidence in a sensitive value: `found`, `broken`.
+
+    A label that covers several leaves or numbers is nobody's value: to infer it infers none.
+    """
+    totals = joined.group_by(on_x).agg(pl.col("weight").sum().alias("all"))
+    keys = [column for column in totals.columns if column != "all"]
+    worst = [totals.select(*keys, pl.lit(0.0).alias("found"), pl.lit(False).alias("broken"))]
+    for table in tables:
+        for name in table.y:
+            limit, column = limits[name], f"y{table.number}_{name}"
+            allowed = (
+                pl.col(column).replace_strict(limit, default=None, return_dtype=pl.Float64)
+                if isinstance(limit, Mapping)
+                else pl.lit(limit)
+            )
+            if name in domains.hierarchies:
+                leaves = [path[0] for path in domains.hierarchies[name]]
+                allowed = pl.when(pl.col(column).is_in(leaves)).then(allowed)
+            if name in domains.numbers:
+                allowed = pl.when(~pl.col(column).str.contains("|", literal=True)).then(allowed)
+            linked = (
+                joined.group_by(*on_x, column)
+                .agg(pl.col("weight").sum(), allowed.first().alias("limit"))
+                .filter(pl.col("limit").is_not_null())
+                .join(totals, on=keys)
+                .with_columns((pl.col("weight") / pl.col("all")).alias("found"))
+            )
+            worst.append(linked.select(*keys, "found", (pl.col("found") > pl.col("limit")).alias("broken")))
+    return pl.concat(worst).group_by(keys).agg(pl.col("found").max(), pl.col("broken").any())

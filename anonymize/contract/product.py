@@ -1,0 +1,121 @@
+"""What every data product declares, whatever the shape of its table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializeAsAny,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from anonymize.contract.expect import Expect
+from anonymize.contract.parameters import Parameters, read_parameters
+from anonymize.contract.scalars import Declaration, shown
+from anonymize.contract.source import FileSource, QuerySource, Releases, is_query
+
+LONGEST_NAME = 100
+"""Letters in the name of a product or series: they are names of folders and of Dagster's jobs."""
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+OWNER = re.compile(r"team:.+|[^@\s]+@[^@\s]+\.[^@\s]+")
+
+
+def _short(name: str) -> str:
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"must have at most {LONGEST_NAME} letters, not {len(name)}")
+    return name
+
+
+class Product(Declaration):
+    """One data product: what is published, when, and what is promised of it."""
+
+    product: Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9_]*$"), AfterValidator(_short)]
+    """The product's name: small letters, digits and _, beginning with a letter."""
+    series: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"), AfterValidator(_short)]
+    """A chain of releases that are private together; a new series starts a new, separate chain."""
+    description: StrictStr = ""
+    """What the table is, for the catalogue."""
+    owners: tuple[StrictStr, ...] = ()
+    """E-mail addresses, or `team:name`."""
+    source: FileSource | QuerySource
+    """Where snapshots come from."""
+    releases: Releases
+    """When releases are due."""
+    principle: SerializeAsAny[Parameters]
+    """What is promised, and its parameters."""
+    expect: Expect = Expect()
+    """What is ordinary: a snapshot or release outside of it is refused."""
+    accept: dict[StrictStr, tuple[StrictStr, ...]] = Field(default_factory=dict)
+    """What is accepted of single releases although it is not ordinary, by the release's date."""
+    supersedes: StrictStr | None = None
+    """The series that this one goes on from: its signatures are carried over, and it can't be continued."""
+    separate_readers: StrictBool = False
+    """Nobody gets releases both of this series and of another one of the same product."""
+    keep_private: Literal["all"] | StrictInt = "all"
+    """Private folders older than the last N published releases are deleted; `all` keeps them."""
+
+    if TYPE_CHECKING:  # every contract is a product and a table, of one of two shapes
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @field_validator("source", mode="wrap")
+    @classmethod
+    def _file_or_query(cls, declared: Any, _validate: Callable) -> FileSource | QuerySource:
+        if isinstance(declared, FileSource | QuerySource):
+            return declared
+        return (QuerySource if is_query(declared) else FileSource).model_validate(declared)
+
+    @field_validator("owners")
+    @classmethod
+    def _check_owners(cls, owners: tuple[str, ...]) -> tuple[str, ...]:
+        for owner in owners:
+            if not OWNER.fullmatch(owner):
+                raise ValueError(f"{owner} must be an e-mail address or team:name")
+        return owners
+
+    @field_validator("accept")
+    @classmethod
+    def _check_accept(cls, accept: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        for release in accept:
+            if not DATE.fullmatch(release):
+                raise ValueError(f"{release} must be the date of a release, YYYY-MM-DD")
+        return accept
+
+    @field_validator("principle", mode="wrap")
+    @classmethod
+    def _of_a_known_principle(cls, declared: Any, _validate: Callable, info: ValidationInfo) -> Parameters:
+        if isinstance(declared, Parameters):
+            return declared
+        return read_parameters(declared, (info.context or {}).get("principles", {}))
+
+    @field_validator("keep_private", mode="before")
+    @classmethod
+    def _check_keep_private(cls, declared: Any) -> Any:
+        if declared != "all" and (type(declared) is not int or declared < 1):
+            raise ValueError(f"must be all, or a whole number of releases from 1 on, not {shown(declared)}")
+        return declared
+
+    @model_validator(mode="after")
+    def _check_series(self) -> Product:
+        if self.supersedes == self.series:
+            raise ValueError(f"supersedes: a series ({self.series}) can't go on from itself")
+        if self.supersedes is not None and self.separate_readers:
+            raise ValueError("give either supersedes or separate_readers, one of the two")
+        return self
+
+    def privacy_digest(self) -> str:
+        """SHA-256 (hex) of everything that bears on privacy: columns, domains, values, principle."""
+        parts = {"identifier", "quasi_identifiers", "sensitive", "columns", "principle"}
+        declared = self.model_dump(mode="json", include=parts)
+        return hashlib.sha256(json.dumps(declared, sort_keys=True).encode()).hexdigest()

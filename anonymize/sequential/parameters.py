@@ -1,0 +1,280 @@
+"""What a contract says under `principle`: what a join of the view with earlier releases may link.
+
+Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 3.1 and 3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field, StrictStr, ValidationInfo, field_validator, model_validator
+
+from anonymize.contract import CategoryColumn, Parameters, PreviousRelease, ViewContract
+from anonymize.contract.scalars import Label, repeated, shown
+from anonymize.sequential.taxonomy import category_taxonomy
+
+MOST_INCONSISTENT_PAIRS = 64
+"""One bit of a word stands for each."""
+
+
+class Sequential(Parameters):
+    """(X, Y)-privacy of the join of a view with every earlier release of the same people."""
+
+    name: Literal["sequential"]
+    """`sequential`"""
+    requirement: Literal["anonymity", "linkability"]
+    """`anonymity`: each value on X is linked to at least k values on Y. `linkability`: no value on X implies
+    a value of a column of Y with a confidence above k."""
+    x: tuple[Label, ...]
+    """X: the view's columns among these are generalized. A common column counts in each of its versions."""
+    y: tuple[Label, ...]
+    """Y: columns that are published as they are, the identifier (for people) or a previous release's
+    `record`."""
+    k: Any
+    """For anonymity a whole number, at least 2. For linkability a confidence, above 0 and at most 1; or one
+    for each sensitive value of the column of Y; or such a mapping for each column of Y."""
+    information: StrictStr = "distortion"
+    """What specialization is to gain: `class:<column>`, `distortion` or `discernibility`."""
+    previous: tuple[PreviousRelease, ...] = ()
+    """Releases of other products. The earlier releases of the series itself need not be named."""
+    inconsistent: dict[StrictStr, tuple[tuple[Label, Label], ...]] = Field(default_factory=dict)
+    """Pairs that no person can have: by the name of a common column, or `column of the view:column of a
+    previous release`; the view's label first. What is below an inconsistent label is inconsistent too."""
+
+    @field_validator("x", "y")
+    @classmethod
+    def _check_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not names:
+            raise ValueError("needs at least one column")
+        if twice := repeated(names):
+            raise ValueError(f"lists {twice} more than once")
+        return names
+
+    @field_validator("k", mode="before")
+    @classmethod
+    def _check_k(cls, k: Any, info: ValidationInfo) -> Any:
+        requirement = info.data.get("requirement")
+        if requirement == "anonymity":
+            if type(k) is not int:
+                raise ValueError(f"must be a whole number, not {shown(k)}")
+            if k < 2:
+                raise ValueError(f"k ({k}) must be at least 2: any value on X is linked to one on Y")
+        elif requirement == "linkability":
+            return _limits(k)
+        return k
+
+    @field_validator("information")
+    @classmethod
+    def _check_information(cls, information: str) -> str:
+        if information not in ("distortion", "discernibility") and not information.startswith("class:"):
+            raise ValueError(
+                f"{information} is unknown; accepted: class:<column>, distortion, discernibility"
+            )
+        return information
+
+    @field_validator("inconsistent")
+    @classmethod
+    def _check_inconsistent(cls, pairs: dict) -> dict:
+        if (number := sum(map(len, pairs.values()))) > MOST_INCONSISTENT_PAIRS:
+            raise ValueError(
+                f"has {number} pairs, and {MOST_INCONSISTENT_PAIRS} are possible: name nodes higher up"
+            )
+        return pairs
+
+    @model_validator(mode="after")
+    def _are_disjoint(self) -> Sequential:
+        if both := [name for name in self.x if name in self.y]:
+            raise ValueError(f"x and y overlap in {', '.join(both)}: name each column in one of the two")
+        return self
+
+    @property
+    def limits(self) -> dict[str, float | Mapping[str, float]] | None:
+        """What a column of Y may be inferred with: one confidence, or one for each sensitive value."""
+        if self.requirement == "anonymity":
+            return None
+        if isinstance(self.k, Mapping) and any(isinstance(limit, Mapping) for limit in self.k.values()):
+            return {name: self.k.get(name, {}) for name in self.y}
+        return dict.fromkeys(self.y, self.k)
+
+    @property
+    def class_column(self) -> str | None:
+        """The column that the view is released to predict, if it is."""
+        return self.information.removeprefix("class:") if self.information.startswith("class:") else None
+
+
+def _limits(k: Any, depth: int = 0) -> Any:
+    if isinstance(k, Mapping) and k and depth < 2:
+        return {str(name): _limits(limit, depth + 1) for name, limit in k.items()}
+    if type(k) not in (int, float):
+        raise ValueError(f"must be a confidence, 0 < k <= 1, or a mapping of values to such, not {shown(k)}")
+    if not 0 < k <= 1:
+        raise ValueError(f"k ({k}) must be above 0 and at most 1: it is a confidence")
+    return float(k)
+
+
+def faults(contract: ViewContract) -> list[tuple[str, str]]:
+    """What is wrong between parts that are each right: `(key, what is wrong and the way out)`."""
+    wanted: Sequential = contract.principle
+    columns = {column.name: column for column in contract.columns}
+    found: list[tuple[str, str]] = []
+    if twice := repeated([column.name for column in contract.columns]):
+        found.append(("columns", f"lists {twice} more than once"))
+    if contract.identifier in columns:
+        found.append(("columns", f"{contract.identifier} is the identifier, which is never published"))
+    records = [release.record for release in wanted.previous if release.record]
+    there = {*columns, *(name for release in wanted.previous for name in release.columns)}
+    if twice := repeated([contract.identifier, *records]):
+        found.append(("principle.previous", f"{twice} names the records of more than one table"))
+    if taken := sorted(there & {contract.identifier, *records}):
+        found.append(
+            ("principle.previous", f"{', '.join(taken)} names a column, and the records of a table as well")
+        )
+    found += [
+        ("principle.x", f"{name} is a column neither of the view nor of a previous release: {_known(there)}")
+        for name in wanted.x
+        if name not in there
+    ]
+    countable = there | {contract.identifier, *records}
+    found += [
+        (
+            "principle.y",
+            f"{name} is a column neither of the view nor of a previous release: {_known(countable)}",
+        )
+        for name in wanted.y
+        if name not in countable
+    ]
+    found += [
+        (f"columns[{name}]", "is not in x, so it is published as it is: say keep: true, or add it to x")
+        for name, column in columns.items()
+        if name not in wanted.x and not column.keep
+    ]
+    found += _faults_of_trees(contract)
+    if found:
+        return found  # what follows reads the trees
+    found += _fault_of_class(wanted, columns)
+    found += _faults_of_y(wanted, columns, {contract.identifier, *records})
+    found += _faults_of_pairs(wanted, columns)
+    return found
+
+
+def _faults_of_trees(contract: ViewContract) -> list[tuple[str, str]]:
+    found = []
+    for column in contract.columns:
+        if not isinstance(column, CategoryColumn):
+            continue
+        try:
+            category_taxonomy(column.paths)
+        except ValueError as error:
+            found.append((f"columns[{column.name}].hierarchy", str(error)))
+    return found
+
+
+def _known(names: set[str]) -> str:
+    return f"accepted are {', '.join(sorted(names))}"
+
+
+def _fault_of_class(wanted: Sequential, columns: Mapping[str, Any]) -> list[tuple[str, str]]:
+    name = wanted.class_column
+    if name is None or (name in columns and columns[name].keep):
+        return []
+    return [
+        (
+            "principle.information",
+            f"{name} must be a column of the view that is published as it is (keep: true)",
+        )
+    ]
+
+
+def _faults_of_y(wanted: Sequential, columns: Mapping[str, Any], records: set[str]) -> list[tuple[str, str]]:
+    if wanted.requirement == "anonymity":
+        return [
+            (
+                "principle.y",
+                (
+                    f"{name} is a column of {number} previous releases, so its values would count twice:"
+                    " leave it out of the columns of all but one, or require linkability"
+                ),
+            )
+            for name in wanted.y
+            if name not in columns
+            and (number := sum(name in release.columns for release in wanted.previous)) > 1
+        ]
+    found = [
+        ("principle.y", f"{name} are records, whose values nobody infers: linkability is about columns")
+        for name in wanted.y
+        if name in records
+    ]
+    if isinstance(wanted.k, Mapping):
+        by_column = [name for name, limit in wanted.k.items() if isinstance(limit, Mapping)]
+        if 0 < len(by_column) < len(wanted.k) or (not by_column and len(wanted.y) > 1):
+            found.append(
+                (
+                    "principle.k",
+                    "y has more than one column: give a mapping of values to confidences for each",
+                )
+            )
+        found += [
+            ("principle.k", f"{name} is not in y: accepted are {', '.join(wanted.y)}")
+            for name in by_column
+            if name not in wanted.y
+        ]
+        named = {name: wanted.k[name] for name in by_column} or dict.fromkeys(wanted.y, wanted.k)
+        found += [
+            ("principle.k", f"{value} is no value of {name}: accepted are {', '.join(columns[name].labels)}")
+            for name, values in named.items()
+            if isinstance(columns.get(name), CategoryColumn)
+            for value in values
+            if value not in columns[name].labels
+        ]
+    return found
+
+
+def _faults_of_pairs(wanted: Sequential, columns: Mapping[str, Any]) -> list[tuple[str, str]]:
+    found = []
+    for key, pairs in wanted.inconsistent.items():
+        ours, theirs = split_pair(key)
+        where = f"principle.inconsistent[{key}]"
+        if not isinstance(columns.get(ours), CategoryColumn):
+            found.append((where, f"{ours} is no category column of the view"))
+            continue
+        if not any(theirs in release.columns for release in wanted.previous) and theirs not in columns:
+            found.append((where, f"{theirs} is a column of no previous release"))
+        nodes = set(category_taxonomy(columns[ours].paths).labels)
+        found += [
+            (where, f"{label} is no label of the hierarchy of {ours}")
+            for label, _ in pairs
+            if label not in nodes
+        ]
+        if isinstance(columns.get(theirs), CategoryColumn):
+            nodes = set(category_taxonomy(columns[theirs].paths).labels)
+            found += [
+                (where, f"{label} is no label of the hierarchy of {theirs}")
+                for _, label in pairs
+                if label not in nodes
+            ]
+    return found
+
+
+def split_pair(key: str) -> tuple[str, str]:
+    """The view's column and the previous release's one that a key of `inconsistent` names."""
+    ours, _, theirs = key.partition(":")
+    return ours, theirs or ours
+
+
+def limit_of(wanted: Sequential, column: str, values: Sequence[str]) -> dict[str, float]:
+    """The confidence with which each sensitive value of a column of Y may be inferred.
+
+    Parameters
+    ----------
+    wanted
+        A requirement of linkability.
+    column
+        The column's name.
+    values
+        Its values.
+    """
+    limit = wanted.limits[column]
+    if isinstance(limit, Mapping):
+        return {value: limit[value] for value in values if value in limit}
+    return dict.fromkeys(values, limit)

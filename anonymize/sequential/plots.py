@@ -1,0 +1,97 @@
+"""The last release's cuts: a small tree for each category, a row of intervals for each number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from anonymize.contract import CategoryColumn, ViewContract
+from anonymize.formats.taxonomy_cuts import CUTS
+from anonymize.plot import Plot
+from anonymize.sequential.taxonomy import category_taxonomy
+from anonymize.state import State
+
+MOST_NODES = 60
+"""Beyond that, labels are left out."""
+
+
+def plots(contract: ViewContract, states: Mapping[str, State]) -> list[Plot]:
+    """A chart of each generalized column's cut in the last release.
+
+    Parameters
+    ----------
+    contract
+        The columns.
+    states
+        The states by release, oldest first.
+    """
+    if not states:
+        return []
+    cuts = list(states.values())[-1].tables.get(CUTS)
+    if cuts is None:
+        return []
+    charts = []
+    for position, column in enumerate(contract.columns):
+        cut = cuts.filter(pl.col("column") == position).sort("node")
+        if not cut.is_empty():
+            kind = _tree if isinstance(column, CategoryColumn) else _intervals
+            charts.append(Plot(f"Cut of {column.name}", kind(column, cut), _height(cut, column)))
+    return charts
+
+
+def _height(cut: pl.DataFrame, column: Any) -> float:
+    """In inches: a line for each node of a category's cut."""
+    return min(12.0, 0.8 + 0.22 * cut.height) if isinstance(column, CategoryColumn) else 2.0
+
+
+def _tree(column: CategoryColumn, cut: pl.DataFrame):
+    """Draws the tree down to its cut, the root at the left; the cut's nodes with their numbers of records."""
+    tree = category_taxonomy(column.paths)
+    records = dict(cut.select("label", "records").iter_rows())
+    line = {label: -float(i) for i, label in enumerate(cut["label"])}
+
+    def draw(axes) -> None:
+        at: dict[int, tuple[float, float]] = {}
+
+        def place(node: int, depth: int) -> tuple[float, float]:
+            label = tree.labels[node]
+            if label in line:
+                at[node] = depth, line[label]
+            else:
+                first, count = int(tree.first[node]), int(tree.children[node])
+                below = [place(child, depth + 1) for child in range(first, first + count)]
+                at[node] = depth, (below[0][1] + below[-1][1]) / 2
+                for child in below:
+                    axes.plot([depth, child[0]], [at[node][1], child[1]], color="0.7", linewidth=1, zorder=1)
+            return at[node]
+
+        place(0, 0)
+        for node, (depth, height) in at.items():
+            label = tree.labels[node]
+            in_cut = label in line
+            axes.scatter([depth], [height], s=28, color="tab:blue" if in_cut else "0.7", zorder=2)
+            if len(at) <= MOST_NODES:
+                text = f" {label}: {records[label]}" if in_cut else f" {label}"
+                axes.annotate(
+                    text, (depth, height), fontsize=8, va="center", xytext=(4, 0), textcoords="offset points"
+                )
+        axes.set_xlim(-0.2, max(depth for depth, _ in at.values()) + 1.2)
+        axes.set_axis_off()
+
+    return draw
+
+
+def _intervals(_column: Any, cut: pl.DataFrame):
+    """Draws each interval as a bar, as high as it has records for its width."""
+    low, high = cut["low"].to_numpy(), cut["high"].to_numpy()
+
+    def draw(axes) -> None:
+        width = high - low
+        axes.bar(
+            low, cut["records"].to_numpy() / width, width, align="edge", color="tab:blue", edgecolor="white"
+        )
+        axes.set_ylabel("records / width")
+
+    return draw

@@ -1,0 +1,70 @@
+"""Sequential releases as the data product knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from anonymize.contract import ViewContract
+from anonymize.formats import TAXONOMY_CUTS
+from anonymize.principle import Check, Memory, Principle
+from anonymize.promise import Join, Promise
+from anonymize.sequential.evidence import evidence
+from anonymize.sequential.parameters import Sequential, faults, split_pair
+from anonymize.sequential.plots import plots
+from anonymize.sequential.release import release
+
+
+def promise(parameters: Sequential) -> Promise:
+    """What an adversary who joins a release with all earlier ones may be left with."""
+    limits = parameters.limits
+    return Promise(
+        linked_values=parameters.k if limits is None else None,
+        linkability=None if limits is None else _largest(limits),
+        join=Join(
+            x=parameters.x,
+            y=parameters.y,
+            limits=limits,
+            previous=tuple(previous.columns for previous in parameters.previous),
+            records=tuple(previous.record for previous in parameters.previous),
+            inconsistent=tuple(
+                (*split_pair(key), *pair) for key, pairs in parameters.inconsistent.items() for pair in pairs
+            ),
+        ),
+    )
+
+
+def _largest(k: Any) -> float:
+    return max(map(_largest, k.values()), default=1.0) if isinstance(k, Mapping) else k
+
+
+SEQUENTIAL = Principle(
+    parameters=Sequential,
+    version="1",
+    release=release,
+    evidence=evidence,
+    checks=(
+        Check(
+            "join_privacy",
+            "Joined with every earlier release, no value on X is linked to Y more closely than was required.",
+        ),
+        Check(
+            "population", "Every record of the view and of every earlier release matches one of the other."
+        ),
+        Check("taxonomy_cuts", "Each cut has exactly one node above every value."),
+        Check("view_records", "The view has the people's records under its cuts, no more and no fewer."),
+    ),
+    suite_parameters=lambda _contract, figures: {"records": figures["tuples"]},
+    promise=promise,
+    format=lambda _contract: TAXONOMY_CUTS,
+    faults=faults,
+    contract=ViewContract,
+    previous=lambda contract: contract.principle.previous,
+    memory=Memory(
+        "views",
+        "The views published so far, the previous releases they were joined with, and the last cuts.",
+        ("earlier_releases", "nodes"),
+    ),
+    plots=plots,
+)
+"""Everything that the data product needs to make, judge and show releases of views."""

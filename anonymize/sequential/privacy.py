@@ -1,0 +1,56 @@
+"""(X, Y)-anonymity and (X, Y)-linkability of a published view, on its own and joined with earlier releases.
+
+Everything is counted on partitions; the join is not executed.
+
+Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 3.1 and 5.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anonymize.sequential.index import build_index
+from anonymize.sequential.matching import Coded, Earlier
+
+
+@dataclass(frozen=True)
+class Linking:
+    """How closely a view, joined with earlier releases, links X to Y."""
+
+    safety: float
+    """Anonymity: A_Y(X), the least number of values on Y that a value on X is linked to. Linkability: the
+    least k - l over sensitive values and values on X, l their linkability; not below 0 if the requirement is
+    satisfied."""
+    needed: float
+    """What is required of `safety`."""
+    partitions: int
+    """Distinct values of the view's columns of X."""
+    broken: int
+    """How many of them are part of a value on X that breaks the requirement."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the requirement is satisfied."""
+        return self.safety >= self.needed
+
+
+def linking(coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract: Any) -> Linking:
+    """What a view links, as it is.
+
+    Parameters
+    ----------
+    coded
+        The view's columns, all fixed (`code_published`, or `code_view` of a view that is published as it is).
+    earlier
+        The releases it will be joined with; none for the view on its own.
+    contract
+        Has `identifier`, `columns` and `principle`.
+    """
+    index = build_index(coded, earlier, contract)
+    run = index.run(0)
+    broken = int(np.count_nonzero(run.safeties < index.demand.needed))
+    return Linking(run.safety, float(index.demand.needed), len(run.safeties), broken)

@@ -1,0 +1,116 @@
+"""Top-Down Specialization for Sequential Anonymization: the view that is as useful as the requirement allows.
+
+Wang and Fung, Anonymizing Sequential Releases, KDD 2006, Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anonymize.contract import CategoryColumn
+from anonymize.errors import NotEligible
+from anonymize.sequential.index import Index, build_index
+from anonymize.sequential.matching import Coded, Earlier
+from anonymize.sequential.parameters import Sequential
+from anonymize.sequential.taxonomy import Cut, category_taxonomy, number_label
+
+UNLIMITED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Specialized:
+    """A view that satisfies the requirement, and can't be specialized further."""
+
+    cuts: Mapping[str, Cut]
+    """Of each generalized column, by name."""
+    node: Mapping[str, np.ndarray]
+    """int32[N]: the node of its column's cut that each record is under."""
+    specializations: int
+    """Specializations performed."""
+    most_general: float
+    """Safety before the first of them: as `privacy.Linking.safety`."""
+    safety: float
+    """Safety of the result."""
+
+
+def specialize(
+    coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract: Any, limit: int = UNLIMITED
+) -> Specialized:
+    """Specialize the view from its most general state while the join keeps what is required.
+
+    Each time the valid candidate with the highest InfoGain / (PrivLoss + 1) is specialized. The join is never
+    executed: everything is counted on partitions.
+
+    Parameters
+    ----------
+    coded
+        The view's columns.
+    earlier
+        The earlier releases, population-related to the view.
+    contract
+        Has `identifier`, `columns` and `principle`.
+    limit
+        Stop after so many specializations.
+
+    Raises
+    ------
+    NotEligible
+        If not even the most general view satisfies the requirement.
+
+    References
+    ----------
+    Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 5.1 to 5.4; star joins: section 7.
+    """
+    index = build_index(coded, earlier, contract)
+    run = index.run(limit)
+    if run.safety < index.demand.needed:
+        raise NotEligible(_why_not(run.most_general, index, contract.principle))
+    cuts, node = {}, {}
+    for axis, name in enumerate(index.names):
+        if not coded[name].fixed:
+            cuts[name], node[name] = _cut(axis, coded[name], index, run.in_cut)
+    return Specialized(cuts, node, run.specializations, run.most_general, run.safety)
+
+
+def _cut(axis: int, column: Coded, index: Index, in_cut: np.ndarray) -> tuple[Cut, np.ndarray]:
+    """One column's cut from left to right, and the position in it of each record."""
+    nodes = index.nodes
+    chosen = np.flatnonzero(in_cut & (nodes.axis == axis))
+    chosen = chosen[np.argsort(nodes.lo[chosen], kind="stable")]
+    if isinstance(column.column, CategoryColumn):
+        tree = category_taxonomy(column.column.paths)
+        labels = [tree.labels[node - index.axes.roots[axis]] for node in chosen]
+    else:
+        labels = [
+            number_label(low, high, column.column.domain)
+            for low, high in zip(nodes.low[chosen], nodes.high[chosen], strict=True)
+        ]
+    position = np.repeat(np.arange(len(chosen), dtype=np.int32), nodes.hi[chosen] - nodes.lo[chosen])
+    of_record = position[column.codes]
+    records = np.bincount(of_record, minlength=len(chosen))
+    return Cut(labels, nodes.low[chosen], nodes.high[chosen], records), of_record
+
+
+def _why_not(safety: float, index: Index, wanted: Sequential) -> str:
+    x, y = ", ".join(wanted.x), ", ".join(wanted.y)
+    if wanted.requirement == "anonymity":
+        found = f"a value on {x} is linked to {int(safety)} of {y}, and k is {wanted.k}"
+    elif isinstance(wanted.k, float):
+        confidence = f"{wanted.k - safety:.3g}, and k is {wanted.k:g}"
+        found = f"a value on {x} implies one of {y} with a confidence of {confidence}"
+    else:
+        found = f"a value on {x} implies one of {y} with a confidence {-safety:.3g} above its k"
+    why = (
+        "so no generalization satisfies it"
+        if index.demand.prunes
+        else "and specialization begins with a view that satisfies it"
+    )
+    away = "lower k" if wanted.requirement == "anonymity" else "raise k"
+    return (
+        f"even with the columns of x at their most general, {found}, {why}: {away}, take columns of earlier"
+        " releases out of x, or leave out records"
+    )

@@ -1,0 +1,131 @@
+"""Releases of others that a contract names: files of any tool, or folders that republish published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from anonymize.columns import view_column
+from anonymize.contract import PreviousRelease, Product
+from anonymize.errors import PublishedFolderError, SnapshotError
+from anonymize.principles import principle_of
+from anonymize.state import PREVIOUS
+from orchestration.contracts.contract_file import ContractFile
+from orchestration.storage.home import Home
+from orchestration.storage.manifest import is_release, verify_release
+
+
+def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:
+    """`previous_0`, …: the releases that a contract names, each with the columns `column_0`, ….
+
+    Raises
+    ------
+    SnapshotError
+        If one can't be read, lacks a column, or has one in common that the contract does not list.
+    """
+    contract = file.contract
+    tables = {}
+    for position, previous in enumerate(principle_of(contract).previous(contract)):
+        released = _read(file.resolve(previous.path), previous)
+        tables[PREVIOUS.format(position=position)] = enter_previous(released, previous, contract)
+    return tables
+
+
+def published_here(file: ContractFile, home: Home) -> dict[str, list[str]]:
+    """The releases of other products of the same home that a contract names: release dates by product."""
+    published = (home.path / "published").resolve()
+    found: dict[str, list[str]] = {}
+    for previous in principle_of(file.contract).previous(file.contract):
+        path = file.resolve(previous.path).resolve()
+        parts = path.relative_to(published).parts if path.is_relative_to(published) else ()
+        if len(parts) == 3 and parts[0] != file.contract.product:
+            found.setdefault(parts[0], []).append(parts[2])
+    return found
+
+
+def enter_previous(released: pl.DataFrame, previous: PreviousRelease, contract: Product) -> pl.DataFrame:
+    """A previous release under our own names of its columns, from a table under the publisher's.
+
+    Parameters
+    ----------
+    released
+        A table of any tool, with the columns that the contract names; or of republish, with `<name>_low` and
+        `<name>_high` in place of a column.
+    previous
+        What the contract says of it.
+    contract
+        The columns that are to be published.
+
+    Raises
+    ------
+    SnapshotError
+        If a column is missing, or one in common is not declared: adversaries would join by it.
+    """
+    there = set(released.columns)
+    undeclared = sorted(
+        column.name
+        for _, column in contract.attributes()
+        if column.name not in previous.columns and ({column.name, f"{column.name}_low"} & there)
+    )
+    if undeclared:
+        raise SnapshotError(
+            f"previous release {previous.path} has {', '.join(undeclared)} in common with the view: add"
+            f" {'it' if len(undeclared) == 1 else 'them'} to its columns, for anybody may join by them"
+        )
+    chosen, missing = [], []
+    for position, name in enumerate(previous.columns):
+        ours = view_column(position)
+        if name in there:
+            chosen.append(released[name].alias(ours))
+        elif {f"{name}_low", f"{name}_high"} <= there:
+            chosen += [released[f"{name}_{end}"].alias(f"{ours}_{end}") for end in ("low", "high")]
+        else:
+            missing.append(name)
+    if missing:
+        raise SnapshotError(
+            f"previous release {previous.path} lacks {', '.join(missing)}:"
+            f" it has {', '.join(released.columns)}"
+        )
+    return pl.DataFrame(chosen)
+
+
+def _read(path: Path, previous: PreviousRelease) -> pl.DataFrame:
+    where = f"previous release {previous.path}"
+    if path.is_dir():
+        return _read_folder(path, previous, where)
+    if not path.exists():
+        raise SnapshotError(f"{where}: there is no such file or folder ({path})")
+    if path.suffix not in (".csv", ".parquet"):
+        raise SnapshotError(f"{where}: must be a .csv or .parquet file, or a folder that republish published")
+    try:
+        if path.suffix == ".parquet":
+            return pl.read_parquet(path, glob=False, hive_partitioning=False)
+        return pl.read_csv(path, infer_schema=False, glob=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        kind = "Parquet" if path.suffix == ".parquet" else "CSV"
+    raise SnapshotError(f"{where}: is no {kind} file that can be read, or a part of one")
+
+
+def _read_folder(folder: Path, previous: PreviousRelease, where: str) -> pl.DataFrame:
+    """The one table of a published release that has all the columns."""
+    if not is_release(folder):
+        raise SnapshotError(
+            f"{where}: is no release that republish published: name the folder of one, which has a manifest"
+        )
+    try:
+        verify_release(folder)
+    except PublishedFolderError as error:
+        raise SnapshotError(f"{where}: {error}") from None
+    tables = {file.name: _read(file, previous) for file in sorted(folder.glob("*.parquet"))}
+    fitting = [
+        table
+        for table in tables.values()
+        if all({name, f"{name}_low"} & set(table.columns) for name in previous.columns)
+    ]
+    if len(fitting) == 1:
+        return fitting[0]
+    columns = "; ".join(f"{name}: {', '.join(table.columns)}" for name, table in tables.items())
+    raise SnapshotError(
+        f"{where}: {', '.join(previous.columns)} are not the columns of one of its tables ({columns})"
+    )

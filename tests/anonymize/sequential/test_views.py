@@ -1,0 +1,225 @@
+"""What is published of views: cuts, labels, intervals, order; and how series of them go on."""
+
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from anonymize.errors import SnapshotError
+from anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publish_view
+from anonymize.kernels.specialize import matches, unmatched
+from anonymize.sequential import SEQUENTIAL
+from anonymize.sequential.taxonomy import category_taxonomy, number_label, read_number
+from orchestration.snapshots.previous import enter_previous
+from tests.anonymize.sequential import executed_join
+from tests.anonymize.sequential.sequential_tables import JOBS, NAMES, people, state, table, view_contract
+
+CLASS = {"name": "class", "kind": "category", "order": ["no", "yes"], "keep": True}
+AGE = {"name": "age", "kind": "number", "domain": [17, 95]}
+
+
+def release(view, before=None, number=1, columns=(AGE, CLASS), **principle):
+    defaults = {"x": ["age"], "y": ["pid"], "information": "class:class"}
+    wanted = view_contract(list(columns), **{**defaults, **principle})
+    return SEQUENTIAL.release(people(**view), wanted, before or state(), number, None)
+
+
+def test_numbers_are_split_at_the_point_that_tells_most_of_the_class():
+    ages = [17, 20, 25, 30, 36, 40, 50, 60]
+    made = release({"age": ages, "class": ["no"] * 5 + ["yes"] * 3}, k=3)
+    assert made.published["view"]["age"].unique(maintain_order=True).to_list() == ["[17-38)", "[38-95]"]
+
+
+def test_a_split_lies_between_two_ages_and_is_nobodys():
+    made = release({"age": [20, 20, 50, 50], "class": ["no", "no", "yes", "yes"]}, k=2)
+    assert set(made.published["view"]["age"]) == {"[17-35)", "[35-95]"}
+
+
+def test_without_a_class_to_tell_intervals_are_split_evenly():
+    made = release({"age": [20, 30, 40, 50], "class": ["no"] * 4}, k=2)
+    assert made.published["view"]["age"].to_list() == ["[17-35)", "[17-35)", "[35-95]", "[35-95]"]
+
+
+def test_fractions_are_split_between_neighbours():
+    income = {"name": "age", "kind": "number", "domain": [0.0, 2.0]}
+    made = release(
+        {"age": [0.5, 0.75, 1.25, 1.5], "class": ["no", "no", "yes", "yes"]}, columns=(income, CLASS)
+    )
+    assert set(made.published["view"]["age"]) == {"[0.0-1.0)", "[1.0-2.0]"}
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
+def test_labels_of_numbers_are_read_back(a, b):
+    domain = (-1e6, 1e6)
+    low, high = min(a, b), max(a, b)
+    if low < high:
+        assert read_number(number_label(low, high, domain), domain) == (low, high) or high == domain[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "interval"),
+    [
+        ("[17-38)", (17, 38)),
+        ("[38-95]", (38, 96)),
+        ("[17, 37]", (17, 38)),
+        ("42", (42, 43)),
+        ("*", (17, 96)),
+        ("x", None),
+    ],
+)
+def test_intervals_of_other_tools_are_read(text, interval):
+    assert read_number(text, (17, 95)) == interval
+
+
+def test_a_hierarchy_with_repeated_labels_has_each_node_once():
+    tree = category_taxonomy((("US", "US", "ANY"), ("Rome", "Italy", "ANY"), ("Turin", "Italy", "ANY")))
+    assert tree.labels == ("ANY", "US", "Italy", "Rome", "Turin")
+    assert tree.leaves == ["US", "Rome", "Turin"]
+    assert tree.children.tolist() == [2, 0, 2, 0, 0]
+
+
+PEOPLE = {
+    "name": ["Alice", "Alice", "Bob", "Bob", "Cathy", "Cathy"],
+    "job": ["Banker", "Clerk", "Driver", "Driver", "Engineer", "Banker"],
+    "class": ["no", "no", "yes", "yes", "no", "yes"],
+}
+COLUMNS = (
+    {"name": "name", "kind": "category", "hierarchy": NAMES},
+    {"name": "job", "kind": "category", "hierarchy": JOBS},
+    CLASS,
+)
+
+
+def test_the_order_of_people_decides_nothing():
+    order = np.random.default_rng(1).permutation(6)
+    shuffled = {name: [values[i] for i in order] for name, values in PEOPLE.items()}
+    one, other = (release(view, columns=COLUMNS, x=["name", "job"]) for view in (PEOPLE, shuffled))
+    assert one.published["view"].equals(other.published["view"])
+    assert one.linkage["group_id"].to_list() == [
+        other.linkage["group_id"][int(np.argsort(order)[i])] for i in range(6)
+    ]
+
+
+def test_rows_are_sorted_by_all_columns_in_the_order_of_their_cuts():
+    columns = [
+        ViewColumn("age", np.array([1, 0, 1]), pl.Series(["[17-38)", "[38-95]"]), generalized=True),
+        ViewColumn("class", np.array([1, 1, 0]), pl.Series(["no", "yes"]), generalized=False),
+    ]
+    made = publish_view(columns)
+    assert made.view.rows() == [("[17-38)", "yes"), ("[38-95]", "no"), ("[38-95]", "yes")]
+    assert made.group_id.tolist() == [2, 1, 2]
+
+
+def test_wide_tables_are_sorted_too():
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 1000, (8, 50))
+    columns = [
+        ViewColumn(f"c{i}", one, pl.Series(range(1000)), generalized=True) for i, one in enumerate(codes)
+    ]
+    assert publish_view(columns).view.rows() == sorted(publish_view(columns).view.rows())
+
+
+def test_cuts_are_described_for_readers():
+    wanted = view_contract(list(COLUMNS), x=["name", "job"], y=["pid"])
+    made = SEQUENTIAL.release(people(**PEOPLE), wanted, state(), 1, None)
+    described = cuts_as_json(made.state.tables[CUTS], wanted.columns)["columns"]
+    assert described[2] == {"name": "class", "kind": "category", "published": "as it is"}
+    assert [label for node in described[1]["cut"] for label in node["covers"]] == [path[0] for path in JOBS]
+    assert {node["label"] for node in described[1]["cut"]} >= set(made.published["view"]["job"])
+
+
+def test_cuts_are_drawn():
+    wanted = view_contract([*COLUMNS, AGE], x=["name", "job", "age"], y=["pid"])
+    made = SEQUENTIAL.release(people(**PEOPLE, age=[20, 30, 40, 50, 60, 70]), wanted, state(), 1, None)
+    charts = SEQUENTIAL.plots(wanted, {"2024-01-01": made.state})
+    assert [chart.name for chart in charts] == ["Cut of name", "Cut of job", "Cut of age"]
+    for chart in charts:
+        figure = Figure()
+        chart.draw(figure.subplots())
+        figure.savefig(io.BytesIO())
+    assert SEQUENTIAL.plots(wanted, {}) == []
+
+
+def test_a_series_is_joined_with_all_of_its_earlier_releases():
+    wanted = view_contract(list(COLUMNS), x=["name", "job"], y=["pid"], k=2, information="class:class")
+    first = SEQUENTIAL.release(people(**PEOPLE), wanted, state(), 1, None)
+    second = SEQUENTIAL.release(people(**PEOPLE), wanted, first.state, 2, None)
+    third = SEQUENTIAL.release(people(**PEOPLE), wanted, second.state, 3, None)
+    assert third.figures["earlier_releases"] == 2
+    views = [made.published["view"].to_dicts() for made in (third, first, second)]
+    assert executed_join.safety(views[0], views[1:], wanted) >= 2
+    evidence = SEQUENTIAL.evidence(third, people(**PEOPLE), second.state, wanted, {})
+    assert evidence["join_privacy"]["found"].to_list() == [executed_join.safety(views[0], views[1:], wanted)]
+    assert evidence["population"].height == 2
+
+
+def test_a_series_with_other_people_is_refused():
+    wanted = view_contract(list(COLUMNS), x=["name", "job"], y=["pid"], k=2)
+    first = SEQUENTIAL.release(people(**PEOPLE), wanted, state(), 1, None)
+    others = {**PEOPLE, "class": ["yes"] * 6}
+    with pytest.raises(SnapshotError, match=r"release 1 of the series is not population-related"):
+        SEQUENTIAL.release(people(**others), wanted, first.state, 2, None)
+
+
+def test_inconsistent_pairs_are_no_matches():
+    columns = [{"name": "sex", "kind": "category", "order": ["F", "M"]}]
+    previous = [{"path": "t2", "columns": ["disease"]}]
+    t2 = {"disease": ["pregnant", "flu", "cold"]}
+    view = {"sex": ["F", "M", "M"]}
+    principle = {"x": ["sex"], "y": ["disease"], "previous": previous}
+    for inconsistent, cut in (
+        ({}, {"F", "M"}),
+        ({"sex:disease": [["M", "pregnant"], ["M", "flu"]]}, {"ANY"}),
+    ):
+        wanted = view_contract(
+            columns, inconsistent=inconsistent, k=3 if not inconsistent else 2, **principle
+        )
+        made = SEQUENTIAL.release(people(**view), wanted, state(table(**t2)), 1, None)
+        assert set(made.published["view"]["sex"]) == cut
+
+
+def test_generalized_releases_of_republish_are_previous_releases():
+    wanted = view_contract(
+        [AGE, CLASS], x=["age"], y=["disease"], previous=[{"path": "t2", "columns": ["age", "disease"]}]
+    )
+    microdata = pl.DataFrame(
+        {
+            "group_id": [1, 1, 2, 2],
+            "age_low": [20, 20, 45, 45],
+            "age_high": [30, 30, 60, 60],
+            "disease": ["a", "b"] * 2,
+        }
+    )
+    before = state(enter_previous(microdata, wanted.principle.previous[0], wanted))
+    made = SEQUENTIAL.release(people(age=[20, 30, 45, 60], **{"class": ["no"] * 4}), wanted, before, 1, None)
+    assert made.figures["nodes"] == 4
+
+
+INTERVALS = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=6
+)
+
+
+@settings(deadline=None)
+@given(INTERVALS, INTERVALS)
+def test_matching_is_overlap_without_a_common_flag(first, second):
+    def arrays(rows):
+        low = np.array([[float(low)] for low, _, _ in rows])
+        return (
+            low,
+            low + np.array([[float(width)] for _, width, _ in rows]),
+            np.array([f for *_, f in rows], np.uint64),
+        )
+
+    plain = [[a < b + v and b < a + w and not f & g for b, v, g in second] for a, w, f in first]
+    alone_first, alone_second = unmatched(*arrays(first), *arrays(second))
+    assert alone_first.tolist() == [not any(row) for row in plain]
+    assert alone_second.tolist() == [not any(column) for column in zip(*plain, strict=True)]
+    start, listed = matches(*arrays(first), *arrays(second))
+    assert [listed[start[i] : start[i + 1]].tolist() for i in range(len(first))] == [
+        [k for k, is_match in enumerate(row) if is_match] for row in plain
+    ]
