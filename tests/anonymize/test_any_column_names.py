@@ -132,7 +132,7 @@ def make(principle, names, folder):
                 columns={name: table.columns for name, table in read.items()},
                 private={
                     "linkage": candidate.linkage,
-                    "buckets in use": candidate.buckets,
+                    **({} if candidate.buckets is None else {"buckets in use": candidate.buckets}),
                     **{f"state: {name}": table for name, table in candidate.state.tables.items()},
                 },
                 knowledge=attacked.knowledge.tables(),

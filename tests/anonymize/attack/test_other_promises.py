@@ -38,7 +38,7 @@ TABLE_VII = [
 ]
 
 
-DECLARED = contract(values=["cancer", "flu", "measles"])
+DECLARED = contract(values=["cancer", "flu", "measles", "other"])
 AGES_ONLY = DECLARED.model_copy(
     update={"quasi_identifiers": tuple(qi for qi in DECLARED.quasi_identifiers if qi.name == "age")}
 )
