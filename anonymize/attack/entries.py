@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -17,7 +17,7 @@ Tables = Mapping[str, pl.DataFrame]
 
 
 def readable_rows(
-    tables: Tables, release_format: Format, schema: Schema
+    tables: Tables, release_format: Format, schema: Schema, earlier: Sequence[str | int] = ()
 ) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
     """The rows that can be read, and the finding on all others.
 
@@ -29,6 +29,9 @@ def readable_rows(
         How the release is published.
     schema
         The columns, labels and sensitive values.
+    earlier
+        Sensitive values of the releases before: one that the contract has dropped since may still be in
+        signatures, and be published with a counterfeit.
 
     Returns
     -------
@@ -44,14 +47,16 @@ def readable_rows(
             continue
         entries = [column.ours for column in columns]
         wrong = table.select(
-            pl.any_horizontal(_faults(entries, table.schema, schema)).fill_null(value=True)
+            pl.any_horizontal(_faults(entries, table.schema, schema, earlier)).fill_null(value=True)
         ).to_series()
         left[name] = table.filter(~wrong) if wrong.any() else table
         rows, faulty = rows + len(table), faulty + int(wrong.sum())
     return {**tables, **left}, finding(fi.ENTRIES, rows, faulty)
 
 
-def _faults(entries: list[str], dtypes: Mapping[str, pl.DataType], schema: Schema) -> Iterator[pl.Expr]:
+def _faults(
+    entries: list[str], dtypes: Mapping[str, pl.DataType], schema: Schema, earlier: Sequence[str | int]
+) -> Iterator[pl.Expr]:
     """For each rule, which rows break it."""
     for entry in entries:
         yield pl.col(entry).is_null()
@@ -66,7 +71,7 @@ def _faults(entries: list[str], dtypes: Mapping[str, pl.DataType], schema: Schem
             low, high = (encode(pl.col(end), attribute) for end in ends)
             yield low > high
     if VALUE in entries and schema.sensitive.values is not None:
-        yield ~pl.col(VALUE).is_in(list(schema.sensitive.values))
+        yield ~pl.col(VALUE).is_in([*schema.sensitive.values, *earlier])
     if "count" in entries:
         yield pl.col("count") < 1
         counted = pl.struct(entry for entry in entries if entry != "count")

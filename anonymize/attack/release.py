@@ -110,7 +110,8 @@ def attack_release(
     tables = release_format.internal(
         {name: table.with_columns(GROUP) for name, table in tables.items()}, schema
     )
-    tables, entries = readable_rows(tables, release_format, schema)
+    earlier = () if remembered.domain is None else remembered.domain[VALUE].to_list()
+    tables, entries = readable_rows(tables, release_format, schema, earlier)
     published = release_format.read(tables, schema)
     known = knowledge_table(people, schema)
     values = value_domain(
