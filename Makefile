@@ -5,7 +5,7 @@ READY := .venv/.ready
 
 export GX_ANALYTICS_ENABLED := false
 
-.PHONY: setup demo test lint ui bench lock clean
+.PHONY: setup demo test coverage lint ui bench lock clean
 
 setup: $(READY)
 
@@ -18,7 +18,10 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)  ## make sample data of a hospital and release it six times
 	$(BIN)/republish demo
 
-test: $(READY)  ## every test, and which lines and branches none of them reached
+test: $(READY)  ## every test
+	$(BIN)/python -m pytest
+
+coverage: $(READY)  ## every test, and which lines and branches none of them reached (slower)
 	$(BIN)/python -m pytest --cov --cov-report=term
 
 lint: $(READY)

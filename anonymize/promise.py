@@ -35,6 +35,8 @@ class Promise:
     """No value has a larger share of the tuples of any group."""
     breach_probability: float | None = None
     """Nobody is linked to a value, in any release so far, with a larger probability (values come and go)."""
+    forgets_after: int | None = None
+    """People absent from so many releases in a row are promised it anew if they return."""
     signatures: Literal["unique", "even"] | None = None
     """Each group holds the values of its signature once each (unique), or equally often (even)."""
     equivalence: int | None = None

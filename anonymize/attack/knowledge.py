@@ -27,7 +27,8 @@ class Knowledge:
     hosted: pl.DataFrame | None = None
     """Candidate sets by hosting group, where hosting groups are known."""
     breach: pl.DataFrame | None = None
-    """`person`, `value`, `breach`, `promised`: where breach probabilities are followed."""
+    """`person`, `value`, `breach`, `promised`: where breach probabilities are followed. Where the promise
+    forgets people who are absent, `last_seen` too, and nothing of those whom it has forgotten."""
     members: pl.DataFrame | None = None
     """`partition`, `person` (a hash), where equivalence is to be attacked."""
     contents: pl.DataFrame | None = None

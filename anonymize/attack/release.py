@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from anonymize.attack import finding as fi
-from anonymize.attack.breach import breach_figures, breach_probability, link_probabilities
+from anonymize.attack.breach import breach_figures, breach_probability, forget_absent, link_probabilities
 from anonymize.attack.coverage import cover, holds, value_domain
 from anonymize.attack.cuts import cuts
 from anonymize.attack.entries import readable_rows
@@ -166,6 +166,9 @@ def attack_release(
         links = link_probabilities(hosts, published.values)
         remembered = replace(remembered, breach=_followed(links, remembered.breach, release))
         rows += breach_findings(remembered.breach, promises)
+        if promise.forgets_after is not None:
+            kept = forget_absent(remembered.breach, known.select("person"), release, promise.forgets_after)
+            remembered = replace(remembered, breach=kept)
     if everything:
         remembered = _follow(remembered, published, known, hosts, release_format, tables, schema, release)
         rows += equivalence_findings(remembered, promises, seconds)
@@ -319,8 +322,12 @@ def _followed(links: pl.DataFrame, before: pl.DataFrame | None, release: int) ->
     now = links.select("person").unique().with_columns(promised=pl.lit(release, pl.Int32))
     known = now if before is None else pl.concat([now, before.select("person", "promised")])
     since = known.group_by("person").agg(pl.col("promised").min())
-    state = None if before is None else before.drop("promised")
-    return breach_probability(links, state).join(since, on="person")
+    if before is None:
+        return breach_probability(links).join(since, on="person")
+    after = breach_probability(links, before.select("person", "value", "breach")).join(since, on="person")
+    if "last_seen" not in before.columns:
+        return after
+    return after.join(before.select("person", "last_seen").unique(), on="person", how="left")
 
 
 def _in_release(

@@ -27,7 +27,9 @@ GLOBAL_GUARANTEE = Principle(
         Check("counterfeits", "R(n) is exact: a group's tuples are its people and its stated counterfeits."),
     ),
     suite_parameters=lambda _contract, figures: {"held_back": figures["held_back"]},
-    promise=lambda parameters: Promise(breach_probability=1 / parameters.l),
+    promise=lambda parameters: Promise(
+        breach_probability=1 / parameters.l, forgets_after=parameters.forget_after
+    ),
     format=lambda _contract: GENERALIZATION,
     faults=faults,
     foresee=foresee,

@@ -1,5 +1,6 @@
 """What is true of every series under the global guarantee, by code that shares nothing with it."""
 
+import dataclasses
 import os
 from collections import Counter, defaultdict
 from fractions import Fraction
@@ -12,6 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anonymize.attack.breach import breach_figures, breach_probability, link_probabilities
+from anonymize.attack.finding import BREACH
+from anonymize.attack.release import attack_release
 from anonymize.errors import NotEligible, SnapshotError
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
 from anonymize.state import State
@@ -167,6 +170,40 @@ def test_forgetting_gives_a_whole_budget_back_and_no_more_than_that():
     assert steps[3].candidate.figures["new"] == 200
     largest = 1 - min(escapes(steps)[-1].values())
     assert Fraction(1, 2) < largest <= 1 - Fraction(1, 4)
+
+
+def attacked_with_promise(contract, steps):
+    """What the attack on each release finds of the breach probability, given what the contract promises."""
+    knowledge, promise = None, GLOBAL_GUARANTEE.promise(contract.principle)
+    for number, step in enumerate(steps, start=1):
+        found = attack_release(
+            contract,
+            GLOBAL_GUARANTEE.format(contract),
+            step.candidate.published,
+            step.people.rename({"pseudonym": "person"}).with_columns(
+                identifier=pl.col("person").bin.encode("hex")
+            ),
+            [promise] * number,
+            knowledge,
+            linkage=step.candidate.linkage.rename({"pseudonym": "person"}),
+            held_back=step.candidate.figures["held_back"],
+        )
+        knowledge = found.knowledge
+        yield found.findings.row(by_predicate=pl.col("promise") == BREACH, named=True)
+
+
+def test_the_attack_forgets_whom_the_contract_forgets_and_nobody_else():
+    contract = make_contract(strategy="minimum", forget_after=2)
+    people = crowd(seed=5, size=200, number_of_values=10, turnover=0, changing=0.5).snapshots(2)
+    nobody = people[0].clear()
+    steps = publish([contract] * 4, [people[0], nobody, nobody, people[1]])
+    assert steps[3].candidate.figures["people"] > 0
+    assert all(row["holds"] for row in attacked_with_promise(contract, steps))
+    keeps_all = make_contract(strategy="minimum")
+    rows = list(attacked_with_promise(keeps_all, steps))
+    assert [row["holds"] for row in rows] == [True, True, True, False]
+    absent_once = [steps[0], steps[1], dataclasses.replace(steps[3], number=3)]
+    assert [row["holds"] for row in attacked_with_promise(contract, absent_once)] == [True, True, False]
 
 
 def test_people_held_back_all_the_time_are_not_forgotten():
