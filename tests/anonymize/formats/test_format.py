@@ -1,22 +1,35 @@
 import polars as pl
 import pytest
 
-from anonymize.formats import ANATOMY, FORMATS, GENERALIZATION
+from anonymize.contract import View
+from anonymize.formats import ANATOMY, FORMATS, GENERALIZATION, TAXONOMY_CUTS
 from tests.series import make_contract
 
 SCHEMA = make_contract(["age", "sex"]).table_schema
+VIEW = View(
+    identifier="pid",
+    columns=[
+        {"name": "age", "kind": "number", "domain": [0, 120]},
+        {"name": "sex", "kind": "category", "order": ["F", "M"], "keep": True},
+    ],
+)
+EVERY = pytest.mark.parametrize(
+    ("release_format", "schema"),
+    [(one, VIEW if one is TAXONOMY_CUTS else SCHEMA) for one in FORMATS.values()],
+    ids=FORMATS,
+)
 
 
-@pytest.mark.parametrize("release_format", FORMATS.values(), ids=FORMATS)
-def test_tables_come_back_under_our_own_names_and_go_out_under_the_publishers(release_format):
+@EVERY
+def test_tables_come_back_under_our_own_names_and_go_out_under_the_publishers(release_format, schema):
     published = {
         name: pl.DataFrame({column.name: [n] for n, column in enumerate(columns)})
-        for name, columns in release_format.columns(SCHEMA).items()
+        for name, columns in release_format.columns(schema).items()
     }
-    ours = release_format.internal(published, SCHEMA)
-    for name, columns in release_format.columns(SCHEMA).items():
+    ours = release_format.internal(published, schema)
+    for name, columns in release_format.columns(schema).items():
         assert ours[name].columns == [column.ours for column in columns]
-    back = release_format.published(ours, SCHEMA)
+    back = release_format.published(ours, schema)
     assert back.keys() == published.keys()
     assert all(table.equals(published[name]) for name, table in back.items())
 
@@ -51,14 +64,15 @@ def test_a_column_that_a_format_does_not_know_has_its_position_for_a_name_and_is
     [
         (GENERALIZATION, ["microdata", "counterfeits"]),
         (ANATOMY, ["quasi_identifiers", "sensitive", "counterfeits"]),
+        (TAXONOMY_CUTS, ["view"]),
     ],
 )
 def test_the_main_table_is_the_first(release_format, tables):
-    assert release_format.tables(SCHEMA) == tables
+    assert release_format.tables(VIEW if release_format is TAXONOMY_CUTS else SCHEMA) == tables
 
 
-@pytest.mark.parametrize("release_format", FORMATS.values(), ids=FORMATS)
-def test_the_identifier_is_in_no_published_table(release_format):
-    columns = [column for table in release_format.columns(SCHEMA).values() for column in table]
-    assert {column.origin for column in columns} == {None, "qi_0", "qi_1", "value"}
-    assert SCHEMA.identifier not in {column.name for column in columns}
+@EVERY
+def test_the_identifier_is_in_no_published_table(release_format, schema):
+    columns = [column for table in release_format.columns(schema).values() for column in table]
+    assert {column.origin for column in columns} - {None} == schema.column_names().keys() - {"identifier"}
+    assert schema.identifier not in {column.name for column in columns}

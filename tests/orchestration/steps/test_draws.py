@@ -22,7 +22,7 @@ def convicted(monkeypatch):
     """The first so many candidates break a promise; returns the states that they were made on."""
 
     def first(times, promise=fi.COUNTERFEITS):
-        states, attack = [], audit.attack_release
+        states, attack = [], audit.attack
 
         def attacked(*arguments, **options):
             found = attack(*arguments, **options)
@@ -35,7 +35,7 @@ def convicted(monkeypatch):
             states.append(before)
             return audit.audit(made, people, before, *more)
 
-        monkeypatch.setattr(audit, "attack_release", attacked)
+        monkeypatch.setattr(audit, "attack", attacked)
         monkeypatch.setattr(candidate, "audit", audited)
         return states
 
