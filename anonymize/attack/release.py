@@ -126,7 +126,8 @@ def attack_release(
     hosts = _hosts(covered, linkage)
     evidence: dict[str, pl.DataFrame] = {}
     if is_linked or everything:
-        remembered = _with_stays(remembered, published, known, hosts, release_format, tables, schema, release)
+        forged = _forged(published, known, hosts, release_format, tables, schema, release)
+        remembered = _with_stays(remembered, published, known, hosts, forged, release)
         if is_linked and promise.equivalence is not None:
             evidence["cuts"] = cuts(remembered.stays, release, 2 * (promise.equivalence - 1) + 1)
 
@@ -170,7 +171,7 @@ def attack_release(
             kept = forget_absent(remembered.breach, known.select("person"), release, promise.forgets_after)
             remembered = replace(remembered, breach=kept)
     if everything:
-        remembered = _follow(remembered, published, known, hosts, release_format, tables, schema, release)
+        remembered = _follow(remembered, published, known, hosts, forged, release)
         rows += equivalence_findings(remembered, promises, seconds)
     figures = {}
     if promise.largest_share is not None:
@@ -190,14 +191,11 @@ def _with_stays(
     published: Published,
     known: pl.DataFrame,
     hosts: pl.DataFrame,
-    release_format: Format,
-    tables: Mapping[str, pl.DataFrame],
-    schema: Schema,
+    forged: pl.DataFrame,
     release: int,
 ) -> Knowledge:
     """The knowledge with the stays of everybody in the release, whose groups are known."""
     present = known.select("person", VALUE).join(hosts, on="person")
-    forged = _forged(published, known, hosts, release_format, tables, schema, release)
     return replace(knowledge, stays=follow_stays(present, forged, published.values, release, knowledge.stays))
 
 
@@ -475,9 +473,7 @@ def _follow(
     published: Published,
     known: pl.DataFrame,
     hosts: pl.DataFrame,
-    release_format: Format,
-    tables: Mapping[str, pl.DataFrame],
-    schema: Schema,
+    forged: pl.DataFrame,
     release: int,
 ) -> Knowledge:
     """Remember who was in which group; groups whose members are not all known are left out.
@@ -488,7 +484,6 @@ def _follow(
     real = hosts.join(known.select("person", VALUE), on="person").select(
         "group_id", pl.struct("person", VALUE).hash(1).alias("person")
     )
-    forged = _forged(published, known, hosts, release_format, tables, schema, release)
     forged = followed_counterfeits(forged, published.values, release, knowledge.stays)
     members = pl.concat([real, forged])
     whole = members.group_by("group_id").len("known").join(published.sizes, on="group_id")
