@@ -15,7 +15,7 @@ LEAVES = {"columns", "errors", "plot", "promise", "randomness", "state"}
 """Parts that import nothing of anonymize."""
 BELOW_A_PRINCIPLE = {
     *("buckets", "candidate", "codes", "columns", "contract", "errors", "evidence", "formats", "kernels"),
-    *("plot", "principle", "promise", "ranks", "state"),
+    *("plot", "principle", "promise", "ranks", "state", "values"),
 }
 MAY_IMPORT = {
     "kernels": set(),
@@ -26,9 +26,10 @@ MAY_IMPORT = {
     "candidate": {"state"},
     "contract": {"columns", "errors"},
     "codes": {"columns", "contract"},
+    "values": {"contract", "errors"},
     "formats": {"codes", "columns", "contract", "errors", "plot"},
     "principle": {"candidate", "contract", "formats", "plot", "promise", "state"},
-    "buckets": {"columns", "contract", "errors", "principle", "promise", "state"},
+    "buckets": {"columns", "contract", "errors", "principle", "promise", "state", "values"},
     # The judges see what is published and the truth. They share nothing with the code that makes releases.
     "evidence": {"codes", "columns", "contract", "formats"},
     "attack": {"codes", "columns", "contract", "errors", "formats", "kernels", "promise"},

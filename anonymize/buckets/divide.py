@@ -12,10 +12,10 @@ import polars as pl
 
 from anonymize.buckets.counts import Counts
 from anonymize.buckets.memory import Memory
-from anonymize.buckets.values import known_values, positions
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
 from anonymize.errors import ValueChangeRefused
+from anonymize.values import known_values, positions
 
 UNDECIDED = -1
 
@@ -57,7 +57,7 @@ def divide_people(
     ValueChangeRefused
         If a person's new value is outside their signature and the contract refuses that.
     """
-    values = known_values(people[VALUE], contract.sensitive, memory.buckets)
+    values = known_values(people[VALUE], contract.sensitive, memory.buckets["signature"].explode())
     value = positions(people[VALUE], values)
     signatures = _signature_matrix(memory.buckets, values)
     division = divide(people["pseudonym"], value, memory.people, signatures, number)

@@ -14,7 +14,6 @@ from anonymize.buckets.divide import UNDECIDED, Division, divide_people
 from anonymize.buckets.figures import bucket_figures
 from anonymize.buckets.memory import Memory
 from anonymize.buckets.tables import all_buckets, buckets_in_use
-from anonymize.buckets.values import positions
 from anonymize.candidate import Candidate
 from anonymize.codes import code_domain, encode
 from anonymize.columns import PSEUDONYM, VALUE
@@ -25,6 +24,7 @@ from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
 from anonymize.formats.anatomy import anatomize
 from anonymize.ranks import keyed_ranks
 from anonymize.state import State
+from anonymize.values import positions
 
 ATTRIBUTES = "attributes"
 """The state's table of the quasi-identifiers that its counterfeits have: `column`, `name`."""

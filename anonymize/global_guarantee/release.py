@@ -11,7 +11,7 @@ from anonymize.candidate import Candidate
 from anonymize.codes import code_domain, encode_columns
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema, Sensitive
-from anonymize.errors import NotEligible, SnapshotError
+from anonymize.errors import NotEligible
 from anonymize.formats.generalization import generalize
 from anonymize.global_guarantee.admission import choose_placed
 from anonymize.global_guarantee.forecast import forecast, forecast_figures, longest_plan
@@ -20,6 +20,7 @@ from anonymize.global_guarantee.partition import partition
 from anonymize.global_guarantee.strategy import strategy_of
 from anonymize.ranks import keyed_ranks
 from anonymize.state import State
+from anonymize.values import positions, refuse_unfit
 
 HELD_BACK = -1
 """In place of a group."""
@@ -63,8 +64,8 @@ def release(
     parameters = contract.principle
     strategy = strategy_of(parameters)
     ledger = Ledger.of(state, people.schema[VALUE])
-    values = _known_values(people[VALUE], contract.sensitive, ledger)
-    value_id = _positions(people[VALUE], values, contract.sensitive)
+    values = _known_values(people[VALUE], contract.sensitive, ledger.values[VALUE])
+    value_id = positions(people[VALUE], values).astype(np.int32)
     accounts = ledger.accounts(people[PSEUDONYM], strategy, parameters.l)
     published = np.zeros(len(values), np.int64)
     published[: ledger.values.height] = ledger.values["tuples"].to_numpy()
@@ -94,32 +95,11 @@ def release(
     )
 
 
-def _known_values(column: pl.Series, sensitive: Sensitive, ledger: Ledger) -> pl.Series:
+def _known_values(column: pl.Series, sensitive: Sensitive, remembered: pl.Series) -> pl.Series:
     """All sensitive values there are: those of the ledger in its order, then new ones in their own."""
-    remembered = ledger.values[VALUE]
-    declared = pl.Series(VALUE, sensitive.values, dtype=column.dtype if sensitive.values is None else None)
-    for former, where in ((remembered, "in the releases before"), (declared, "under sensitive.values")):
-        if former.dtype != column.dtype:
-            raise SnapshotError(
-                f"the column {sensitive.name} holds {column.dtype}, and {former.dtype} {where}: give it"
-                " that type in the source, or begin a new series"
-            )
-    if sensitive.values is not None and (unknown := int((~column.is_in(declared.implode())).sum())):
-        raise SnapshotError(
-            f"{unknown} people have a {sensitive.name} that is not listed under sensitive.values: correct the"
-            " snapshot, or list it"
-        )
-    new = column.drop_nulls().unique().sort()
+    refuse_unfit(column, sensitive, remembered)
+    new = column.unique().sort()
     return pl.concat([remembered, new.filter(~new.is_in(remembered.implode()))])
-
-
-def _positions(column: pl.Series, values: pl.Series, sensitive: Sensitive) -> np.ndarray:
-    """int32[N]: where in `values` each person's value is."""
-    known = values.to_frame(VALUE).with_row_index("position")
-    position = column.to_frame(VALUE).join(known, on=VALUE, how="left", maintain_order="left")["position"]
-    if unknown := position.null_count():
-        raise SnapshotError(f"{unknown} people have no {sensitive.name}: correct the snapshot")
-    return position.cast(pl.Int32).to_numpy()
 
 
 def _as_shares(codes: pl.DataFrame, schema: Schema) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from anonymize.buckets.memory import Memory
-from anonymize.buckets.values import known_values, positions
 from anonymize.candidate import Candidate
 from anonymize.codes import code_domain, encode_columns
 from anonymize.columns import PSEUDONYM, VALUE
@@ -21,6 +20,7 @@ from anonymize.state import State
 from anonymize.streamliner.candidates import gda, rda, ria
 from anonymize.streamliner.later import later_contract
 from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
+from anonymize.values import known_values, positions
 
 
 def release(
@@ -70,7 +70,7 @@ def release(
         return later.release(people, later_contract(contract, later), state, number, draw)
 
     nobody = Memory.of(State.empty(), people.schema[VALUE])
-    values = known_values(people[VALUE], contract.sensitive, nobody.buckets)
+    values = known_values(people[VALUE], contract.sensitive, nobody.buckets["signature"].explode())
     color = positions(people[VALUE], values)
     _refuse_ineligible(color, parameters.l)
     codes = encode_columns(people, contract)

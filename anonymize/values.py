@@ -1,0 +1,72 @@
+"""The sensitive values there are: which may be used, and where each one is among them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from anonymize.contract import Sensitive
+from anonymize.errors import SnapshotError
+
+
+def refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series) -> None:
+    """Refuse sensitive values that no release can work with.
+
+    Parameters
+    ----------
+    column
+        The sensitive values of T(n).
+    sensitive
+        The attribute, with its declared values if there are any.
+    remembered
+        The values that the releases before published.
+
+    Raises
+    ------
+    SnapshotError
+        If the column has another type than the declared values or those of the releases before, or if some
+        people's value is null or not declared.
+    """
+    formers = [(remembered, "in the releases before")]
+    if sensitive.values is not None:
+        formers.append((pl.Series(sensitive.values), "under sensitive.values"))
+    for former, where in formers:
+        if former.dtype != column.dtype:
+            raise SnapshotError(
+                f"the column {sensitive.name} holds {column.dtype}, and {former.dtype} {where}: give it"
+                " that type in the source, or begin a new series"
+            )
+    if missing := column.null_count():
+        raise SnapshotError(f"{missing} people have no {sensitive.name}: correct the snapshot")
+    if sensitive.values is not None:
+        declared = pl.Series(sensitive.values)
+        if unknown := int((~column.is_in(declared.implode())).sum()):
+            raise SnapshotError(
+                f"{unknown} people have a {sensitive.name} that is not listed under sensitive.values: correct"
+                " the snapshot, or list it"
+            )
+
+
+def known_values(column: pl.Series, sensitive: Sensitive, remembered: pl.Series) -> pl.Series:
+    """All sensitive values there are, sorted: declared or seen, and those of the releases before.
+
+    Parameters
+    ----------
+    column, sensitive, remembered
+        As in `refuse_unfit`.
+
+    Raises
+    ------
+    SnapshotError
+        As `refuse_unfit` does.
+    """
+    refuse_unfit(column, sensitive, remembered)
+    declared = pl.Series("value", sensitive.values or column.unique(), dtype=column.dtype)
+    return pl.concat([declared, remembered.alias("value")]).drop_nulls().unique().sort()
+
+
+def positions(column: pl.Series, values: pl.Series) -> np.ndarray:
+    """int64[N]: where in `values` (distinct) each entry of a column is; every entry must be among them."""
+    known = values.to_frame("value").with_row_index("position")
+    position = column.to_frame("value").join(known, on="value", how="left", maintain_order="left")["position"]
+    return position.cast(pl.Int64).to_numpy()
