@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.candidate import Candidate
+from anonymize.checks import Check
 from anonymize.contract import Contract, Parameters, PreviousRelease, Product
 from anonymize.contract.changes import Change
 from anonymize.formats import Format
@@ -42,16 +43,6 @@ def any_change_needs_consent(before: Parameters, now: Parameters) -> list[Change
         for name, value in today.items()
         if former.get(name) != value
     ]
-
-
-@dataclass(frozen=True)
-class Check:
-    """A promise that is counted after every release and judged by a suite of expectations."""
-
-    name: str
-    """Of the evidence, of its suite `data_contracts/expectations/<name>.json`, and of the check in the UI."""
-    promises: str
-    """What is promised, in one sentence."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,21 @@ from anonymize.principles import PRINCIPLES
 ROOT = Path(__file__).resolve().parents[1]
 ANONYMIZE = ROOT / "anonymize"
 
-LEAVES = {"columns", "errors", "plot", "promise", "randomness", "state"}
+LEAVES = {"checks", "columns", "errors", "plot", "promise", "randomness", "state"}
 """Parts that import nothing of anonymize."""
 BELOW_A_PRINCIPLE = {
-    *("buckets", "candidate", "codes", "columns", "contract", "errors", "evidence", "formats", "kernels"),
+    *(
+        "buckets",
+        "candidate",
+        "checks",
+        "codes",
+        "columns",
+        "contract",
+        "errors",
+        "evidence",
+        "formats",
+        "kernels",
+    ),
     *("plot", "principle", "promise", "ranks", "state", "values"),
 }
 MAY_IMPORT = {
@@ -28,10 +39,10 @@ MAY_IMPORT = {
     "codes": {"columns", "contract"},
     "values": {"contract", "errors"},
     "formats": {"codes", "columns", "contract", "errors", "plot"},
-    "principle": {"candidate", "contract", "formats", "plot", "promise", "state"},
+    "principle": {"candidate", "checks", "contract", "formats", "plot", "promise", "state"},
     "buckets": {"columns", "contract", "errors", "principle", "promise", "state", "values"},
     # The judges see what is published and the truth. They share nothing with the code that makes releases.
-    "evidence": {"codes", "columns", "contract", "formats"},
+    "evidence": {"candidate", "codes", "columns", "contract", "formats"},
     "attack": {"codes", "columns", "contract", "errors", "formats", "kernels", "promise"},
     "utility": {"codes", "columns", "contract", "errors", "formats", "kernels", "plot"},
     **dict.fromkeys(PRINCIPLES, BELOW_A_PRINCIPLE),

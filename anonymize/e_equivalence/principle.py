@@ -10,6 +10,7 @@ from anonymize.buckets.parameters import (
     bucket_faults,
     bucket_promise,
 )
+from anonymize.checks import COUNTERFEITS, SIGNATURE_INVARIANCE, Check
 from anonymize.contract import Contract
 from anonymize.contract.changes import Change
 from anonymize.e_equivalence.evidence import evidence
@@ -18,7 +19,7 @@ from anonymize.e_equivalence.parameters import EEquivalence
 from anonymize.e_equivalence.plots import plots
 from anonymize.e_equivalence.release import release, renew_counterfeits
 from anonymize.formats import ANATOMY
-from anonymize.principle import Check, Principle
+from anonymize.principle import Principle
 from anonymize.promise import Promise
 
 
@@ -62,12 +63,9 @@ E_EQUIVALENCE = Principle(
             "Every group holds each of its values equally often, and at least m where anybody's signature is"
             " new.",
         ),
-        Check(
-            "signature_invariance",
-            "Each person's signature equals each earlier one or shares no value with it.",
-        ),
+        SIGNATURE_INVARIANCE,
         Check("coverage", "Every person's group has their quasi-identifiers and their value."),
-        Check("counterfeits", "R(n) is exact: a group's tuples are its people and its stated counterfeits."),
+        COUNTERFEITS,
         Check("cuts", "Every cut that the release adds to a bucket's graph weighs more than 2(e - 1)."),
     ),
     suite_parameters=lambda contract, figures: {

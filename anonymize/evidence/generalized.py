@@ -2,11 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
+from anonymize.candidate import Candidate
 from anonymize.codes import encode
-from anonymize.columns import VALUE
-from anonymize.contract import Schema
+from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.contract import Contract, Schema
+from anonymize.evidence.groups import counterfeit_statistics, group_table
+from anonymize.formats import GENERALIZATION, Published
+from anonymize.formats.generalization import MICRODATA
+
+
+@dataclass(frozen=True)
+class GeneralizedCandidate:
+    """A candidate in the generalization format, as its readers will see it, beside the truth."""
+
+    contract: Contract
+    people: pl.DataFrame
+    """T(n)."""
+    microdata: pl.DataFrame
+    """The published table, under our own column names."""
+    published: Published
+    groups: pl.DataFrame
+    """As `group_table` returns it."""
+    hosted: pl.DataFrame
+    """The people of T(n) that the candidate hosts, with their `group_id`."""
+
+    @classmethod
+    def of(cls, candidate: Candidate, people: pl.DataFrame, contract: Contract) -> GeneralizedCandidate:
+        """Read the candidate's tables back.
+
+        Parameters
+        ----------
+        candidate
+            Its published tables and its linkage.
+        people
+            T(n).
+        contract
+            The columns.
+        """
+        tables = GENERALIZATION.internal(candidate.published, contract)
+        published = GENERALIZATION.read(tables, contract)
+        hosted = people.join(candidate.linkage, on=PSEUDONYM)
+        return cls(contract, people, tables[MICRODATA], published, group_table(published), hosted)
+
+    def evidence(self) -> dict[str, pl.DataFrame]:
+        """`coverage`, `minimum_widths`, `counterfeits`: what is counted whatever the principle promises."""
+        return {
+            "coverage": coverage(self.microdata, self.hosted, self.contract),
+            "minimum_widths": minimum_widths(self.microdata, self.contract),
+            "counterfeits": counterfeit_statistics(self.groups, self.hosted, self.people),
+        }
 
 
 def coverage(microdata: pl.DataFrame, hosted: pl.DataFrame, schema: Schema) -> pl.DataFrame:

@@ -15,10 +15,7 @@ import polars as pl
 from anonymize.candidate import Candidate
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
-from anonymize.evidence.generalized import coverage, minimum_widths
-from anonymize.evidence.groups import counterfeit_statistics, group_table
-from anonymize.formats import GENERALIZATION
-from anonymize.formats.generalization import MICRODATA
+from anonymize.evidence.generalized import GeneralizedCandidate
 from anonymize.state import State
 
 ROUNDING = 1e-9
@@ -39,16 +36,12 @@ def evidence(
     dict
         `breach_probability`, `ledger`, `coverage`, `minimum_widths`, `counterfeits`.
     """
-    tables = GENERALIZATION.internal(candidate.published, contract)
-    published = GENERALIZATION.read(tables, contract)
-    hosted = people.join(candidate.linkage, on=PSEUDONYM)
-    posting = post_again(published.values, candidate, before, contract.principle.l)
+    seen = GeneralizedCandidate.of(candidate, people, contract)
+    posting = post_again(seen.published.values, candidate, before, contract.principle.l)
     return {
         "breach_probability": breach_probability(posting),
         "ledger": ledger(posting, people, before, candidate.state, contract.principle.forget_after),
-        "coverage": coverage(tables[MICRODATA], hosted, contract),
-        "minimum_widths": minimum_widths(tables[MICRODATA], contract),
-        "counterfeits": counterfeit_statistics(group_table(published), hosted, people),
+        **seen.evidence(),
     }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from anonymize.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, Check
 from anonymize.formats import GENERALIZATION
 from anonymize.global_guarantee.evidence import evidence
 from anonymize.global_guarantee.forecast import foresee
 from anonymize.global_guarantee.parameters import GlobalGuarantee, faults
 from anonymize.global_guarantee.plots import plots
 from anonymize.global_guarantee.release import release
-from anonymize.principle import Check, Memory, Principle
+from anonymize.principle import Memory, Principle
 from anonymize.promise import Promise
 
 GLOBAL_GUARANTEE = Principle(
@@ -22,9 +23,9 @@ GLOBAL_GUARANTEE = Principle(
             "No person was linked to any value, in any release so far, with a probability above 1/l.",
         ),
         Check("ledger", "The ledger has all that this release and every earlier one spent, for each person."),
-        Check("coverage", "Every person's group covers their quasi-identifiers and has their value."),
-        Check("minimum_widths", "No interval is narrower than the contract allows."),
-        Check("counterfeits", "R(n) is exact: a group's tuples are its people and its stated counterfeits."),
+        COVERAGE,
+        MINIMUM_WIDTHS,
+        COUNTERFEITS,
     ),
     suite_parameters=lambda _contract, figures: {"held_back": figures["held_back"]},
     promise=lambda parameters: Promise(

@@ -8,13 +8,10 @@ import polars as pl
 
 from anonymize.buckets.memory import Memory
 from anonymize.candidate import Candidate
-from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.columns import VALUE
 from anonymize.contract import Contract
-from anonymize.evidence.generalized import coverage, minimum_widths
-from anonymize.evidence.groups import counterfeit_statistics, group_table
+from anonymize.evidence.generalized import GeneralizedCandidate
 from anonymize.evidence.signatures import group_sizes, signature_invariance
-from anonymize.formats import GENERALIZATION
-from anonymize.formats.generalization import MICRODATA
 from anonymize.state import State
 
 
@@ -34,13 +31,9 @@ def evidence(
     """
     memory = Memory.of(before, people.schema[VALUE])
     remembered = memory.people, memory.buckets
-    tables = GENERALIZATION.internal(candidate.published, contract)
-    groups = group_table(GENERALIZATION.read(tables, contract))
-    hosted = people.join(candidate.linkage, on=PSEUDONYM)
+    seen = GeneralizedCandidate.of(candidate, people, contract)
     return {
-        "m_uniqueness": group_sizes(groups, hosted, remembered),
-        "signature_invariance": signature_invariance(groups, hosted, remembered),
-        "coverage": coverage(tables[MICRODATA], hosted, contract),
-        "minimum_widths": minimum_widths(tables[MICRODATA], contract),
-        "counterfeits": counterfeit_statistics(groups, hosted, people),
+        "m_uniqueness": group_sizes(seen.groups, seen.hosted, remembered),
+        "signature_invariance": signature_invariance(seen.groups, seen.hosted, remembered),
+        **seen.evidence(),
     }

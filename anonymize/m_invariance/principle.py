@@ -8,11 +8,12 @@ from anonymize.buckets.parameters import (
     bucket_faults,
     bucket_promise,
 )
+from anonymize.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
 from anonymize.formats import GENERALIZATION
 from anonymize.m_invariance.evidence import evidence
 from anonymize.m_invariance.parameters import MInvariance
 from anonymize.m_invariance.release import release
-from anonymize.principle import Check, Principle
+from anonymize.principle import Principle
 
 M_INVARIANCE = Principle(
     parameters=MInvariance,
@@ -24,13 +25,10 @@ M_INVARIANCE = Principle(
             "m_uniqueness",
             "Every group holds each of its values once, and at least m where anybody's signature is new.",
         ),
-        Check(
-            "signature_invariance",
-            "Each person's signature equals each earlier one or shares no value with it.",
-        ),
-        Check("coverage", "Every person's group covers their quasi-identifiers and has their value."),
-        Check("minimum_widths", "No interval is narrower than the contract allows."),
-        Check("counterfeits", "R(n) is exact: a group's tuples are its people and its stated counterfeits."),
+        SIGNATURE_INVARIANCE,
+        COVERAGE,
+        MINIMUM_WIDTHS,
+        COUNTERFEITS,
     ),
     suite_parameters=lambda contract, figures: {
         "m": contract.principle.m,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from anonymize.checks import Check
 from anonymize.contract import ViewContract
 from anonymize.formats import TAXONOMY_CUTS
-from anonymize.principle import Check, Memory, Principle
+from anonymize.principle import Memory, Principle
 from anonymize.promise import Join, Promise
 from anonymize.sequential.evidence import evidence
 from anonymize.sequential.parameters import Sequential, faults, split_pair

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from anonymize.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
 from anonymize.formats import GENERALIZATION
-from anonymize.principle import Check, Memory, Principle
+from anonymize.principle import Memory, Principle
 from anonymize.promise import Promise
 from anonymize.streamliner.evidence import evidence
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
@@ -26,13 +27,10 @@ STREAMLINER = Principle(
     checks=(
         Check("l_diversity", "No value is that of more than 1/l of a group with anybody new in it."),
         Check("l_candidates", "Each value's people have l - 1 sets of others they can change places with."),
-        Check(
-            "signature_invariance",
-            "Each person's signature equals each earlier one or shares no value with it.",
-        ),
-        Check("coverage", "Every person's group covers their quasi-identifiers and has their value."),
-        Check("minimum_widths", "No interval is narrower than the contract allows."),
-        Check("counterfeits", "R(n) is exact: a group's tuples are its people and its stated counterfeits."),
+        SIGNATURE_INVARIANCE,
+        COVERAGE,
+        MINIMUM_WIDTHS,
+        COUNTERFEITS,
     ),
     suite_parameters=lambda contract, figures: {
         "l": contract.principle.l,

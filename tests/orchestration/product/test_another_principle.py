@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from anonymize import principles
 from anonymize.attack import finding as fi
 from anonymize.candidate import Candidate
+from anonymize.checks import Check
 from anonymize.codes import encode_columns
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Parameters
@@ -22,7 +23,7 @@ from anonymize.evidence.generalized import coverage
 from anonymize.evidence.groups import counterfeit_statistics, group_table
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.generalization import MICRODATA, generalize
-from anonymize.principle import Check, Principle
+from anonymize.principle import Principle
 from anonymize.promise import Promise
 from anonymize.state import State
 from orchestration import cli
