@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import StrictInt, field_validator
-
-from anonymize.contract import Contract, Parameters
+from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 from anonymize.contract.changes import Change
 from anonymize.principle import Memory
 from anonymize.promise import Promise
@@ -15,7 +13,7 @@ from anonymize.promise import Promise
 class BucketParameters(Parameters):
     """What a contract says of a principle that puts people into buckets of at least m values."""
 
-    m: StrictInt
+    m: FromTwo
     """Nobody's value is learnt with a confidence above 1/m. At least 2."""
     on_ineligible: Literal["refuse", "wait", "counterfeit", "defer"] = "refuse"
     """When more than 1/m of the inserted people share a value: refuse the release, hold back all of them
@@ -23,20 +21,11 @@ class BucketParameters(Parameters):
     on_value_change: Literal["separate", "refuse"] = "separate"
     """When a person's new value is outside their signature: a new, disjoint signature, or no release."""
 
-    @field_validator("m")
-    @classmethod
-    def _check_m(cls, m: int) -> int:
-        if m < 2:
-            raise ValueError(f"m ({m}) must be at least 2")
-        return m
-
 
 def bucket_faults(contract: Contract) -> list[tuple[str, str]]:
     """Faults of a contract under a principle of buckets: too few values, or counterfeits that give away."""
-    values, m, faults = contract.sensitive.values, contract.principle.m, []
-    if values is not None and len(values) < m:
-        message = f"m ({m}) needs as many sensitive values, and sensitive.values lists {len(values)}"
-        faults.append(("principle", message))
+    m = contract.principle.m
+    faults = too_few_values("m", m, contract.sensitive.values)
     if m == 2 and contract.principle.on_ineligible == "counterfeit":
         message = (
             "counterfeit is refused with m = 2: an adversary who knows the algorithm would be certain of the"

@@ -14,7 +14,7 @@ from anonymize.contract.attributes import (
     QuasiIdentifier,
 )
 from anonymize.contract.contract import Contract, ViewContract
-from anonymize.contract.parameters import Parameters
+from anonymize.contract.parameters import FromTwo, Parameters, too_few_values
 from anonymize.contract.previous import PreviousRelease
 from anonymize.contract.product import Product
 from anonymize.contract.schema import Schema, Table, View
@@ -27,6 +27,7 @@ __all__ = [
     "Contract",
     "DateAttribute",
     "FileSource",
+    "FromTwo",
     "NumberAttribute",
     "NumberColumn",
     "Parameters",
@@ -40,4 +41,5 @@ __all__ = [
     "Table",
     "View",
     "ViewContract",
+    "too_few_values",
 ]

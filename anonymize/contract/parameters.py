@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import AfterValidator, StrictInt, ValidationError, ValidationInfo
 
 from anonymize.contract.scalars import Declaration
+
+
+def _check_from_two(number: int, info: ValidationInfo) -> int:
+    if number < 2:
+        raise ValueError(f"{info.field_name} ({number}) must be at least 2")
+    return number
+
+
+FromTwo = Annotated[StrictInt, AfterValidator(_check_from_two)]
+"""A whole number from 2 on: how many values a person's own is hidden among."""
 
 
 class Parameters(Declaration):
@@ -19,6 +29,22 @@ class Parameters(Declaration):
     if TYPE_CHECKING:  # a principle's own code reads its own parameters, of the class that it declares
 
         def __getattr__(self, name: str) -> Any: ...
+
+
+def too_few_values(name: str, number: int, values: Sequence[Any] | None) -> list[tuple[str, str]]:
+    """The fault of a contract that lists fewer sensitive values than everybody's is to be hidden among.
+
+    Parameters
+    ----------
+    name, number
+        The parameter that says among how many.
+    values
+        What the contract lists; None where it lists none.
+    """
+    if values is None or len(values) >= number:
+        return []
+    needs = f"{name} ({number}) needs as many sensitive values, and sensitive.values lists {len(values)}"
+    return [(f"principle.{name}", needs)]
 
 
 def read_parameters(declared: Any, principles: Mapping[str, type[Parameters]]) -> Parameters:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, StrictFloat, StrictInt, field_validator, model_validator
 
-from anonymize.contract import Contract, Parameters
+from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 
 FIRST_SHARE = 0.5
 """Where a contract names the strategy `geometric` and no `a`."""
@@ -23,7 +23,7 @@ class GlobalGuarantee(Parameters):
 
     name: Literal["global_guarantee"]
     """`global_guarantee`"""
-    l: StrictInt
+    l: FromTwo
     """The probability that a person ever had a value is at most 1/l, for every value. At least 2."""
     strategy: Literal["constant_ratio", "geometric", "minimum"]
     """How much of a person's budget one release may spend: an equal part for each of `releases`, the share 1
@@ -38,13 +38,6 @@ class GlobalGuarantee(Parameters):
     without rows that holds back everybody, whatever their value."""
     forget_after: StrictInt | None = None
     """People absent from this many releases in a row are forgotten. Without it, nobody ever is."""
-
-    @field_validator("l")
-    @classmethod
-    def _check_l(cls, l: int) -> int:
-        if l < 2:
-            raise ValueError(f"l ({l}) must be at least 2")
-        return l
 
     @field_validator("releases", "forget_after")
     @classmethod
@@ -67,9 +60,4 @@ class GlobalGuarantee(Parameters):
 
 def faults(contract: Contract) -> list[tuple[str, str]]:
     """Faults of a contract under the global guarantee: fewer declared values than l."""
-    values, l = contract.sensitive.values, contract.principle.l
-    if values is None or len(values) >= l:
-        return []
-    return [
-        ("principle", f"l ({l}) needs as many sensitive values, and sensitive.values lists {len(values)}")
-    ]
+    return too_few_values("l", contract.principle.l, contract.sensitive.values)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, StrictInt, field_validator, model_validator
 
-from anonymize.contract import Contract, Parameters
+from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 
 
 class StreamlinerParameters(Parameters):
@@ -15,7 +15,7 @@ class StreamlinerParameters(Parameters):
 
     name: Literal["streamliner"]
     """`streamliner`"""
-    l: StrictInt
+    l: FromTwo
     """No one's value is learnt with a probability above 1/l. At least 2."""
     method: Literal["ria", "rda", "gda"] = "gda"
     """How candidates are chosen: at random and independently (one huge group, for study), at random in small
@@ -30,13 +30,6 @@ class StreamlinerParameters(Parameters):
     """For the releases after the first, as m_invariance has it. The first release is always refused."""
     on_value_change: Literal["separate", "refuse"] = "separate"
     """For the releases after the first, as m_invariance has it."""
-
-    @field_validator("l")
-    @classmethod
-    def _check_l(cls, l: int) -> int:
-        if l < 2:
-            raise ValueError(f"l ({l}) must be at least 2")
-        return l
 
     @field_validator("weights")
     @classmethod
@@ -70,15 +63,8 @@ class StreamlinerParameters(Parameters):
 
 def contract_faults(contract: Contract) -> list[tuple[str, str]]:
     """Faults between the streamliner's parameters and the columns: `(key, what is wrong and the way out)`."""
-    parameters, values = contract.principle, contract.sensitive.values
-    faults = []
-    if values is not None and len(values) < parameters.l:
-        faults.append(
-            (
-                "principle.l",
-                f"l ({parameters.l}) needs as many values, and sensitive.values lists {len(values)}",
-            )
-        )
+    parameters = contract.principle
+    faults = too_few_values("l", parameters.l, contract.sensitive.values)
     names = [qi.name for qi in contract.quasi_identifiers]
     faults += [
         ("principle.weights", f"{name} is no quasi-identifier; accepted: {', '.join(names)}")

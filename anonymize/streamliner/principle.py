@@ -10,6 +10,7 @@ from anonymize.formats import GENERALIZATION
 from anonymize.principle import Memory, Principle
 from anonymize.promise import Promise
 from anonymize.streamliner.evidence import evidence
+from anonymize.streamliner.later import series_changes, series_faults, series_promise
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
 from anonymize.streamliner.release import release
 
@@ -56,4 +57,10 @@ def streamliner(later: Principle) -> Principle:
     later
         Its groups hold each value once, as the streamliner's do: m-invariance.
     """
-    return replace(STREAMLINER, release=partial(release, later=later))
+    return replace(
+        STREAMLINER,
+        release=partial(release, later=later),
+        promise=partial(series_promise, alone=promise, later=later),
+        faults=partial(series_faults, later=later),
+        parameter_changes=partial(series_changes, later=later),
+    )

@@ -275,7 +275,7 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
         ),
         (
             hospital(principle={"name": "m_invariance", "m": 5}),
-            "principle",
+            "principle.m",
             "m (5) needs as many sensitive values, and sensitive.values lists 4",
         ),
         (
@@ -434,7 +434,7 @@ def test_faults_of_the_whole_contract_are_reported_together_when_its_parts_are_r
     )
     assert faults(declared) == [
         ("", "the column group_id bears the name of a column of republish's own: rename it in the source"),
-        ("principle", "m (5) needs as many sensitive values, and sensitive.values lists 4"),
+        ("principle.m", "m (5) needs as many sensitive values, and sensitive.values lists 4"),
         ("", too_wide),
     ]
     assert [key for key, _ in faults(declared | {"keep_private": 0})] == ["keep_private"]

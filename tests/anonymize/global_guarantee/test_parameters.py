@@ -36,7 +36,7 @@ def test_faults(declared, words):
 def test_fewer_declared_values_than_l():
     contract = make_contract(values=["a", "b"], l=3, strategy="minimum")
     assert GLOBAL_GUARANTEE.faults(contract) == [
-        ("principle", "l (3) needs as many sensitive values, and sensitive.values lists 2")
+        ("principle.l", "l (3) needs as many sensitive values, and sensitive.values lists 2")
     ]
     assert GLOBAL_GUARANTEE.faults(make_contract(l=3, strategy="minimum")) == []
 

@@ -9,9 +9,11 @@ from anonymize.formats import GENERALIZATION
 from anonymize.m_invariance import M_INVARIANCE
 from anonymize.m_invariance.evidence import evidence as m_invariance_evidence
 from anonymize.state import State
-from anonymize.streamliner import STREAMLINER
+from anonymize.streamliner import STREAMLINER, streamliner
 from anonymize.streamliner.later import later_contract
 from tests.anonymize.streamliner.streamliner_tables import make_contract, run
+
+SERIES = streamliner(M_INVARIANCE)
 
 
 def snapshots(seed, releases=5, size=300, values=9):
@@ -42,7 +44,7 @@ def test_the_whole_series_passes_the_audit_of_m_invariance(method, seed):
     state, knowledge, promises = State.empty(), None, []
     for number, people in enumerate(snapshots(seed), start=1):
         candidate = run(people, contract, state=state, number=number)
-        promises.append(STREAMLINER.promise(contract.principle))
+        promises.append(SERIES.promise(contract.principle))
 
         own = STREAMLINER.evidence(candidate, people, state, contract, {})
         assert own["l_diversity"].filter(pl.col("newcomers") > 0)["too_many"].sum() == 0
@@ -97,3 +99,41 @@ def test_values_that_are_whole_numbers_make_a_series_too():
         numbers = people.with_columns(pl.col("value").str.slice(1).cast(pl.Int64) - 4)
         state = run(numbers.unique("pseudonym"), contract, state=state, number=number).state
     assert state.tables["buckets"].schema["signature"] == pl.List(pl.Int64)
+
+
+def test_what_is_promised_of_a_series_is_what_m_invariance_promises():
+    alone, series = make_contract(l=3).principle, make_contract(l=3, then="m_invariance").principle
+    assert SERIES.promise(alone) == STREAMLINER.promise(alone)
+    assert SERIES.promise(alone).signatures is None
+    assert SERIES.promise(series).signatures == "unique"
+    assert SERIES.promise(series).candidates == 3
+
+
+def test_counterfeits_that_would_give_away_are_refused_as_m_invariance_refuses_them():
+    series = {"then": "m_invariance", "on_ineligible": "counterfeit"}
+    [(key, words)] = SERIES.faults(make_contract(l=2, **series))
+    assert key == "principle.on_ineligible"
+    assert "counterfeit is refused with m = 2" in words
+    assert not SERIES.faults(make_contract(l=3, **series))
+    assert not SERIES.faults(make_contract(l=2, then="m_invariance", on_ineligible="wait"))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "found"),
+    [
+        ({"l": 3}, {"l": 3, "then": "m_invariance"}, [("then", "new series")]),
+        ({"l": 3, "then": "m_invariance"}, {"l": 3}, [("then", "consent")]),
+        ({"l": 3, "then": "m_invariance"}, {"l": 4, "then": "m_invariance"}, [("l", "safe")]),
+        ({"l": 3, "then": "m_invariance"}, {"l": 2, "then": "m_invariance"}, [("l", "consent")]),
+        (
+            {"l": 3, "then": "m_invariance"},
+            {"l": 3, "then": "m_invariance", "on_ineligible": "counterfeit", "method": "rda"},
+            [("on_ineligible", "consent"), ("method", "safe")],
+        ),
+        ({"l": 3}, {"l": 2}, [("l", "consent")]),
+    ],
+)
+def test_changed_parameters(before, now, found):
+    changes = SERIES.parameter_changes(make_contract(**before).principle, make_contract(**now).principle)
+    assert [(change.name, change.verdict) for change in changes] == found
+    assert all(change.why.endswith(".") for change in changes)
