@@ -20,7 +20,7 @@ from orchestration.series.committed import read_state
 from orchestration.series.series import Series
 from orchestration.series.siblings import siblings
 from orchestration.snapshots.identifiers import changed_form
-from orchestration.snapshots.previous import read_previous
+from orchestration.snapshots.previous import join_previous
 from orchestration.snapshots.sources import place, read_snapshot, snapshot_exists
 from orchestration.steps.changes import contract_changes, describe_changes, refuse_changes
 from orchestration.steps.snapshot import content_digest, keyed, never_comes
@@ -132,7 +132,7 @@ def _foresee(series: Series, release: str, people: pl.DataFrame, say: Say) -> bo
     is_right &= _is_ordinary(series, release, present, folder if committed else None, say)
     state = read_state(folder, committed) if committed else State.empty()
     try:
-        state = State({**state.tables, **read_previous(series.file)})
+        state, _ = join_previous(state, series.file)
         candidate = principle.release(
             present.drop(IDENTIFIER),
             contract,

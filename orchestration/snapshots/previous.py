@@ -10,7 +10,7 @@ from anonymize.columns import view_column
 from anonymize.contract import PreviousRelease, Product
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.principles import principle_of
-from anonymize.state import PREVIOUS
+from anonymize.state import PREVIOUS, State
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.storage.home import Home
 from orchestration.storage.manifest import is_release, verify_release
@@ -30,6 +30,32 @@ def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:
         released = _read(file.resolve(previous.path), previous)
         tables[PREVIOUS.format(position=position)] = enter_previous(released, previous, contract)
     return tables
+
+
+def join_previous(state: State, file: ContractFile) -> tuple[State, dict[str, pl.DataFrame]]:
+    """The state a release is built on with the releases that the contract names, and these by themselves.
+
+    Parameters
+    ----------
+    state
+        Of the release before; if that was joined with releases of others, they are in it.
+    file
+        The contract.
+
+    Raises
+    ------
+    SnapshotError
+        If one can't be read, or is not the table that the release before was joined with.
+    """
+    others = read_previous(file)
+    named = principle_of(file.contract).previous(file.contract)
+    for (name, table), previous in zip(others.items(), named, strict=True):
+        if not state.tables.get(name, table).equals(table):
+            raise SnapshotError(
+                f"previous release {previous.path} is not the table that the release before was joined with:"
+                " put it back, and list what is new after the others under principle.previous"
+            )
+    return State({**state.tables, **others}), others
 
 
 def published_here(file: ContractFile, home: Home) -> dict[str, list[str]]:

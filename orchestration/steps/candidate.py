@@ -41,7 +41,7 @@ from orchestration.series.committed import (
 from orchestration.series.record import release_row
 from orchestration.series.series import Series, is_of_candidate
 from orchestration.series.siblings import separate_siblings
-from orchestration.snapshots.previous import read_previous
+from orchestration.snapshots.previous import join_previous, read_previous
 from orchestration.steps.audit import Audit, audit, refuse_broken
 from orchestration.steps.changes import declared, refuse_changes
 from orchestration.steps.snapshot import content_digest
@@ -280,18 +280,13 @@ def _already_published(
 
 def _before(series: Series, release: str) -> _Before:
     """State, knowledge and promises of the release before, with the tables that others released."""
-    before, others = _of_the_release_before(series, release), read_previous(series.file)
+    before = _of_the_release_before(series, release)
+    try:
+        state, others = join_previous(before.state, series.file)
+    except SnapshotError as refusal:
+        raise SnapshotError(f"{series.name} {release}: {refusal}") from None
     if not others:
         return before
-    named = principle_of(series.contract).previous(series.contract)
-    for (name, table), previous in zip(others.items(), named, strict=True):
-        if not before.state.tables.get(name, table).equals(table):
-            raise SnapshotError(
-                f"{series.name} {release}: previous release {previous.path} is not the table that the release"
-                " before was joined with: put it back, and list what is new after the others under"
-                " principle.previous"
-            )
-    state = State({**before.state.tables, **others})
     return replace(before, state=state, knowledge=(before.knowledge or Knowledge()).with_releases(others))
 
 

@@ -17,6 +17,7 @@ from anonymize.errors import AlreadyPublished, ContractError, NotEligible, Publi
 from orchestration import cli
 from orchestration.audit.command import audit
 from orchestration.contracts.contract_file import load_contract
+from orchestration.examine import examine
 from orchestration.product.factory import product_definitions
 from orchestration.product.resources import resources
 from orchestration.series.series import Series
@@ -247,6 +248,11 @@ def test_a_previous_release_stays_as_it_was(example):
     (example / "t2.csv").write_text((example / "t2.csv").read_text().replace("Driver,Cancer", "Driver,HIV"))
     with pytest.raises(SnapshotError, match="not the table that the release before was joined with"):
         make(series_of(example), RELEASES[1])
+    said = []
+    assert not examine(series_of(example), said.append)
+    assert any(
+        "2025-01-01: would be refused: previous release t2.csv is not the table" in line for line in said
+    )
 
 
 def test_a_published_view_is_a_previous_release_and_what_the_asset_depends_on(example):
