@@ -7,6 +7,8 @@ has no partition that keeps it, so a part that fails need not be split further.
 import numpy as np
 from numba import njit
 
+from anonymize.kernels.stable import stable_partition
+
 CUTS = 48
 """So many places to cut an attribute are tried in a large set of people, and all of them in a small one."""
 
@@ -73,16 +75,7 @@ def partition(
             is_left[order[best_a, i]] = i < best_k
         for a in range(attributes):
             if a != best_a:
-                at, rest = begin, 0
-                for i in range(begin, end):
-                    person = order[a, i]
-                    if is_left[person]:
-                        order[a, at] = person
-                        at += 1
-                    else:
-                        kept[rest] = person
-                        rest += 1
-                order[a, at:end] = kept[:rest]
+                stable_partition(order[a], begin, end, is_left, kept)
         stack.append((begin, best_k))
         limits.append(least)
         stack.append((best_k, end))

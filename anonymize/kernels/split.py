@@ -6,6 +6,8 @@ Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.3.
 import numpy as np
 from numba import njit
 
+from anonymize.kernels.stable import stable_partition
+
 EMPTY = -1.0
 """The quasi-identifier value of a counterfeit: sorts before all others, widens no interval."""
 
@@ -95,13 +97,4 @@ def _partition(order, by, size, length, start, middle, stop, in_first, kept):
         if a == by:
             continue
         for j in range(size):
-            at, rest = j * length + start, 0
-            for i in range(j * length + start, j * length + stop):
-                row = order[a, i]
-                if in_first[row]:
-                    order[a, at] = row
-                    at += 1
-                else:
-                    kept[rest] = row
-                    rest += 1
-            order[a, at : at + rest] = kept[:rest]
+            stable_partition(order[a], j * length + start, j * length + stop, in_first, kept)

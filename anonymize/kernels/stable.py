@@ -1,0 +1,33 @@
+"""A stable partition of a part of a list, which splitting kernels call for every list they keep sorted."""
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True, inline="always")
+def stable_partition(rows, start, stop, is_first, kept):
+    """Put those of `rows[start:stop]` that are first before the others; both keep their order.
+
+    A kernel that calls this has it compiled into itself: whoever changes it deletes the compiled kernels
+    (`__pycache__`), since numba looks at the caller's file alone.
+
+    Parameters
+    ----------
+    rows
+        int32[N]: row numbers, changed in place.
+    start, stop
+        The part of it.
+    is_first
+        bool[N]: by row number.
+    kept
+        int32[≥ stop - start]: space to work in.
+    """
+    at, rest = start, 0
+    for i in range(start, stop):
+        row = rows[i]
+        if is_first[row]:
+            rows[at] = row
+            at += 1
+        else:
+            kept[rest] = row
+            rest += 1
+    rows[at:stop] = kept[:rest]
