@@ -22,8 +22,3 @@ def qi_column(position: int) -> str:
 def view_column(position: int) -> str:
     """A column of a view: `column_0`, `column_1`, … in the contract's order."""
     return f"column_{position}"
-
-
-def qi_columns(number: int) -> list[str]:
-    """The columns of so many quasi-identifiers."""
-    return [qi_column(position) for position in range(number)]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
-from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -21,6 +20,7 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
+from anonymize.attack.every_table import as_published, orders_within_colors, worst_posterior
 from anonymize.buckets.plan import assign_counts
 from anonymize.candidate import Candidate
 from anonymize.codes import encode_columns
@@ -213,37 +213,12 @@ def tiny_table(seed: int) -> tuple[int, tuple[int, ...], np.ndarray]:
 def highest_posterior(
     partition: Callable, l: int, colors: tuple[int, ...], distances: np.ndarray
 ) -> Fraction:
-    """The highest probability of any person's value after any output, over all tables and secret orders."""
-    hits: dict[frozenset, Counter] = {}
-    for table in sorted(set(itertools.permutations(colors))):
-        color = np.array(table)
-        for order in orders_within_colors(color):
-            group = partition(color, order, distances, l)
-            members = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
-            seen = frozenset(
-                (frozenset(each.tolist()), tuple(sorted(color[each].tolist()))) for each in members
-            )
-            hits.setdefault(seen, Counter())[table] += 1
-    highest = Fraction(0)
-    for possible in hits.values():
-        for person in range(len(colors)):
-            by_value: Counter = Counter()
-            for table, count in possible.items():
-                by_value[table[person]] += count
-            highest = max(highest, Fraction(max(by_value.values()), possible.total()))
-    return highest
-
-
-def orders_within_colors(color: np.ndarray) -> list[np.ndarray]:
-    """One secret order for each way to order the people of every color."""
-    members = [np.flatnonzero(color == value) for value in np.unique(color)]
-    orders = []
-    for within in itertools.product(*(itertools.permutations(range(len(each))) for each in members)):
-        ranks = np.empty(len(color), np.uint64)
-        for each, order in zip(members, within, strict=True):
-            ranks[each] = order
-        orders.append(ranks)
-    return orders
+    """The highest probability of any person's value after any output of a partitioning algorithm."""
+    return worst_posterior(
+        lambda color, ranks: as_published(partition(color, ranks, distances, l), color),
+        colors,
+        orders_within_colors,
+    )
 
 
 def gda_by_distance(color: np.ndarray, ranks: np.ndarray, distances: np.ndarray, l: int) -> np.ndarray:

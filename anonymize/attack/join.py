@@ -64,8 +64,6 @@ class JoinAttack:
     """Records of the view."""
     broken: int
     """Records of the view with a value on X that is linked more closely than promised."""
-    broken_values: int
-    """Such values on X."""
     linked_values: int | None
     """The least number of values on Y that a value on X is linked to."""
     linkability: float | None
@@ -145,7 +143,6 @@ def join_attack(
         undecided=int(in_all[RECORDS].sum() - chosen[RECORDS].sum()),
         people=int(people),
         broken=int(suspects[RECORDS].sum()),
-        broken_values=broken.height,
         linked_values=None if limits is not None else extreme,
         linkability=None if limits is None else float(extreme or 0.0),
         required=linked_values if limits is None else (plain.pop() if plain and len(plain) == 1 else None),

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-STAY = {"signature": pl.Int32, "since": pl.Int32, "until": pl.Int32, "edge": pl.Boolean}
-"""`edge`: whether it is the only stay of its kind, so that it joins two releases in the signature's graph."""
-
 
 @dataclass(frozen=True)
 class Stays:
@@ -17,7 +14,8 @@ class Stays:
     signatures: pl.DataFrame
     """`signature` (0, 1, …), `values` (sorted): every signature so far."""
     people: pl.DataFrame
-    """`person`, `value` (null once the stay is over), `signature`, `since`, `until`, `edge`."""
+    """`person`, `value` (null once the stay is over), `signature`, `since`, `until`, and `edge`: whether it
+    is the person's only stay in the signature, so that it joins two releases in the signature's graph."""
     forged: pl.DataFrame
     """The same of counterfeits; one is the same as before while its quasi-identifiers stay in a group where
     nobody leaves or comes back."""

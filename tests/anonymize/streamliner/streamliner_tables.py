@@ -2,9 +2,7 @@
 
 import itertools
 from collections import Counter
-from fractions import Fraction
 
-import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
@@ -75,54 +73,3 @@ def eligible_tables(draw, most_people=40):
 def arrangements(values):
     """Every order of some values, equal ones not told apart."""
     return sorted(set(itertools.permutations(values)))
-
-
-def worst_posterior(publish, colors, orders):
-    """The largest probability of any person's value after any output, all tables and orders equally likely.
-
-    `publish(color, ranks)` says what is published; it is run on every table of the same values and under
-    every secret order of the people that `orders(color)` has, so that the probabilities are exact.
-    """
-    hits = {}
-    for table in arrangements(colors):
-        color = np.array(table)
-        for ranks in orders(color):
-            hits.setdefault(publish(color, ranks), Counter())[table] += 1
-    worst = Fraction(0)
-    for tables in hits.values():
-        for person in range(len(colors)):
-            by_value = Counter()
-            for table, count in tables.items():
-                by_value[table[person]] += count
-            worst = max(worst, Fraction(max(by_value.values()), tables.total()))
-    return worst
-
-
-def all_orders(color):
-    """Every secret order of a table's people, as ranks."""
-    return [np.array(order, np.uint64) for order in itertools.permutations(range(len(color)))]
-
-
-def orders_within_colors(color):
-    """Every secret order, of all that put the people of each color into the same order only one.
-
-    That is enough for what looks at the order of people of one color alone, and all are equally likely.
-    """
-    members = [np.flatnonzero(color == value) for value in np.unique(color)]
-    orders = []
-    for within in itertools.product(*(itertools.permutations(range(len(each))) for each in members)):
-        ranks = np.empty(len(color), np.uint64)
-        for each, order in zip(members, within, strict=True):
-            ranks[each] = order
-        orders.append(ranks)
-    return orders
-
-
-def as_published(group, color):
-    """What a partition publishes at most: who is together, and which values each group has."""
-    groups = {}
-    for person, number in enumerate(group.tolist()):
-        groups.setdefault(number, []).append(person)
-    return frozenset(
-        (frozenset(members), tuple(sorted(color[members].tolist()))) for members in groups.values()
-    )

@@ -6,18 +6,18 @@ import numpy as np
 import polars as pl
 import pytest
 
+from anonymize.attack.every_table import (
+    all_orders,
+    as_published,
+    orders_within_colors,
+    worst_posterior,
+)
 from anonymize.streamliner.candidates import gda, rda, ria
 from anonymize.streamliner.model import is_l_diverse
 from anonymize.streamliner.naive import all_partitions
 from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
 from tests.anonymize.streamliner.gda_of_table_7 import gda_of_table_7
-from tests.anonymize.streamliner.streamliner_tables import (
-    all_orders,
-    as_published,
-    make_contract,
-    orders_within_colors,
-    worst_posterior,
-)
+from tests.anonymize.streamliner.streamliner_tables import make_contract
 
 BATCHES = [
     (2, (0, 0, 1, 1)),
