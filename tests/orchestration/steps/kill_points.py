@@ -1,12 +1,14 @@
-"""Kills a release at every step it takes in the file system, and runs it again. Started by test_killed.py.
+"""Takes what a release leaves when it is killed at any of its steps in the file system, and runs it again.
 
-A process of its own, so that it can be forked: nothing here may start a thread before a fork. The judge is
-taken for granted: what is killed is the work between its verdicts.
+Started by test_killed.py as a process of its own, so that it can be forked: nothing here may start a thread
+before a fork. A killed process leaves its files as they are at that moment, so that one run is enough: before
+each of its writes, the home is copied. The judge is taken for granted: what is killed is the work between its
+verdicts.
 
-    python kill_points.py HOSPITAL HOME RELEASE FIRST STEP
+    python kill_points.py HOSPITAL HOME RELEASE
 
-HOME is where a series stands before RELEASE; the kill points are FIRST, FIRST + STEP, …. Prints every one
-that made a difference, and at the end how many there are.
+HOME is where a series stands before RELEASE. Prints every kill point that made a difference, and at the end
+how many there are and how many different homes they leave.
 """
 # ruff: noqa: T201 - what it prints is its answer
 
@@ -14,7 +16,6 @@ import hashlib
 import json
 import os
 import shutil
-import signal
 import sys
 import tempfile
 import traceback
@@ -31,17 +32,19 @@ WRITES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.trunc
 OPEN_TO_WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
-class Countdown:
-    """Counts what is written under a folder, and kills the process before the k-th."""
+class Copies:
+    """Counts what is written under a folder, and keeps a copy of it as it is before each write."""
 
-    def __init__(self, folder, k):
-        self.folder, self.left, self.count = str(folder), k, 0
+    def __init__(self, folder, copies):
+        self.folder, self.copies, self.count, self.last, self.is_busy = folder, copies, 0, None, False
         sys.addaudithook(self.hook)
         os.fsync = self.counting(os.fsync)
 
     def hook(self, event, arguments):
+        if self.is_busy:
+            return
         writes = event in WRITES or (event == "open" and arguments[2] & OPEN_TO_WRITE)
-        if writes and str(arguments[0]).startswith(self.folder):
+        if writes and str(arguments[0]).startswith(str(self.folder)):
             self.tick()
 
     def counting(self, function):
@@ -53,8 +56,16 @@ class Countdown:
 
     def tick(self):
         self.count += 1
-        if self.count == self.left:
-            os.kill(os.getpid(), signal.SIGKILL)
+        self.is_busy = True
+        if self.folder.exists() and (now := content(self.folder)) != self.last:
+            shutil.copytree(self.folder, self.copies / str(self.count), symlinks=True)
+            self.last = now
+        self.is_busy = False
+
+
+def content(folder):
+    """All there is in a folder: the names of folders, and the content of files."""
+    return {path: path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
 
 
 def forked(work, *arguments):
@@ -79,14 +90,14 @@ def trust(evidence, parameters):
     return [Verdict(promise, passed=True, figures={}) for promise in evidence]
 
 
-def release(hospital, home, name, kill_at=0):
+def release(hospital, home, name, copies=None):
     """Make a release; returns how many times something was written, and what the home is like after it."""
-    countdown = Countdown(home, kill_at)
+    counter = Copies(home, copies) if copies else None
     series = make(hospital.series(home), name)
     verify_series(series.published_folder)
     return json.dumps(
         [
-            countdown.count,
+            counter.count if counter else None,
             {
                 "history": series.history.releases("hospital", "v1").drop("seconds").rows(),
                 "leftovers": [str(path.relative_to(home)) for path in home.rglob("*.partial")],
@@ -101,27 +112,24 @@ def release(hospital, home, name, kill_at=0):
 
 def main():
     hospital, before, name = Hospital(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3]
-    first, step = int(sys.argv[4]), int(sys.argv[5])
     numba.njit(lambda x: x)(1)  # what numba loads at its first call is loaded once, before all forks
     audit.judge = delta.judge = snapshot.judge = trust
     candidate.start_judge = lambda: None
     work = Path(tempfile.mkdtemp(dir=before.parent))
-
-    def copy(target):
-        return shutil.copytree(before, work / target) if before.exists() else work / target
-
-    home = copy("undisturbed")
-    _, undisturbed = forked(release, hospital, home, name)
+    home, copies = work / "undisturbed", work / "copies"
+    copies.mkdir()
+    if before.exists():
+        shutil.copytree(before, home)
+    _, undisturbed = forked(release, hospital, home, name, copies)
     count, expected = json.loads(undisturbed)
-    for k in range(first, count + 1, step):
-        home = copy("killed")
-        status, _ = forked(release, hospital, home, name, k)
-        whole = all((folder / "manifest.json").exists() for folder in home.glob("published/*/*/[!.]*"))
-        _, again = forked(release, hospital, home, name)
-        if status != -signal.SIGKILL or not whole or json.loads(again or "[0, 0]")[1] != expected:
-            print(f"kill point {k}: {status=} {whole=}\n  {again}\n  instead of\n  {expected}")
-        shutil.rmtree(home)
-    print(f"{count} kill points")
+    killed = sorted(copies.iterdir(), key=lambda folder: int(folder.name))
+    for folder in killed:
+        whole = all((each / "manifest.json").exists() for each in folder.glob("published/*/*/[!.]*"))
+        status, again = forked(release, hospital, folder, name)
+        if status or not whole or json.loads(again)[1] != expected:
+            print(f"kill point {folder.name}: {status=} {whole=}\n  {again}\n  instead of\n  {expected}")
+        shutil.rmtree(folder)
+    print(f"{count} kill points, {len(killed)} different homes")
 
 
 if __name__ == "__main__":
