@@ -1,5 +1,6 @@
 """A small hospital with a contract, to be released in tests; nobody in it is real."""
 
+import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -96,6 +97,11 @@ def make_by_dagster(series, *releases):
     """Releases as the command line makes them."""
     with dagster_instance(series.home) as instance:
         return [make_release(series, release, instance) for release in releases]
+
+
+def several_threads():
+    """The environment of a command that runs as a process of its own, with more threads than this one has."""
+    return os.environ | {"POLARS_MAX_THREADS": "4"}
 
 
 def published(home):

@@ -15,7 +15,7 @@ from orchestration.product.releasing import releasing
 from orchestration.storage import history, home
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.store import read_json
-from tests.hospital import RELEASES, Hospital, make, published
+from tests.hospital import RELEASES, Hospital, make, published, several_threads
 
 FIRST, SECOND, _ = RELEASES
 ROOT = Path(__file__).parents[3]
@@ -25,7 +25,14 @@ def start(contract, home):
     """`republish release`, as a process of its own."""
     words = ["release", contract, "--home", home, "--through", SECOND]
     command = [sys.executable, "-m", "orchestration.cli", *map(str, words)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=several_threads(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def test_two_on_one_series_and_one_on_another_in_a_home_that_is_new(hospital, tmp_path):

@@ -5,9 +5,9 @@ before a fork. A killed process leaves its files as they are at that moment, so 
 each of its writes, the home is copied. The judge is taken for granted: what is killed is the work between its
 verdicts.
 
-    python kill_points.py HOSPITAL HOME RELEASE
+    python kill_points.py HOSPITAL HOME RELEASE STEP
 
-HOME is where a series stands before RELEASE. Prints every kill point that made a difference, and at the end
+HOME is where a series stands before RELEASE; every STEP-th home that a kill can leave is tried. Prints every kill point that made a difference, and at the end
 how many there are and how many different homes they leave.
 """
 # ruff: noqa: T201 - what it prints is its answer
@@ -123,7 +123,7 @@ def main():
     _, undisturbed = forked(release, hospital, home, name, copies)
     count, expected = json.loads(undisturbed)
     killed = sorted(copies.iterdir(), key=lambda folder: int(folder.name))
-    for folder in killed:
+    for folder in killed[:: int(sys.argv[4])]:
         whole = all((each / "manifest.json").exists() for each in folder.glob("published/*/*/[!.]*"))
         status, again = forked(release, hospital, folder, name)
         if status or not whole or json.loads(again)[1] != expected:

@@ -13,20 +13,24 @@ import dagster as dg
 import pytest
 
 from orchestration.product.releasing import dagster_instance
-from tests.hospital import RELEASES, make, published
+from tests.hospital import RELEASES, make, published, several_threads
 
 FIRST, SECOND, THIRD = RELEASES
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize("release", [FIRST, SECOND], ids=["the first release", "a release built on another"])
-def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release):
+@pytest.mark.parametrize(
+    ("release", "step"),
+    [(FIRST, 3), (SECOND, 1)],
+    ids=["the first release", "a release built on another"],
+)
+def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, step):
     """Before every file or folder that is written, synced, renamed or removed; see kill_points.py."""
     if release == SECOND:
         make(hospital.series(tmp_path / "before"), FIRST)
     script = ROOT / "tests/orchestration/steps/kill_points.py"
     told = subprocess.run(
-        [sys.executable, script, hospital.folder, tmp_path / "before", release],
+        [sys.executable, script, hospital.folder, tmp_path / "before", release, str(step)],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -46,7 +50,13 @@ def command(hospital, home, through=THIRD):
 
 
 def start(hospital, home):
-    return subprocess.Popen(command(hospital, home), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        command(hospital, home),
+        cwd=ROOT,
+        env=several_threads(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def kill_when(process, happened, by=signal.SIGKILL):
@@ -90,7 +100,14 @@ def test_the_command_interrupted_killed_and_run_again(hospital, tmp_path):
     kill_when(process, (private / SECOND / "linkage.parquet").exists)
 
     assert published(home).items() <= published(undisturbed).items()
-    done = subprocess.run(command(hospital, home), cwd=ROOT, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        command(hospital, home),
+        cwd=ROOT,
+        env=several_threads(),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     assert published(home) == published(undisturbed)
     assert [line.split()[0] for line in done.stdout.splitlines()] in ([SECOND, THIRD], [*RELEASES])
     releases = hospital.series(home).history.releases("hospital", "v1")
