@@ -7,8 +7,8 @@ verdicts.
 
     python kill_points.py HOSPITAL HOME RELEASE STEP
 
-HOME is where a series stands before RELEASE; every STEP-th home that a kill can leave is tried. Prints every kill point that made a difference, and at the end
-how many there are and how many different homes they leave.
+HOME is where a series stands before RELEASE; every STEP-th home that a kill can leave is tried. Prints each
+kill point that made a difference, and at the end how many there are and how many different homes they leave.
 """
 # ruff: noqa: T201 - what it prints is its answer
 
