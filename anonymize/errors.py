@@ -56,6 +56,12 @@ class PublishedFolderError(RepublishError):
     exit_code = 2
 
 
+class PortTaken(RepublishError):
+    """A server can't listen on the port that was asked for."""
+
+    exit_code = 2
+
+
 class NotEligible(RepublishError):
     """The batch can't be published under the principle: refused for privacy."""
 

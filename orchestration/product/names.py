@@ -2,6 +2,8 @@
 
 import dagster as dg
 
+from orchestration.series.series import Series
+
 SNAPSHOT = "snapshot"
 DELTA = "delta"
 RELEASE = "release"
@@ -11,6 +13,11 @@ PUBLICATION = "publication"
 
 SNAPSHOT_CHECK = "snapshot"
 CHAIN_CHECK = "manifest_chain"
+
+
+def series_tag(series: Series) -> dict[str, str]:
+    """What every run of a series is tagged with, whoever begins it."""
+    return {"republish/series": series.contract.series}
 
 
 def asset_key(product: str, asset: str) -> dg.AssetKey:

@@ -14,6 +14,7 @@ from orchestration.expectations import Verdict
 from orchestration.expectations.verdict import no_verdict
 from orchestration.product.names import asset_key
 from orchestration.product.resources import PublisherHome
+from orchestration.product.status import keep_facts, version_tags
 from orchestration.series.partitions import release_partitions
 from orchestration.series.series import Series
 
@@ -75,6 +76,7 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
     """
     product = file.contract.product
     on = {check.name: asset_key(product, check.asset) for check in step.checks}
+    made_here = {spec.key for spec in step.assets}
 
     @dg.multi_asset(
         name=f"{product}_{step.name}",
@@ -84,6 +86,7 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
                 check.name,
                 asset=on[check.name],
                 description=check.promises,
+                blocking=True,  # of a release that breaks a promise, nothing further is made
                 partitions_def=release_partitions(file),
             )
             for check in step.checks
@@ -100,6 +103,7 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
                 with _refusals([earlier for earlier in context.partition_keys if earlier < release]):
                     done = step.work(home.series(file), release)
             except dg.Failure as failure:
+                keep_facts(context, home.series(file))
                 yield from (_result(verdict, on) for verdict in _found(failure, step))
                 raise
             context.log.info(f"{release}: {done.says}")
@@ -108,7 +112,11 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
                 context.add_asset_metadata(dict(entries), asset_key=key, partition_key=release)
             _log_checks(context, on, release, done.verdicts)
         for spec in step.assets:
-            yield dg.MaterializeResult(asset_key=spec.key)
+            yield dg.MaterializeResult(
+                asset_key=spec.key,
+                data_version=dg.DataVersion(file.contract.series),
+                tags=version_tags(spec, made_here),
+            )
         for check in step.checks:
             yield _result(_verdict_on(check.name, done), on)
 
