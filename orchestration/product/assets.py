@@ -1,5 +1,7 @@
 """The assets of a product: snapshot -> delta -> (memory, release, counterfeits, audit) -> publication."""
 
+from collections.abc import Mapping
+
 import dagster as dg
 
 from anonymize.contract import Product
@@ -181,8 +183,8 @@ def _publication(contract: Product) -> Step:
         }
         return Done(
             says="published" if publication.is_new else "is published as it was",
-            metadata={PUBLICATION: metadata.of_publication(publication)},
-            verdicts=(Verdict(promise=CHAIN_CHECK, passed=True, figures=figures),),
+            metadata={PUBLICATION: metadata.of_publication(series, release, publication)},
+            verdicts=(Verdict(promise=CHAIN_CHECK, passed=True, figures=figures, found=_chain(figures)),),
         )
 
     stated = [COUNTERFEITS] if _states_counterfeits(contract) else []
@@ -196,4 +198,12 @@ def _publication(contract: Product) -> Step:
         ),
         checks=(CheckOn(PUBLICATION, CHAIN_CHECK, "Every published file is what its manifest says."),),
         work=work,
+    )
+
+
+def _chain(figures: Mapping[str, int]) -> str:
+    """What was found of a published folder, in words."""
+    return (
+        f"{figures['files']} files have the SHA-256 that the manifest states, and the manifest follows"
+        f" {figures['releases_before']} earlier ones."
     )

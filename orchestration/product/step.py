@@ -12,6 +12,7 @@ from anonymize.errors import RepublishError
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.expectations import Verdict
 from orchestration.expectations.verdict import no_verdict
+from orchestration.product.judged import metadata_of, words_of
 from orchestration.product.names import asset_key
 from orchestration.product.resources import PublisherHome
 from orchestration.product.status import keep_facts, version_tags
@@ -174,8 +175,8 @@ def _log_checks(
                 asset_key=on[verdict.promise],
                 check_name=verdict.promise,
                 passed=verdict.passed,
-                metadata=verdict.figures,
-                description="; ".join(verdict.broken) or None,
+                metadata=metadata_of(verdict),
+                description=words_of(verdict),
                 partition=release,
             )
         )
@@ -194,6 +195,6 @@ def _result(verdict: Verdict, on: Mapping[str, dg.AssetKey]) -> dg.AssetCheckRes
         passed=verdict.passed,
         asset_key=on[verdict.promise],
         check_name=verdict.promise,
-        metadata=verdict.figures,
-        description="; ".join(verdict.broken) or None,
+        metadata=metadata_of(verdict),
+        description=words_of(verdict),
     )
