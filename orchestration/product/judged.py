@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
 
 from orchestration.expectations import Verdict
+from orchestration.series.committed import read_record
+from orchestration.series.series import Series
 
 
 def words_of(verdict: Verdict) -> str | None:
@@ -23,3 +26,34 @@ def metadata_of(verdict: Verdict) -> dict[str, Any]:
     if verdict.table:
         shown["evidence"] = dg.MetadataValue.table([dg.TableRecord(row) for row in verdict.table])
     return shown
+
+
+def report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
+    """A release on half a page, in Markdown: what it is, what was promised and what was found.
+
+    Parameters
+    ----------
+    series, release
+        Which one. What is not kept of it any more is left out.
+    manifest
+        What its manifest states.
+    """
+    parameters = ", ".join(f"{name} {value}" for name, value in manifest["principle"].items() if name != "name")
+    counted = [f"{manifest[name]:,} {name.replace('_', ' ')}" for name in COUNTED]
+    committed = read_record(series.private(release), series.candidate_key(release))
+    verdicts = committed.verdicts if committed else ()
+    return "\n".join(
+        [
+            f"**{series.name}, {release}**: {manifest['principle']['name']} ({parameters}), release"
+            f" {manifest['n']}. {', '.join(counted)}.",
+            "",
+            *(f"- **{one.promise}** {'holds' if one.passed else 'is broken'}. {one.found}" for one in verdicts),
+            "",
+            f"How it changes over releases: the plots of {series.contract.product}/release, *mean width of …*,"
+            " *query error*, *counterfeits*, *fewest candidates*.",
+        ]
+    )
+
+
+COUNTED = ("tuples", "groups", "counterfeits", "held_back")
+"""The counts that every manifest states."""
