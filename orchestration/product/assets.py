@@ -18,6 +18,7 @@ from orchestration.product.names import (
     SNAPSHOT,
     SNAPSHOT_CHECK,
     asset_key,
+    upstream_keys,
 )
 from orchestration.product.step import CheckOn, Done, Step, build
 from orchestration.series.partitions import previous_release
@@ -101,9 +102,10 @@ def _snapshot(contract: Product) -> Step:
         )
 
     description = "The table of people at the release's date, checked. Private."
+    deps = [dg.AssetDep(key) for key in upstream_keys(contract)]
     return Step(
         name=SNAPSHOT,
-        assets=(_spec(contract, SNAPSHOT, description, [], {"parquet", "polars"}),),
+        assets=(_spec(contract, SNAPSHOT, description, deps, {"parquet", "polars"}),),
         checks=(CheckOn(SNAPSHOT, SNAPSHOT_CHECK, "The snapshot is what the contract promises."),),
         work=work,
         before=metadata.draw_soon,

@@ -38,7 +38,9 @@ def report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
     manifest
         What its manifest states.
     """
-    parameters = ", ".join(f"{name} {value}" for name, value in manifest["principle"].items() if name != "name")
+    parameters = ", ".join(
+        f"{name} {value}" for name, value in manifest["principle"].items() if name != "name"
+    )
     counted = [f"{manifest[name]:,} {name.replace('_', ' ')}" for name in COUNTED]
     committed = read_record(series.private(release), series.candidate_key(release))
     verdicts = committed.verdicts if committed else ()
@@ -47,7 +49,10 @@ def report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
             f"**{series.name}, {release}**: {manifest['principle']['name']} ({parameters}), release"
             f" {manifest['n']}. {', '.join(counted)}.",
             "",
-            *(f"- **{one.promise}** {'holds' if one.passed else 'is broken'}. {one.found}" for one in verdicts),
+            *(
+                f"- **{one.promise}** {'holds' if one.passed else 'is broken'}. {one.found}"
+                for one in verdicts
+            ),
             "",
             f"How it changes over releases: the plots of {series.contract.product}/release, *mean width of …*,"
             " *query error*, *counterfeits*, *fewest candidates*.",

@@ -13,7 +13,7 @@ from orchestration.contracts.contract_file import ContractFile
 from orchestration.expectations import Verdict
 from orchestration.expectations.verdict import no_verdict
 from orchestration.product.judged import metadata_of, words_of
-from orchestration.product.names import asset_key
+from orchestration.product.names import SERIES_TAG, asset_key
 from orchestration.product.resources import PublisherHome
 from orchestration.product.status import keep_facts, version_tags
 from orchestration.series.partitions import release_partitions
@@ -27,6 +27,10 @@ dependency on the release before is that of the principle's memory, the recursio
 there are (the delta compares two snapshots, manifests form a chain) lie behind it, and their steps see to
 them.
 """
+
+
+LONGEST_TAG = 63
+"""Letters in the value of a materialization's tag, by Dagster's rule."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
     product = file.contract.product
     on = {check.name: asset_key(product, check.asset) for check in step.checks}
     made_here = {spec.key for spec in step.assets}
+    tag = {SERIES_TAG: file.contract.series[:LONGEST_TAG]}
 
     @dg.multi_asset(
         name=f"{product}_{step.name}",
@@ -116,7 +121,7 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
             yield dg.MaterializeResult(
                 asset_key=spec.key,
                 data_version=dg.DataVersion(file.contract.series),
-                tags=version_tags(spec, made_here),
+                tags={**version_tags(spec, made_here), **tag},
             )
         for check in step.checks:
             yield _result(_verdict_on(check.name, done), on)

@@ -22,12 +22,12 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @contextmanager
-def server(series, instance):
+def server(series, instance, *others):
     """Ask what `republish ui` serves of the home: from a query and its variables to the answer's data."""
     module = LoadableTargetOrigin(module_name="orchestration.definitions")
     location = InProcessCodeLocationOrigin(module, location_name="republish")
     register(series.home, series.file)
-    with WorkspaceProcessContext(instance, InProcessWorkspaceLoadTarget(location)) as process:
+    with WorkspaceProcessContext(instance, InProcessWorkspaceLoadTarget([location, *others])) as process:
 
         def ask(query, **variables):
             return execute_dagster_graphql(process.create_request_context(), query, variables).data
@@ -149,3 +149,30 @@ def test_what_a_failed_backfill_leaves_as_it_was_keeps_its_figures(series):
         later, after = shown()
         assert later > number
         assert after == before
+
+
+# ---- beside other code locations
+
+WAREHOUSE = """
+import dagster as dg
+
+@dg.asset(key=["warehouse", "patients"], partitions_def=dg.DynamicPartitionsDefinition(name="quarters"))
+def patients(): ...
+
+defs = dg.Definitions([patients])
+"""
+LINEAGE = "{ assetNodes { assetKey { path } dependencyKeys { path } dependedByKeys { path } isExecutable } }"
+
+
+def test_a_snapshot_depends_on_an_asset_of_another_code_location(hospital, home, monkeypatch, tmp_path):
+    monkeypatch.setenv("REPUBLISH_HOME", str(home))
+    series = hospital.declare(upstream=["warehouse/patients"]).series(home)
+    (tmp_path / "warehouse.py").write_text(WAREHOUSE)
+    warehouse = LoadableTargetOrigin(python_file=str(tmp_path / "warehouse.py"))
+    other = InProcessCodeLocationOrigin(warehouse, location_name="warehouse")
+    with dagster_instance(series.home) as instance, server(series, instance, other) as ask:
+        nodes = {"/".join(node["assetKey"]["path"]): node for node in ask(LINEAGE)["assetNodes"]}
+        assert nodes["hospital/snapshot"]["dependencyKeys"] == [{"path": ["warehouse", "patients"]}]
+        assert nodes["warehouse/patients"]["dependedByKeys"] == [{"path": ["hospital", "snapshot"]}]
+        assert nodes["warehouse/patients"]["isExecutable"]
+        assert backfill(series, instance, THIRD, THIRD)  # nothing of it asks for the other location
