@@ -121,7 +121,12 @@ def describe_findings(findings: pl.DataFrame) -> str:
     findings
         Rows that `finding` returned.
     """
-    figured = findings.filter(pl.col("required").is_not_null() & pl.col("found").is_not_null())
+    has_figure = (
+        pl.col("required").is_not_null()
+        & pl.col("found").is_not_null()
+        & (pl.col("promise") != COUNTERFEITS)  # the level of a statistical test, which says nothing alone
+    )
+    figured = findings.filter(has_figure)
     said = [
         f"{promise}: at {'most' if promise in AT_MOST else 'least'} {required:.4g} promised,"
         f" {'largest' if promise in AT_MOST else 'fewest'} found {found:.4g}; {people:,} looked at"
@@ -129,7 +134,7 @@ def describe_findings(findings: pl.DataFrame) -> str:
             "promise", "required", "found", "people"
         ).iter_rows()
     ]
-    others = findings.filter(pl.col("required").is_null() | pl.col("found").is_null())
+    others = findings.filter(~has_figure)
     if others.height:
         said.append(f"{others['holds'].sum()} of {others.height} promises without a figure hold")
-    return ". ".join(said) + "."
+    return ". ".join(f"{one[0].upper()}{one[1:]}" for one in said) + "."

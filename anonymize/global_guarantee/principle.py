@@ -27,8 +27,8 @@ GLOBAL_GUARANTEE = Principle(
         Check(
             "ledger",
             "The ledger has all that this release and every earlier one spent, for each person.",
-            "{people_sum:,} people with {links_sum:,} links: {wrong_sum:,} sums are wrong, and {weakened_sum:,}"
-            " promises are weakened.",
+            "{people_sum:,} people with {links_sum:,} links: {wrong_sum:,} sums are wrong, and"
+            " {weakened_sum:,} promises are weakened.",
         ),
         COVERAGE,
         MINIMUM_WIDTHS,

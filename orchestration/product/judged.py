@@ -44,20 +44,19 @@ def report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
     counted = [f"{manifest[name]:,} {name.replace('_', ' ')}" for name in COUNTED]
     committed = read_record(series.private(release), series.candidate_key(release))
     verdicts = committed.verdicts if committed else ()
-    return "\n".join(
-        [
-            f"**{series.name}, {release}**: {manifest['principle']['name']} ({parameters}), release"
-            f" {manifest['n']}. {', '.join(counted)}.",
-            "",
-            *(
-                f"- **{one.promise}** {'holds' if one.passed else 'is broken'}. {one.found}"
-                for one in verdicts
-            ),
-            "",
-            f"How it changes over releases: the plots of {series.contract.product}/release, *mean width of …*,"
-            " *query error*, *counterfeits*, *fewest candidates*.",
-        ]
-    )
+    made = f"{manifest['principle']['name']} ({parameters}), release {manifest['n']}"
+    checks = [
+        f"- **{one.promise}** {'holds' if one.passed else 'is broken'}. {one.found}" for one in verdicts
+    ]
+    plots = "*mean width of …*, *query error*, *counterfeits*, *fewest candidates*"
+    lines = [
+        f"**{series.name}, {release}**: {made}. {', '.join(counted)}.",
+        "",
+        *checks,
+        "",
+        f"How releases change: the plots of {series.contract.product}/release, {plots}.",
+    ]
+    return "\n".join(lines)
 
 
 COUNTED = ("tuples", "groups", "counterfeits", "held_back")

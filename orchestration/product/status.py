@@ -45,7 +45,7 @@ def keep_facts(context: dg.AssetExecutionContext, series: Series) -> None:
 
 
 def _as_before(instance: dg.DagsterInstance, key: dg.AssetKey, release: str) -> dg.AssetMaterialization:
-    """The last materialization once more, with all its figures; without one, no more than that it is there."""
+    """The last materialization once more, with all its figures; without one, that the release is there."""
     filters = dg.AssetRecordsFilter(asset_key=key, asset_partitions=[release])
     found = instance.fetch_materializations(filters, limit=1).records
     before = found[0].asset_materialization if found else dg.AssetMaterialization(key, partition=release)

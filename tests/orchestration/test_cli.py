@@ -478,6 +478,7 @@ def test_the_ui_starts_without_advice_of_dagsters(republish, tmp_path, monkeypat
     republish("ui", "--home", tmp_path / "home")
     words = started[0]
     before = words[: words.index("-m")]
-    warned = "from dagster_shared.utils.warnings import supersession_warning as warn; warn('Function `dev_command`')"
+    imported = "from dagster_shared.utils.warnings import supersession_warning"
+    warned = f"{imported}; supersession_warning('Function `dev_command`')"
     told = subprocess.run([*before, "-c", warned], capture_output=True, text=True, check=True)
     assert told.stderr == ""

@@ -436,7 +436,9 @@ def test_checks_say_what_was_promised_and_what_was_found(series, instance):
         "At least 3 values in each group with anybody new: fewest found 3."
         in found["m_uniqueness"].description
     )
-    assert "by quasi-identifiers: at least 3 promised, fewest found 3;" in found["attack"].description
+    assert (
+        "Candidates by quasi-identifiers: at least 3 promised, fewest found 3;" in found["attack"].description
+    )
     assert found["snapshot"].description.startswith("300 people in 6 columns: 0 nulls")
     assert "(at least 0.5 is expected)" in found["expected"].description
     assert found["manifest_chain"].description.endswith("follows 2 earlier ones.")
