@@ -16,8 +16,9 @@ def refuse_taken(port: int) -> None:
         except OSError as error:
             reason = error.strerror.lower()
             raise PortTaken(
-                f"--port: Dagster can't listen on 127.0.0.1:{port}: {reason}. If republish ui is running already,"
-                f" open http://127.0.0.1:{port}; else choose another port: republish ui --port {_another(port)}"
+                f"--port: Dagster can't listen on 127.0.0.1:{port}: {reason}. If republish ui is running"
+                f" already, open http://127.0.0.1:{port}; else choose another port: republish ui --port"
+                f" {_another(port)}"
             ) from None
 
 
