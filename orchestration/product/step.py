@@ -124,7 +124,7 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
                 tags={**version_tags(spec, made_here), **tag},
             )
         for check in step.checks:
-            yield _result(_verdict_on(check.name, done), on)
+            yield _result(_verdict_on(check.name, done), on, blocks=_is_judged(check.name, done))
 
     return make
 
@@ -195,11 +195,17 @@ def _verdict_on(name: str, done: Done) -> Verdict:
     return found[0] if found else no_verdict(name, "Not checked when the release was published.")
 
 
-def _result(verdict: Verdict, on: Mapping[str, dg.AssetKey]) -> dg.AssetCheckResult:
+def _is_judged(name: str, done: Done) -> bool:
+    """Whether a promise was looked at; what was published before there was its check is shown, not refused."""
+    return any(verdict.promise == name for verdict in done.verdicts)
+
+
+def _result(verdict: Verdict, on: Mapping[str, dg.AssetKey], *, blocks: bool = True) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         passed=verdict.passed,
         asset_key=on[verdict.promise],
         check_name=verdict.promise,
         metadata=metadata_of(verdict),
         description=words_of(verdict),
+        severity=dg.AssetCheckSeverity.ERROR if blocks else dg.AssetCheckSeverity.WARN,
     )

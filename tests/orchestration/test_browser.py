@@ -105,7 +105,7 @@ def _wait_for(host, port, server):
 
 
 def test_the_lineage_has_every_asset_of_the_product(page):
-    shown = page("asset-groups")
+    shown = page("locations/republish/asset-groups/hospital/lineage")
     assets = ["snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication"]
     assert [asset for asset in assets if asset not in shown] == []
 

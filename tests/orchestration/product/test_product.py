@@ -11,6 +11,7 @@ import pytest
 from dagster._core.definitions.partitions.context import partition_loading_context
 
 from anonymize import principles
+from anonymize.checks import Check
 from anonymize.errors import AuditFailed
 from orchestration.product.names import job_name
 from tests.hospital import IDENTIFIER, RELEASES, definitions, everything, make, published
@@ -462,3 +463,13 @@ def test_a_check_that_fails_lists_what_is_broken(series, instance, monkeypatch):
     assert len(broken) > 1
     assert all(line.startswith("- ") and "Not so in" in line for line in broken)
     assert found["m_uniqueness"].metadata["broken promises"].value.splitlines() == broken
+
+
+def test_a_check_that_came_after_a_release_was_published_does_not_refuse_it(series, instance, monkeypatch):
+    principle = principles.PRINCIPLES["m_invariance"]
+    more = replace(principle, checks=(*principle.checks, Check("balance", "Values are equally frequent.")))
+    monkeypatch.setitem(principles.PRINCIPLES, "m_invariance", more)
+    result = run(series, instance, SECOND)
+    late = checks(result)["balance"]
+    assert (late.passed, late.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert late.description == "- Not checked when the release was published."
