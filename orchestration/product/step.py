@@ -196,7 +196,7 @@ def _verdict_on(name: str, done: Done) -> Verdict:
 
 
 def _is_judged(name: str, done: Done) -> bool:
-    """Whether a promise was looked at; what was published before there was its check is shown, not refused."""
+    """Whether a promise was looked at; a release published before its check was there is not refused."""
     return any(verdict.promise == name for verdict in done.verdicts)
 
 
