@@ -103,7 +103,7 @@ def test_what_nobody_expected_is_one_line(republish, hospital, home):
     assert (code, out) == (1, [])
     assert err == ["republish: unexpected ValueError; run again with --debug to see where"]
     for file in (home / "dagster").rglob("*"):
-        assert not file.is_file() or not IDENTIFIER.search(file.read_bytes()), file
+        assert not file.is_file() or b"P00000001" not in file.read_bytes(), file
 
 
 @pytest.mark.usefixtures("broken_algorithm")
@@ -281,7 +281,7 @@ def test_everything_in_a_home_is_its_owners_alone(one_run):
 def test_no_identifier_or_pseudonym_is_anywhere_but_in_the_private_folder(one_run):
     folder, told = one_run
     assert not IDENTIFIER.search((told.stdout + told.stderr).encode())
-    home = folder / "home"
+    home, hospital = folder / "home", Hospital(folder / "hospital")
     people = pl.read_parquet([*(home / "private").rglob("snapshot.parquet")])
     secrets = [(home / "secret.key").read_bytes().strip(), *people["pseudonym"]]
     secrets += [secret.hex().encode() for secret in secrets[1:]]
@@ -291,7 +291,7 @@ def test_no_identifier_or_pseudonym_is_anywhere_but_in_the_private_folder(one_ru
     assert {path.relative_to(home).parts[0] for path in kept} >= {"dagster", "published", "history.duckdb"}
     for path in kept:
         content = path.read_bytes()
-        assert not IDENTIFIER.search(content), path
+        assert not hospital.identifiers_in(content), path
         if path.suffix == ".parquet":
             assert not IDENTIFIER.search(str(pl.read_parquet(path).rows()).encode()), path
         assert path.name == "secret.key" or not any(secret in content for secret in secrets), path
