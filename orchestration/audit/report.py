@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,10 @@ from orchestration.audit.findings import (
     intersection_table,
     largest_breach,
 )
+from orchestration.audit.signature import SIGNATURE, SIGNED
+from orchestration.storage.manifest import MANIFEST
+
+PURPOSE = "To find out whether the published releases keep what the contract promises."
 
 BACKGROUND = [
     "every published table, of every series given",
@@ -36,10 +41,26 @@ BACKGROUND_OF_VIEWS = [
 ]
 
 
-def describe(findings: Findings, material: Material, contract: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class About:
+    """What a report says of the audit itself."""
+
+    date: str
+    """The day of the audit, UTC, YYYY-MM-DD."""
+    auditor: str | None = None
+    """Who audits."""
+    purpose: str | None = None
+    """What for."""
+
+
+def describe(findings: Findings, material: Material, contract: Path, about: About) -> dict[str, Any]:
     """Everything the report says, as plain JSON values."""
     return {
+        "date": about.date,
+        "auditor": about.auditor,
+        "purpose": about.purpose or PURPOSE,
         "holds": findings.holds,
+        "verdict": verdict(findings),
         "contract": {
             "file": str(contract),
             "product": findings.contract.product,
@@ -103,9 +124,49 @@ def _series(series: AttackedSeries) -> dict[str, Any]:
     }
 
 
-def write_report(described: dict[str, Any], findings: Findings, folder: Path) -> tuple[Path, Path]:
-    """Write `audit.html` and `audit.json` into a folder; returns their paths."""
+def verdict(findings: Findings) -> str:
+    """What became of the promises, in one sentence."""
+    rows = findings.promises()
+    broken, undecided = int((~rows["holds"]).sum()), int((rows["undecided"] > 0).sum())
+    if broken:
+        return f"{broken} of {len(rows)} promises {'is' if broken == 1 else 'are'} broken."
+    if undecided:
+        return f"No promise is broken; {undecided} could not be decided."
+    return "Every promise holds."
+
+
+def audited_releases(material: Material) -> list[dict[str, Any]]:
+    """What is signed of each release: the SHA-256 of its manifest as it was read, or of its files."""
+    read = material.reading.files
+    releases = []
+    for series in material.series:
+        for release in series.releases:
+            manifest = release.manifest or {}
+            named = f"{manifest.get('product')}/{manifest.get('series')}"
+            files = [file for file in release.files if release.manifest is None or file.name == MANIFEST]
+            releases.append(
+                {
+                    "series": release.path.parent.name if release.manifest is None else named,
+                    "release": release.name,
+                    "files": {file.name: read[str(file)][0] for file in files},
+                }
+            )
+    return releases
+
+
+def signed_part(described: dict[str, Any]) -> dict[str, Any]:
+    """What a signature shows of a report in plain sight."""
+    return {part: described[part] for part in ("software", "date", "auditor", "verdict")}
+
+
+def write_report(described: dict[str, Any], findings: Findings, folder: Path) -> list[Path]:
+    """Write the report into a folder; returns the paths of its files.
+
+    An earlier signature in the folder is removed: it was of another report.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    for name in (SIGNED, SIGNATURE):
+        (folder / name).unlink(missing_ok=True)
     plots = {
         one.name: {
             "candidates": charts.candidates_over_time(one, findings.contract) if one.in_groups else "",
@@ -126,7 +187,7 @@ def write_report(described: dict[str, Any], findings: Findings, folder: Path) ->
     html, data = folder / "audit.html", folder / "audit.json"
     html.write_text(page)
     data.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n")
-    return html, data
+    return [html, data]
 
 
 def _figure(value: Any) -> str:

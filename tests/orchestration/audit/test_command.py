@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from anonymize.attack import finding as fi
 from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
-from orchestration.audit.command import audit, audit_command
+from orchestration.audit.command import audit
+from orchestration.audit.command_line import audit_command
 from orchestration.storage.manifest import Described, manifest
 from tests.anonymize.attack.attack_series import contract, publish, snapshots
 
