@@ -66,6 +66,9 @@ MEANINGS = {
     JOIN: "Joined with every earlier release, no value on X is linked to Y more closely than was promised.",
 }
 
+AT_MOST = {SHARE, RISK, BREACH}
+"""Promises that a figure stays below what is promised; of all others it stays above. A join is either."""
+
 SCHEMA = {
     "promise": pl.String,
     "people": pl.Int64,

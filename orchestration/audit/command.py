@@ -12,10 +12,11 @@ from rich.table import Table
 
 from anonymize.errors import PublishedFolderError, SignatureError
 from orchestration.audit.command_line import SECONDS
+from orchestration.audit.conclusion import verdict
 from orchestration.audit.findings import Findings, Material, attack, steps
 from orchestration.audit.foreign import load_mapping
 from orchestration.audit.reading import Reading, find_series, read_contract
-from orchestration.audit.report import About, audited_releases, describe, signed_part, verdict, write_report
+from orchestration.audit.report import About, audited_releases, describe, signed_part, write_report
 from orchestration.audit.signature import load_private_key, sign_report
 from orchestration.snapshots.previous import read_previous
 

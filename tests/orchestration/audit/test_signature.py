@@ -168,7 +168,7 @@ def test_a_key_may_have_a_passphrase(tmp_path, monkeypatch):
         (lambda file: None, "can't be read: No such file"),
         (lambda file: file.write_text("no key"), "is no private key in PEM"),
         (lambda file: write_public(file, Ed25519PrivateKey.generate()), "is a public key"),
-        (lambda file: write_private(file, rsa.generate_private_key(65537, 1024)), "is no Ed25519 key"),
+        (lambda file: write_private(file, rsa.generate_private_key(65537, 2048)), "is no Ed25519 key"),
     ],
 )
 def test_what_is_no_private_key_is_refused_before_anything_is_attacked(folder, write, said):
@@ -184,7 +184,7 @@ def test_what_is_no_private_key_is_refused_before_anything_is_attacked(folder, w
         (lambda file: None, "can't be read: No such file"),
         (lambda file: file.write_text("no key"), "is no public key in PEM"),
         (lambda file: write_private(file, Ed25519PrivateKey.generate()), "keep it to yourself"),
-        (lambda file: write_public(file, rsa.generate_private_key(65537, 1024)), "is no Ed25519 key"),
+        (lambda file: write_public(file, rsa.generate_private_key(65537, 2048)), "is no Ed25519 key"),
     ],
 )
 def test_what_is_no_public_key_is_refused(tmp_path, write, said):
