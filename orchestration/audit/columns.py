@@ -58,13 +58,13 @@ def _domain(attribute: Any) -> str:
         labels = attribute.labels
         return ", ".join(labels) if len(labels) <= MOST_LABELS else f"{len(labels)} labels"
     low, high = attribute.domain
-    kind = "" if isinstance(attribute, DateAttribute) else ", whole numbers" if attribute.discrete else ""
-    return f"{low} to {high}{kind}"
+    is_whole = attribute.discrete and not isinstance(attribute, DateAttribute)
+    return f"{low} to {high}{', whole numbers' if is_whole else ''}"
 
 
 def _hierarchy(attribute: Any) -> str:
     if isinstance(attribute, CategoryAttribute) and attribute.hierarchy:
-        return f"{len(attribute.hierarchy[0])} levels above {len(attribute.hierarchy)} labels"
+        return f"{len(attribute.hierarchy[0]) - 1} levels above {len(attribute.hierarchy)} labels"
     return "declared order" if isinstance(attribute, CategoryAttribute) else "order of values"
 
 

@@ -81,5 +81,5 @@ def _what_remains(described: Mapping[str, Any]) -> str:
         if learned
         else ""
     )
-    matters = "1 matter was not covered, and is" if gaps == 1 else f"{gaps} matters were not covered, and are"
-    return f"{matters} listed with the reason.{guessed}"
+    matters = "1 matter" if gaps == 1 else f"{gaps} matters"
+    return f"Not covered, and listed with the reason: {matters}.{guessed}"

@@ -234,6 +234,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["figure"] = _figure
     environment.filters["percent"] = _percent
+    environment.filters["points"] = lambda share: f"{100 * share:.1f}"
     environment.filters["filled"] = _filled
     return environment
 
@@ -243,7 +244,7 @@ def _figure(value: Any) -> str:
     if value is None:
         return "\u2013"
     if isinstance(value, float) and not value.is_integer():
-        return f"{value:,.4g}"
+        return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
     return f"{int(value):,}" if isinstance(value, int | float) else str(value)
 
 
