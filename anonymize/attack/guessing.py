@@ -43,7 +43,8 @@ class Guesses:
     learned: float
     """Guessed right after learning from the groups."""
     at_random: float
-    """Guessed right on average without learning, at random from the tuples of the group."""
+    """Guessed right on average without learning, at random from the tuples of the group; where the group
+    isn't known, from all tuples with a value of the groups that cover the person."""
     most_frequent: float
     """Guessed right by naming the most frequent value of all, without any group."""
     from_truth: float

@@ -10,7 +10,7 @@ import polars as pl
 
 from anonymize.codes import code_domain, encode
 from anonymize.columns import VALUE
-from anonymize.contract import Schema
+from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats import Format
 from anonymize.formats.published import Published
 from anonymize.utility.discernibility import discernibility
@@ -165,7 +165,7 @@ def _widths(boxes: pl.DataFrame, schema: Schema) -> dict[str, float]:
     return {column: float(means[column][0] or 0.0) for column in means.columns}
 
 
-def _domain_width(attribute: object) -> float:
+def _domain_width(attribute: QuasiIdentifier) -> float:
     lowest, highest = code_domain(attribute)
     return (highest - lowest + int(attribute.discrete)) or 1
 

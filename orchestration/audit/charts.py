@@ -104,7 +104,7 @@ def guesses_over_time(series: AttackedSeries) -> str:
     curves = (
         ("learned", "learning from the groups", BLUE, "o"),
         ("from_truth", "learning from the true table, without groups", "#63a4dd", "v"),
-        ("at_random", "at random in the group", GREY, "s"),
+        ("at_random", "at random among possible tuples", GREY, "s"),
         ("most_frequent", "the most frequent value", "#a0aec0", "^"),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from anonymize.attack.finding import OF_FILES
 from orchestration.audit.conclusion import conclusion
 
 SMALL = 10
@@ -36,10 +37,7 @@ def handed_out(described: Mapping[str, Any]) -> dict[str, Any]:
         "background_knowledge": described["background_knowledge"],
         "promises": [
             {part: row[part] for part in PROMISE}
-            | {
-                "series": names.get(row["series"], row["series"]),
-                **{part: without_small(row[part]) for part in ("people", "broken", "undecided")},
-            }
+            | {"series": names.get(row["series"], row["series"]), **_counts(row)}
             for row in described["promises"]
         ],
         "series": [_series(one, names) for one in described["series"]],
@@ -54,6 +52,14 @@ def handed_out(described: Mapping[str, Any]) -> dict[str, Any]:
         "read": described["published"],
     }
     return told | {"conclusion": conclusion(told)}
+
+
+def _counts(row: Mapping[str, Any]) -> dict[str, int | str]:
+    """The counts of a promise: whole where they are of files, rows or groups."""
+    counts = {part: row[part] for part in ("people", "broken", "undecided")}
+    if row["promise"] in OF_FILES:
+        return counts
+    return {part: without_small(count) for part, count in counts.items()}
 
 
 def without_small(count: int | None) -> int | str | None:
