@@ -272,6 +272,9 @@ def main() -> None:
         raise SystemExit(1) from None
     except OSError as error:
         _fail(error, ": ".join(str(part) for part in (error.filename, error.strerror) if part), 1)
+    except ModuleNotFoundError as error:
+        whole = "install republish with all it depends on: the small install is for audit and verify alone"
+        _fail(error, f"{error.name} is not installed: {whole}", 1)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     except Exception as error:  # noqa: BLE001 - the last resort: one line, exit code 1

@@ -83,6 +83,14 @@ def test_an_audit_is_made_signed_and_verified_with_the_small_install(series):
     assert "3 releases as audited on" in told.stdout
 
 
+def test_what_the_small_install_cannot_do_is_said_in_one_line(series):
+    words = ["validate", f"{series}/contract.yaml"]
+    told = python(ONLY_THE_LOCKED + f"import orchestration.cli as cli\nsys.argv[1:] = {words!r}\ncli.main()")
+    assert told.returncode == 1
+    (line,) = told.stderr.splitlines()
+    assert line.startswith("republish: dagster is not installed: install republish with all it depends on")
+
+
 def test_a_help_text_is_there_without_anything_that_takes_long_to_import():
     slow = ("polars", "numba", "scipy", "matplotlib", "duckdb", "dagster")
     told = python(
