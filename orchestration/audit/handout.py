@@ -17,7 +17,7 @@ SERIES = (
     *("equivalence_is_promised", "promised_share"),
 )
 ABOUT = ("product", "date", "auditor", "purpose", "software", "holds", "verdict", "columns")
-SHARES = ("learned", "at_random", "most_frequent", "from_truth", "error")
+SHARES = ("learned", "at_random", "most_frequent", "from_truth", "error", "group_known")
 
 
 def handed_out(described: Mapping[str, Any]) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def _series(series: AttackedSeries, promise: Promise) -> dict[str, Any]:
         "breach_is_promised": promise.breach_probability is not None,
         "smallest_equivalence": min(sizes, default=None),
         "equivalence_is_promised": promise.equivalence is not None,
-        "promised_share": promise.largest_share or promise.breach_probability,
+        "promised_share": promise.largest_share,
         "presence": None if series.presence is None else asdict(series.presence),
         "exact_risks": None if series.assignments is None else series.assignments.figures,
         # Signatures are numbered, not named: which values are rare is not the report's to say.
@@ -155,7 +155,9 @@ def _release(release: AttackedRelease) -> dict[str, Any]:
         "figures": release.attack.figures,
         "findings": release.attack.findings.to_dicts(),
         "useful": None if release.useful is None else asdict(release.useful),
-        "guesses": None if guesses is None else asdict(guesses) | {"error": guesses.error},
+        "guesses": None
+        if guesses is None
+        else asdict(guesses) | {"error": guesses.error, "group_known": guesses.hosted / guesses.people},
     }
 
 

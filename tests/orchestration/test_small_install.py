@@ -103,5 +103,9 @@ def test_a_help_text_is_there_without_anything_that_takes_long_to_import():
 def test_the_small_install_asks_for_nothing_that_the_whole_one_does_not():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert set(declared["dependency-groups"]["audit"]) < set(declared["project"]["dependencies"])
+    page = " ".join((ROOT / "docs/audit.md").read_text().split())
+    whole = re.findall(r"^\S+==", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE)
+    assert f"These are {len(locked())} packages; a whole install" in page
+    assert f"for development has {len(whole)}." in page
     pinned = set(re.findall(r"^(\S+==\S+)", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE))
     assert set(re.findall(r"^(\S+==\S+)", LOCK.read_text(), flags=re.MULTILINE)) < pinned

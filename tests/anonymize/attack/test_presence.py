@@ -45,5 +45,14 @@ def test_people_are_called_present_where_tuples_are_dense():
     assert found.advantage > 0.7
 
 
+def test_exact_quasi_identifiers_say_who_is_there():
+    ids = pl.int_range(400, eager=True)
+    points = pl.DataFrame({"group_id": ids // 4, "qi_0_low": ids * 2, "qi_0_high": ids * 2})
+    values = pl.DataFrame({"group_id": ids // 4, "value": ["a"] * 400, "tuples": [1] * 400})
+    exact = Published(points, values, box(0, 0, 1).counterfeits)
+    found = guess_presence(pl.DataFrame({"qi_0": ids * 2}), pl.DataFrame({"qi_0": ids * 2 + 1}), exact)
+    assert (found.excluded, found.advantage) == (1, 1)
+
+
 def test_few_people_are_no_figure():
     assert guess_presence(ages(20, 40), ages(20, 40, FEWEST - 1), box(20, 40, 400)) is None

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 from pypdf import PdfReader
 
 from anonymize.attack.finding import COVERAGE, OF_FILES
@@ -76,6 +77,24 @@ def test_what_is_not_promised_stands_apart_and_beside_no_line_of_what_is(page, d
         assert not_promised not in section(page, "What was promised, and what was found")
     assert "promised: at" not in figures
     assert "promised: at least" in section(page, "What was promised, and what was found")
+
+
+def test_a_breach_probability_that_is_promised_is_no_mere_figure(audited, tmp_path):
+    folder = shutil.copytree(audited, tmp_path / "copy")
+    declared = yaml.safe_load((folder / "contract.yaml").read_text())
+    declared["principle"] = {"name": "global_guarantee", "l": 2, "strategy": "geometric", "a": 0.5}
+    (folder / "contract.yaml").write_text(yaml.safe_dump(declared))
+    code, broken = run(folder)
+    assert (code, broken) == (3, {"breach probability"})
+    page = (folder / "report/audit.html").read_text()
+    promised = section(page, "What was promised, and what was found")
+    figures = section(page, "Figures that are not promised")
+    assert "ever had it" in promised
+    assert "promised: at most 0.5" in promised
+    assert "ever had it" not in figures
+    assert "candidate values" in figures
+    assert "promised: at" not in figures
+    assert "the largest share that is promised" not in figures
 
 
 def test_an_attack_that_learns_is_a_figure_beside_what_is_guessed_without(page, described):

@@ -1,8 +1,12 @@
 """A signed audit: who may rely on it, and what it does not survive."""
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -10,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from anonymize.errors import SignatureError
+from orchestration import cli
 from orchestration.audit.signature import (
     PASSPHRASE_VARIABLE,
     SIGNATURE,
@@ -145,6 +150,28 @@ def test_an_audit_without_a_key_takes_an_old_signature_away(folder):
 def test_there_is_nothing_to_sign_without_a_report(folder):
     with pytest.raises(SignatureError, match="Add --out FOLDER"):
         run(folder, sign=folder / "key.pem", out=None)
+
+
+def test_the_page_s_commands_run_as_printed(folder, monkeypatch, capsys):
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl here")
+    page = (Path(__file__).parents[3] / "docs/audit.md").read_text()
+    _, _, after = page.partition("## A signed audit")
+    commands = re.findall(r"^\$ (.+)$", after.partition("\n## ")[0], flags=re.MULTILINE)
+    monkeypatch.chdir(folder)
+    for line in commands:
+        words = shlex.split(line)
+        if words[0] == "openssl":
+            subprocess.run(words, check=True, capture_output=True)
+            continue
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert not ended.value.code, line
+    assert [line.split()[:2] for line in commands][2:4] == [["republish", "audit"], ["republish", "verify"]]
+    told = capsys.readouterr().out
+    assert "3 releases as audited on" in told
+    assert "The audit's verdict: No promise is broken; 1 could not be decided." in told
 
 
 # ---- keys
