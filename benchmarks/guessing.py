@@ -49,7 +49,11 @@ def measure(declared: dict[str, Any], snapshots: Iterable[tuple[str, pl.DataFram
     linked = guess_values(known, published, contract, linkage.select("person", "group_id"))
     took = time.perf_counter() - begun
     alone = guess_values(known, published, contract)
-    outside = pl.concat(ever).unique("person", keep="last").join(known, on="person", how="anti")
+    outside = (
+        pl.concat(ever)
+        .unique("person", keep="last", maintain_order=True)
+        .join(known, on="person", how="anti")
+    )
     presence = guess_presence(known, outside, published)
     shares = (linked.learned, linked.at_random, alone.learned, linked.most_frequent, linked.from_truth)
     told = f"{100 * presence.advantage:.1f} ± {100 * presence.error:.1f}"

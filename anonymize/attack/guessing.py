@@ -21,13 +21,17 @@ from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats.published import Published
 
-BINS = 32
-"""Cells into which a quasi-identifier's codes are put; a domain of at most so many values has a cell for
-each."""
+BINS = (4, 32)
+"""The fewest and the most cells into which a quasi-identifier's codes are put; a small domain has a cell for
+each value."""
+PEOPLE_IN_A_CELL = 10
+"""For each value, on average: with fewer, what is learned is chance."""
 ROUNDS = 10
 """How often guesses and what is learned from them improve each other."""
 BALANCING = 5
 """How often the guesses of a group are scaled to its tuples, in each round."""
+MOST = 20_000
+"""People who are guessed; of more, about so many are drawn, by whole groups where these are known."""
 SMOOTHING = 1.0
 """Added to the count of each cell and value (Laplace)."""
 
@@ -91,6 +95,7 @@ def guess_values(
     from groups. That guesses and what is learned improve each other (expectation maximization), and are
     scaled to the groups' tuples (Sinkhorn), is ours.
     """
+    known = _drawn(known, linkage)
     values = value_domain(published.values[VALUE])
     covered = cover(known, published, values)
     groups = published.sizes.select("group_id").sort("group_id").with_row_index("group")
@@ -112,7 +117,8 @@ def guess_values(
         values.to_frame(VALUE).with_row_index("at"), on=VALUE, how="left", maintain_order="left"
     )
     actual = truth["at"].cast(pl.Int64).fill_null(-1).to_numpy()
-    cells = [_Cells.of(known[column], attribute, column) for column, attribute in schema.attributes()]
+    most = int(np.clip(len(known) // (PEOPLE_IN_A_CELL * len(values)), *BINS))
+    cells = [_Cells.of(known[column], attribute, column, most) for column, attribute in schema.attributes()]
     counts = [one.of_intervals(published, groups, held) for one in cells]
     codes = [one.place(known[one.column].to_numpy()) for one in cells]
     weight = _learn(pairs, codes, counts, held)
@@ -127,6 +133,19 @@ def guess_values(
         most_frequent=float(np.bincount(actual[guessed] + 1).max() / len(guessed)),
         from_truth=_from_truth([at[guessed] for at in codes], actual[guessed], counts, len(values)),
     )
+
+
+def _drawn(known: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
+    """About `MOST` of the people; the same ones for the same release."""
+    if len(known) <= MOST:
+        return known
+    rng = np.random.default_rng(0)
+    if linkage is None:
+        return known[np.sort(rng.permutation(len(known))[:MOST]).tolist()]
+    groups = linkage["group_id"].unique().sort()
+    some = groups.gather(rng.permutation(len(groups))[: max(1, len(groups) * MOST // len(known))])
+    here = linkage.filter(pl.col("group_id").is_in(some.implode())).select("person")
+    return known.join(here, on="person", how="semi", maintain_order="left")
 
 
 @dataclass(frozen=True)
@@ -189,12 +208,12 @@ class _Cells:
     """float64[B + 1]: where cells begin, and where the last one ends."""
 
     @classmethod
-    def of(cls, codes: pl.Series, attribute: QuasiIdentifier, column: str) -> _Cells:
+    def of(cls, codes: pl.Series, attribute: QuasiIdentifier, column: str, most: int) -> _Cells:
         """A cell for each value of a small domain, else cells with about as many people each."""
         lowest, highest = code_domain(attribute)
-        if attribute.discrete and highest - lowest < BINS:
+        if attribute.discrete and highest - lowest < most:
             return cls(column, np.arange(lowest, highest + 2, dtype=float))
-        inner = np.unique(np.quantile(codes.to_numpy(), np.linspace(0, 1, BINS + 1)[1:-1]))
+        inner = np.unique(np.quantile(codes.to_numpy(), np.linspace(0, 1, most + 1)[1:-1]))
         inner = inner[(inner > lowest) & (inner <= highest)]
         return cls(column, np.concatenate([[lowest], inner, [highest + 1]]).astype(float))
 

@@ -30,7 +30,7 @@ class Presence:
     advantage: float
     """The share of the people inside who are called present, less that of the people outside."""
     error: float
-    """Standard error of the advantage."""
+    """Standard error of the advantage, for the limits that were learned."""
 
 
 def guess_presence(inside: pl.DataFrame, outside: pl.DataFrame, published: Published) -> Presence | None:
@@ -38,7 +38,7 @@ def guess_presence(inside: pl.DataFrame, outside: pl.DataFrame, published: Publi
 
     The score of a person is the number of tuples expected at exactly the person's quasi-identifiers, if each
     group's tuples are spread evenly over its box. Above which score a person is called present is learned
-    from one half of the people, and counted on the other half. The advantage is 0 for a coin, and 1 if
+    from each half of the people, and counted on the other half. The advantage is 0 for a coin, and 1 if
     everybody is told apart.
 
     Parameters
@@ -62,12 +62,8 @@ def guess_presence(inside: pl.DataFrame, outside: pl.DataFrame, published: Publi
         return None
     rng = np.random.default_rng(0)
     scores = [_scores(_drawn(people, rng), published) for people in (inside, outside)]
-    learned, counted = ([score[half::2] for score in scores] for half in (0, 1))
-    levels = np.unique(np.concatenate(learned))
-    gains = [_called(learned[0], level) - _called(learned[1], level) for level in levels]
-    level = levels[int(np.argmax(gains))]
-    called = [_called(score, level) for score in counted]
-    spread = sum(share * (1 - share) / len(score) for share, score in zip(called, counted, strict=True))
+    called = np.mean([_halved(scores, half) for half in (0, 1)], axis=0)
+    spread = sum(share * (1 - share) / len(score) for share, score in zip(called, scores, strict=True))
     return Presence(
         inside=len(scores[0]),
         outside=len(scores[1]),
@@ -75,6 +71,15 @@ def guess_presence(inside: pl.DataFrame, outside: pl.DataFrame, published: Publi
         advantage=float(called[0] - called[1]),
         error=float(np.sqrt(spread)),
     )
+
+
+def _halved(scores: list[np.ndarray], half: int) -> list[float]:
+    """The shares of people inside and outside who are called present, in the half not learned from."""
+    learned, counted = ([score[part::2] for score in scores] for part in (half, 1 - half))
+    levels = np.unique(np.concatenate(learned))
+    gains = [_called(learned[0], level) - _called(learned[1], level) for level in levels]
+    level = levels[int(np.argmax(gains))]
+    return [_called(score, level) for score in counted]
 
 
 def _called(scores: np.ndarray, level: float) -> float:

@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from anonymize.attack import guessing
 from anonymize.attack.guessing import guess_values
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import knowledge_table
@@ -68,6 +69,20 @@ def test_the_true_values_are_used_for_counting_alone():
     swapped = pl.col("value").replace({first: second, second: first})
     other = guess_values(known.with_columns(swapped), published, declared, linkage)
     assert other.learned < guess_values(known, published, declared, linkage).learned
+
+
+def test_of_many_people_some_are_guessed_by_whole_groups(monkeypatch):
+    known, published, declared, linkage = released(0.8)
+    monkeypatch.setattr(guessing, "MOST", 500)
+    linked, alone = (
+        guess_values(known, published, declared, linkage),
+        guess_values(known, published, declared),
+    )
+    assert linked.people == pytest.approx(500, abs=10)
+    assert linked.people % 4 == 0
+    assert linked.at_random == pytest.approx(0.25, abs=0.01)
+    assert linked.learned > 0.4
+    assert alone.people == 500
 
 
 def test_nobody_is_guessed_whom_no_group_covers():
