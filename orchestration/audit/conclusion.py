@@ -45,7 +45,7 @@ def _what_was_done(described: Mapping[str, Any]) -> str:
     releases = [release["release"] for series in described["series"] for release in series["releases"]]
     span = min(releases) if len(set(releases)) == 1 else f"{min(releases)} to {max(releases)}"
     count = "one release" if len(releases) == 1 else f"{len(releases)} releases"
-    who = described["auditor"] or "The auditor"
+    who = described["auditor"] or "the auditor"
     return (
         f"On {described['date']}, {who} attacked {count} ({span}) with all that the section on"
         " the adversary lists, and compared what came out with the true tables."
@@ -57,7 +57,7 @@ def _what_was_found(described: Mapping[str, Any]) -> list[str]:
     if broken:
         names = ", ".join(dict.fromkeys(row["promise"] for row in broken))
         where = sorted({release for row in broken for release in row["broken_in"]})
-        shown = f" The releases concerned are {', '.join(where)}." if where else ""
+        shown = f" Releases concerned: {', '.join(where)}." if where else ""
         return [f"Broken: {names}.{shown} The releases do not keep what the contract promises."]
     rows = {row["promise"]: row for row in described["promises"] if row["bound"] and row["found"] is not None}
     leading = next((rows[name] for name in LEADING if name in rows), None)

@@ -220,8 +220,8 @@ def write_report(described: dict[str, Any], findings: Findings, folder: Path) ->
     written = []
     for name, told in (("audit", described), ("handout", handed_out(described))):
         html, data = folder / f"{name}.html", folder / f"{name}.json"
-        html.write_text(template.render(**told, plots=plots, is_internal=name == "audit"))
-        data.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        html.write_text(template.render(**told, plots=plots, is_internal=name == "audit"), encoding="utf-8")
+        data.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         written += [html, data]
     return written
 

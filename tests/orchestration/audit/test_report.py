@@ -123,7 +123,10 @@ def test_a_broken_promise_is_in_the_conclusion_and_nothing_is_praised(audited, t
     code, broken = run(folder)
     assert (code, broken) == (3, {"manifest claims"})
     told = json.loads((folder / "report/audit.json").read_text())
-    assert "1 of 20 promises is broken. Broken: manifest claims. The releases concerned" in told["conclusion"]
+    assert (
+        "1 of 20 promises is broken. Broken: manifest claims. Releases concerned: 2024-03-01."
+        in told["conclusion"]
+    )
     page = (folder / "report/audit.html").read_text()
     assert "good" not in page.partition("<body>")[2]
     assert 'class="verdict bad"' in page
