@@ -82,3 +82,9 @@ class AlreadyPublished(RepublishError):
     """A published release is a fact: it can't be made again from other inputs or parameters."""
 
     exit_code = 3
+
+
+class SignatureError(RepublishError):
+    """A signed report, or what it is about, is not what was signed; or a key can't be used."""
+
+    exit_code = 2

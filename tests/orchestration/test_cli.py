@@ -408,6 +408,21 @@ def test_verify_names_what_was_tampered_with(republish, home, change, said):
     assert said in err[0]
 
 
+@pytest.mark.parametrize("given", [["--report", "report"], ["--public-key", "key.pub"]])
+def test_verify_takes_a_report_and_a_key_together(republish, home, given):
+    code, out, err = republish("verify", home / "published/hospital/v1", *given)
+    assert (code, out) == (2, [])
+    assert err == ["republish: --report and --public-key belong together: give both, or neither"]
+
+
+def test_verify_says_which_report_is_not_there(republish, home, tmp_path):
+    (tmp_path / "key.pub").write_text("")
+    given = ["--report", tmp_path, "--public-key", tmp_path / "key.pub"]
+    code, _, err = republish("verify", home / "published/hospital/v1", *given)
+    assert (code, len(err)) == (2, 1)
+    assert "key.pub: is no public key in PEM; take it from the private key with: openssl pkey" in err[0]
+
+
 # ---- words
 
 
@@ -415,11 +430,11 @@ def test_without_arguments_it_says_what_it_is(republish):
     _, out, err = republish()
     text = "\n".join(out + err)
     assert "Publish a table of people again and again" in text
-    for command in ("release", "validate", "demo", "ui", "verify"):
+    for command in ("release", "validate", "demo", "ui", "verify", "audit"):
         assert re.search(rf"^  {command}  +\w.*[^.]\.$", text, re.MULTILINE), command
 
 
-@pytest.mark.parametrize("command", ["release", "validate", "demo", "ui", "verify"])
+@pytest.mark.parametrize("command", ["release", "validate", "demo", "ui", "verify", "audit"])
 def test_every_command_explains_itself(republish, command):
     code, out, _ = republish(command, "--help")
     assert code == 0
