@@ -36,6 +36,8 @@ from orchestration.audit.reading import (
     read_release,
     read_truth,
 )
+from orchestration.audit.texts import compare_texts
+from orchestration.contracts.contract_file import ContractFile
 from orchestration.storage.manifest import MANIFEST
 
 
@@ -43,7 +45,7 @@ from orchestration.storage.manifest import MANIFEST
 class Material:
     """Where everything is that an audit reads."""
 
-    contract: Product
+    file: ContractFile
     series: list[PublishedSeries]
     truth: Path
     private: Path | None
@@ -51,6 +53,11 @@ class Material:
     reading: Reading
     previous: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """The releases of others that the contract names: `previous_0`, …."""
+
+    @property
+    def contract(self) -> Product:
+        """What the columns are and what is promised."""
+        return self.file.contract
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,8 @@ class AttackedRelease:
     attack: ReleaseAttack
     seen: Seen | None = None
     """For the attack on all releases together; None where there are too many people."""
+    words_not_compared: str | None = None
+    """Why the words of its texts were not compared with the contract; None if they were."""
 
 
 @dataclass(frozen=True)
@@ -205,9 +214,9 @@ def _attack_release(
         claims_finding(release, release_format, contract, tables, len(people)),
     ]
     rows = [row for row in stated if row is not None]
-    found = replace(
-        found, findings=pl.concat([*rows, found.findings, metadata_finding(release, release_format)])
-    )
+    texts = compare_texts(release, release_format, material.file, tables)
+    rows += [found.findings, metadata_finding(release, release_format, texts.differ)]
+    found = replace(found, findings=pl.concat(rows))
     main, *_ = release_format.tables(contract)
     seen = None
     is_small = release_format.attack == "groups" and len(people) <= MOST_PEOPLE
@@ -215,7 +224,7 @@ def _attack_release(
         grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
         published = release_format.read(release_format.internal(grouped, contract), contract)
         seen = see(knowledge_table(people, contract), published, linkage)
-    return AttackedRelease(release.name, len(tables[main]), found, seen)
+    return AttackedRelease(release.name, len(tables[main]), found, seen, texts.not_compared)
 
 
 def _like_published(
@@ -368,6 +377,7 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[tup
     gaps += [gap for one in grouped for gap in _equivalence_gaps(one)]
     gaps += [gap for one in grouped for gap in _assignment_gaps(one)]
     gaps += [SEVERAL_VIEWS] if len(attacked) > len(grouped) and len(attacked) > 1 else []
+    gaps += [gap for one in attacked for gap in _word_gaps(one)]
     for series in material.series:
         without = sum(release.manifest is None for release in series.releases)
         if without:
@@ -382,6 +392,15 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[tup
     if sensitive is not None and sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
     return gaps + NEVER_COVERED
+
+
+def _word_gaps(series: AttackedSeries) -> list[tuple[str, str]]:
+    reasons = [one.words_not_compared for one in series.releases if one.words_not_compared]
+    of = f"of {len(series.releases)} releases"
+    return [
+        (f"{series.name}: titles, descriptions and terms in the texts of {reasons.count(why)} {of}", why)
+        for why in dict.fromkeys(reasons)
+    ]
 
 
 SEVERAL_VIEWS = (

@@ -12,6 +12,7 @@ from anonymize.columns import IDENTIFIER
 from anonymize.contract import Product
 from anonymize.plot import Plot
 from anonymize.principles import principle_of
+from orchestration.datapackage.dated import undated
 from orchestration.product.charts import picture
 from orchestration.product.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from orchestration.series.committed import CANDIDATE, Committed, read_record, read_state, read_tables
@@ -93,7 +94,9 @@ def _plots(series: Series, release: str, committed: Committed) -> list[Plot]:
     if not all((folder / name).exists() for name in committed.files):
         return []
     release_format = principle.format(contract)
-    tables = release_format.internal(read_tables(folder, CANDIDATE, committed), contract)
+    candidate = read_tables(folder, CANDIDATE, committed).items()
+    undated_tables = {name: undated(table, release) for name, table in candidate}
+    tables = release_format.internal(undated_tables, contract)
     last = series.due[: series.number(release)][-RELEASES_SHOWN:]
     kept = {due: read_record(series.private(due), series.candidate_key(due)) for due in last}
     states = {
