@@ -54,7 +54,7 @@ def data_package(
     return _without_none(
         {
             "profile": "data-package",
-            "name": f"{contract.product}-{contract.series}-{stated['release']}".lower(),
+            "name": f"{stated['product']}-{stated['series']}-{stated['release']}".lower(),
             **{key: text or None for key, text in words.items()},
             "version": stated["release"],
             "licenses": contract.licence and [_licence(contract.licence)],

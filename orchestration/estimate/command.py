@@ -59,21 +59,37 @@ def _of_release(folder: Path, where: str, by: str | None) -> pl.DataFrame:
         )
     condition = checked_condition(where, columns)
     split = "'all'" if by is None else checked_column(by, columns)
-    with duckdb.connect() as connection:
-        connection.execute("SET VARIABLE folder = $folder", {"folder": str(folder.absolute())})
-        _run(connection, statements, folder)
-        # From here on the researcher's words are run: they reach what was read so far, and nothing else.
-        connection.execute("SET enable_external_access = false; SET lock_configuration = true")
+    with prepared(folder, statements) as connection:
         return _asked(connection, condition, split, where)
 
 
-def _run(connection: duckdb.DuckDBPyConnection, statements: str, folder: Path) -> None:
+def prepared(folder: Path, statements: str) -> duckdb.DuckDBPyConnection:
+    """A connection on which a release's statements were run, and that reaches nothing but what they read.
+
+    Parameters
+    ----------
+    folder
+        The release, or a folder with its tables.
+    statements
+        What `estimate_sql` returned.
+
+    Raises
+    ------
+    PublishedFolderError
+        If the tables have not the columns that the statements ask for.
+    """
+    connection = duckdb.connect()
+    connection.execute("SET VARIABLE folder = $folder", {"folder": str(folder.absolute())})
     try:
         connection.execute(statements)
     except duckdb.Error as error:
+        connection.close()
         raise PublishedFolderError(
             f"{folder}: its tables are not what {DATA_PACKAGE} says: {str(error).splitlines()[0]}"
         ) from None
+    # What runs from here on has a researcher's words in it.
+    connection.execute("SET enable_external_access = false; SET lock_configuration = true")
+    return connection
 
 
 def _asked(connection: duckdb.DuckDBPyConnection, condition: str, split: str, where: str) -> pl.DataFrame:

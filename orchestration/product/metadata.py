@@ -10,6 +10,7 @@ import dagster as dg
 
 from anonymize.columns import IDENTIFIER
 from anonymize.contract import Product
+from anonymize.formats.format import RELEASE as RELEASE_COLUMN
 from anonymize.plot import Plot
 from anonymize.principles import principle_of
 from orchestration.datapackage.dated import undated
@@ -114,8 +115,11 @@ def _published_columns(contract: Product) -> dict[str, Any]:
         column.name: column for name, table in tables.items() if name != COUNTERFEITS for column in table
     }
     shown = [
-        dg.TableColumn(column.name, column.dtype, description=column.description)
-        for column in columns.values()
+        dg.TableColumn(RELEASE_COLUMN, "Date", description="the release: the same in every row"),
+        *(
+            dg.TableColumn(column.name, column.dtype, description=column.description)
+            for column in columns.values()
+        ),
     ]
     source, names = asset_key(contract.product, SNAPSHOT), contract.column_names()
     origins = {

@@ -114,8 +114,14 @@ def _verify_sums(folder: Path, *, is_needed: bool) -> None:
     file = folder / SUMS
     if not file.is_file() and is_needed:
         raise PublishedFolderError(f"{file}: is missing")
-    if file.is_file() and file.read_bytes() != sums(folder).encode():
-        raise PublishedFolderError(f"{file}: was changed after publication (other digests)")
+    if not file.is_file() or (found := file.read_bytes()) == (true := sums(folder).encode()):
+        return
+    differ = set(found.splitlines()) ^ set(true.splitlines())
+    changed = MANIFEST if all(line.endswith(MANIFEST.encode()) for line in differ) else SUMS
+    raise PublishedFolderError(
+        f"{folder / changed}: was changed after publication ({MANIFEST} and {SUMS} do not agree). Put it back"
+        " from a copy"
+    )
 
 
 def _is_manifest(stated: Mapping[str, Any]) -> bool:

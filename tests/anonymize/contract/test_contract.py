@@ -101,7 +101,7 @@ def test_a_missing_key_is_named(key):
     [
         ("source", "path, separator, encoding"),
         ("releases", "first, cron"),
-        ("sensitive", "name, values, renamed, semantics"),
+        ("sensitive", "unit, description, name, values, renamed, semantics"),
         ("principle", "name, m, on_ineligible, on_value_change"),
     ],
 )
@@ -114,7 +114,10 @@ def test_an_unknown_key_is_named_with_those_accepted_beside_it(part, accepted):
 def test_an_unknown_key_of_a_quasi_identifier_is_named_by_its_column():
     declared = attribute(kind="number", domain=[0, 1], number=1)
     assert faults(declared) == [
-        ("quasi_identifiers[a].number", "is unknown; accepted: kind, name, domain, min_width")
+        (
+            "quasi_identifiers[a].number",
+            "is unknown; accepted: unit, description, kind, name, domain, min_width",
+        )
     ]
 
 
@@ -124,6 +127,7 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     words, keys = message.split(": ")
     assert words == "is unknown; accepted"
     optional = {"description", "owners", "keep_private"}
+    optional |= {"title", "licence", "contact", "citation"}
     optional |= {"expect", "accept", "supersedes", "separate_readers"}
     assert sorted(keys.split(", ")) == sorted(HOSPITAL.keys() | optional)
 
