@@ -479,3 +479,33 @@ def test_a_contract_does_not_change_after_construction():
     contract = parse_contract(hospital())
     with pytest.raises(ValueError, match="frozen"):
         contract.product = "other"
+
+
+@pytest.mark.parametrize("key", ["title", "licence", "contact", "citation"])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "must be text of at most 1000 letters, and not empty"),
+        ("x" * 1001, "must be text of at most 1000 letters, and not empty"),
+        ("two\nlines", "must be one line of text, without tabs and other control characters"),
+        (7, "must be text: write 7 in quotes"),
+    ],
+)
+def test_words_for_readers_are_one_line_of_text(key, words, message):
+    assert faults(hospital(**{key: words})) == [(key, message)]
+
+
+def test_words_of_a_column_are_one_line_of_text():
+    declared = attribute(kind="number", domain=[0, 1], unit="two\nlines")
+    message = "must be one line of text, without tabs and other control characters"
+    assert faults(declared) == [("quasi_identifiers[a].unit", message)]
+    (age,) = parse_contract(
+        attribute(kind="number", domain=[0, 1], unit="years", description="at admission")
+    ).quasi_identifiers
+    assert (age.unit, age.description) == ("years", "at admission")
+
+
+def test_the_name_of_the_column_of_releases_is_taken():
+    declared = hospital()
+    declared["sensitive"]["name"] = "release"
+    assert "bears the name of a column of republish's own" in faults(declared)[0][1]
