@@ -230,7 +230,7 @@ def estimate(
     shown = Table(*(column.replace("_", " ") for column in table.columns), box=None, pad_edge=False)
     for row in table.iter_rows():
         shown.add_row(*(f"{entry:,}" if isinstance(entry, float) else str(entry) for entry in row))
-    out.print(shown if table.height else "nobody of whom the release says so meets the condition")
+    out.print(shown if table.height else "no group has anybody who may meet the condition")
 
 
 def _release(file, through: str | None, home: Path | None) -> tuple[Path, bool]:

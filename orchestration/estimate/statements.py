@@ -43,7 +43,9 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
     columns = [quoted(one["name"]) for one in own["attributes"]]
     is_exact = own["format"] == "anatomy"
     words = {
-        "product": f"{own['product']}/{own['series']}",
+        "title": _one_line(f"{own['product']}/{own['series']}"),
+        "example": _one_line(sensitive),
+        "column_list": _one_line(", ".join([*columns, sensitive])),
         "sensitive": sensitive,
         "columns": ", ".join(columns),
         "points_columns": ", ".join(f"points.{column}" for column in columns),
@@ -74,6 +76,8 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
     code = f"code_{number}"
     low, high = quoted(f"{declared['name']}_low"), quoted(f"{declared['name']}_high")
     width, tolerance, is_ordered = declared.get("min_width"), 0, True
+    if not isinstance(width, int | float | None):
+        raise TypeError(f"min_width of {declared['name']} is no number")
     if declared["kind"] == "category":
         labels = "[" + ", ".join(map(text, declared["labels"])) + "]"
         codes, is_ordered = len(declared["labels"]), False
@@ -103,6 +107,11 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
         "step": STEPS[number % len(STEPS)],
         "shift": f"sqrt({PRIMES[number % len(PRIMES)]})",
     }
+
+
+def _one_line(words: str) -> str:
+    """Words that stay inside of a comment, whatever a column is called."""
+    return " ".join(words.split())
 
 
 def _template(name: str) -> jinja2.Template:

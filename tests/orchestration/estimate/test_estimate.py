@@ -259,6 +259,17 @@ def test_a_folder_without_a_package_is_too_old(folder):
         estimate(folder)
 
 
+def test_statements_are_made_of_names_and_numbers_only(folder):
+    """A package comes from a folder that anybody may have written."""
+    package = json.loads((folder / "datapackage.json").read_text())
+    named = json.loads(json.dumps(package))
+    named["republish"]["sensitive"]["name"] = "x\nCOPY (SELECT 1) TO 'x'; --"
+    assert not [line for line in estimate_sql(named).splitlines()[:9] if not line.startswith("--")]
+    package["republish"]["attributes"][0]["min_width"] = "1), (SELECT"
+    with pytest.raises(TypeError, match="is no number"):
+        estimate_sql(package)
+
+
 def test_a_folder_that_was_tampered_with_is_not_asked(folder):
     (folder / "estimate.sql").write_text("SELECT 1")
     with pytest.raises(PublishedFolderError, match=r"estimate\.sql: was changed"):
