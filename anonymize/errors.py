@@ -56,6 +56,12 @@ class PublishedFolderError(RepublishError):
     exit_code = 2
 
 
+class QueryError(RepublishError):
+    """A count that a published release can't be asked for."""
+
+    exit_code = 2
+
+
 class NotEligible(RepublishError):
     """The batch can't be published under the principle: refused for privacy."""
 

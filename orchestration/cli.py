@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from anonymize.errors import RepublishError
 from orchestration.audit.command_line import audit_command
@@ -217,6 +218,40 @@ def _verify_signature(published: Path, report: Path, public_key: Path) -> None:
     out.print(f"{', '.join(statement['found'])}: as signed under the key with SHA-256 {statement['key']}")
     out.print(f"{count} as audited on {statement['date']} by {statement['auditor'] or 'nobody named'}")
     out.print(f"The audit's verdict: {statement['verdict']}")
+
+
+@app.command()
+def estimate(
+    published: Annotated[
+        Path,
+        typer.Argument(metavar="PUBLISHED", help="A published release, or a series of releases."),
+    ],
+    where: Annotated[
+        str,
+        typer.Option(
+            "--where",
+            metavar="CONDITION",
+            help="Who is counted, in SQL: \"age between 30 and 40 and sex = 'F'\". Default: everybody.",
+        ),
+    ] = "true",
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="COLUMN", help="Count separately for each of its values.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Estimate how many people meet a condition, with an error bar.
+
+    From the published folder alone; estimate.sql in it does the same in DuckDB. The truth lies between low
+    and high in 95 of 100 cases. With --by, shares are of all who meet the condition, else of everybody.
+    """
+    from orchestration.estimate.command import estimate as estimated
+
+    table = estimated(published, where, by)
+    table = table.rename({"split": by}) if by else table.drop("split")
+    shown = Table(*(column.replace("_", " ") for column in table.columns), box=None, pad_edge=False)
+    for row in table.iter_rows():
+        shown.add_row(*(f"{entry:,}" if isinstance(entry, float) else str(entry) for entry in row))
+    out.print(shown if table.height else "no group has anybody who may meet the condition")
 
 
 def _release(file, through: str | None, home: Path | None) -> tuple[Path, bool]:

@@ -86,7 +86,7 @@ def audit(
         if not folder.is_dir():
             raise PublishedFolderError(f"{folder}: is no folder")
     series, previous = find_series(published, foreign), read_previous(declared_in)
-    material = Material(declared, series, truth, private, foreign, reading, previous)
+    material = Material(declared_in, series, truth, private, foreign, reading, previous)
     findings = _attacked(material, seconds, console)
     _print(findings, console)
     if out is not None:

@@ -39,6 +39,8 @@ from orchestration.audit.reading import (
     read_release,
     read_truth,
 )
+from orchestration.audit.texts import compare_texts
+from orchestration.contracts.contract_file import ContractFile
 from orchestration.storage.manifest import MANIFEST
 
 
@@ -46,7 +48,7 @@ from orchestration.storage.manifest import MANIFEST
 class Material:
     """Where everything is that an audit reads."""
 
-    contract: Product
+    file: ContractFile
     series: list[PublishedSeries]
     truth: Path
     private: Path | None
@@ -54,6 +56,11 @@ class Material:
     reading: Reading
     previous: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """The releases of others that the contract names: `previous_0`, …."""
+
+    @property
+    def contract(self) -> Product:
+        """What the columns are and what is promised."""
+        return self.file.contract
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,8 @@ class AttackedRelease:
     """The truth, `person`, `value`, `qi_0`, … as codes; of the last release alone."""
     published: Published | None = None
     """The groups; of the last release alone."""
+    words_not_compared: str | None = None
+    """Why the words of its texts were not compared with the contract; None if they were."""
 
 
 @dataclass(frozen=True)
@@ -235,11 +244,11 @@ def _attack_release(
         claims_finding(release, release_format, contract, tables, len(people)),
     ]
     rows = [row for row in stated if row is not None]
-    found = replace(
-        found, findings=pl.concat([*rows, found.findings, metadata_finding(release, release_format)])
-    )
+    texts = compare_texts(release, release_format, material.file, tables)
+    rows += [found.findings, metadata_finding(release, release_format, texts.differ)]
+    found = replace(found, findings=pl.concat(rows))
     main, *_ = release_format.tables(contract)
-    attacked = AttackedRelease(release.name, len(tables[main]), found)
+    attacked = AttackedRelease(release.name, len(tables[main]), found, words_not_compared=texts.not_compared)
     is_grouped = release_format.attack == "groups"
     if not (is_grouped and found.findings.filter(promise=fi.ENTRIES)["holds"].all()):
         return attacked
@@ -421,6 +430,7 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap
     gaps += [gap for one in grouped for gap in _equivalence_gaps(one)]
     gaps += [gap for one in grouped for gap in _assignment_gaps(one)]
     gaps += [SEVERAL_VIEWS] if len(attacked) > len(grouped) and len(attacked) > 1 else []
+    gaps += [gap for one in attacked for gap in _word_gaps(one)]
     for series in material.series:
         without = sum(release.manifest is None for release in series.releases)
         if without:
@@ -434,6 +444,15 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap
     if sensitive is not None and sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
     return gaps + NEVER_COVERED
+
+
+def _word_gaps(series: AttackedSeries) -> list[Gap]:
+    reasons = [one.words_not_compared for one in series.releases if one.words_not_compared]
+    what = "titles, descriptions and terms in the texts of {} of {} releases"
+    return [
+        Gap(what.format(reasons.count(why), len(series.releases)), why, series=series.name)
+        for why in dict.fromkeys(reasons)
+    ]
 
 
 SEVERAL_VIEWS = Gap(

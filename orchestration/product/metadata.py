@@ -10,8 +10,10 @@ import dagster as dg
 
 from anonymize.columns import IDENTIFIER
 from anonymize.contract import Product
+from anonymize.formats.format import RELEASE as RELEASE_COLUMN
 from anonymize.plot import Plot
 from anonymize.principles import principle_of
+from orchestration.datapackage.dated import undated
 from orchestration.product.charts import picture
 from orchestration.product.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from orchestration.series.committed import CANDIDATE, Committed, read_record, read_state, read_tables
@@ -93,7 +95,9 @@ def _plots(series: Series, release: str, committed: Committed) -> list[Plot]:
     if not all((folder / name).exists() for name in committed.files):
         return []
     release_format = principle.format(contract)
-    tables = release_format.internal(read_tables(folder, CANDIDATE, committed), contract)
+    candidate = read_tables(folder, CANDIDATE, committed).items()
+    undated_tables = {name: undated(table, release) for name, table in candidate}
+    tables = release_format.internal(undated_tables, contract)
     last = series.due[: series.number(release)][-RELEASES_SHOWN:]
     kept = {due: read_record(series.private(due), series.candidate_key(due)) for due in last}
     states = {
@@ -111,8 +115,11 @@ def _published_columns(contract: Product) -> dict[str, Any]:
         column.name: column for name, table in tables.items() if name != COUNTERFEITS for column in table
     }
     shown = [
-        dg.TableColumn(column.name, column.dtype, description=column.description)
-        for column in columns.values()
+        dg.TableColumn(RELEASE_COLUMN, "Date", description="the release: the same in every row"),
+        *(
+            dg.TableColumn(column.name, column.dtype, description=column.description)
+            for column in columns.values()
+        ),
     ]
     source, names = asset_key(contract.product, SNAPSHOT), contract.column_names()
     origins = {

@@ -270,7 +270,11 @@ def test_a_run_that_is_refused_tells_what_it_did(one_run):
 
 def test_everything_in_a_home_is_its_owners_alone(one_run):
     folder, _ = one_run
-    paths = [folder / "home", *(folder / "home").rglob("*")]
+    # What is published can be read in a copy; here the home above it lets nobody in.
+    assert (folder / "home").stat().st_mode & 0o777 == 0o700
+    everything = [folder / "home", *(folder / "home").rglob("*")]
+    given = folder / "home/published"
+    paths = [path for path in everything if not path.is_relative_to(given)]
     open_to_others = [path for path in paths if path.stat().st_mode & 0o077]
     assert open_to_others == []
     folders = {path.stat().st_mode & 0o777 for path in paths if path.is_dir()}
@@ -363,12 +367,12 @@ def test_verify_a_series_and_a_release(republish, home):
     code, out, err = republish("verify", home / "published/hospital/v1")
     assert (code, err) == (0, [])
     assert out == [
-        f"{FIRST}  2 files as in the manifest",
-        f"{SECOND}  2 files as in the manifest",
+        f"{FIRST}  5 files as in the manifest",
+        f"{SECOND}  5 files as in the manifest",
         "2 releases, an unbroken chain",
     ]
     code, out, _ = republish("verify", home / f"published/hospital/v1/{SECOND}")
-    assert (code, out) == (0, [f"{SECOND}  2 files as in the manifest"])
+    assert (code, out) == (0, [f"{SECOND}  5 files as in the manifest"])
 
 
 def test_verify_needs_nothing_private(republish, home, tmp_path, monkeypatch):
