@@ -6,6 +6,7 @@ figures and the paths of what was read, and `handout`, without paths and without
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -226,6 +227,7 @@ def write_report(described: dict[str, Any], findings: Findings, folder: Path) ->
     return written
 
 
+@functools.cache  # its templates are compiled once
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("orchestration.audit", "."),
