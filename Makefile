@@ -38,6 +38,7 @@ bench: $(READY)  ## every measurement, each printing a table; some take many min
 
 lock:  ## after changing the dependencies in pyproject.toml; needs uv
 	uv pip compile pyproject.toml --extra dev --python-version 3.11 --generate-hashes --no-emit-index-url -o requirements.lock
+	uv pip compile --group audit --constraint requirements.lock --python-version 3.11 --generate-hashes --no-emit-index-url -o requirements-audit.lock
 
 clean:
 	rm -rf .venv

@@ -62,6 +62,12 @@ class PortTaken(RepublishError):
     exit_code = 2
 
 
+class QueryError(RepublishError):
+    """A count that a published release can't be asked for."""
+
+    exit_code = 2
+
+
 class NotEligible(RepublishError):
     """The batch can't be published under the principle: refused for privacy."""
 
@@ -88,3 +94,9 @@ class AlreadyPublished(RepublishError):
     """A published release is a fact: it can't be made again from other inputs or parameters."""
 
     exit_code = 3
+
+
+class SignatureError(RepublishError):
+    """A signed report, or what it is about, is not what was signed; or a key can't be used."""
+
+    exit_code = 2

@@ -13,33 +13,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-import typer.core
 from rich.console import Console
+from rich.table import Table
 
 from anonymize.errors import RepublishError
-
-
-class _Commands(typer.core.TyperGroup):
-    """All commands; the auditor's is imported where it is asked for, because it takes a while."""
-
-    def list_commands(self, ctx) -> list[str]:
-        return [*super().list_commands(ctx), "audit"]
-
-    def get_command(self, ctx, cmd_name: str):
-        if cmd_name == "audit":
-            from orchestration.audit.command import audit_command
-
-            auditing = typer.Typer(
-                rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False
-            )
-            auditing.command("audit")(audit_command)
-            return typer.main.get_command(auditing)
-        return super().get_command(ctx, cmd_name)
-
+from orchestration.audit.command_line import audit_command
 
 app = typer.Typer(
     name="republish",
-    cls=_Commands,
     help="Publish a table of people again and again, so that nobody who collects every release learns"
     " a person's sensitive value.",
     epilog="Exit codes: 0 done, 2 the input or the contract is wrong, 3 refused for privacy, 1 anything"
@@ -185,13 +166,43 @@ def verify(
             " published/hospital/v1.",
         ),
     ],
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="A signed audit of it: the folder that republish audit --sign wrote."
+        ),
+    ] = None,
+    public_key: Annotated[
+        Path | None,
+        typer.Option("--public-key", metavar="KEY", help="The auditor's Ed25519 public key (PEM)."),
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Check that published folders are as they were published.
 
     Every file is compared with its manifest, and the manifests with one another. The private folder is
-    not needed: whoever receives a release can do it.
+    not needed: whoever receives a release can do it. With --report and --public-key, a signed audit is
+    checked too: its signature, its files, and that these are the releases that were audited.
     """
+    if (report is None) != (public_key is None):
+        from anonymize.errors import SignatureError
+
+        raise SignatureError("--report and --public-key belong together: give both, or neither")
+    if report is None or _has_manifests(published):
+        _verify_folder(published)
+    if report is not None:
+        _verify_signature(published, report, public_key)
+
+
+app.command("audit")(audit_command)
+
+
+def _has_manifests(published: Path) -> bool:
+    """Whether a folder is for its manifests to vouch for; another tool's files have none."""
+    return published.is_dir() and any(published.glob("**/manifest.json"))
+
+
+def _verify_folder(published: Path) -> None:
     from orchestration.storage.manifest import is_release, verify_release, verify_series
 
     one = is_release(published)
@@ -200,6 +211,51 @@ def verify(
         out.print(f"{stated['release']}  {len(stated['files'])} files as in the manifest")
     if not one:
         out.print(f"{len(manifests)} releases, an unbroken chain")
+
+
+def _verify_signature(published: Path, report: Path, public_key: Path) -> None:
+    from orchestration.audit.signature import load_public_key, verify_releases, verify_report
+
+    statement = verify_report(report, load_public_key(public_key))
+    releases = verify_releases(published, statement)
+    count = "1 release" if len(releases) == 1 else f"{len(releases)} releases"
+    out.print(f"{', '.join(statement['found'])}: as signed under the key with SHA-256 {statement['key']}")
+    out.print(f"{count} as audited on {statement['date']} by {statement['auditor'] or 'nobody named'}")
+    out.print(f"The audit's verdict: {statement['verdict']}")
+
+
+@app.command()
+def estimate(
+    published: Annotated[
+        Path,
+        typer.Argument(metavar="PUBLISHED", help="A published release, or a series of releases."),
+    ],
+    where: Annotated[
+        str,
+        typer.Option(
+            "--where",
+            metavar="CONDITION",
+            help="Who is counted, in SQL: \"age between 30 and 40 and sex = 'F'\". Default: everybody.",
+        ),
+    ] = "true",
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="COLUMN", help="Count separately for each of its values.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Estimate how many people meet a condition, with an error bar.
+
+    From the published folder alone; estimate.sql in it does the same in DuckDB. The truth lies between low
+    and high in 95 of 100 cases. With --by, shares are of all who meet the condition, else of everybody.
+    """
+    from orchestration.estimate.command import estimate as estimated
+
+    table = estimated(published, where, by)
+    table = table.rename({"split": by}) if by else table.drop("split")
+    shown = Table(*(column.replace("_", " ") for column in table.columns), box=None, pad_edge=False)
+    for row in table.iter_rows():
+        shown.add_row(*(f"{entry:,}" if isinstance(entry, float) else str(entry) for entry in row))
+    out.print(shown if table.height else "no group has anybody who may meet the condition")
 
 
 def _release(file, through: str | None, home: Path | None) -> tuple[Path, bool]:
@@ -255,6 +311,9 @@ def main() -> None:
         raise SystemExit(1) from None
     except OSError as error:
         _fail(error, ": ".join(str(part) for part in (error.filename, error.strerror) if part), 1)
+    except ModuleNotFoundError as error:
+        whole = "install republish with all it depends on: the small install is for audit and verify alone"
+        _fail(error, f"{error.name} is not installed: {whole}", 1)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     except Exception as error:  # noqa: BLE001 - the last resort: one line, exit code 1

@@ -66,6 +66,23 @@ MEANINGS = {
     JOIN: "Joined with every earlier release, no value on X is linked to Y more closely than was promised.",
 }
 
+AT_MOST = {SHARE, RISK, BREACH}
+"""Promises that a figure stays below what is promised; of all others it stays above. A join is either."""
+
+OF_FILES = {
+    CHAIN,
+    CLAIMS,
+    ENTRIES,
+    NUMBERING,
+    INTERVALS,
+    ROW_ORDER,
+    COUNTERFEITS,
+    IDENTIFIERS,
+    UNREAD,
+    METADATA,
+}
+"""Promises that are about files, rows and groups: their counts are not of people."""
+
 SCHEMA = {
     "promise": pl.String,
     "people": pl.Int64,

@@ -455,9 +455,10 @@ def _few(
     promises: Sequence[Promise],
     by_chance: int = 0,
 ) -> list[pl.DataFrame]:
-    """The people of whom fewer candidate values are left than promised; no row where nothing was.
+    """The people of whom fewer candidate values are left than promised; no row where nothing was promised.
 
-    So many of them are undecided as may be covered by chance while they are held back.
+    Without the linkage, a group may cover somebody by chance who is held back. As many people as are held
+    back count as undecided instead of broken.
     """
     given = [promise.candidates for promise in promises if promise.candidates is not None]
     if not given:

@@ -9,10 +9,10 @@ import polars as pl
 from pydantic import Field, StrictInt, ValidationError, ValidationInfo, field_validator
 
 from anonymize.contract.hierarchy import check_hierarchy
-from anonymize.contract.scalars import DateDomain, Declaration, Label, Number, NumberDomain, repeated
+from anonymize.contract.scalars import DateDomain, Label, Number, NumberDomain, WordedColumn, repeated
 
 
-class NumberAttribute(Declaration):
+class NumberAttribute(WordedColumn):
     """A numeric quasi-identifier, published as an interval of numbers."""
 
     kind: Literal["number"]
@@ -46,7 +46,7 @@ class NumberAttribute(Declaration):
         return _check_width(min_width, high - low + discrete)
 
 
-class DateAttribute(Declaration):
+class DateAttribute(WordedColumn):
     """A date quasi-identifier, published as an interval of dates."""
 
     kind: Literal["date"]
@@ -70,7 +70,7 @@ class DateAttribute(Declaration):
         return _check_width(min_width, (high - low).days + 1)
 
 
-class CategoryAttribute(Declaration):
+class CategoryAttribute(WordedColumn):
     """A categorical quasi-identifier, published as an interval of its ordered labels."""
 
     kind: Literal["category"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier
+from anonymize.contract.product import without_words
 from anonymize.contract.schema import Table
 
 Verdict = Literal["safe", "consent", "new series"]
@@ -32,7 +33,7 @@ class Change:
 
 def declared_columns(table: Table) -> dict[str, Any]:
     """The columns that a contract declares, as JSON: what `column_changes` compares with later."""
-    return table.model_dump(mode="json", include={"quasi_identifiers", "sensitive", "columns"})
+    return without_words(table.model_dump(mode="json", include={"quasi_identifiers", "sensitive", "columns"}))
 
 
 def column_changes(before: Mapping[str, Any], now: Table) -> list[Change]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
@@ -22,7 +22,7 @@ from pydantic import (
 
 from anonymize.contract.expect import Expect
 from anonymize.contract.parameters import Parameters, read_parameters
-from anonymize.contract.scalars import Declaration, repeated, shown
+from anonymize.contract.scalars import Declaration, WordedColumn, Words, repeated, shown
 from anonymize.contract.source import FileSource, QuerySource, Releases, is_query
 
 LONGEST_NAME = 100
@@ -38,6 +38,28 @@ def _short(name: str) -> str:
     return name
 
 
+def without_words(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """A declared table, as JSON, without what its columns tell readers: units and descriptions.
+
+    Parameters
+    ----------
+    declared
+        `quasi_identifiers` and `sensitive`, or `columns`; other keys stay as they are.
+    """
+    worded = ("quasi_identifiers", "columns", "sensitive")
+    return {
+        key: _without(part, WordedColumn.model_fields) if key in worded else part
+        for key, part in declared.items()
+    }
+
+
+def _without(part: Any, keys: Iterable[str]) -> Any:
+    """A column, or each column of a list, without some of its keys."""
+    if isinstance(part, list):
+        return [_without(one, keys) for one in part]
+    return {key: value for key, value in part.items() if key not in keys}
+
+
 class Product(Declaration):
     """One data product: what is published, when, and what is promised of it."""
 
@@ -47,6 +69,14 @@ class Product(Declaration):
     """A chain of releases that are private together; a new series starts a new, separate chain."""
     description: StrictStr = ""
     """What the table is, for the catalogue."""
+    title: Words | None = None
+    """What the releases are called, for their readers."""
+    licence: Words | None = None
+    """Under which terms a release may be used: an SPDX name (CC-BY-4.0), or a sentence."""
+    contact: Words | None = None
+    """Where readers of a release may ask: an e-mail or web address."""
+    citation: Words | None = None
+    """How readers are to cite a release."""
     owners: tuple[StrictStr, ...] = ()
     """E-mail addresses, or `team:name`."""
     source: FileSource | QuerySource
@@ -135,5 +165,5 @@ class Product(Declaration):
     def privacy_digest(self) -> str:
         """SHA-256 (hex) of everything that bears on privacy: columns, domains, values, principle."""
         parts = {"identifier", "quasi_identifiers", "sensitive", "columns", "principle"}
-        declared = self.model_dump(mode="json", include=parts)
+        declared = without_words(self.model_dump(mode="json", include=parts))
         return hashlib.sha256(json.dumps(declared, sort_keys=True).encode()).hexdigest()

@@ -8,6 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StrictFloat, StrictInt, StrictStr
 
+LONGEST_WORDS = 1000
+"""Letters in a text for readers."""
+
 
 class Declaration(BaseModel):
     """A part of a contract: unknown keys are faults, nothing changes after construction."""
@@ -57,6 +60,15 @@ def _label(declared: Any) -> Any:
     raise ValueError(f"must be text, not {shown(declared)}: write it in quotes")
 
 
+def _words(declared: str) -> str:
+    """Text for people to read: one line, so that it stays where it is put in a table or a README."""
+    if not declared.strip() or len(declared) > LONGEST_WORDS:
+        raise ValueError(f"must be text of at most {LONGEST_WORDS} letters, and not empty")
+    if not declared.isprintable():
+        raise ValueError("must be one line of text, without tabs and other control characters")
+    return declared
+
+
 def _pair(declared: Any) -> Any:
     if not isinstance(declared, list | tuple) or len(declared) != 2:
         raise ValueError(f"must be a list of two, [lowest, highest], not {shown(declared)}")
@@ -70,8 +82,18 @@ def _ascending(domain: tuple) -> tuple:
     return domain
 
 
+Words = Annotated[StrictStr, AfterValidator(_words)]
 Number = Annotated[StrictInt | StrictFloat, BeforeValidator(_number)]
 Date = Annotated[dt.date, BeforeValidator(_date)]
 Label = Annotated[StrictStr, BeforeValidator(_label)]
 NumberDomain = Annotated[tuple[Number, Number], BeforeValidator(_pair), AfterValidator(_ascending)]
 DateDomain = Annotated[tuple[Date, Date], BeforeValidator(_pair), AfterValidator(_ascending)]
+
+
+class WordedColumn(Declaration):
+    """A column with what a reader of a release is told about it; nothing of it bears on privacy."""
+
+    unit: Words | None = None
+    """What a number counts or measures: years, EUR, …"""
+    description: Words | None = None
+    """What the column says, for the readers of a release."""

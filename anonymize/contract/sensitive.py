@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from anonymize.contract.scalars import Declaration, Label, repeated
+from anonymize.contract.scalars import Label, WordedColumn, repeated
 
 
-class Sensitive(Declaration):
+class Sensitive(WordedColumn):
     """The attribute nobody may learn about a person."""
 
     name: Label

@@ -15,6 +15,8 @@ from anonymize.plot import Plot
 Tables = Mapping[str, pl.DataFrame]
 """Tables by name, the name of a published file without its ending."""
 
+RELEASE = "release"
+"""The first column of every published table: the release's date, so that releases read as one dated table."""
 EXTRA = "extra_"
 """Our name of a published column that the format does not know, with its position."""
 
@@ -94,7 +96,7 @@ class Format:
         """Columns of a contract whose names the format needs itself, as `(key, what is wrong)`."""
         taken = {"group_id", "bucket_id"} & {schema.identifier}  # the columns of the private linkage
         for columns in self.columns(schema).values():
-            names = [column.name for column in columns]
+            names = [RELEASE, *(column.name for column in columns)]
             taken |= {name for name in names if names.count(name) > 1} | ({schema.identifier} & set(names))
         return [
             ("", f"the column {name} bears the name of a column of republish's own: rename it in the source")

@@ -139,7 +139,7 @@ def estimated_counts(
             continue
         share = np.float64(1.0)
         for position, column in enumerate(workload.columns):
-            share *= _overlap(
+            share *= overlap(
                 by_value[value][f"{column}_low"],
                 by_value[value][f"{column}_high"],
                 workload.low[query, position],
@@ -150,7 +150,7 @@ def estimated_counts(
     return answers
 
 
-def _overlap(low: np.ndarray, high: np.ndarray, asked_low: float, asked_high: float, unit: int) -> np.ndarray:
+def overlap(low: np.ndarray, high: np.ndarray, asked_low: float, asked_high: float, unit: int) -> np.ndarray:
     """Which share of each interval lies in the one asked for; an interval of no length counts whole."""
     covered = np.minimum(high, asked_high) - np.maximum(low, asked_low) + unit
     length = high - low + unit

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from anonymize.contract import Product
-from anonymize.principles import principle_of
 from anonymize.promise import Promise
 from orchestration.audit.findings import AttackedSeries
 
@@ -21,7 +20,41 @@ STYLE |= {"axes.spines.right": False}
 MOST_TICKS = 12
 
 
-def candidates_over_time(series: AttackedSeries, contract: Product) -> str:
+@dataclass(frozen=True)
+class Chart:
+    """A chart of a series."""
+
+    caption: str
+    svg: str
+    is_promised: bool
+    """Whether what it shows is promised. A line of what is promised is drawn in no other chart."""
+    is_internal: bool = False
+    """Whether it is left out of what is handed out."""
+
+
+def of_series(series: AttackedSeries, promise: Promise) -> list[Chart]:
+    """The charts of a series."""
+    charts = []
+    if series.in_groups:
+        caption = "Values an adversary is left with per person, after intersecting all releases so far."
+        charts.append(Chart(caption, candidates_over_time(series, promise), promise.candidates is not None))
+        if promise.candidates is not None and promise.largest_share is not None:
+            caption = "One by the fewest candidate values of anybody ever published, release by release."
+            charts.append(Chart(caption, risk_over_time(series, promise), is_promised=True))
+        if any(_breaches(series)):
+            caption = "The largest probability with which anybody was ever linked to a value."
+            drawn = breach_over_time(series, promise)
+            charts.append(Chart(caption, drawn, promise.breach_probability is not None))
+        if any(release.guesses for release in series.releases):
+            caption = "Values guessed right, after learning from the groups and without."
+            charts.append(Chart(caption, guesses_over_time(series), is_promised=False))
+    if drawn := equivalence_by_signature(series, promise):
+        caption = "The fewest people who are known to have the same values as others, for each signature."
+        charts.append(Chart(caption, drawn, promise.equivalence is not None, is_internal=True))
+    return charts
+
+
+def candidates_over_time(series: AttackedSeries, promise: Promise) -> str:
     """How many values an adversary is left with per person, release by release."""
     curves = ((0.0, "fewest", BLUE), (0.05, "5 % have no more", "#63a4dd"), (0.5, "median", GREY))
 
@@ -29,60 +62,72 @@ def candidates_over_time(series: AttackedSeries, contract: Product) -> str:
         for share, label, colour in curves:
             line = [_quantile(release.attack.distribution, share) for release in series.releases]
             axes.plot(line, marker="o", markersize=3, label=label, color=colour)
-        _require(axes, _promise(contract).candidates, "promised: at least")
+        _require(axes, promise.candidates, "promised: at least")
         axes.set_ylabel("candidate values")
         axes.set_ylim(bottom=0)
 
     return _over_releases(series, draw)
 
 
-def risk_over_time(series: AttackedSeries, contract: Product) -> str:
-    """The largest risk found so far, release by release."""
+def risk_over_time(series: AttackedSeries, promise: Promise) -> str:
+    """One by the fewest candidate values so far, release by release."""
 
     def draw(axes: Axes) -> None:
         figures = [release.attack.figures for release in series.releases]
         by_host = [figure.get("smallest_candidates_by_host") for figure in figures]
-        axes.plot(
-            [_reciprocal(figure["smallest_candidates"]) for figure in figures],
-            marker="o",
-            markersize=3,
-            color=BLUE,
-            label="knowing quasi-identifiers",
-        )
+        fewest = [_reciprocal(figure["smallest_candidates"]) for figure in figures]
+        axes.plot(fewest, marker="o", markersize=3, color=BLUE, label="knowing quasi-identifiers")
         if any(by_host):
-            axes.plot(
-                [_reciprocal(left) for left in by_host],
-                marker="s",
-                markersize=3,
-                color=GREY,
-                label="knowing hosting groups",
-            )
-        breach = [figure.get("largest_breach_probability") for figure in figures]
-        if any(breach):
-            axes.plot(
-                breach,
-                marker="^",
-                markersize=3,
-                color="#b7791f",
-                label="ever had it, if values changed freely",
-            )
-        _require(axes, _promise(contract).largest_share, "promised: at most")
+            risks = [_reciprocal(left) for left in by_host]
+            axes.plot(risks, marker="s", markersize=3, color=GREY, label="knowing hosting groups")
+        _require(axes, promise.largest_share, "promised: at most")
         axes.set_ylabel("largest risk")
         axes.set_ylim(0, 1.05)
 
     return _over_releases(series, draw)
 
 
-def equivalence_by_signature(series: AttackedSeries, contract: Product) -> str:
+def breach_over_time(series: AttackedSeries, promise: Promise) -> str:
+    """The largest breach probability so far: as if a person's value could be another one in each release."""
+
+    def draw(axes: Axes) -> None:
+        axes.plot(_breaches(series), marker="^", markersize=3, color=GREY, label="ever had it")
+        _require(axes, promise.breach_probability, "promised: at most")
+        axes.set_ylabel("breach probability")
+        axes.set_ylim(0, 1.05)
+
+    return _over_releases(series, draw)
+
+
+def guesses_over_time(series: AttackedSeries) -> str:
+    """The share of values that are guessed right, beside what is guessed right without learning."""
+    curves = (
+        ("learned", "learning from the groups", BLUE, "o"),
+        ("from_truth", "learning from the true table, without groups", "#63a4dd", "v"),
+        ("at_random", "at random among possible tuples", GREY, "s"),
+        ("most_frequent", "the most frequent value", "#a0aec0", "^"),
+    )
+
+    def draw(axes: Axes) -> None:
+        for part, label, colour, marker in curves:
+            line = [getattr(release.guesses, part, None) for release in series.releases]
+            axes.plot(line, marker=marker, markersize=3, color=colour, label=label)
+        axes.set_ylabel("share guessed right")
+        axes.set_ylim(0, 1.05)
+
+    return _over_releases(series, draw)
+
+
+def equivalence_by_signature(series: AttackedSeries, promise: Promise) -> str:
     """The smallest equivalence attack on each signature."""
     found = sorted(
         (one for one in series.equivalences if one.e is not None), key=lambda one: (one.e, one.at_least)
     )
-    required = _promise(contract).equivalence
+    required = promise.equivalence
 
     def draw(axes: Axes) -> None:
         sizes = [one.e for one in found]
-        colours = [RED if required and size < required else BLUE for size in sizes]
+        colours = [(RED if size < required else BLUE) if required else GREY for size in sizes]
         axes.bar(range(len(sizes)), sizes, color=colours, width=0.9)
         _require(axes, required, "promised: at least")
         axes.set_xlabel("signatures, by e")
@@ -93,8 +138,8 @@ def equivalence_by_signature(series: AttackedSeries, contract: Product) -> str:
     return _svg(draw) if found else ""
 
 
-def _promise(contract: Product) -> Promise:
-    return principle_of(contract).promise(contract.principle)
+def _breaches(series: AttackedSeries) -> list[float | None]:
+    return [release.attack.figures.get("largest_breach_probability") for release in series.releases]
 
 
 def _over_releases(series: AttackedSeries, draw: Callable[[Axes], None]) -> str:

@@ -2,74 +2,25 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from anonymize.errors import PublishedFolderError
+from anonymize.errors import PublishedFolderError, SignatureError
+from orchestration.audit.command_line import SECONDS
+from orchestration.audit.conclusion import verdict
 from orchestration.audit.findings import Findings, Material, attack, steps
 from orchestration.audit.foreign import load_mapping
 from orchestration.audit.reading import Reading, find_series, read_contract
-from orchestration.audit.report import describe, write_report
+from orchestration.audit.report import About, audited_releases, describe, signed_part, write_report
+from orchestration.audit.signature import load_private_key, sign_report
 from orchestration.snapshots.previous import read_previous
 
 HOLDS, BROKEN = 0, 3
-SECONDS = 60.0
-"""Time for the equivalence attack on each series, unless told otherwise."""
-
-
-def audit_command(
-    published: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PUBLISHED…",
-            help="Release or series folders, or another tool's .csv and .parquet files. Several series of the"
-            " same people are attacked together.",
-        ),
-    ],
-    truth: Annotated[
-        Path,
-        typer.Option(
-            metavar="FOLDER", help="The true tables: <release>.parquet or <release>.csv for every release."
-        ),
-    ],
-    contract: Annotated[
-        Path,
-        typer.Option(
-            metavar="CONTRACT", help="The YAML file that says what the columns are and what is promised."
-        ),
-    ],
-    private: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="The publisher's private folder. With it, groups are checked person by person.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write audit.html and audit.json there.")
-    ] = None,
-    mapping: Annotated[
-        Path | None,
-        typer.Option(metavar="YAML", help="Which column is what, for releases that republish didn't make."),
-    ] = None,
-    seconds: Annotated[
-        float,
-        typer.Option(help="Time for the search who is known to have the same value as whom, per series."),
-    ] = SECONDS,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001
-) -> None:
-    """Attack published releases with full background knowledge, and report what holds.
-
-    Exit codes: 0 every promise holds, 3 a promise is broken, 2 the input is wrong.
-    """
-    code = audit(published, truth, contract, private=private, out=out, mapping=mapping, seconds=seconds)
-    raise typer.Exit(code)
 
 
 def audit(
@@ -81,6 +32,9 @@ def audit(
     out: Path | None = None,
     mapping: Path | None = None,
     seconds: float = SECONDS,
+    auditor: str | None = None,
+    purpose: str | None = None,
+    sign: Path | None = None,
     console: Console | None = None,
 ) -> int:
     """Attack published folders and report; returns 0 if every promise holds and 3 if one is broken.
@@ -96,11 +50,16 @@ def audit(
     private
         Folder in which the releases' `linkage.parquet` are found.
     out
-        Where `audit.html` and `audit.json` are to be written.
+        Where the report is to be written: `audit.html` and `audit.json`, and `handout.html` and
+        `handout.json` without paths and small counts.
     mapping
         YAML that maps the columns of other tools' releases.
     seconds
         Time for the equivalence attack on each series.
+    auditor, purpose
+        Who audits, and what for; both are printed in the report.
+    sign
+        An Ed25519 private key (PEM): the report and the manifests of all releases are signed.
     console
         Where to print; standard output by default.
 
@@ -108,8 +67,14 @@ def audit(
     ------
     ContractError, SnapshotError, PublishedFolderError
         If something can't be read, or is not what it says it is.
+    SignatureError
+        If the key can't be used, or there is no report to be signed. That is known before anything
+        is attacked.
     """
     # In a pipe every promise is one line, whatever the width that is assumed of a pipe.
+    if sign is not None and out is None:
+        raise SignatureError("--sign: there is nothing to sign without a report. Add --out FOLDER")
+    key = None if sign is None else load_private_key(sign)
     console = console or Console(highlight=False, width=None if sys.stdout.isatty() else 140)
     declared_in = read_contract(contract)
     declared = declared_in.contract
@@ -121,12 +86,16 @@ def audit(
         if not folder.is_dir():
             raise PublishedFolderError(f"{folder}: is no folder")
     series, previous = find_series(published, foreign), read_previous(declared_in)
-    material = Material(declared, series, truth, private, foreign, reading, previous)
+    material = Material(declared_in, series, truth, private, foreign, reading, previous)
     findings = _attacked(material, seconds, console)
     _print(findings, console)
     if out is not None:
-        html, data = write_report(describe(findings, material, contract), findings, out)
-        console.print(f"Report: {html}\n        {data}", soft_wrap=True)
+        about = About(dt.datetime.now(dt.UTC).date().isoformat(), auditor, purpose)
+        described = describe(findings, material, contract, about)
+        written = write_report(described, findings, out)
+        if key is not None:
+            written += sign_report(out, key, written, audited_releases(material), signed_part(described))
+        console.print("Report: " + "\n        ".join(map(str, written)), soft_wrap=True)
     return HOLDS if findings.holds else BROKEN
 
 
@@ -160,14 +129,7 @@ def _print(findings: Findings, console: Console) -> None:
             row["promise"], row["series"], f"{row['people']:,}", f"{row['broken']:,}", *figures, holds
         )
     console.print(table)
-    broken = (~findings.promises()["holds"]).sum()
-    undecided = int((findings.promises()["undecided"] > 0).sum())
-    kept = (
-        "Every promise holds."
-        if not undecided
-        else f"No promise is broken; {undecided} could not be decided."
-    )
-    verdict = f"{broken} of {len(findings.promises())} promises are broken." if broken else kept
     console.print(
-        f"{verdict} {len(findings.not_covered)} things were not covered; the report (--out) says which."
+        f"{verdict(findings)} {len(findings.not_covered)} things were not covered; the report (--out) says"
+        " which."
     )

@@ -15,16 +15,19 @@ from anonymize.attack.attacks import attack as attack_one
 from anonymize.attack.breach import breach_figures
 from anonymize.attack.equivalence import Equivalence, minimum_equivalence
 from anonymize.attack.finding import finding
+from anonymize.attack.guessing import Guesses, guess_values
 from anonymize.attack.intersection import SCOPES, candidates, distribution, intersection_figures
 from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.presence import Presence, guess_presence
 from anonymize.attack.release import ReleaseAttack
 from anonymize.columns import VALUE
 from anonymize.contract import Product
 from anonymize.errors import PublishedFolderError
-from anonymize.formats import Format
+from anonymize.formats import Format, Published
 from anonymize.formats.published import GROUP, knowledge_table
 from anonymize.principles import principle_of
 from anonymize.promise import Promise
+from anonymize.utility.usefulness import Usefulness, usefulness
 from orchestration.audit.foreign import Foreign
 from orchestration.audit.manifests import chain_finding, claims_finding, held_back, other_promises
 from orchestration.audit.reading import (
@@ -36,6 +39,8 @@ from orchestration.audit.reading import (
     read_release,
     read_truth,
 )
+from orchestration.audit.texts import compare_texts
+from orchestration.contracts.contract_file import ContractFile
 from orchestration.storage.manifest import MANIFEST
 
 
@@ -43,7 +48,7 @@ from orchestration.storage.manifest import MANIFEST
 class Material:
     """Where everything is that an audit reads."""
 
-    contract: Product
+    file: ContractFile
     series: list[PublishedSeries]
     truth: Path
     private: Path | None
@@ -51,6 +56,11 @@ class Material:
     reading: Reading
     previous: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """The releases of others that the contract names: `previous_0`, …."""
+
+    @property
+    def contract(self) -> Product:
+        """What the columns are and what is promised."""
+        return self.file.contract
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,16 @@ class AttackedRelease:
     attack: ReleaseAttack
     seen: Seen | None = None
     """For the attack on all releases together; None where there are too many people."""
+    useful: Usefulness | None = None
+    """What the release is worth; None where it is not of groups, or has entries that can't be read."""
+    guesses: Guesses | None = None
+    """What is guessed right after learning from the groups."""
+    known: pl.DataFrame | None = None
+    """The truth, `person`, `value`, `qi_0`, … as codes; of the last release alone."""
+    published: Published | None = None
+    """The groups; of the last release alone."""
+    words_not_compared: str | None = None
+    """Why the words of its texts were not compared with the contract; None if they were."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +96,8 @@ class AttackedSeries:
     """What all releases together allow; None where it wasn't attacked."""
     why_no_assignments: str | None = None
     """If it should have been."""
+    presence: Presence | None = None
+    """How well people in the last release are told from people of earlier ones; None if there are too few."""
 
     @property
     def knowledge(self) -> Knowledge:
@@ -107,6 +129,19 @@ class AttackedSeries:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """Something that a reader might believe was looked at."""
+
+    what: str
+    """With `{}` in the place of each count of people."""
+    why: str
+    people: tuple[int, ...] = ()
+    """The counts: a report that is handed out does not show small ones."""
+    series: str | None = None
+    """The series that it is about, if it is about one."""
+
+
+@dataclass(frozen=True)
 class Findings:
     """What the audit came to."""
 
@@ -114,7 +149,7 @@ class Findings:
     series: list[AttackedSeries]
     together: pl.DataFrame | None
     """Evidence over all series, if there is more than one."""
-    not_covered: list[tuple[str, str]] = field(default_factory=list)
+    not_covered: list[Gap] = field(default_factory=list)
     """What was not looked at, and why."""
 
     def promises(self) -> pl.DataFrame:
@@ -156,16 +191,20 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
     domain = None
     for series in material.series:
         releases: list[AttackedRelease] = []
+        ever: list[pl.DataFrame] = []
         knowledge = Knowledge(domain=domain, releases=material.previous)
         for number, _ in enumerate(series.releases, start=1):
             yield f"{series.name} {series.releases[number - 1].name}"
             releases.append(_attack_release(material, series, number, knowledge, seconds))
             knowledge = releases[-1].attack.knowledge
+            ever = _with_places(ever, releases[-1].known)
             # What was carried over is only kept once.
             if number > 1:
                 releases[-2] = _forget(releases[-2])
         yield f"{series.name}: who has the same value as whom"
-        one = AttackedSeries(series.name, releases, _equivalences(knowledge, seconds))
+        one = AttackedSeries(
+            series.name, releases, _equivalences(knowledge, seconds), presence=_presence(releases[-1], ever)
+        )
         yield f"{series.name}: who can have which value"
         attacked.append(_with_assignments(one, material, series))
         domain = knowledge.domain
@@ -205,17 +244,40 @@ def _attack_release(
         claims_finding(release, release_format, contract, tables, len(people)),
     ]
     rows = [row for row in stated if row is not None]
-    found = replace(
-        found, findings=pl.concat([*rows, found.findings, metadata_finding(release, release_format)])
-    )
+    texts = compare_texts(release, release_format, material.file, tables)
+    rows += [found.findings, metadata_finding(release, release_format, texts.differ)]
+    found = replace(found, findings=pl.concat(rows))
     main, *_ = release_format.tables(contract)
-    seen = None
-    is_small = release_format.attack == "groups" and len(people) <= MOST_PEOPLE
-    if is_small and found.findings.filter(promise=fi.ENTRIES)["holds"].all():
-        grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
-        published = release_format.read(release_format.internal(grouped, contract), contract)
-        seen = see(knowledge_table(people, contract), published, linkage)
-    return AttackedRelease(release.name, len(tables[main]), found, seen)
+    attacked = AttackedRelease(release.name, len(tables[main]), found, words_not_compared=texts.not_compared)
+    is_grouped = release_format.attack == "groups"
+    if not (is_grouped and found.findings.filter(promise=fi.ENTRIES)["holds"].all()):
+        return attacked
+    grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
+    internal = release_format.internal(grouped, contract)
+    published, known = release_format.read(internal, contract), knowledge_table(people, contract)
+    return replace(
+        attacked,
+        seen=see(known, published, linkage) if len(people) <= MOST_PEOPLE else None,
+        useful=usefulness(release_format, internal, published, contract, known),
+        guesses=guess_values(known, published, contract, linkage),
+        known=known,
+        published=published,
+    )
+
+
+def _with_places(ever: list[pl.DataFrame], known: pl.DataFrame | None) -> list[pl.DataFrame]:
+    """Everybody's last quasi-identifiers, after one more release."""
+    if known is None:
+        return ever
+    return [pl.concat([*ever, known.drop(VALUE)]).unique("person", keep="last", maintain_order=True)]
+
+
+def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | None:
+    if last.known is None:
+        return None
+    (everybody,) = ever
+    outside = everybody.join(last.known, on="person", how="anti", maintain_order="left")
+    return guess_presence(last.known, outside, last.published)
 
 
 def _like_published(
@@ -310,7 +372,7 @@ def promises_of(contract: Product, series: PublishedSeries, number: int) -> list
 
 
 def _forget(release: AttackedRelease) -> AttackedRelease:
-    return replace(release, attack=replace(release.attack, knowledge=Knowledge()))
+    return replace(release, attack=replace(release.attack, knowledge=Knowledge()), known=None, published=None)
 
 
 def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
@@ -361,112 +423,116 @@ def largest_breach(series: AttackedSeries) -> float | None:
     return None if state is None or state.is_empty() else breach_figures(state)["largest"]
 
 
-def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[tuple[str, str]]:
+def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:
     """What a reader might believe was looked at."""
     grouped = [one for one in attacked if one.in_groups]
     gaps = [] if material.private else [_hosts_unknown(one) for one in grouped]
     gaps += [gap for one in grouped for gap in _equivalence_gaps(one)]
     gaps += [gap for one in grouped for gap in _assignment_gaps(one)]
     gaps += [SEVERAL_VIEWS] if len(attacked) > len(grouped) and len(attacked) > 1 else []
+    gaps += [gap for one in attacked for gap in _word_gaps(one)]
     for series in material.series:
         without = sum(release.manifest is None for release in series.releases)
         if without:
-            what = f"{series.name}: whether {without} of {len(series.releases)} releases are as published"
-            gaps.append((what, "they have no manifest to be held against."))
+            what = f"whether {without} of {len(series.releases)} releases are as published"
+            gaps.append(Gap(what, "they have no manifest to be held against.", series=series.name))
         if other := other_promises(material.contract, series):
-            what = (
-                f"{series.name}: whether {other} of {len(series.releases)} releases promise what they should"
-            )
-            gaps.append((what, "their manifests state other parameters than the contract, and are believed."))
+            what = f"whether {other} of {len(series.releases)} releases promise what they should"
+            why = "their manifests state other parameters than the contract, and are believed."
+            gaps.append(Gap(what, why, series=series.name))
     sensitive = material.contract.sensitive
     if sensitive is not None and sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
     return gaps + NEVER_COVERED
 
 
-SEVERAL_VIEWS = (
+def _word_gaps(series: AttackedSeries) -> list[Gap]:
+    reasons = [one.words_not_compared for one in series.releases if one.words_not_compared]
+    what = "titles, descriptions and terms in the texts of {} of {} releases"
+    return [
+        Gap(what.format(reasons.count(why), len(series.releases)), why, series=series.name)
+        for why in dict.fromkeys(reasons)
+    ]
+
+
+SEVERAL_VIEWS = Gap(
     "Several series of views with each other",
     "each series was joined with the releases before it, and with those that the contract names.",
 )
-TRANSIENT = (
+TRANSIENT = Gap(
     "Values that come and go",
-    (
-        "candidate sets are intersected over the releases in which a person had the same value; for having"
-        " had a value at any time, see the breach probabilities."
-    ),
+    "candidate sets are intersected over the releases in which a person had the same value; for having"
+    " had a value at any time, see the breach probabilities.",
 )
 NEVER_COVERED = [
-    (
+    Gap(
         "Adversaries who know the publisher's algorithm",
-        (
-            "the attack takes time exponential in the number of people; it is run on tiny instances in the"
-            " software's own tests and benchmarks."
-        ),
+        "the attack takes time exponential in the number of people; it is run on tiny instances in the"
+        " software's own tests and benchmarks.",
     ),
-    (
-        "Adversaries who know some people's sensitive values, or how values depend on quasi-identifiers",
-        "the background knowledge assumed is everybody's presence and quasi-identifiers, no values.",
+    Gap(
+        "Adversaries who know some people's sensitive values, or from elsewhere how values depend on"
+        " quasi-identifiers",
+        "the background knowledge assumed is everybody's presence and quasi-identifiers, no values. What can"
+        " be learned from the releases themselves is a figure that is not promised.",
     ),
-    (
+    Gap(
         "Times and owners of the files where they are offered for download",
         "they are not part of the folders' content and change with every copy.",
     ),
 ]
 
 
-def _hosts_unknown(series: AttackedSeries) -> tuple[str, str]:
+def _hosts_unknown(series: AttackedSeries) -> Gap:
     figures = series.releases[-1].attack.figures
-    unknown = figures["people"] - figures["hosts_known"]
-    return (
-        f"{series.name}: the groups of {unknown:,} of {figures['people']:,} people in the last release",
-        (
-            "more than one group covers them, and no private folder was given (--private). Groups were not"
-            " checked person by person; groups with these people in them are left out of the equivalence"
-            " attack, and these people out of breach probabilities."
-        ),
+    return Gap(
+        "the groups of {} of {} people in the last release",
+        "more than one group covers them, and no private folder was given (--private). Groups were not"
+        " checked person by person; groups with these people in them are left out of the equivalence"
+        " attack, and these people out of breach probabilities.",
+        (figures["people"] - figures["hosts_known"], figures["people"]),
+        series.name,
     )
 
 
-def _assignment_gaps(series: AttackedSeries) -> list[tuple[str, str]]:
-    what = f"{series.name}: values that no assignment of tuples to people allows, and exact risks"
+def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
+    what = "values that no assignment of tuples to people allows, and exact risks"
     if series.why_no_assignments is not None:
-        return [(what, series.why_no_assignments)]
+        return [Gap(what, series.why_no_assignments, series=series.name)]
     if series.assignments is None:
         return []
     gaps = []
     figures = series.assignments.figures
     if figures and figures["decided"] < figures["tuples"]:
         gaps.append(
-            (
-                (
-                    f"{series.name}: exact risks of {figures['tuples'] - figures['decided']:,} of"
-                    f" {figures['tuples']:,} tuples"
-                ),
-                (
-                    "too many people share the groups that may hold them. Values that no assignment allows"
-                    " were struck off for them too; with the private folder, the groups themselves bound the"
-                    " risk (signature invariance)."
-                ),
+            Gap(
+                "exact risks of {} of {} tuples",
+                "too many people share the groups that may hold them. Values that no assignment allows"
+                " were struck off for them too; with the private folder, the groups themselves bound the"
+                " risk (signature invariance).",
+                (figures["tuples"] - figures["decided"], figures["tuples"]),
+                series.name,
             )
         )
     if series.assignments.left_out:
-        gaps.append((what, f"{len(series.assignments.left_out)} releases allow too many choices."))
+        why = f"{len(series.assignments.left_out)} releases allow too many choices."
+        gaps.append(Gap(what, why, series=series.name))
     return gaps
 
 
-def _equivalence_gaps(series: AttackedSeries) -> list[tuple[str, str]]:
+def _equivalence_gaps(series: AttackedSeries) -> list[Gap]:
     if not series.equivalences:
-        return [(f"{series.name}: who has the same value as whom", "no group's people are all known.")]
+        what = "who has the same value as whom"
+        return [Gap(what, "no group's people are all known.", series=series.name)]
     unproven = sum(not found.proven for found in series.equivalences)
     if not unproven:
         return []
     return [
-        (
-            f"{series.name}: equivalence on {unproven} of {len(series.equivalences)} parts",
-            (
-                "the time was too short, or the series too large, to prove the smallest; the one found is"
-                " given, and a bound. A part is a signature; the last one is all of them together. Give more"
-                " time (--seconds)."
-            ),
+        Gap(
+            f"equivalence on {unproven} of {len(series.equivalences)} parts",
+            "the time was too short, or the series too large, to prove the smallest; the one found is"
+            " given, and a bound. A part is a signature; the last one is all of them together. Give more"
+            " time (--seconds).",
+            series=series.name,
         )
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from anonymize.formats.format import PublishedColumn
 from anonymize.principles import principle_of
 from orchestration.audit.foreign import Foreign, convert
 from orchestration.contracts.contract_file import ContractFile, load_contract
+from orchestration.datapackage.dated import undated
 from orchestration.snapshots.conformity import conform, describe_faults
 from orchestration.snapshots.sources import enter
 from orchestration.storage.manifest import MANIFEST, is_release, verify_release
@@ -30,7 +31,7 @@ UNNEEDED = {
     "product": "releases",
     "series": "audited",
     "source": {"path": "{release}.csv"},
-    "releases": {"first": "2000-01-01", "cron": "0 0 1 1 *"},
+    "releases": {"first": "2000-01-01"},
 }
 """What a contract that is only audited need not say."""
 MAIN_TABLES = ("microdata", "quasi_identifiers", "view")
@@ -82,7 +83,7 @@ def read_contract(path: Path) -> ContractFile:
     ContractError
         Naming the file and every fault.
     """
-    return load_contract(path, UNNEEDED)
+    return load_contract(path, UNNEEDED, is_scheduled=False)
 
 
 def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[PublishedSeries]:
@@ -159,7 +160,7 @@ def read_release(
     tables = {}
     for file in release.files:
         if file.suffix == ".parquet" and file.stem in expected:
-            tables[file.stem] = _read_table(file)
+            tables[file.stem] = undated(_read_table(file), release.name)
         reading.note(file, len(tables[file.stem]) if file.stem in tables else None)
     for name, columns in expected.items():
         if name not in tables:
@@ -271,10 +272,24 @@ def read_linkage(
     return pl.DataFrame([person, linkage["group_id"].cast(pl.Int64)])
 
 
-def metadata_finding(release: ReleaseFiles, release_format: Format) -> pl.DataFrame:
-    """Whether files carry more than the tables: foreign keys in Parquet, times of day, stray files."""
+def metadata_finding(
+    release: ReleaseFiles, release_format: Format, differ: Mapping[str, bool]
+) -> pl.DataFrame:
+    """Whether files carry more than the tables: foreign keys in Parquet, other texts, times, stray files.
+
+    Parameters
+    ----------
+    release, release_format
+        What is published.
+    differ
+        For each text that was made again, whether the published one is another.
+    """
     documents = {MANIFEST, *(f"{name}.json" for name in release_format.documents)}
-    suspicious = [file.name for file in release.files if _says_more(file, documents)]
+    suspicious = [
+        file.name
+        for file in release.files
+        if (differ[file.name] if file.name in differ else _says_more(file, documents))
+    ]
     return finding(fi.METADATA, len(release.files), len(suspicious))
 
 

@@ -28,7 +28,8 @@ class ContractFile:
     sha256: str
     """Of the file's bytes, hexadecimal; hierarchies are told by `contract.privacy_digest()`."""
     first_release: str
-    """The date of the schedule's first tick on or after `releases.first`."""
+    """The date of the schedule's first tick on or after `releases.first`; of a contract that is only audited,
+    `releases.first` itself."""
     hierarchies: tuple[str, ...]
     """The hierarchy files, as the contract names them."""
 
@@ -37,7 +38,9 @@ class ContractFile:
         return self.path.parent / name
 
 
-def load_contract(path: Path, defaults: Mapping[str, Any] | None = None) -> ContractFile:
+def load_contract(
+    path: Path, defaults: Mapping[str, Any] | None = None, *, is_scheduled: bool = True
+) -> ContractFile:
     """Read a contract and the hierarchies it names.
 
     Scalars are those of YAML 1.2: `no` and `010` are text, only `true` and `false` are not.
@@ -48,6 +51,9 @@ def load_contract(path: Path, defaults: Mapping[str, Any] | None = None) -> Cont
         A YAML file.
     defaults
         What keys stand for that the file leaves out.
+    is_scheduled
+        Whether releases are to be made by it. Without it the schedule is not looked at, which takes Dagster:
+        an audit doesn't need either.
 
     Raises
     ------
@@ -70,11 +76,12 @@ def load_contract(path: Path, defaults: Mapping[str, Any] | None = None) -> Cont
         contract = parse_contract(declared, where=where, context={"read_hierarchy": read_hierarchy})
     except ContractError as error:
         faults += error.faults
-    faults += _schedule_faults(declared)
+    if is_scheduled:
+        faults += _schedule_faults(declared)
     if faults:
         raise ContractError(where, faults)
     declared_first, cron = contract.releases.first, contract.releases.cron
-    first = _ticks(cron, declared_first)[0] if cron else declared_first
+    first = _ticks(cron, declared_first)[0] if cron and is_scheduled else declared_first
     return ContractFile(
         path=path.absolute(),
         contract=contract,

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import polars as pl
 
 from anonymize.columns import IDENTIFIER
 from anonymize.contract import Product
 from anonymize.formats import GENERALIZATION
+from anonymize.formats.format import RELEASE as RELEASE_COLUMN
 from anonymize.formats.generalization import MICRODATA
 from anonymize.plot import Plot
 from anonymize.principles import principle_of
 from anonymize.utility.queries import release_error
+from orchestration.datapackage.dated import undated
 from orchestration.product.charts import picture
 from orchestration.product.judged import report
 from orchestration.product.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
@@ -111,8 +114,15 @@ def _what_is_asked_first(series: Series, release: str, committed: Committed) -> 
     snapshot = folder / "snapshot.parquet"
     if release_format is not GENERALIZATION or not snapshot.exists() or not _is_kept(folder, committed):
         return shown
-    tables = release_format.internal(read_tables(folder, CANDIDATE, committed), contract)
+    tables = _tables(series, release, committed)
     return {**shown, "query error": release_error(tables[MICRODATA], read_table(snapshot), contract)}
+
+
+def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame]:
+    """The candidate's tables under our own names, without the column that says of which release they are."""
+    candidate = read_tables(series.private(release), CANDIDATE, committed).items()
+    named = {name: undated(table, release) for name, table in candidate}
+    return principle_of(series.contract).format(series.contract).internal(named, series.contract)
 
 
 def _is_kept(folder: Path, committed: Committed) -> bool:
@@ -126,7 +136,7 @@ def _plots(series: Series, release: str, committed: Committed) -> list[Plot]:
     if not _is_kept(folder, committed):
         return []
     release_format = principle.format(contract)
-    tables = release_format.internal(read_tables(folder, CANDIDATE, committed), contract)
+    tables = _tables(series, release, committed)
     last = series.due[: series.number(release)][-RELEASES_SHOWN:]
     kept = {due: read_record(series.private(due), series.candidate_key(due)) for due in last}
     states = {
@@ -144,8 +154,11 @@ def _published_columns(contract: Product) -> dict[str, Any]:
         column.name: column for name, table in tables.items() if name != COUNTERFEITS for column in table
     }
     shown = [
-        dg.TableColumn(column.name, column.dtype, description=column.description)
-        for column in columns.values()
+        dg.TableColumn(RELEASE_COLUMN, "Date", description="the release: the same in every row"),
+        *(
+            dg.TableColumn(column.name, column.dtype, description=column.description)
+            for column in columns.values()
+        ),
     ]
     source, names = asset_key(contract.product, SNAPSHOT), contract.column_names()
     origins = {

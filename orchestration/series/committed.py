@@ -14,6 +14,7 @@ from anonymize.attack.knowledge import Knowledge
 from anonymize.candidate import Candidate
 from anonymize.promise import Promise
 from anonymize.state import State
+from orchestration.datapackage.dated import dated
 from orchestration.expectations.verdict import Verdict
 from orchestration.storage.sealed import read_sealed, write_sealed
 from orchestration.storage.store import read_table, sha256, write_json, write_table
@@ -80,7 +81,7 @@ class Committed:
 
 
 def write_tables(
-    folder: Path, candidate: Candidate, linkage: pl.DataFrame, knowledge: Knowledge
+    folder: Path, candidate: Candidate, linkage: pl.DataFrame, knowledge: Knowledge, release: str
 ) -> dict[str, str]:
     """Write a candidate's files and what the next attack remembers; returns their SHA-256 by file name.
 
@@ -94,9 +95,11 @@ def write_tables(
         Its linkage under the identifier's own name.
     knowledge
         What the attack left.
+    release
+        Its date, which the tables to be published carry in every row.
     """
     tables = {
-        **{f"{CANDIDATE}{name}": table for name, table in candidate.published.items()},
+        **{f"{CANDIDATE}{name}": dated(table, release) for name, table in candidate.published.items()},
         "linkage": linkage,
         **({} if candidate.buckets is None else {"buckets": candidate.buckets}),
         **{f"{STATE}{name}": table for name, table in candidate.state.tables.items()},

@@ -47,6 +47,8 @@ from orchestration.steps.changes import declared, refuse_changes
 from orchestration.steps.snapshot import content_digest
 from orchestration.storage.store import read_json, read_table
 
+LAYOUT = "dated tables"
+"""How tables are laid out in files: a candidate of another layout is made anew before it is published."""
 DRAWS = 6
 """How often a candidate is drawn, if a test of statistics convicts it. From the middle on, what is remembered
 of counterfeits is renewed as well."""
@@ -92,6 +94,7 @@ def made_from(series: Series, release: str) -> dict[str, Any]:
         "algorithm": principle_of(series.contract).version,
         "parameters": series.contract.privacy_digest(),
         "key": series.key_fingerprint,
+        "layout": LAYOUT,
         **_previous_digest(series, release),
     }
 
@@ -131,7 +134,7 @@ def _compute(series: Series, release: str, folder: Path, present: Mapping[str, A
     promises = (*before.promises, principle.promise(contract.principle))
     candidate, found = _drawn_and_audited(series, release, snapshot, before, promises, clock)
     refuse_broken(f"{series.name} {release}", found.verdicts)
-    files = write_tables(folder, candidate, _linkage(candidate, snapshot, contract), found.knowledge)
+    files = write_tables(folder, candidate, _linkage(candidate, snapshot, contract), found.knowledge, release)
     clock.lap("files")
     tables = principle.format(contract).internal(candidate.published, contract)
     committed = Committed(

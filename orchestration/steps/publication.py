@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from anonymize.errors import HomeError
 from anonymize.principles import principle_of
+from orchestration.datapackage.folder import column_types, texts
 from orchestration.series.committed import CANDIDATE, Committed
 from orchestration.series.series import Series
 from orchestration.steps.candidate import made_from
-from orchestration.storage.home import private_folder
-from orchestration.storage.manifest import MANIFEST, Described, manifest
+from orchestration.storage.home import public_folder
+from orchestration.storage.manifest import MANIFEST, Described, manifest, sums
 from orchestration.storage.store import sha256, write_folder
 
 
@@ -57,12 +58,13 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         series.verify(previous)  # the chain would vouch for a manifest that was changed
     series.begin()
     figures = committed.figures
+    release_format = principle_of(series.contract).format(series.contract)
     described = Described(
         product=series.contract.product,
         series=series.contract.series,
         release=release,
         n=series.number(release),
-        format=principle_of(series.contract).format(series.contract).name,
+        format=release_format.name,
         principle=committed.parameters,
         tuples=figures["tuples"],
         groups=figures["groups"],
@@ -75,9 +77,10 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         contract_sha256=series.file.sha256,
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )
-    files = {name.removeprefix(CANDIDATE): private / name for name in committed.tables(CANDIDATE)}
-    private_folder(folder.parent)
-    write_folder(folder, files, lambda written: manifest(described, written))
+    tables = {name.removeprefix(CANDIDATE): private / name for name in committed.tables(CANDIDATE)}
+    files = {**tables, **texts(series.contract, release_format, asdict(described), column_types(tables))}
+    public_folder(folder.parent, series.home.path)
+    write_folder(folder, files, lambda written: manifest(described, written), sums)
 
 
 def _audited(series: Series, release: str) -> Committed:

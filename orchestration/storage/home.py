@@ -142,6 +142,20 @@ def private_folder(path: Path) -> Path:
     return path
 
 
+def public_folder(path: Path, home: Path) -> Path:
+    """Make a folder below a home, and those between, such that a copy of them can be read by anybody.
+
+    The home itself stays as it is: as long as it is its owner's alone, so is what is in it.
+    """
+    for folder in reversed([path, *path.parents]):
+        if folder.is_relative_to(home) and folder != home:
+            if not folder.exists():
+                folder.mkdir(exist_ok=True)
+            if folder.stat().st_mode & 0o055 != 0o055:
+                folder.chmod(0o755)  # whatever the umask, and if an older version made it
+    return path
+
+
 @contextmanager
 def only_one(
     folder: Path, what: str, *, name: str = ".lock", patience: float | None = None

@@ -11,9 +11,11 @@ from typing import Any
 import polars as pl
 
 from anonymize.errors import PublishedFolderError
-from orchestration.storage.store import read_json, sha256
+from orchestration.storage.store import SUMS, read_json, sha256
 
 MANIFEST = "manifest.json"
+DATA_PACKAGE = "datapackage.json"
+"""What the folder holds, in a form that other tools read."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,12 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
     }
 
 
+def sums(folder: Path) -> str:
+    """The text of `SHA256SUMS`: what `sha256sum -c` checks every other file of the folder by."""
+    files = sorted(file for file in folder.iterdir() if file.name != SUMS)
+    return "".join(f"{sha256(file)}  {file.name}\n" for file in files)
+
+
 def _stated(file: Path) -> dict[str, Any]:
     """What a manifest says of a file; a document has no rows."""
     stated = {"sha256": sha256(file)}
@@ -95,9 +103,25 @@ def verify_release(folder: Path) -> dict[str, Any]:
             raise PublishedFolderError(f"{folder / name}: is in the manifest and missing")
         if sha256(folder / name) != file["sha256"]:
             raise PublishedFolderError(f"{folder / name}: was changed after publication (other SHA-256)")
-    if strangers := {file.name for file in folder.iterdir()} - {*stated["files"], MANIFEST}:
+    if strangers := {file.name for file in folder.iterdir()} - {*stated["files"], MANIFEST, SUMS}:
         raise PublishedFolderError(f"{folder / min(strangers)}: is not in the manifest")
+    _verify_sums(folder, is_needed=DATA_PACKAGE in stated["files"])
     return stated
+
+
+def _verify_sums(folder: Path, *, is_needed: bool) -> None:
+    """`SHA256SUMS` says what the manifest and the files say; releases older than it have none."""
+    file = folder / SUMS
+    if not file.is_file() and is_needed:
+        raise PublishedFolderError(f"{file}: is missing")
+    if not file.is_file() or (found := file.read_bytes()) == (true := sums(folder).encode()):
+        return
+    differ = set(found.splitlines()) ^ set(true.splitlines())
+    changed = MANIFEST if all(line.endswith(MANIFEST.encode()) for line in differ) else SUMS
+    raise PublishedFolderError(
+        f"{folder / changed}: was changed after publication ({MANIFEST} and {SUMS} do not agree). Put it back"
+        " from a copy"
+    )
 
 
 def _is_manifest(stated: Mapping[str, Any]) -> bool:
@@ -131,6 +155,17 @@ def verify_series(folder: Path) -> list[dict[str, Any]]:
             )
         before = sha256(path / MANIFEST)
     return manifests
+
+
+def releases_in(folder: Path) -> list[Path]:
+    """The folder itself if it is a published release, else those of the series in it, in order.
+
+    Raises
+    ------
+    PublishedFolderError
+        If it is neither.
+    """
+    return [folder] if is_release(folder) else _releases_in(folder)
 
 
 def is_release(folder: Path) -> bool:

@@ -15,6 +15,8 @@ import polars as pl
 from anonymize.errors import HomeError
 from orchestration.storage.home import private_folder, sync
 
+SUMS = "SHA256SUMS"
+"""The digests of all files of a published folder, its manifest included, as coreutils check them."""
 PARTIAL = ".partial"
 """What is half written is named `.<name>.partial`, beside its place, and never counts."""
 
@@ -35,6 +37,11 @@ def write_json(file: Path, content: Mapping[str, Any]) -> None:
     _write(file, lambda partial: partial.write_bytes(text.encode()))
 
 
+def write_text(file: Path, text: str) -> None:
+    """Write text in UTF-8, its lines as they are."""
+    _write(file, lambda partial: partial.write_bytes(text.encode()))
+
+
 def write_copy(file: Path, original: Path) -> None:
     """Write a copy of a file, unless it is there already, byte for byte."""
     content = original.read_bytes()
@@ -42,24 +49,42 @@ def write_copy(file: Path, original: Path) -> None:
         _write(file, lambda partial: partial.write_bytes(content))
 
 
-def write_folder(folder: Path, files: Mapping[str, Path], manifest: Callable[[Path], Mapping]) -> None:
+def write_folder(
+    folder: Path,
+    files: Mapping[str, Path | str],
+    manifest: Callable[[Path], Mapping],
+    sums: Callable[[Path], str] | None = None,
+) -> None:
     """Write a folder of files with its manifest; it appears under its name when all of it is on disk.
+
+    A copy of it can be read by whoever gets it: files have mode 0644 and the folder 0755. What protects
+    the original is the home that it lies in.
 
     Parameters
     ----------
     folder
         Must not exist.
     files
-        The files to be copied, by the names they are to have.
+        By the names they are to have: files to be copied, or texts.
     manifest
         From the folder as written so far to what `manifest.json` is to say.
+    sums
+        From the folder with its manifest to the text of `SHA256SUMS`; None for none.
     """
     partial = folder.with_name(f".{folder.name}{PARTIAL}")
     shutil.rmtree(partial, ignore_errors=True)
     private_folder(partial)
-    for name, original in files.items():
-        write_copy(partial / name, original)
+    for name, content in files.items():
+        if isinstance(content, str):
+            write_text(partial / name, content)
+        else:
+            write_copy(partial / name, content)
     write_json(partial / "manifest.json", manifest(partial))
+    if sums is not None:
+        write_text(partial / SUMS, sums(partial))
+    for file in partial.iterdir():
+        file.chmod(0o644)
+    partial.chmod(0o755)
     sync(partial)
     partial.rename(folder)
     sync(folder.parent)

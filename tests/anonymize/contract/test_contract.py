@@ -101,7 +101,7 @@ def test_a_missing_key_is_named(key):
     [
         ("source", "path, separator, encoding"),
         ("releases", "first, cron"),
-        ("sensitive", "name, values, renamed, semantics"),
+        ("sensitive", "unit, description, name, values, renamed, semantics"),
         ("principle", "name, m, on_ineligible, on_value_change"),
     ],
 )
@@ -114,7 +114,10 @@ def test_an_unknown_key_is_named_with_those_accepted_beside_it(part, accepted):
 def test_an_unknown_key_of_a_quasi_identifier_is_named_by_its_column():
     declared = attribute(kind="number", domain=[0, 1], number=1)
     assert faults(declared) == [
-        ("quasi_identifiers[a].number", "is unknown; accepted: kind, name, domain, min_width")
+        (
+            "quasi_identifiers[a].number",
+            "is unknown; accepted: unit, description, kind, name, domain, min_width",
+        )
     ]
 
 
@@ -124,6 +127,7 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     words, keys = message.split(": ")
     assert words == "is unknown; accepted"
     optional = {"description", "owners", "keep_private"}
+    optional |= {"title", "licence", "contact", "citation"}
     optional |= {"upstream", "expect", "accept", "supersedes", "separate_readers"}
     assert sorted(keys.split(", ")) == sorted(HOSPITAL.keys() | optional)
 
@@ -490,3 +494,33 @@ def test_a_contract_does_not_change_after_construction():
     contract = parse_contract(hospital())
     with pytest.raises(ValueError, match="frozen"):
         contract.product = "other"
+
+
+@pytest.mark.parametrize("key", ["title", "licence", "contact", "citation"])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "must be text of at most 1000 letters, and not empty"),
+        ("x" * 1001, "must be text of at most 1000 letters, and not empty"),
+        ("two\nlines", "must be one line of text, without tabs and other control characters"),
+        (7, "must be text: write 7 in quotes"),
+    ],
+)
+def test_words_for_readers_are_one_line_of_text(key, words, message):
+    assert faults(hospital(**{key: words})) == [(key, message)]
+
+
+def test_words_of_a_column_are_one_line_of_text():
+    declared = attribute(kind="number", domain=[0, 1], unit="two\nlines")
+    message = "must be one line of text, without tabs and other control characters"
+    assert faults(declared) == [("quasi_identifiers[a].unit", message)]
+    (age,) = parse_contract(
+        attribute(kind="number", domain=[0, 1], unit="years", description="at admission")
+    ).quasi_identifiers
+    assert (age.unit, age.description) == ("years", "at admission")
+
+
+def test_the_name_of_the_column_of_releases_is_taken():
+    declared = hospital()
+    declared["sensitive"]["name"] = "release"
+    assert "bears the name of a column of republish's own" in faults(declared)[0][1]

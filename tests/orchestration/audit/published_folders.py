@@ -89,9 +89,7 @@ def run(folder, *, linked=True, contract="contract.yaml", **options):
         folder / "truth",
         folder / contract,
         private=folder / "private" if linked else None,
-        out=folder / "report",
-        console=Console(quiet=True),
-        **options,
+        **{"out": folder / "report", "console": Console(quiet=True)} | options,
     )
     rows = json.loads((folder / "report/audit.json").read_text())
     return code, {row["promise"] for row in rows["promises"] if not row["holds"]}

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from anonymize.attack import finding as fi
 from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
-from orchestration.audit.command import audit, audit_command
+from orchestration.audit.command import audit
+from orchestration.audit.command_line import audit_command
 from orchestration.storage.manifest import Described, manifest
 from tests.anonymize.attack.attack_series import contract, publish, snapshots
 
@@ -99,7 +100,7 @@ def test_the_report_has_figures_and_hashes_and_nobody_s_value_or_name(folders):
     assert len(read) == 1 + 2 + 2 * 2 + 2
     assert described["not_covered"]
     assert described["background_knowledge"]
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 5
 
 
 def test_the_page_stands_alone(folders):

@@ -8,6 +8,7 @@ import pytest
 
 from anonymize.attack import finding as fi
 from anonymize.errors import PublishedFolderError
+from orchestration.audit import charts
 from tests.orchestration.audit.published_folders import NAMES, forge, rewrite, run, write_series
 
 
@@ -21,6 +22,12 @@ def _written(tmp_path_factory):
 @pytest.fixture
 def folder(_written, tmp_path):
     return shutil.copytree(_written, tmp_path / "audited")
+
+
+@pytest.fixture(autouse=True)
+def _no_pictures(monkeypatch):
+    """Charts take longer than an audit of tables as small as these; the tests of the report have them."""
+    monkeypatch.setattr(charts, "_svg", lambda _draw: "")
 
 
 @pytest.fixture

@@ -255,7 +255,7 @@ TAMPERED = {
     "a file removed": (lambda folder: (folder / SECOND / "counterfeits.parquet").unlink(), "missing"),
     "a file added": (lambda folder: (folder / SECOND / "names.csv").write_text("me"), "not in the manifest"),
     "the last manifest edited": (edit_the_last_manifest, "manifest.json: was changed"),
-    "the first manifest edited": (edit_the_first_manifest, "does not follow the release before it"),
+    "the first manifest edited": (edit_the_first_manifest, "manifest.json: was changed"),
     "a manifest removed": (
         lambda folder: (folder / SECOND / "manifest.json").unlink(),
         "has no manifest.json",

@@ -1,5 +1,6 @@
 """A series under e_equivalence, from snapshot to publication: files, state, refusals."""
 
+import frictionless
 import polars as pl
 import pytest
 import yaml
@@ -45,12 +46,11 @@ def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, t
         stated = verify_release(series.published(release))
         assert stated["principle"]["name"] == "e_equivalence"
         assert (stated["principle"]["m"], stated["principle"]["e"]) == (3, 3)
-        assert set(stated["files"]) == {
-            "quasi_identifiers.parquet",
-            "sensitive.parquet",
-            "counterfeits.parquet",
-        }
-        tables = {name: pl.read_parquet(series.published(release) / name) for name in stated["files"]}
+        names = {"quasi_identifiers.parquet", "sensitive.parquet", "counterfeits.parquet"}
+        assert set(stated["files"]) == names | {"README.md", "datapackage.json", "estimate.sql"}
+        tables = {name: pl.read_parquet(series.published(release) / name) for name in names}
+        package = series.published(release) / "datapackage.json"
+        assert frictionless.validate(str(package)).valid
         assert all(table.rows() == sorted(table.rows()) for table in tables.values())
         assert stated["tuples"] == tables["sensitive.parquet"]["count"].sum()
     committed = compute_candidate(series, THIRD)

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import dagster as dg
+import frictionless
 import polars as pl
 import pytest
 import yaml
@@ -74,12 +75,14 @@ def test_two_views_are_released_through_dagster_verified_and_audited(example):
     released = make_by_dagster(series, *RELEASES)
     assert [(one.people, one.groups, one.counterfeits) for one in released] == [(5, 2, 0)] * 2
     folder = series.published(RELEASES[1])
-    assert {file.name for file in folder.iterdir()} == {"cuts.json", "manifest.json", "view.parquet"}
+    texts = {"README.md", "SHA256SUMS", "datapackage.json"}
+    assert {file.name for file in folder.iterdir()} == {"cuts.json", "manifest.json", "view.parquet"} | texts
+    assert frictionless.validate(str(folder / "datapackage.json")).valid
     manifests = verify_series(series.published_folder)
     assert [stated["format"] for stated in manifests] == ["taxonomy_cuts"] * 2
     assert manifests[1]["files"]["cuts.json"] == {"sha256": sha256(folder / "cuts.json")}
     view = pl.read_parquet(folder / "view.parquet")
-    assert view.columns == ["name", "job", "class"]
+    assert view.columns == ["release", "name", "job", "class"]
     assert sorted(view["name"].to_list()) == ["Alice", "Alice", "B-C", "B-C", "B-C"]
     cuts = json.loads((folder / "cuts.json").read_text())["columns"]
     assert [node["label"] for node in cuts[0]["cut"]] == ["Alice", "B-C"]
@@ -109,7 +112,7 @@ def test_the_command_line_does_all_of_it(example, monkeypatch):
     verified = run(cli.app, ["verify", "var/published/named_view/v1"])
     assert (verified.exit_code, verified.stdout.splitlines()[0]) == (
         0,
-        "2024-01-01  2 files as in the manifest",
+        "2024-01-01  4 files as in the manifest",
     )
 
 

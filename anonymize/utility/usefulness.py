@@ -1,0 +1,181 @@
+"""What a release of groups is worth to a researcher, in a few figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from anonymize.codes import code_domain, encode
+from anonymize.columns import VALUE
+from anonymize.contract import QuasiIdentifier, Schema
+from anonymize.formats import Format
+from anonymize.formats.published import Published
+from anonymize.utility.discernibility import discernibility
+from anonymize.utility.queries import Workload, overlap, random_workload, true_counts, workload_error
+
+QUERIES = 200
+WIDTH = 0.5
+"""The share of each quasi-identifier's domain that a query asks for."""
+
+
+@dataclass(frozen=True)
+class Usefulness:
+    """Figures of one release."""
+
+    groups: int
+    mean_group: float
+    """Tuples in a group, on average."""
+    counterfeits: int
+    held_back: int
+    """People of the table who are not in the release."""
+    widths: dict[str, float]
+    """How many values (days; of fractions the length) an interval of each quasi-identifier covers, on average
+    over tuples, by our name of its column."""
+    shares: dict[str, float]
+    """The same as a share of the domain, 0 to 1."""
+    discernibility: int
+    query_error: float
+    """Mean relative error of counts that are estimated from the release, see `workload_error`."""
+    error_without: float
+    """The same error of somebody who has the number of people with each value, and no quasi-identifiers."""
+
+
+def usefulness(
+    release_format: Format,
+    tables: Mapping[str, pl.DataFrame],
+    published: Published,
+    schema: Schema,
+    known: pl.DataFrame,
+) -> Usefulness:
+    """How wide a release's intervals are, and how far counts that are estimated from it are off.
+
+    The queries are always the same random ones: each asks for people with one sensitive value, whose
+    quasi-identifiers all lie in an interval of half of their domain.
+
+    Parameters
+    ----------
+    release_format
+        A format of groups.
+    tables
+        The published tables under our own column names.
+    published
+        The same, read as groups.
+    schema
+        The quasi-identifiers with their domains, and the sensitive attribute.
+    known
+        The truth: `value`, `qi_0`, … as codes; not empty.
+
+    References
+    ----------
+    The error: Liu and Wang, Privacy streamliner, CODASPY 2012, section 4.2.
+    """
+    main, *_ = release_format.tables(schema)
+    boxes = _boxes(tables[main], schema)
+    sizes = published.sizes
+    counterfeits = int(published.counterfeits["count"].sum() or 0)
+    tuples = int(sizes["size"].sum())
+    columns = [column for column, _ in schema.attributes()]
+    values = known[VALUE].unique().sort()
+    workload = random_workload(schema, columns, values, QUERIES, WIDTH, np.random.default_rng(0))
+    true = true_counts(known, workload)
+    widths = _widths(boxes, schema)
+    return Usefulness(
+        groups=len(sizes),
+        mean_group=tuples / max(1, len(sizes)),
+        counterfeits=counterfeits,
+        held_back=len(known) - (tuples - counterfeits),
+        widths=widths,
+        shares={column: widths[column] / _domain_width(qi) for column, qi in schema.attributes()},
+        discernibility=discernibility(sizes["size"].to_numpy()),
+        query_error=workload_error(true, grouped_counts(boxes, published, workload, schema), len(known)),
+        error_without=workload_error(true, _counts_without(known, workload, schema), len(known)),
+    )
+
+
+def grouped_counts(
+    boxes: pl.DataFrame, published: Published, workload: Workload, schema: Schema
+) -> np.ndarray:
+    """float64[Q]: the answers estimated from groups, generalized or anatomized.
+
+    Within a group, who has which value is not known: the share of its rows that lie in the query is taken of
+    the tuples with the value that is asked for.
+
+    Parameters
+    ----------
+    boxes
+        `group_id`, `qi_0_low`, `qi_0_high`, … as codes, `rows`: how many of the group's rows have this box.
+    published
+        The values of the groups.
+    workload
+        The queries.
+    schema
+        The quasi-identifiers.
+    """
+    attributes = dict(schema.attributes())
+    ids = published.sizes["group_id"].sort()
+    place = pl.DataFrame({"group_id": ids, "place": np.arange(len(ids))})
+    placed = boxes.join(place, on="group_id")
+    group, rows = placed["place"].to_numpy(), placed["rows"].to_numpy()
+    of_group = np.maximum(np.bincount(group, rows, minlength=len(ids)), 1)
+    held = published.values.join(place, on="group_id")
+    by_value = {value: part for (value,), part in held.partition_by(VALUE, as_dict=True).items()}
+    ends = {
+        column: [placed[f"{column}_{end}"].cast(pl.Float64).to_numpy() for end in ("low", "high")]
+        for column in workload.columns
+    }
+    answers = np.zeros(len(workload.value))
+    for query, value in enumerate(workload.value):
+        if value not in by_value:
+            continue
+        share = rows.astype(float)
+        for position, column in enumerate(workload.columns):
+            asked = workload.low[query, position], workload.high[query, position]
+            share = share * overlap(*ends[column], *asked, unit=int(attributes[column].discrete))
+        inside = np.bincount(group, share, minlength=len(ids)) / of_group
+        part = by_value[value]
+        answers[query] = (inside[part["place"].to_numpy()] * part["tuples"].to_numpy()).sum()
+    return answers
+
+
+def _boxes(main: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """`group_id`, `qi_0_low`, … as codes, `rows`: exact quasi-identifiers are boxes of no width."""
+    ends = [
+        encode(pl.col(end if (end := f"{column}_{side}") in main.columns else column), qi).alias(
+            f"{column}_{side}"
+        )
+        for column, qi in schema.attributes()
+        for side in ("low", "high")
+    ]
+    boxes = main.select(pl.col("group_id").cast(pl.Int64), *ends)
+    return boxes.group_by(boxes.columns).len("rows").sort(boxes.columns)
+
+
+def _widths(boxes: pl.DataFrame, schema: Schema) -> dict[str, float]:
+    rows = pl.col("rows")
+    means = boxes.select(
+        (
+            ((pl.col(f"{column}_high") - pl.col(f"{column}_low") + int(qi.discrete)) * rows).sum()
+            / rows.sum()
+        ).alias(column)
+        for column, qi in schema.attributes()
+    )
+    return {column: float(means[column][0] or 0.0) for column in means.columns}
+
+
+def _domain_width(attribute: QuasiIdentifier) -> float:
+    lowest, highest = code_domain(attribute)
+    return (highest - lowest + int(attribute.discrete)) or 1
+
+
+def _counts_without(known: pl.DataFrame, workload: Workload, schema: Schema) -> np.ndarray:
+    """The answers of somebody for whom people are spread evenly over all domains."""
+    attributes = dict(schema.attributes())
+    people = dict(known.group_by(VALUE).len().iter_rows())
+    share = np.ones(len(workload.value))
+    for position, column in enumerate(workload.columns):
+        asked = workload.high[:, position] - workload.low[:, position] + int(attributes[column].discrete)
+        share = share * asked / _domain_width(attributes[column])
+    return share * np.array([people.get(value, 0) for value in workload.value])

@@ -1,0 +1,94 @@
+"""`republish audit` as the command line knows it. What takes long to import is imported when it is called."""
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SECONDS = 60.0
+"""Time for the equivalence attack on each series, unless told otherwise."""
+
+
+def audit_command(
+    published: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PUBLISHED…",
+            help="Release or series folders, or another tool's .csv and .parquet files. Several series of the"
+            " same people are attacked together.",
+        ),
+    ],
+    truth: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER", help="The true tables: <release>.parquet or <release>.csv for every release."
+        ),
+    ],
+    contract: Annotated[
+        Path,
+        typer.Option(
+            metavar="CONTRACT", help="The YAML file that says what the columns are and what is promised."
+        ),
+    ],
+    private: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="The publisher's private folder. With it, groups are checked person by person.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write the report there: audit.html and audit.json for you, handout.html and handout.json"
+            " for others.",
+        ),
+    ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(metavar="YAML", help="Which column is what, for releases that republish didn't make."),
+    ] = None,
+    auditor: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who audits, for the report and the signature.")
+    ] = None,
+    purpose: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What the audit is for, for the report.")
+    ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="KEY",
+            help="An Ed25519 private key (PEM): sign the report and the manifests of the releases. A"
+            " passphrase is read from REPUBLISH_SIGN_PASSPHRASE.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float,
+        typer.Option(help="Time for the search who is known to have the same value as whom, per series."),
+    ] = SECONDS,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001
+) -> None:
+    """Attack published releases, and report what holds.
+
+    The adversary has every release, and full background knowledge.
+    Exit codes: 0 every promise holds, 3 a promise is broken, 2 the input is wrong.
+    """
+    from orchestration.audit.command import audit
+
+    code = audit(
+        published,
+        truth,
+        contract,
+        private=private,
+        out=out,
+        mapping=mapping,
+        seconds=seconds,
+        auditor=auditor,
+        purpose=purpose,
+        sign=sign,
+    )
+    raise typer.Exit(code)

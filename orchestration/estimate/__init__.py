@@ -1,0 +1,1 @@
+"""Counts of people with error bars, from a published folder alone."""

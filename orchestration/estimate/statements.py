@@ -1,0 +1,119 @@
+"""`estimate.sql`: the statements that estimate counts of people from a published folder, for DuckDB alone."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+import jinja2
+
+ESTIMATE = "estimate.sql"
+BINS = 128
+"""The density of an attribute is a step function of so many steps; of fewer values, of one for each."""
+POINTS = 32
+"""A group's people stand at so many points."""
+ROUNDS = 2
+"""How often the density is improved. More rounds do not make estimates better (benchmarks/estimates.py)."""
+THINNED = 4
+"""One point of so many is looked at where the condition is tried on people of every value."""
+FRACTIONS = 1_000_000
+"""A fraction is one of so many equal parts of its domain."""
+STEPS = (1, 13, 7, 19, 25, 11, 29, 5, 23, 17, 3, 31, 9, 27, 15, 21)
+"""Odd numbers: multiples of each visit all points."""
+PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
+"""Fractions of multiples of their roots are evenly spread, and those of two are not alike."""
+ESTIMATED = {"generalization": "create_points_of_intervals", "anatomy": "create_points_of_tuples"}
+"""The statements that make points of the groups, by the release format."""
+
+
+def estimate_sql(package: Mapping[str, Any]) -> str | None:
+    """The statements for a release, or None if its format has no groups to estimate from.
+
+    Parameters
+    ----------
+    package
+        The content of the release's `datapackage.json`.
+    """
+    own = package["republish"]
+    if own["format"] not in ESTIMATED:
+        return None
+    sensitive = quoted(own["sensitive"]["name"])
+    columns = [quoted(one["name"]) for one in own["attributes"]]
+    is_exact = own["format"] == "anatomy"
+    words = {
+        "title": _one_line(f"{own['product']}/{own['series']}"),
+        "example": _one_line(sensitive),
+        "column_list": _one_line(", ".join([*columns, sensitive])),
+        "sensitive": sensitive,
+        "columns": ", ".join(columns),
+        "points_columns": ", ".join(f"points.{column}" for column in columns),
+        "attributes": [_attribute(number, one) for number, one in enumerate(own["attributes"])],
+        "bins": BINS,
+        "points": POINTS,
+        "rounds": ROUNDS,
+        "thinned": 1 if is_exact else THINNED,
+        "unbiased": 1 if is_exact else POINTS / (POINTS - THINNED),
+        "exact": "counterfeit * (1 - least(1, y))" if is_exact else "placed",
+    }
+    names = ("create_estimate_settings", ESTIMATED[own["format"]], "create_estimate")
+    return "\n".join(_template(name).render(words) for name in names)
+
+
+def quoted(name: str) -> str:
+    """A column's name as SQL writes it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """A text as SQL writes it, whatever is in it."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
+    """What the statements need of an attribute: how values become codes from 0 on, and back."""
+    code = f"code_{number}"
+    low, high = quoted(f"{declared['name']}_low"), quoted(f"{declared['name']}_high")
+    width, tolerance, is_ordered = declared.get("min_width"), 0, True
+    if not isinstance(width, int | float | None):
+        raise TypeError(f"min_width of {declared['name']} is no number")
+    if declared["kind"] == "category":
+        labels = "[" + ", ".join(map(text, declared["labels"])) + "]"
+        codes, is_ordered = len(declared["labels"]), False
+        encode, decode = f"list_position({labels}, {{}}) - 1", f"({labels})[{code} + 1]"
+    elif declared["kind"] == "date":
+        first, last = map(dt.date.fromisoformat, declared["domain"])
+        codes = (last - first).days + 1
+        encode, decode = f"{{}} - DATE '{first}'", f"DATE '{first}' + {code}::INTEGER"
+    elif all(isinstance(end, int) for end in declared["domain"]):
+        first, last = declared["domain"]
+        codes = last - first + 1
+        encode, decode = f"{{}} - ({first})", f"{code} + ({first})"
+    else:
+        first, last = declared["domain"]
+        unit = (last - first) / FRACTIONS or 1.0
+        codes, tolerance, width = FRACTIONS + 1, 2, width and width / unit
+        encode, decode = f"floor(({{}} - ({first})) / {unit!r})::BIGINT", f"{code} * {unit!r} + ({first})"
+    return {
+        "column": quoted(declared["name"]),
+        "code_low": encode.format(low),
+        "code_high": encode.format(high),
+        "decoded": decode,
+        "codes": codes,
+        "cell": "NULL" if width is None else repr(width),
+        "tolerance": tolerance,
+        "is_ordered": str(is_ordered).lower(),
+        "step": STEPS[number % len(STEPS)],
+        "shift": f"sqrt({PRIMES[number % len(PRIMES)]})",
+    }
+
+
+def _one_line(words: str) -> str:
+    """Words that stay inside of a comment, whatever a column is called."""
+    return " ".join(words.split())
+
+
+def _template(name: str) -> jinja2.Template:
+    source = resources.files("sql").joinpath(f"{name}.sql.j2").read_text()
+    return jinja2.Template(source, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)

@@ -1,0 +1,58 @@
+"""Whether people whose presence is not known can be told from those who are in the table."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.attack.presence import FEWEST, guess_presence
+from anonymize.formats.published import Published
+
+
+def box(low, high, size):
+    boxes = pl.DataFrame({"group_id": [1], "qi_0_low": [low], "qi_0_high": [high]})
+    values = pl.DataFrame({"group_id": [1], "value": ["a"], "tuples": [size]})
+    return Published(boxes, values, pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}))
+
+
+def ages(low, high, count=400, seed=0):
+    return pl.DataFrame({"qi_0": np.random.default_rng(seed).integers(low, high + 1, count)})
+
+
+def test_people_outside_of_every_box_are_known_to_be_absent():
+    found = guess_presence(ages(20, 40), ages(60, 90), box(20, 40, 400))
+    assert (found.excluded, found.advantage, found.error) == (1, 1, 0)
+
+
+def test_people_who_are_alike_are_not_told_apart():
+    found = guess_presence(ages(20, 40), ages(20, 40, seed=1), box(20, 40, 400))
+    assert found.excluded == 0
+    assert abs(found.advantage) <= 4 * found.error
+
+
+def test_half_of_the_people_outside_are_excluded():
+    outside = pl.concat([ages(20, 40, 200), ages(60, 90, 200)])
+    found = guess_presence(ages(20, 40), outside, box(20, 40, 400))
+    assert found.excluded == 0.5
+    assert found.advantage == pytest.approx(0.5, abs=4 * found.error)
+
+
+def test_people_are_called_present_where_tuples_are_dense():
+    dense, thin = box(20, 29, 390), box(0, 99, 10)
+    boxes = pl.concat([dense.boxes, thin.boxes.with_columns(group_id=pl.lit(2, pl.Int64))])
+    values = pl.concat([dense.values, thin.values.with_columns(group_id=pl.lit(2, pl.Int64))])
+    found = guess_presence(ages(20, 29), ages(0, 99), Published(boxes, values, dense.counterfeits))
+    assert found.excluded == 0
+    assert found.advantage > 0.7
+
+
+def test_exact_quasi_identifiers_say_who_is_there():
+    ids = pl.int_range(400, eager=True)
+    points = pl.DataFrame({"group_id": ids // 4, "qi_0_low": ids * 2, "qi_0_high": ids * 2})
+    values = pl.DataFrame({"group_id": ids // 4, "value": ["a"] * 400, "tuples": [1] * 400})
+    exact = Published(points, values, box(0, 0, 1).counterfeits)
+    found = guess_presence(pl.DataFrame({"qi_0": ids * 2}), pl.DataFrame({"qi_0": ids * 2 + 1}), exact)
+    assert (found.excluded, found.advantage) == (1, 1)
+
+
+def test_few_people_are_no_figure():
+    assert guess_presence(ages(20, 40), ages(20, 40, FEWEST - 1), box(20, 40, 400)) is None

@@ -1,0 +1,76 @@
+"""What a release is worth: figures that can be counted by hand, and errors that follow the width of
+groups."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.formats import ANATOMY, GENERALIZATION
+from anonymize.formats.published import Published, knowledge_table
+from anonymize.utility.queries import Workload, estimated_counts
+from anonymize.utility.usefulness import grouped_counts, usefulness
+from tests.anonymize.attack.attack_series import attacked_people, contract, publish, snapshots
+
+
+def released(m, count=600):
+    (table,) = snapshots(seed=1, count=count, releases=1)
+    declared = contract(m=m)
+    (release,) = publish([table], declared)
+    tables = GENERALIZATION.internal(release.tables, declared)
+    published = GENERALIZATION.read(tables, declared)
+    known = knowledge_table(attacked_people(table, declared), declared)
+    return GENERALIZATION, tables, published, declared, known
+
+
+def test_larger_groups_have_wider_intervals_and_worse_counts():
+    small, large = usefulness(*released(2)), usefulness(*released(6))
+    assert small.groups > large.groups
+    assert small.mean_group < large.mean_group
+    assert all(small.widths[column] <= large.widths[column] for column in small.widths)
+    assert small.query_error < large.query_error < large.error_without
+
+
+def test_figures_are_those_of_the_tables():
+    _, tables, published, declared, known = material = released(3)
+    found = usefulness(*material)
+    microdata = tables["microdata"]
+    assert found.groups == microdata["group_id"].n_unique()
+    width = (microdata["qi_0_high"] - microdata["qi_0_low"] + 1).mean()
+    assert found.widths["qi_0"] == pytest.approx(width)
+    assert found.shares["qi_0"] == pytest.approx(width / 100)
+    assert found.counterfeits == tables["counterfeits"]["count"].sum()
+    assert found.held_back == 0
+    assert usefulness(GENERALIZATION, tables, published, declared, known[:-1]).held_back == -1
+
+
+def test_counts_of_groups_are_those_of_their_tuples():
+    """On a generalization, both ways to estimate come to the same."""
+    _, tables, published, declared, known = released(4)
+    rng = np.random.default_rng(0)
+    low = rng.integers(0, 50, (20, 1)).astype(float)
+    values = tuple(known["value"].sample(20, seed=0))
+    workload = Workload(("qi_0",), low, low + 30, values)
+    boxes = published.boxes.with_columns(rows=pl.lit(1))
+    microdata = tables["microdata"].select("value", "qi_0_low", "qi_0_high")
+    estimated = estimated_counts(microdata, workload, declared)
+    assert grouped_counts(boxes, published, workload, declared) == pytest.approx(estimated)
+
+
+def test_exact_quasi_identifiers_leave_only_the_values_to_be_estimated():
+    declared = contract(m=2)
+    people = {"qi_0": [30, 30, 60], "qi_1": [1000, 1000, 9000], "qi_2": ["F", "M", "F"]}
+    tables = {
+        "quasi_identifiers": pl.DataFrame({"group_id": [1, 1, 1], **people}),
+        "sensitive": pl.DataFrame({"group_id": [1, 1], "value": ["a", "b"], "count": [2, 1]}),
+        "counterfeits": pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
+    }
+    published = ANATOMY.read(tables, declared)
+    assert isinstance(published, Published)
+    known = pl.DataFrame({"value": ["a", "b", "a"], "qi_0": [30, 30, 60], "qi_1": [1000, 1000, 9000]})
+    known = known.with_columns(qi_2=pl.Series([0, 1, 0]))
+    found = usefulness(ANATOMY, tables, published, declared, known)
+    assert found.widths == {"qi_0": 1, "qi_1": 1, "qi_2": 1}
+    thirty = Workload(("qi_0",), np.array([[30.0]]), np.array([[30.0]]), ("a",))
+    boxes = pl.DataFrame({"group_id": [1, 1], "qi_0_low": [30, 60], "qi_0_high": [30, 60], "rows": [2, 1]})
+    # Two of the three people are 30, and two of the three values are a: 2/3 of 2.
+    assert grouped_counts(boxes, published, thirty, declared) == pytest.approx([4 / 3])

@@ -1,0 +1,289 @@
+"""The report: what an officer reads before signing, and what others are given."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+from pypdf import PdfReader
+
+from anonymize.attack.finding import COVERAGE, OF_FILES
+from orchestration.audit.conclusion import conclusion
+from orchestration.audit.handout import SMALL, handed_out, public_names
+from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
+
+CHROMIUM = next(
+    filter(
+        None, map(shutil.which, ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome"))
+    ),
+    None,
+)
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here to print with")
+MARGIN = 15 / 25.4 * 72
+"""Of a printed page, in points."""
+UNSHRUNK = 0.74
+"""A pixel is 0.75 points on paper, if nothing is too wide."""
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    """The folder of an audit of three releases, with the private folder."""
+    folder = tmp_path_factory.mktemp("audited")
+    write_series(folder)
+    run(folder, auditor="Ada Officer", purpose="Yearly review.")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(audited):
+    return (audited / "report/audit.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def described(audited):
+    return json.loads((audited / "report/audit.json").read_text())
+
+
+def section(page, title):
+    """What is between a heading and the next one of its kind."""
+    _, _, after = page.partition(f"<h2>{title}</h2>")
+    assert after, title
+    return after.partition("<h2>")[0]
+
+
+def test_it_says_when_by_whom_what_for_and_with_what(page, described):
+    for part in ("date", "auditor", "purpose", "software"):
+        assert described[part] in page
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", described["date"])
+    assert (described["auditor"], described["purpose"]) == ("Ada Officer", "Yearly review.")
+
+
+def test_nothing_is_green_but_promises_that_were_kept(page, described):
+    body = page.partition("<body>")[2]
+    promised = section(page, "What was promised, and what was found")
+    assert body.count('class="yes"') == promised.count('class="yes"') == len(described["promises"])
+    assert body.count("good") == section(page, "Conclusion").count("good") == 1
+
+
+def test_what_is_not_promised_stands_apart_and_beside_no_line_of_what_is(page, described):
+    figures = section(page, "Figures that are not promised")
+    assert (
+        described["series"][0]["largest_breach_probability"] > 1 / 3
+    )  # above the largest share, which is promised
+    for not_promised in ("Largest breach probability", "Smallest equivalence attack", "ever had it"):
+        assert not_promised in figures
+        assert not_promised not in section(page, "What was promised, and what was found")
+    assert "promised: at" not in figures
+    assert "promised: at least" in section(page, "What was promised, and what was found")
+
+
+def test_a_breach_probability_that_is_promised_is_no_mere_figure(audited, tmp_path):
+    folder = shutil.copytree(audited, tmp_path / "copy")
+    declared = yaml.safe_load((folder / "contract.yaml").read_text())
+    declared["principle"] = {"name": "global_guarantee", "l": 2, "strategy": "geometric", "a": 0.5}
+    (folder / "contract.yaml").write_text(yaml.safe_dump(declared))
+    code, broken = run(folder)
+    assert (code, broken) == (3, {"breach probability"})
+    page = (folder / "report/audit.html").read_text()
+    promised = section(page, "What was promised, and what was found")
+    figures = section(page, "Figures that are not promised")
+    assert "ever had it" in promised
+    assert "promised: at most 0.5" in promised
+    assert "ever had it" not in figures
+    assert "candidate values" in figures
+    assert "promised: at" not in figures
+    assert "the largest share that is promised" not in figures
+
+
+def test_an_attack_that_learns_is_a_figure_beside_what_is_guessed_without(page, described):
+    guesses = described["series"][0]["releases"][-1]["guesses"]
+    assert guesses["at_random"] == pytest.approx(1 / 3, abs=0.02)
+    text = " ".join(section(page, "Figures that are not promised").split())
+    assert f"is right for {100 * guesses['learned']:.1f} %" in text
+    assert "(the largest share that is promised for a group is 33.3 %)" in text
+    assert f"{100 * guesses['most_frequent']:.1f} % by naming the most frequent value" in text
+    assert "percentage points higher than of people who are in another release" in text
+
+
+def test_the_conclusion_is_one_paragraph_with_the_promise_that_matters(page, described):
+    said = described["conclusion"]
+    assert f"<p>{said.replace(chr(39), '&#39;')}</p>" in page
+    assert "\n" not in said
+    assert "Ada Officer attacked 3 releases (2024-01-01 to 2024-03-01)" in said
+    assert "Every promise holds." in said
+    assert "Promised: at least 3; found: 3." in said
+    assert f"Not covered, and listed with the reason: {len(described['not_covered'])} matters." in said
+
+
+def test_a_broken_promise_is_in_the_conclusion_and_nothing_is_praised(audited, tmp_path):
+    folder = shutil.copytree(audited, tmp_path / "copy")
+    forge(folder / f"published/hospital/v1/{NAMES[-1]}", tuples=1)
+    code, broken = run(folder)
+    assert (code, broken) == (3, {"manifest claims"})
+    told = json.loads((folder / "report/audit.json").read_text())
+    assert (
+        "1 of 20 promises is broken. Broken: manifest claims. Releases concerned: 2024-03-01."
+        in told["conclusion"]
+    )
+    page = (folder / "report/audit.html").read_text()
+    assert "good" not in page.partition("<body>")[2]
+    assert 'class="verdict bad"' in page
+
+
+def test_what_could_not_be_decided_is_not_green(described):
+    row = described["promises"][0] | {"undecided": 3}
+    told = conclusion(
+        described | {"promises": [row], "verdict": "No promise is broken; 1 could not be decided."}
+    )
+    assert "Every promise holds" not in told
+    assert "1 could not be decided" in told
+
+
+def test_every_column_is_there_with_what_became_of_it(page, described):
+    rows = {row["name"]: row for row in described["columns"]}
+    assert list(rows) == ["patient", "age", "zipcode", "sex", "disease"]
+    assert rows["patient"]["published"] == "removed"
+    assert rows["age"]["domain"] == "0 to 99, whole numbers"
+    assert rows["sex"]["domain"] == "F, M"
+    assert rows["sex"]["hierarchy"] == "declared order"
+    assert rows["age"]["published"].startswith("age_low: lowest age in the group; age_high")
+    assert rows["disease"]["domain"] == "8 declared values"
+    for row in rows.values():
+        assert row["published"] in section(page, "How columns are transformed")
+
+
+def test_it_says_what_the_releases_are_worth(page, described):
+    worth = section(page, "What the releases are worth")
+    for release in described["series"][0]["releases"]:
+        assert release["useful"]["query_error"] > 0
+        assert f"{100 * release['useful']['query_error']:.1f} %" in worth
+    assert "mean interval width" in worth
+    assert "people held back" in worth
+
+
+def test_it_ends_with_a_glossary_and_a_place_to_sign(page):
+    for term in ("Quasi-identifier", "Counterfeit", "Signature", "Candidate values", "Breach probability"):
+        assert f"<dt>{term}</dt>" in section(page, "Glossary")
+    assert "Place and date" in section(page, "Signatures")
+
+
+# ---- the version to hand out
+
+
+def test_what_is_handed_out_has_no_path_and_no_private_file(audited):
+    for name in ("handout.html", "handout.json"):
+        told = (audited / "report" / name).read_text()
+        assert str(audited) not in told
+        assert not re.search(r"linkage|truth/|contract\.yaml|/tmp|/private/", told)
+    read = json.loads((audited / "report/handout.json").read_text())["read"]
+    files = ("counterfeits.parquet", "manifest.json", "microdata.parquet")
+    assert [file["file"] for file in read] == [
+        f"hospital/v1/{name}/{file}" for name in NAMES for file in files
+    ]
+
+
+def small_counts(told, within=""):
+    """Where a count of people from 1 to 9 is left."""
+    people = ("people", "broken", "undecided", "held_back", "vulnerable", "attacked", "empty", "changed")
+    if isinstance(told, dict) and told.get("promise") in OF_FILES:
+        return []
+    if isinstance(told, dict):
+        return [found for key, part in told.items() for found in small_counts(part, key)]
+    if isinstance(told, list):
+        return [found for part in told for found in small_counts(part, within)]
+    is_small = isinstance(told, int) and not isinstance(told, bool) and 0 < told < SMALL
+    return [(within, told)] if within in people and is_small else []
+
+
+def test_what_is_handed_out_has_no_small_count(audited, described):
+    few = [row | {"people": 9, "broken": 2, "undecided": 1} for row in described["promises"]]
+    gap = {"what": "the groups of {} of {} people", "why": "…", "people": [3, 300], "series": "hospital/v1"}
+    series = json.loads(json.dumps(described["series"]))
+    series[0]["releases"][0]["useful"]["held_back"] = 4
+    told = handed_out(described | {"promises": few, "not_covered": [gap], "series": series})
+    assert small_counts(series)  # there would be some
+    assert small_counts(told) == []
+    (coverage,) = [row for row in told["promises"] if row["promise"] == COVERAGE]
+    assert [coverage[part] for part in ("people", "broken", "undecided")] == ["fewer than 10"] * 3
+    assert told["not_covered"][0]["people"] == ["fewer than 10", 300]
+    assert told["series"][0]["releases"][0]["useful"]["held_back"] == "fewer than 10"
+    assert not {"candidates", "findings", "figures"} & {key for one in told["series"] for key in one}
+    assert told["series"][0]["equivalence"] == []
+    written = json.loads((audited / "report/handout.json").read_text())
+    assert small_counts(written) == []
+
+
+def test_series_that_are_known_by_their_paths_are_named_without():
+    assert public_names(["/home/ada/one/v1", "/home/ada/two/v1", "hospital/v2"]) == {
+        "/home/ada/one/v1": "v1 (1)",
+        "/home/ada/two/v1": "v1 (2)",
+        "hospital/v2": "hospital/v2",
+    }
+
+
+# ---- paper
+
+
+def printed(file, pdf):
+    words = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+    told = [f"--user-data-dir={pdf.parent / 'profile'}", f"--print-to-pdf={pdf}", str(file)]
+    subprocess.run([*words, *told], check=True, capture_output=True, timeout=120)
+    return PdfReader(pdf)
+
+
+def read_pdf(document):
+    """The text of each sheet, and each piece of text that lies flat: where it begins and ends, and its
+    scale."""
+    pieces = []
+
+    def look(text, cm, tm, _font, size):
+        begins, is_flat = tm[4] * cm[0] + cm[4], not (tm[1] or cm[1])
+        if text.strip() and is_flat:
+            # No letter is narrower than a third of its height, on average.
+            pieces.append((begins, begins + size * cm[0] * len(text.strip()) / 3, cm[0]))
+
+    return [sheet.extract_text(visitor_text=look) for sheet in document.pages], pieces
+
+
+def is_cut(document, pieces):
+    """Whether something is too wide: then Chromium prints all of it smaller, and leaves out a part in the
+    end."""
+    _, _, scale = pieces[0]
+    width = float(document.pages[0].mediabox.width)
+    return scale < UNSHRUNK or not all(
+        MARGIN - 1 <= begins <= ends <= width - MARGIN + 1 for begins, ends, _ in pieces
+    )
+
+
+def plain(text):
+    """Letters alone: ligatures, hyphens and line breaks differ between a page and a PDF."""
+    return re.sub(r"\s|-", "", text.replace("\ufb01", "fi").replace("\ufb02", "fl"))
+
+
+@needs_chromium
+@pytest.mark.parametrize("name", ["audit", "handout"])
+def test_it_prints_on_a4_with_page_numbers_and_no_cut_column(audited, tmp_path, name):
+    page = (audited / f"report/{name}.html").read_text()
+    document = printed(audited / f"report/{name}.html", tmp_path / "report.pdf")
+    sheets, pieces = read_pdf(document)
+    assert {tuple(round(side) for side in sheet.mediabox[2:]) for sheet in document.pages} == {(595, 842)}
+    for number, sheet in enumerate(sheets, start=1):
+        assert f"Page {number} of {len(sheets)}" in " ".join(sheet.split())
+    assert not is_cut(document, pieces)
+    everything = plain("".join(sheets))
+    for heading in re.findall(r"<th[^>]*>([^<{]+)</th>", page):
+        assert plain(heading) in everything, heading
+
+
+@needs_chromium
+def test_a_column_that_is_cut_would_be_found(tmp_path):
+    cells = "".join(f"<td style='white-space: nowrap'>column {number}</td>" for number in range(40))
+    (tmp_path / "wide.html").write_text(
+        f"<style>@page {{ size: A4; margin: 15mm }}</style><table><tr>{cells}</table>"
+    )
+    document = printed(tmp_path / "wide.html", tmp_path / "wide.pdf")
+    (sheet,), pieces = read_pdf(document)
+    assert is_cut(document, pieces)
+    assert "column 39" not in sheet

@@ -1,0 +1,220 @@
+"""A signed audit: who may rely on it, and what it does not survive."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from anonymize.errors import SignatureError
+from orchestration import cli
+from orchestration.audit.signature import (
+    PASSPHRASE_VARIABLE,
+    SIGNATURE,
+    SIGNED,
+    load_private_key,
+    load_public_key,
+    verify_releases,
+    verify_report,
+)
+from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
+
+FIRST, SECOND, THIRD = NAMES
+
+
+def write_private(file, key, passphrase=None):
+    encryption = (
+        serialization.BestAvailableEncryption(passphrase) if passphrase else serialization.NoEncryption()
+    )
+    file.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption)
+    )
+    return file
+
+
+def write_public(file, key):
+    file.write_bytes(
+        key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+    )
+    return file
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    """Three releases, audited and signed; the folder has key.pem and key.pub too."""
+    folder = tmp_path_factory.mktemp("audited")
+    write_series(folder)
+    key = Ed25519PrivateKey.generate()
+    write_private(folder / "key.pem", key)
+    write_public(folder / "key.pub", key)
+    code, broken = run(folder, sign=folder / "key.pem", auditor="Ada Officer")
+    assert (code, broken) == (0, set())
+    return folder
+
+
+@pytest.fixture
+def folder(audited, tmp_path):
+    """A copy of it for one test."""
+    return shutil.copytree(audited, tmp_path / "copy")
+
+
+def verify(folder, place="published/hospital/v1"):
+    statement = verify_report(folder / "report", load_public_key(folder / "key.pub"))
+    return verify_releases(folder / place, statement)
+
+
+def test_a_series_is_as_it_was_audited(audited):
+    assert verify(audited) == list(NAMES)
+
+
+def test_a_single_release_is_as_it_was_audited(audited):
+    assert verify(audited, f"published/hospital/v1/{SECOND}") == [SECOND]
+
+
+def test_what_is_signed_says_by_whom_and_when_and_no_path(audited):
+    statement = json.loads((audited / "report" / SIGNED).read_text())
+    assert statement["auditor"] == "Ada Officer"
+    assert statement["verdict"] == "Every promise holds."
+    assert str(audited) not in (audited / "report" / SIGNED).read_text()
+
+
+def test_openssl_checks_the_signature_too(audited):
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl here")
+    words = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", "key.pub", "-rawin"]
+    words += ["-in", f"report/{SIGNED}", "-sigfile", f"report/{SIGNATURE}"]
+    assert subprocess.run(words, cwd=audited, check=False, capture_output=True).returncode == 0
+
+
+def change(file):
+    file.write_bytes(file.read_bytes().replace(b"0", b"1", 1))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda at: change(at / "report/audit.html"), "audit.html: was changed after it was signed"),
+        (lambda at: change(at / "report/audit.json"), "audit.json: was changed after it was signed"),
+        (lambda at: change(at / "report" / SIGNED), "what was signed was changed, or somebody else"),
+        (lambda at: (at / "report" / SIGNATURE).write_bytes(b"x"), "is no signature of"),
+        (lambda at: (at / "report" / SIGNATURE).unlink(), "is missing. Give the folder that"),
+        (lambda at: write_public(at / "key.pub", Ed25519PrivateKey.generate()), "somebody else signed it"),
+        (
+            lambda at: forge(at / f"published/hospital/v1/{SECOND}", tuples=1),
+            f"{SECOND}/manifest.json: is not what was audited and signed",
+        ),
+        (
+            lambda at: shutil.rmtree(at / f"published/hospital/v1/{THIRD}"),
+            f"{THIRD}: was audited and signed, and is missing",
+        ),
+        (
+            lambda at: shutil.copytree(
+                at / f"published/hospital/v1/{THIRD}", at / "published/hospital/v1/2024-04-01"
+            ),
+            "2024-04-01: was not audited; the signed report is about hospital/v1 2024-01-01, ",
+        ),
+    ],
+)
+def test_any_change_is_one_clear_error(folder, spoil, said):
+    spoil(folder)
+    with pytest.raises(SignatureError) as refused:
+        verify(folder)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert refused.value.exit_code == 2
+
+
+def test_half_of_the_report_is_enough_and_none_is_not(folder):
+    for name in ("audit.html", "audit.json"):
+        (folder / "report" / name).unlink()
+    if not list((folder / "report").glob("*.html")):
+        with pytest.raises(SignatureError, match="has none of the report's files"):
+            verify(folder)
+
+
+def test_an_audit_without_a_key_takes_an_old_signature_away(folder):
+    run(folder)
+    assert not (folder / "report" / SIGNATURE).exists()
+    assert not (folder / "report" / SIGNED).exists()
+
+
+def test_there_is_nothing_to_sign_without_a_report(folder):
+    with pytest.raises(SignatureError, match="Add --out FOLDER"):
+        run(folder, sign=folder / "key.pem", out=None)
+
+
+def test_the_page_s_commands_run_as_printed(folder, monkeypatch, capsys):
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl here")
+    page = (Path(__file__).parents[3] / "docs/audit.md").read_text()
+    _, _, after = page.partition("## A signed audit")
+    commands = re.findall(r"^\$ (.+)$", after.partition("\n## ")[0], flags=re.MULTILINE)
+    monkeypatch.chdir(folder)
+    for line in commands:
+        words = shlex.split(line)
+        if words[0] == "openssl":
+            subprocess.run(words, check=True, capture_output=True)
+            continue
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert not ended.value.code, line
+    assert [line.split()[:2] for line in commands][2:4] == [["republish", "audit"], ["republish", "verify"]]
+    told = capsys.readouterr().out
+    assert "3 releases as audited on" in told
+    assert "The audit's verdict: No promise is broken; 1 could not be decided." in told
+
+
+# ---- keys
+
+
+def test_a_key_may_have_a_passphrase(tmp_path, monkeypatch):
+    file = write_private(tmp_path / "key.pem", Ed25519PrivateKey.generate(), b"open sesame")
+    with pytest.raises(SignatureError, match=f"has a passphrase: give it in {PASSPHRASE_VARIABLE}"):
+        load_private_key(file)
+    monkeypatch.setenv(PASSPHRASE_VARIABLE, "open, barley")
+    with pytest.raises(SignatureError, match="can't be opened with the passphrase") as refused:
+        load_private_key(file)
+    assert "barley" not in str(refused.value)
+    monkeypatch.setenv(PASSPHRASE_VARIABLE, "open sesame")
+    assert load_private_key(file)
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (lambda file: None, "can't be read: No such file"),
+        (lambda file: file.write_text("no key"), "is no private key in PEM"),
+        (lambda file: write_public(file, Ed25519PrivateKey.generate()), "is a public key"),
+        (lambda file: write_private(file, rsa.generate_private_key(65537, 2048)), "is no Ed25519 key"),
+    ],
+)
+def test_what_is_no_private_key_is_refused_before_anything_is_attacked(folder, write, said):
+    write(folder / "other.pem")
+    shutil.rmtree(folder / "truth")
+    with pytest.raises(SignatureError, match=said):
+        run(folder, sign=folder / "other.pem")
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (lambda file: None, "can't be read: No such file"),
+        (lambda file: file.write_text("no key"), "is no public key in PEM"),
+        (lambda file: write_private(file, Ed25519PrivateKey.generate()), "keep it to yourself"),
+        (lambda file: write_public(file, rsa.generate_private_key(65537, 2048)), "is no Ed25519 key"),
+    ],
+)
+def test_what_is_no_public_key_is_refused(tmp_path, write, said):
+    write(tmp_path / "key.pub")
+    with pytest.raises(SignatureError, match=said):
+        load_public_key(tmp_path / "key.pub")

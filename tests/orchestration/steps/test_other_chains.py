@@ -1,0 +1,96 @@
+"""The global guarantee and the streamliner through the whole chain: released, verified, audited, refused."""
+
+import json
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from anonymize.attack import finding as fi
+from anonymize.errors import NotEligible
+from orchestration.audit.command import audit
+from orchestration.storage.manifest import verify_series
+from orchestration.storage.store import read_table
+from tests.hospital import RELEASES, make, make_by_dagster, published
+
+FIRST, SECOND, THIRD = RELEASES
+GUARANTEE = {"name": "global_guarantee", "l": 3, "strategy": "constant_ratio", "releases": 3}
+STREAMLINER = {"name": "streamliner", "l": 3, "method": "gda"}
+
+
+def declare(hospital, principle, semantics="persistent"):
+    """The hospital under another principle: nothing of the parameters it had."""
+    hospital.declare(sensitive={"semantics": semantics})
+    text = hospital.contract.read_text()
+    before, _, after = text.partition("principle:")
+    rest = "".join(line for line in after.splitlines(keepends=True)[1:] if not line.startswith(" "))
+    hospital.contract.write_text(f"{before}principle: {json.dumps(principle)}\n{rest}")
+    return hospital
+
+
+def audited(hospital, series, folder, *, private=True):
+    """The exit code of `republish audit`, and the rows of its report by promise."""
+    code = audit(
+        [series.published_folder],
+        hospital.file(FIRST).parent,
+        hospital.contract,
+        private=series.private_folder if private else None,
+        out=folder,
+        seconds=1,
+        console=Console(quiet=True),
+    )
+    described = json.loads((folder / "audit.json").read_text())
+    return code, {row["promise"]: row for row in described["promises"]}
+
+
+@pytest.mark.parametrize("forget_after", [None, 1])
+def test_the_global_guarantee_is_audited_by_its_probability(hospital, tmp_path, forget_after):
+    declare(hospital, GUARANTEE | {"forget_after": forget_after}, "transient")
+    series = hospital.series(tmp_path / "home")
+    make_by_dagster(series, *RELEASES)
+    assert [manifest["principle"]["l"] for manifest in verify_series(series.published_folder)] == [3] * 3
+    code, promises = audited(hospital, series, tmp_path / "report")
+    assert (code, promises[fi.BREACH]["holds"]) == (0, True)
+    assert promises[fi.BREACH]["required"] == pytest.approx(1 / 3)
+    assert promises[fi.BREACH]["found"] <= 1 / 3 + 1e-9
+    links = read_table(series.private(THIRD) / "state-links.parquet")
+    everybody = pl.concat([hospital.snapshot(release)["patient_id"] for release in RELEASES]).n_unique()
+    present = hospital.snapshot(THIRD).height
+    people = links["person"].n_unique()
+    assert people == everybody if forget_after is None else people == present
+
+
+def test_without_manifests_the_auditor_counts_what_the_contract_promises(hospital, tmp_path):
+    declare(hospital, GUARANTEE, "transient")
+    series = make(hospital.series(tmp_path / "home"), FIRST, SECOND)
+    for manifest in series.published_folder.rglob("manifest.json"):
+        manifest.unlink()
+    _, promises = audited(hospital, series, tmp_path / "report")
+    assert promises[fi.BREACH]["holds"]
+    declare(hospital, GUARANTEE | {"l": 8}, "transient")
+    _, promises = audited(hospital, series, tmp_path / "report")
+    assert not promises[fi.BREACH]["holds"]
+    assert promises[fi.BREACH]["required"] == pytest.approx(1 / 8)
+
+
+def test_the_streamliner_publishes_one_release_and_refuses_the_second(hospital, tmp_path):
+    declare(hospital, STREAMLINER)
+    series = make(hospital.series(tmp_path / "home"), FIRST)
+    before = published(tmp_path / "home")
+    with pytest.raises(NotEligible, match="release 2 is refused: the streamliner is safe for one release"):
+        make(series, SECOND)
+    assert published(tmp_path / "home") == before
+    code, promises = audited(hospital, series, tmp_path / "report")
+    assert code == 0
+    assert {fi.CANDIDATES, fi.SHARE} <= promises.keys()
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hospital, tmp_path, private):
+    declare(hospital, STREAMLINER | {"then": "m_invariance", "on_ineligible": "counterfeit"})
+    series = hospital.series(tmp_path / "home")
+    make_by_dagster(series, *RELEASES)
+    code, promises = audited(hospital, series, tmp_path / "report", private=private)
+    assert code == 0
+    assert promises[fi.CANDIDATES]["found"] >= 3
+    assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()

@@ -1,0 +1,111 @@
+"""`republish audit` and `republish verify` with the packages of requirements-audit.lock and no others."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from tests.orchestration.audit.published_folders import write_series
+from tests.orchestration.audit.test_signature import write_private, write_public
+
+ROOT = Path(__file__).parents[2]
+LOCK = ROOT / "requirements-audit.lock"
+
+ONLY_THE_LOCKED = """
+import importlib.abc, importlib.metadata, os, re, sys
+
+locked = set(os.environ["LOCKED"].split())
+normal = lambda name: re.sub("[-_.]+", "-", name).lower()
+elsewhere = {
+    module
+    for module, names in importlib.metadata.packages_distributions().items()
+    if not {normal(name) for name in names} & locked and module not in ("orchestration", "anonymize", "sql")
+}
+assert {"dagster", "great_expectations", "hypothesis"} <= elsewhere
+
+class Absent(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in elsewhere:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+"""
+RUN = """
+import orchestration.cli as cli
+for words in {commands!r}:
+    sys.argv = ["republish", *words]
+    try:
+        cli.main()
+    except SystemExit as end:
+        assert not end.code, (words[0], end.code)
+"""
+
+
+def locked():
+    return re.findall(r"^([a-z0-9-]+)==", LOCK.read_text(), flags=re.MULTILINE)
+
+
+def python(script):
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "LOCKED": " ".join(locked())},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def series(tmp_path):
+    write_series(tmp_path)
+    key = Ed25519PrivateKey.generate()
+    write_private(tmp_path / "key.pem", key)
+    write_public(tmp_path / "key.pub", key)
+    return tmp_path
+
+
+def test_an_audit_is_made_signed_and_verified_with_the_small_install(series):
+    published, report = str(series / "published/hospital/v1"), str(series / "report")
+    told = ["--truth", f"{series}/truth", "--contract", f"{series}/contract.yaml", "--out", report]
+    commands = [
+        ["audit", published, *told, "--sign", f"{series}/key.pem"],
+        ["verify", published],
+        ["verify", published, "--report", report, "--public-key", f"{series}/key.pub"],
+    ]
+    told = python(ONLY_THE_LOCKED + RUN.format(commands=commands))
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "3 releases as audited on" in told.stdout
+
+
+def test_what_the_small_install_cannot_do_is_said_in_one_line(series):
+    words = ["validate", f"{series}/contract.yaml"]
+    told = python(ONLY_THE_LOCKED + f"import orchestration.cli as cli\nsys.argv[1:] = {words!r}\ncli.main()")
+    assert told.returncode == 1
+    (line,) = told.stderr.splitlines()
+    assert line.startswith("republish: dagster is not installed: install republish with all it depends on")
+
+
+def test_a_help_text_is_there_without_anything_that_takes_long_to_import():
+    slow = ("polars", "numba", "scipy", "matplotlib", "duckdb", "dagster")
+    told = python(
+        "import sys\nimport orchestration.cli as cli\nsys.argv = ['republish', 'audit', '--help']\ntry:\n"
+        f"    cli.main()\nexcept SystemExit:\n    print([name for name in {slow} if name in sys.modules])"
+    )
+    assert told.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_small_install_asks_for_nothing_that_the_whole_one_does_not():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert set(declared["dependency-groups"]["audit"]) < set(declared["project"]["dependencies"])
+    page = " ".join((ROOT / "docs/audit.md").read_text().split())
+    whole = re.findall(r"^\S+==", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE)
+    assert f"These are {len(locked())} packages; a whole install" in page
+    assert f"for development has {len(whole)}." in page
+    pinned = set(re.findall(r"^(\S+==\S+)", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE))
+    assert set(re.findall(r"^(\S+==\S+)", LOCK.read_text(), flags=re.MULTILINE)) < pinned
