@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.codes import code_domain, encode
+from anonymize.codes import code_domain
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
 
@@ -185,34 +185,3 @@ def workload_error(true: np.ndarray, estimated: np.ndarray, people: int, delta: 
     Liu and Wang, Privacy streamliner, CODASPY 2012, section 4.2.
     """
     return float((np.abs(true - estimated) / np.maximum(true, delta * people)).mean())
-
-
-QUERIES, WIDTH = 50, 1 / 3
-"""Of `release_error`: how many queries on each quasi-identifier, and which share of its domain one covers."""
-
-
-def release_error(microdata: pl.DataFrame, people: pl.DataFrame, schema: Schema) -> float:
-    """How far counts estimated from a release are off: the mean error of the same random queries each time.
-
-    A query counts the people with one sensitive value in an interval of one quasi-identifier.
-
-    Parameters
-    ----------
-    microdata
-        A generalized table: `value`, `qi_0_low`, `qi_0_high`, ….
-    people
-        T(n): `value`, `qi_0`, ….
-    schema
-        The columns.
-    """
-    attributes = dict(schema.attributes())
-    ends = {f"{column}_{end}": qi for column, qi in attributes.items() for end in ("low", "high")}
-    coded = people.select(VALUE, *(encode(pl.col(name), qi).alias(name) for name, qi in attributes.items()))
-    tuples = microdata.select(VALUE, *(encode(pl.col(name), qi).alias(name) for name, qi in ends.items()))
-    values, rng = people[VALUE].unique().sort(), np.random.default_rng(QUERIES)
-    errors = []
-    for column in attributes:
-        asked = random_workload(schema, [column], values, QUERIES, WIDTH, rng)
-        true, estimated = true_counts(coded, asked), estimated_counts(tuples, asked, schema)
-        errors.append(workload_error(true, estimated, people.height))
-    return float(np.mean(errors))

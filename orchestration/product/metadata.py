@@ -10,14 +10,13 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from anonymize.columns import IDENTIFIER
+from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import Product
-from anonymize.formats import GENERALIZATION
 from anonymize.formats.format import RELEASE as RELEASE_COLUMN
-from anonymize.formats.generalization import MICRODATA
+from anonymize.formats.published import knowledge_table
 from anonymize.plot import Plot
 from anonymize.principles import principle_of
-from anonymize.utility.queries import release_error
+from anonymize.utility.usefulness import usefulness
 from orchestration.datapackage.dated import undated
 from orchestration.product.charts import picture
 from orchestration.product.judged import report
@@ -112,10 +111,13 @@ def _what_is_asked_first(series: Series, release: str, committed: Committed) -> 
     contract, folder = series.contract, series.private(release)
     release_format = principle_of(contract).format(contract)
     snapshot = folder / "snapshot.parquet"
-    if release_format is not GENERALIZATION or not snapshot.exists() or not _is_kept(folder, committed):
+    has_groups = release_format.attack == "groups" and committed.figures.get("groups", 0) > 0
+    if not (has_groups and snapshot.exists() and _is_kept(folder, committed)):
         return shown
     tables = _tables(series, release, committed)
-    return {**shown, "query error": release_error(tables[MICRODATA], read_table(snapshot), contract)}
+    known = knowledge_table(read_table(snapshot).rename({PSEUDONYM: "person"}), contract)
+    found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
+    return {**shown, "query error": found.query_error}
 
 
 def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame]:
