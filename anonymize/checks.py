@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
 
 
 @dataclass(frozen=True)
@@ -13,16 +17,74 @@ class Check:
     """Of the evidence, of its suite `data_contracts/expectations/<name>.json`, and of the check in the UI."""
     promises: str
     """What is promised, in one sentence."""
+    found: str = "{rows:,} rows of evidence."
+    """What was found, a format of the figures that `describe` takes from the evidence."""
+
+    def describe(self, evidence: pl.DataFrame, parameters: Mapping[str, Any]) -> str:
+        """What was found, in words.
+
+        Parameters
+        ----------
+        evidence
+            The table of counts that the check judges.
+        parameters
+            What the suite's `$PARAMETER`s stand for.
+
+        Examples
+        --------
+        >>> check = Check("sizes", "Groups are large.", "At least {m}; fewest found {tuples_min}.")
+        >>> check.describe(pl.DataFrame({"tuples": [4, 5]}), {"m": 4})
+        'At least 4; fewest found 4.'
+        """
+        return self.found.format_map({**parameters, **figures_of(evidence)})
+
+
+def figures_of(evidence: pl.DataFrame) -> dict[str, Any]:
+    """Figures for a sentence: `rows`, and of each column of numbers `<column>_sum`, `_min` and `_max`.
+
+    Where there is a column `newcomers`, `<column>_new` is the smallest one of the rows that have any.
+    """
+    figures: dict[str, Any] = {"rows": evidence.height}
+    new = evidence.filter(pl.col("newcomers") > 0) if "newcomers" in evidence.columns else evidence
+    for name in [name for name, dtype in evidence.schema.items() if dtype.is_numeric()]:
+        column = evidence[name]
+        figures[f"{name}_sum"] = column.sum()
+        for end, found in (("min", column.min()), ("max", column.max()), ("new", new[name].min())):
+            figures[f"{name}_{end}"] = _Figure(found)
+    return figures
+
+
+class _Figure:
+    """A number that may be missing: of no rows there is no smallest."""
+
+    def __init__(self, number: float | None):
+        self._number = number
+
+    def __format__(self, how: str) -> str:
+        return "none" if self._number is None else format(self._number, how)
 
 
 SIGNATURE_INVARIANCE = Check(
-    "signature_invariance", "Each person's signature equals each earlier one or shares no value with it."
+    "signature_invariance",
+    "Each person's signature equals each earlier one or shares no value with it.",
+    "{remembered_sum:,} earlier signatures of the people in this release: {same_sum:,} are the same today,"
+    " {disjoint_sum:,} share no value with today's, {overlapping_sum:,} share some.",
 )
 """Of every principle that remembers signatures."""
-COVERAGE = Check("coverage", "Every person's group covers their quasi-identifiers and has their value.")
+COVERAGE_FOUND = "{people_max:,} people, compared in {rows} columns: {uncovered_sum:,} not covered."
+COVERAGE = Check(
+    "coverage", "Every person's group covers their quasi-identifiers and has their value.", COVERAGE_FOUND
+)
 """Of releases in the generalization format, as the next two."""
-MINIMUM_WIDTHS = Check("minimum_widths", "No interval is narrower than the contract allows.")
+MINIMUM_WIDTHS = Check(
+    "minimum_widths",
+    "No interval is narrower than the contract allows.",
+    "{groups_max:,} groups with {rows} intervals each: {narrower_sum:,} intervals are narrower than allowed.",
+)
 COUNTERFEITS = Check(
-    "counterfeits", "R(n) is exact: a group's tuples are its people and its stated counterfeits."
+    "counterfeits",
+    "R(n) is exact: a group's tuples are its people and its stated counterfeits.",
+    "{rows_sum:,} tuples are {hosted_sum:,} people and {counterfeits_sum:,} stated counterfeits;"
+    " {wrong_counts_sum:,} groups have other counts, and {held_back_sum:,} people are held back.",
 )
 """Of every principle with groups."""

@@ -56,6 +56,12 @@ class PublishedFolderError(RepublishError):
     exit_code = 2
 
 
+class PortTaken(RepublishError):
+    """A server can't listen on the port that was asked for."""
+
+    exit_code = 2
+
+
 class QueryError(RepublishError):
     """A count that a published release can't be asked for."""
 

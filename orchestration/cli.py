@@ -133,23 +133,27 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
 @app.command()
 def ui(
     home: HomePath = None,
-    port: Annotated[int, typer.Option(help="The port on 127.0.0.1.")] = 3000,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port on 127.0.0.1.")] = 3000,
     debug: Debug = False,
 ) -> None:
     """Open Dagster in the browser: lineage, checks, plots.
 
     Also schedules and backfills. It listens on 127.0.0.1 only, and ends with Ctrl-C.
     """
+    from orchestration.ports import refuse_taken
     from orchestration.product.releasing import prepare_dagster_home
     from orchestration.shipped import shipped
     from orchestration.storage.home import Home
 
     place = Home.at(home)
+    refuse_taken(port)
     prepare_dagster_home(place)
     out.print(f"Dagster on http://127.0.0.1:{port}, of {place.path}. Ctrl-C ends it.")
+    # Dagster advises to use another command of its own, which is nobody's concern here.
+    quiet = ["-W", "ignore:Function `dev_command` is superseded"]
     command = ["dagster", "dev", "--workspace", str(shipped("workspace.yaml")), "--host", "127.0.0.1"]
     os.chdir(place.dagster)
-    os.execv(sys.executable, [sys.executable, "-m", *command, "--port", str(port)])  # noqa: S606 - our own
+    os.execv(sys.executable, [sys.executable, *quiet, "-m", *command, "--port", str(port)])  # noqa: S606 - our own
 
 
 @app.command()

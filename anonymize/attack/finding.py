@@ -124,3 +124,34 @@ def finding(
     """
     row = (name, people, broken, undecided, found, required, broken == 0)
     return pl.DataFrame([row], schema=SCHEMA, orient="row")
+
+
+AT_MOST = (SHARE, RISK, BREACH)
+"""Promises of a largest figure; the others with a figure promise a smallest one."""
+
+
+def describe_findings(findings: pl.DataFrame) -> str:
+    """What was promised and what was found, in words: each promise with a figure, and how many without.
+
+    Parameters
+    ----------
+    findings
+        Rows that `finding` returned.
+    """
+    has_figure = (
+        pl.col("required").is_not_null()
+        & pl.col("found").is_not_null()
+        & (pl.col("promise") != COUNTERFEITS)  # the level of a statistical test, which says nothing alone
+    )
+    figured = findings.filter(has_figure)
+    said = [
+        f"{promise}: at {'most' if promise in AT_MOST else 'least'} {required:.4g} promised,"
+        f" {'largest' if promise in AT_MOST else 'fewest'} found {found:.4g}; {people:,} looked at"
+        for promise, required, found, people in figured.select(
+            "promise", "required", "found", "people"
+        ).iter_rows()
+    ]
+    others = findings.filter(~has_figure)
+    if others.height:
+        said.append(f"{others['holds'].sum()} of {others.height} promises without a figure hold")
+    return ". ".join(f"{one[0].upper()}{one[1:]}" for one in said) + "."

@@ -22,12 +22,13 @@ from pydantic import (
 
 from anonymize.contract.expect import Expect
 from anonymize.contract.parameters import Parameters, read_parameters
-from anonymize.contract.scalars import Declaration, WordedColumn, Words, shown
+from anonymize.contract.scalars import Declaration, WordedColumn, Words, repeated, shown
 from anonymize.contract.source import FileSource, QuerySource, Releases, is_query
 
 LONGEST_NAME = 100
 """Letters in the name of a product or series: they are names of folders and of Dagster's jobs."""
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+ASSET_KEY = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
 OWNER = re.compile(r"team:.+|[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
@@ -80,6 +81,8 @@ class Product(Declaration):
     """E-mail addresses, or `team:name`."""
     source: FileSource | QuerySource
     """Where snapshots come from."""
+    upstream: tuple[StrictStr, ...] = ()
+    """Keys of Dagster's assets that snapshots are made from, often of another code location."""
     releases: Releases
     """When releases are due."""
     principle: SerializeAsAny[Parameters]
@@ -113,6 +116,21 @@ class Product(Declaration):
             if not OWNER.fullmatch(owner):
                 raise ValueError(f"{owner} must be an e-mail address or team:name")
         return owners
+
+    @field_validator("upstream")
+    @classmethod
+    def _check_upstream(cls, upstream: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        for key in upstream:
+            if not ASSET_KEY.fullmatch(key):
+                raise ValueError(
+                    f"{shown(key)} is no asset key: write its parts with / between them, as in"
+                    " warehouse/patients; each has letters, digits, _ . and -"
+                )
+            if key.split("/")[0] == info.data.get("product") and "/" in key:
+                raise ValueError(f"{key} has this product's own prefix: name an asset that others make")
+        if twice := repeated(upstream):
+            raise ValueError(f"lists {twice} more than once")
+        return upstream
 
     @field_validator("accept")
     @classmethod

@@ -10,7 +10,7 @@ from anonymize.buckets.parameters import (
     bucket_faults,
     bucket_promise,
 )
-from anonymize.checks import COUNTERFEITS, SIGNATURE_INVARIANCE, Check
+from anonymize.checks import COUNTERFEITS, COVERAGE_FOUND, SIGNATURE_INVARIANCE, Check
 from anonymize.contract import Contract
 from anonymize.contract.changes import Change
 from anonymize.e_equivalence.evidence import evidence
@@ -62,11 +62,21 @@ E_EQUIVALENCE = Principle(
             "balance",
             "Every group holds each of its values equally often, and at least m where anybody's signature is"
             " new.",
+            "At least {m} values in each group with anybody new: fewest found {values_new}. {rows:,} groups,"
+            " {newcomers_sum:,} people with a new signature.",
         ),
         SIGNATURE_INVARIANCE,
-        Check("coverage", "Every person's group has their quasi-identifiers and their value."),
+        Check(
+            "coverage",
+            "Every person's group has their quasi-identifiers and their value.",
+            COVERAGE_FOUND,
+        ),
         COUNTERFEITS,
-        Check("cuts", "Every cut that the release adds to a bucket's graph weighs more than 2(e - 1)."),
+        Check(
+            "cuts",
+            "Every cut that the release adds to a bucket's graph weighs more than 2(e - 1).",
+            "At least {smallest_safe_cut} each: smallest found {min_cut_min}. {rows:,} cuts.",
+        ),
     ),
     suite_parameters=lambda contract, figures: {
         "m": contract.principle.m,

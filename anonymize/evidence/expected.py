@@ -81,6 +81,21 @@ def describe_odd(evidence: pl.DataFrame) -> list[str]:
     ]
 
 
+def describe_expected(evidence: pl.DataFrame) -> str:
+    """Every measure in a publisher's words: what was found, and what is expected."""
+    return "; ".join(
+        f"{_MEANINGS[measure].format(found=found)} ({_limits(least, most)}{', accepted' if accepted else ''})"
+        for measure, found, least, most, accepted in evidence.select(
+            "measure", "found", "least", "most", "accepted"
+        ).iter_rows()
+    )
+
+
+def _limits(least: float | None, most: float | None) -> str:
+    ends = (("at least", least), ("at most", most))
+    return " and ".join(f"{word} {end:,.10g}" for word, end in ends if end is not None) + " is expected"
+
+
 _MEANINGS = {
     "people": "the snapshot has {found:,.0f} people",
     "carried": "{found:.1%} of the people of the snapshot before are in this one",

@@ -21,8 +21,15 @@ GLOBAL_GUARANTEE = Principle(
         Check(
             "breach_probability",
             "No person was linked to any value, in any release so far, with a probability above 1/l.",
+            "{links_sum:,} links of people with values: the largest probability found is {largest_max:.4g};"
+            " {above_sum:,} links are above what was promised.",
         ),
-        Check("ledger", "The ledger has all that this release and every earlier one spent, for each person."),
+        Check(
+            "ledger",
+            "The ledger has all that this release and every earlier one spent, for each person.",
+            "{people_sum:,} people with {links_sum:,} links: {wrong_sum:,} sums are wrong, and"
+            " {weakened_sum:,} promises are weakened.",
+        ),
         COVERAGE,
         MINIMUM_WIDTHS,
         COUNTERFEITS,

@@ -24,6 +24,8 @@ M_INVARIANCE = Principle(
         Check(
             "m_uniqueness",
             "Every group holds each of its values once, and at least m where anybody's signature is new.",
+            "At least {m} values in each group with anybody new: fewest found {values_new}. {rows:,} groups,"
+            " {newcomers_sum:,} people with a new signature.",
         ),
         SIGNATURE_INVARIANCE,
         COVERAGE,

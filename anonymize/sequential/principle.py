@@ -48,12 +48,26 @@ SEQUENTIAL = Principle(
         Check(
             "join_privacy",
             "Joined with every earlier release, no value on X is linked to Y more closely than was required.",
+            "Joined with {earlier_releases_sum} earlier releases: at least {promised_max:.4g} was promised,"
+            " and {found_min:.4g} found; {broken_sum:,} values on X break it.",
         ),
         Check(
-            "population", "Every record of the view and of every earlier release matches one of the other."
+            "population",
+            "Every record of the view and of every earlier release matches one of the other.",
+            "{rows} earlier releases: {view_unmatched_sum:,} records of the view and"
+            " {earlier_unmatched_sum:,} earlier ones match none.",
         ),
-        Check("taxonomy_cuts", "Each cut has exactly one node above every value."),
-        Check("view_records", "The view has the people's records under its cuts, no more and no fewer."),
+        Check(
+            "taxonomy_cuts",
+            "Each cut has exactly one node above every value.",
+            "{rows} cuts: {uncovered_sum:,} values are below none of a cut's nodes, {covered_twice_sum:,}"
+            " below two.",
+        ),
+        Check(
+            "view_records",
+            "The view has the people's records under its cuts, no more and no fewer.",
+            "{records_sum:,} records, {published_sum:,} published rows, {differing_sum:,} of them differ.",
+        ),
     ),
     suite_parameters=lambda _contract, figures: {"records": figures["tuples"]},
     promise=promise,

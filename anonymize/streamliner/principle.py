@@ -26,8 +26,16 @@ STREAMLINER = Principle(
     release=release,
     evidence=evidence,
     checks=(
-        Check("l_diversity", "No value is that of more than 1/l of a group with anybody new in it."),
-        Check("l_candidates", "Each value's people have l - 1 sets of others they can change places with."),
+        Check(
+            "l_diversity",
+            "No value is that of more than 1/l of a group with anybody new in it.",
+            "At least {l} values in each group with anybody new: fewest found {values_new}. {rows:,} groups.",
+        ),
+        Check(
+            "l_candidates",
+            "Each value's people have l - 1 sets of others they can change places with.",
+            "{tuples_sum:,} tuples: {outside_sum:,} can't change places within their group.",
+        ),
         SIGNATURE_INVARIANCE,
         COVERAGE,
         MINIMUM_WIDTHS,

@@ -27,18 +27,16 @@ def register(home: Home, file: ContractFile) -> None:
 def known_contracts(home: Home) -> dict[str, ContractFile | Exception]:
     """The contract of every product by its path, or the error that it can't be loaded for.
 
-    Those noted in the home, then those of `data_contracts/` whose product is not among them. Of two that
-    declare the same product the second has an error.
+    They are those noted in the home. A home that nothing was released from yet has those of
+    `data_contracts/`. Of two that declare the same product the second has an error.
     """
     contracts: dict[str, ContractFile | Exception] = {}
     declared: dict[str, str] = {}
-    noted = _noted(home)
-    for path in [*noted.values(), *map(str, sorted(SHIPPED.glob("*.yaml")))]:
+    noted = [path for path in _noted(home).values() if Path(path).exists()]
+    for path in noted if _noted(home) else map(str, sorted(SHIPPED.glob("*.yaml"))):
         loaded = _load(Path(path))
         if isinstance(loaded, ContractFile):
             product = loaded.contract.product
-            if path not in noted.values() and (product in declared or product in noted):
-                continue  # a contract that was released stands for it, even if it has faults by now
             if product in declared:
                 also = [("product", f"{product} is what {declared[product]} declares as well")]
                 loaded = ContractError(path, also)
@@ -59,6 +57,5 @@ def _register(home: Home) -> Path:
 
 
 def _noted(home: Home) -> dict[str, str]:
-    """Contract paths by product; a file that is gone is forgotten."""
-    noted = read_json(_register(home)) or {}
-    return {product: path for product, path in noted.items() if Path(path).exists()}
+    """Contract paths by product."""
+    return read_json(_register(home)) or {}

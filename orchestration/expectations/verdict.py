@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+import polars as pl
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,15 @@ class Verdict:
     """Rows of evidence, expectations, and the sums of the evidence's counts."""
     broken: list[str] = field(default_factory=list)
     """Each expectation that failed, in words, with how many rows of evidence failed it."""
+    found: str = ""
+    """What was promised and what was found, in words, whether it passed or failed."""
+    table: list[dict[str, Any]] = field(default_factory=list)
+    """The evidence itself, where a row of it is about a column, a measure or a promise."""
+
+    def with_words(self, found: str, evidence: pl.DataFrame) -> Verdict:
+        """Itself with what was found in words, and with the evidence where it is short and has names."""
+        named = {"column", "measure", "promise"} & set(evidence.columns)
+        return replace(self, found=found, table=evidence.to_dicts() if named else [])
 
     def as_json(self) -> dict[str, Any]:
         """Itself as a JSON object."""

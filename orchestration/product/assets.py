@@ -1,5 +1,7 @@
 """The assets of a product: snapshot -> delta -> (memory, release, counterfeits, audit) -> publication."""
 
+from collections.abc import Mapping
+
 import dagster as dg
 
 from anonymize.contract import Product
@@ -16,6 +18,7 @@ from orchestration.product.names import (
     SNAPSHOT,
     SNAPSHOT_CHECK,
     asset_key,
+    upstream_keys,
 )
 from orchestration.product.step import CheckOn, Done, Step, build
 from orchestration.series.partitions import previous_release
@@ -99,9 +102,10 @@ def _snapshot(contract: Product) -> Step:
         )
 
     description = "The table of people at the release's date, checked. Private."
+    deps = [dg.AssetDep(key) for key in upstream_keys(contract)]
     return Step(
         name=SNAPSHOT,
-        assets=(_spec(contract, SNAPSHOT, description, [], {"parquet", "polars"}),),
+        assets=(_spec(contract, SNAPSHOT, description, deps, {"parquet", "polars"}),),
         checks=(CheckOn(SNAPSHOT, SNAPSHOT_CHECK, "The snapshot is what the contract promises."),),
         work=work,
         before=metadata.draw_soon,
@@ -181,8 +185,8 @@ def _publication(contract: Product) -> Step:
         }
         return Done(
             says="published" if publication.is_new else "is published as it was",
-            metadata={PUBLICATION: metadata.of_publication(publication)},
-            verdicts=(Verdict(promise=CHAIN_CHECK, passed=True, figures=figures),),
+            metadata={PUBLICATION: metadata.of_publication(series, release, publication)},
+            verdicts=(Verdict(promise=CHAIN_CHECK, passed=True, figures=figures, found=_chain(figures)),),
         )
 
     stated = [COUNTERFEITS] if _states_counterfeits(contract) else []
@@ -196,4 +200,12 @@ def _publication(contract: Product) -> Step:
         ),
         checks=(CheckOn(PUBLICATION, CHAIN_CHECK, "Every published file is what its manifest says."),),
         work=work,
+    )
+
+
+def _chain(figures: Mapping[str, int]) -> str:
+    """What was found of a published folder, in words."""
+    return (
+        f"{figures['files']} files have the SHA-256 that the manifest states, and the manifest follows"
+        f" {figures['releases_before']} earlier ones."
     )

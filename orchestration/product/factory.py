@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from orchestration.product.assets import assets_of
-from orchestration.product.names import job_name
+from orchestration.product.names import job_name, series_tag
 from orchestration.product.schedule import schedule_of, sensor_of
 from orchestration.series.series import Series
 
@@ -21,6 +21,7 @@ def product_definitions(series: Series) -> dg.Definitions:
         selection=dg.AssetSelection.assets(*(key for asset in assets for key in asset.keys)),
         description=f"One release of {series.name}, from snapshot to publication.",
         executor_def=dg.in_process_executor,
+        tags=series_tag(series),
     )
     return dg.Definitions(
         assets=assets,

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import importlib
 import threading
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import polars as pl
 
-from anonymize.columns import IDENTIFIER
+from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import Product
 from anonymize.formats.format import RELEASE as RELEASE_COLUMN
+from anonymize.formats.published import knowledge_table
 from anonymize.plot import Plot
 from anonymize.principles import principle_of
+from anonymize.utility.usefulness import usefulness
 from orchestration.datapackage.dated import undated
 from orchestration.product.charts import picture
+from orchestration.product.judged import report
 from orchestration.product.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from orchestration.series.committed import CANDIDATE, Committed, read_record, read_state, read_tables
 from orchestration.series.series import Series
 from orchestration.steps.publication import Publication
 from orchestration.steps.snapshot import Snapshot
+from orchestration.storage.store import read_table
 
+CANDIDATES_LEFT = {
+    "fewest candidates": "smallest_candidates",
+    "fewest candidates by group": "smallest_candidates_by_host",
+}
+"""Figures of the attack that are shown on the release, by what they are called there."""
 RELEASES_SHOWN = 24
 """How far back charts of the principle's memory go."""
 
@@ -65,6 +76,7 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
         RELEASE: {
             **figures,
             **seconds,
+            **_what_is_asked_first(series, release, committed),
             "dagster/row_count": figures["tuples"],
             **_published_columns(contract),
             **{plot.name: picture(plot) for plot in _plots(series, release, committed)},
@@ -78,9 +90,10 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
     }
 
 
-def of_publication(publication: Publication) -> dict[str, Any]:
-    """The folder, and what the chain of manifests is checked by."""
+def of_publication(series: Series, release: str, publication: Publication) -> dict[str, Any]:
+    """The folder, what the chain of manifests is checked by, and a report of the release."""
     return {
+        "report": dg.MetadataValue.md(report(series, release, publication.manifest)),
         "folder": dg.MetadataValue.path(publication.folder),
         "manifest sha256": publication.manifest_sha256,
         "tuples": publication.manifest["tuples"],
@@ -88,16 +101,44 @@ def of_publication(publication: Publication) -> dict[str, Any]:
     }
 
 
+def _what_is_asked_first(series: Series, release: str, committed: Committed) -> dict[str, float]:
+    """Candidate values that an adversary is left with, and the error of counts, to plot over releases."""
+    shown = {
+        name: committed.attack[figure]
+        for name, figure in CANDIDATES_LEFT.items()
+        if committed.attack.get(figure) is not None
+    }
+    contract, folder = series.contract, series.private(release)
+    release_format = principle_of(contract).format(contract)
+    snapshot = folder / "snapshot.parquet"
+    has_groups = release_format.attack == "groups" and committed.figures.get("groups", 0) > 0
+    if not (has_groups and snapshot.exists() and _is_kept(folder, committed)):
+        return shown
+    tables = _tables(series, release, committed)
+    known = knowledge_table(read_table(snapshot).rename({PSEUDONYM: "person"}), contract)
+    found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
+    return {**shown, "query error": found.query_error}
+
+
+def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame]:
+    """The candidate's tables under our own names, without the column that says of which release they are."""
+    candidate = read_tables(series.private(release), CANDIDATE, committed).items()
+    named = {name: undated(table, release) for name, table in candidate}
+    return principle_of(series.contract).format(series.contract).internal(named, series.contract)
+
+
+def _is_kept(folder: Path, committed: Committed) -> bool:
+    return all((folder / name).exists() for name in committed.files)
+
+
 def _plots(series: Series, release: str, committed: Committed) -> list[Plot]:
     """The format's charts of the release, and the principle's of what it remembers."""
     contract, folder = series.contract, series.private(release)
     principle = principle_of(contract)
-    if not all((folder / name).exists() for name in committed.files):
+    if not _is_kept(folder, committed):
         return []
     release_format = principle.format(contract)
-    candidate = read_tables(folder, CANDIDATE, committed).items()
-    undated_tables = {name: undated(table, release) for name, table in candidate}
-    tables = release_format.internal(undated_tables, contract)
+    tables = _tables(series, release, committed)
     last = series.due[: series.number(release)][-RELEASES_SHOWN:]
     kept = {due: read_record(series.private(due), series.candidate_key(due)) for due in last}
     states = {

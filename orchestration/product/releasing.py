@@ -17,7 +17,8 @@ from sqlalchemy.exc import DBAPIError
 from anonymize.errors import ContractError, HomeError, RepublishError
 from orchestration.contracts.registry import register
 from orchestration.product.factory import product_definitions
-from orchestration.product.names import job_name
+from orchestration.product.names import job_name, series_tag
+from orchestration.product.origin import run_of_the_ui
 from orchestration.product.resources import resources
 from orchestration.series.committed import read_record
 from orchestration.series.partitions import today
@@ -28,6 +29,8 @@ from orchestration.storage.manifest import verify_series
 from orchestration.storage.store import write_copy
 
 DAGSTER_YAML = shipped("dagster.yaml")
+COMMAND = {"republish/command": "release"}
+"""The tag that tells the runs of this command from those begun in the UI."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +100,13 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
     definitions = dg.Definitions.merge(product_definitions(series), needed)
     job = definitions.resolve_job_def(job_name(series.contract.product))
     try:
-        job.execute_in_process(
-            partition_key=release,
-            instance=instance,
-            tags=_tags(series),
-            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-        )
+        with run_of_the_ui(instance, job.name):
+            job.execute_in_process(
+                partition_key=release,
+                instance=instance,
+                tags=COMMAND,
+                run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            )
     except DagsterExecutionInterruptedError:
         raise KeyboardInterrupt from None
     except dg.Failure as failure:
@@ -144,15 +148,11 @@ def _end_dead_runs(series: Series, instance: dg.DagsterInstance) -> None:
     unfinished = dg.RunsFilter(
         job_name=job_name(series.contract.product),
         statuses=[dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED],
-        tags=_tags(series),
+        tags={**COMMAND, **series_tag(series)},
     )
     for run in instance.get_runs(unfinished):
-        instance.report_run_failed(run, "Ended before it was done.")
-
-
-def _tags(series: Series) -> dict[str, str]:
-    """What tells the runs of this command from those begun in the UI."""
-    return {"republish/command": "release", "republish/series": series.contract.series}
+        if run.parent_run_id is None:  # else the UI executes a run of this command once more
+            instance.report_run_failed(run, "Ended before it was done.")
 
 
 @contextmanager

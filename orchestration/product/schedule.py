@@ -6,7 +6,7 @@ import dagster as dg
 
 from anonymize.contract import QuerySource
 from anonymize.errors import SnapshotError
-from orchestration.product.names import job_name
+from orchestration.product.names import job_name, upstream_keys
 from orchestration.series.partitions import FORMAT
 from orchestration.series.series import Series
 from orchestration.snapshots.sources import snapshot_exists
@@ -24,9 +24,9 @@ def schedule_of(series: Series, job) -> dg.ScheduleDefinition:
     )
     def release_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         release = context.scheduled_execution_time.strftime(FORMAT)
-        if reason := why_not(series, release):
+        if reason := why_not(series, release, context):
             return dg.SkipReason(reason)
-        return dg.RunRequest(run_key=release, partition_key=release)
+        return dg.RunRequest(run_key=f"{series.contract.series} {release}", partition_key=release)
 
     return release_schedule
 
@@ -38,15 +38,17 @@ def sensor_of(series: Series, job) -> dg.SensorDefinition:
         name=f"{job_name(series.contract.product)}_arrival",
         job=job,
         minimum_interval_seconds=60,
-        description="Releases when the snapshot of the next due release has arrived.",
+        description=_begins_when(series),
     )
-    def arrival_sensor(_context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+    def arrival_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         release = next_release(series)
         if release is None:
             return dg.SkipReason("every release that is due is published")
-        if reason := why_not(series, release):
+        if reason := why_not(series, release, context):
             return dg.SkipReason(reason)
-        return dg.RunRequest(run_key=f"{release} {_arrival(series, release)}", partition_key=release)
+        made = [str(materialized(context.instance, key, release)) for key in upstream_keys(series.contract)]
+        run_key = " ".join([series.contract.series, release, _arrival(series, release), *made])
+        return dg.RunRequest(run_key=run_key, partition_key=release)
 
     return arrival_sensor
 
@@ -56,7 +58,32 @@ def next_release(series: Series) -> str | None:
     return next((release for release in series.due if not series.is_published(release)), None)
 
 
-def why_not(series: Series, release: str) -> str | None:
+def _begins_when(series: Series) -> str:
+    """What the sensor waits for, as the UI says it."""
+    made = "".join(f", and {key} is materialized for its date" for key in series.contract.upstream)
+    return f"Releases when the snapshot of the next due release has arrived{made}."
+
+
+def materialized(instance: dg.DagsterInstance, key: dg.AssetKey, release: str) -> int | None:
+    """The number of the last materialization of an upstream asset for a release; None if there is none.
+
+    An asset with partitions has to be materialized for the partition of the release's name; one without, at
+    any time since the release's date.
+    """
+    records = instance.fetch_materializations(
+        dg.AssetRecordsFilter(asset_key=key, asset_partitions=[release]), limit=1
+    ).records
+    if not records:
+        date = dt.datetime.strptime(release, FORMAT).replace(tzinfo=dt.UTC).timestamp()
+        since = dg.AssetRecordsFilter(asset_key=key, after_timestamp=date)
+        latest = instance.fetch_materializations(since, limit=1).records
+        records = [record for record in latest if record.partition_key is None]
+    return records[0].storage_id if records else None
+
+
+def why_not(
+    series: Series, release: str, context: dg.ScheduleEvaluationContext | dg.SensorEvaluationContext
+) -> str | None:
     """Why a release can't be made now, or None if it can."""
     if release not in series.due:
         return f"{release} is not a release of {series.name} that is due"
@@ -64,6 +91,9 @@ def why_not(series: Series, release: str) -> str | None:
         return f"{release} is published"
     if (waiting := next_release(series)) != release:
         return f"the release before, {waiting}, is not published yet"
+    for key in upstream_keys(series.contract):
+        if materialized(context.instance, key, release) is None:
+            return f"{key.to_user_string()} is not materialized for {release} yet"
     try:
         arrived = snapshot_exists(series.file, release)
     except SnapshotError as error:

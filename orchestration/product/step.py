@@ -12,8 +12,10 @@ from anonymize.errors import RepublishError
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.expectations import Verdict
 from orchestration.expectations.verdict import no_verdict
-from orchestration.product.names import asset_key
+from orchestration.product.judged import metadata_of, words_of
+from orchestration.product.names import SERIES_TAG, asset_key
 from orchestration.product.resources import PublisherHome
+from orchestration.product.status import keep_facts, version_tags
 from orchestration.series.partitions import release_partitions
 from orchestration.series.series import Series
 
@@ -25,6 +27,10 @@ dependency on the release before is that of the principle's memory, the recursio
 there are (the delta compares two snapshots, manifests form a chain) lie behind it, and their steps see to
 them.
 """
+
+
+LONGEST_TAG = 63
+"""Letters in the value of a materialization's tag, by Dagster's rule."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,8 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
     """
     product = file.contract.product
     on = {check.name: asset_key(product, check.asset) for check in step.checks}
+    made_here = {spec.key for spec in step.assets}
+    tag = {SERIES_TAG: file.contract.series[:LONGEST_TAG]}
 
     @dg.multi_asset(
         name=f"{product}_{step.name}",
@@ -84,6 +92,7 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
                 check.name,
                 asset=on[check.name],
                 description=check.promises,
+                blocking=True,  # of a release that breaks a promise, nothing further is made
                 partitions_def=release_partitions(file),
             )
             for check in step.checks
@@ -100,6 +109,7 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
                 with _refusals([earlier for earlier in context.partition_keys if earlier < release]):
                     done = step.work(home.series(file), release)
             except dg.Failure as failure:
+                keep_facts(context, home.series(file))
                 yield from (_result(verdict, on) for verdict in _found(failure, step))
                 raise
             context.log.info(f"{release}: {done.says}")
@@ -108,9 +118,13 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
                 context.add_asset_metadata(dict(entries), asset_key=key, partition_key=release)
             _log_checks(context, on, release, done.verdicts)
         for spec in step.assets:
-            yield dg.MaterializeResult(asset_key=spec.key)
+            yield dg.MaterializeResult(
+                asset_key=spec.key,
+                data_version=dg.DataVersion(file.contract.series),
+                tags={**version_tags(spec, made_here), **tag},
+            )
         for check in step.checks:
-            yield _result(_verdict_on(check.name, done), on)
+            yield _result(_verdict_on(check.name, done), on, blocks=_is_judged(check.name, done))
 
     return make
 
@@ -166,8 +180,8 @@ def _log_checks(
                 asset_key=on[verdict.promise],
                 check_name=verdict.promise,
                 passed=verdict.passed,
-                metadata=verdict.figures,
-                description="; ".join(verdict.broken) or None,
+                metadata=metadata_of(verdict),
+                description=words_of(verdict),
                 partition=release,
             )
         )
@@ -181,11 +195,17 @@ def _verdict_on(name: str, done: Done) -> Verdict:
     return found[0] if found else no_verdict(name, "Not checked when the release was published.")
 
 
-def _result(verdict: Verdict, on: Mapping[str, dg.AssetKey]) -> dg.AssetCheckResult:
+def _is_judged(name: str, done: Done) -> bool:
+    """Whether a promise was looked at; a release published before its check was there is not refused."""
+    return any(verdict.promise == name for verdict in done.verdicts)
+
+
+def _result(verdict: Verdict, on: Mapping[str, dg.AssetKey], *, blocks: bool = True) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         passed=verdict.passed,
         asset_key=on[verdict.promise],
         check_name=verdict.promise,
-        metadata=verdict.figures,
-        description="; ".join(verdict.broken) or None,
+        metadata=metadata_of(verdict),
+        description=words_of(verdict),
+        severity=dg.AssetCheckSeverity.ERROR if blocks else dg.AssetCheckSeverity.WARN,
     )

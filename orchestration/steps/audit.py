@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from anonymize.attack.attacks import attack
-from anonymize.attack.finding import COUNTERFEITS
+from anonymize.attack.finding import COUNTERFEITS, describe_findings
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.release import ReleaseAttack
 from anonymize.candidate import Candidate
@@ -70,13 +70,20 @@ def audit(
     attacked = _attack(candidate, people, contract, promises, knowledge)
     evidence = principle.evidence(candidate, people, before, contract, attacked.tables)
     judged = {check.name: evidence[check.name] for check in principle.checks}
-    verdicts = judge(
-        {**judged, ATTACK: attacked.findings},
-        principle.suite_parameters(contract, candidate.figures)
-        | fewest_rows(candidate.linkage, knowledge, len(promises)),
+    parameters = principle.suite_parameters(contract, candidate.figures) | fewest_rows(
+        candidate.linkage, knowledge, len(promises)
     )
+    verdicts = judge({**judged, ATTACK: attacked.findings}, parameters)
+    words = {check.name: check.describe(judged[check.name], parameters) for check in principle.checks}
+    words[ATTACK] = describe_findings(attacked.findings)
+    evidence = {**judged, ATTACK: attacked.findings}
     return Audit(
-        verdicts=tuple(_naming_promises(verdict, attacked.findings) for verdict in verdicts),
+        verdicts=tuple(
+            _naming_promises(verdict, attacked.findings).with_words(
+                words[verdict.promise], evidence[verdict.promise]
+            )
+            for verdict in verdicts
+        ),
         figures={name: figure for name, figure in attacked.figures.items() if figure is not None},
         knowledge=attacked.knowledge.of_the_present(len(promises)),
         other_draws_may_pass=_by_chance(verdicts, attacked.findings),

@@ -11,7 +11,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.delta import delta, delta_figures
 from anonymize.errors import HomeError, SnapshotError
-from anonymize.evidence.expected import describe_odd, expected_of_snapshot
+from anonymize.evidence.expected import describe_expected, describe_odd, expected_of_snapshot
 from orchestration.expectations import Verdict, judge
 from orchestration.series.series import Series
 from orchestration.snapshots.identifiers import changed_form
@@ -49,7 +49,7 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
         changes = read_table(file) if is_published else _changes(series, release)
         figures = delta_figures(changes)
         evidence = expected_of_snapshot(figures, series.contract, series.contract.accept.get(release, ()))
-        verdict = judge({EXPECTED: evidence}, {})[0]
+        verdict = judge({EXPECTED: evidence}, {})[0].with_words(describe_expected(evidence), evidence)
         if not is_published:
             _refuse_odd(series, release, evidence, verdict)
             write_table(file, changes)

@@ -55,7 +55,8 @@ def take_snapshot(series: Series, release: str) -> Snapshot:
             "sha256": content_digest(by_pseudonym),
         }
         # Asked last: until then Great Expectations may still be on its way in.
-        verdict = judge({"snapshot": snapshot_faults(people, series.contract)}, {})[0]
+        faults = snapshot_faults(people, series.contract)
+        verdict = judge({"snapshot": faults}, {})[0].with_words(_in_words(people, faults), faults)
         refuse_broken(f"{series.name} {release}", [verdict])
         if series.is_published(release):
             _refuse_other_content(series, release, kept)
@@ -64,6 +65,14 @@ def take_snapshot(series: Series, release: str) -> Snapshot:
             write_table(folder / "snapshot.parquet", by_pseudonym)
             write_json(folder / "snapshot.json", kept)
         return Snapshot(people=people.height, verdict=verdict)
+
+
+def _in_words(people: pl.DataFrame, faults: pl.DataFrame) -> str:
+    """What was found in a snapshot, by kind of fault."""
+    kinds = [name for name, dtype in faults.schema.items() if dtype.is_integer() and name != "rows"]
+    counts = {name: faults[name].sum() for name in kinds}
+    found = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+    return f"{people.height:,} people in {faults.height} columns: {found}."
 
 
 def _read(series: Series, release: str, folder: Path) -> pl.DataFrame:

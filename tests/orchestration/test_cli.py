@@ -4,6 +4,7 @@ import functools
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -474,3 +475,29 @@ def test_the_ui_is_dagster_in_the_home_and_on_this_machine_alone(republish, tmp_
     assert started[0][started[0].index("--host") + 1] == "127.0.0.1"
     assert os.environ["DAGSTER_HOME"] == str(tmp_path / "home/dagster")
     assert "enabled: false" in (tmp_path / "home/dagster/dagster.yaml").read_text()
+
+
+def test_the_ui_says_that_its_port_is_taken(republish, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a server was started"))
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        code, out, err = republish("ui", "--home", tmp_path / "home", "--port", port)
+    assert (code, out, len(err)) == (2, [], 1)
+    assert f"can't listen on 127.0.0.1:{port}: address already in use" in err[0]
+    assert f"choose another port: republish ui --port {port + 1}" in err[0]
+
+
+def test_the_ui_starts_without_advice_of_dagsters(republish, tmp_path, monkeypatch):
+    """The words it starts Dagster by, with a question that Dagster answers at once."""
+    started = []
+    monkeypatch.setattr(os, "execv", lambda program, words: started.append([program, *words[1:]]))
+    monkeypatch.setattr(os, "chdir", lambda _: None)
+    republish("ui", "--home", tmp_path / "home")
+    words = started[0]
+    before = words[: words.index("-m")]
+    imported = "from dagster_shared.utils.warnings import supersession_warning"
+    warned = f"{imported}; supersession_warning('Function `dev_command`')"
+    told = subprocess.run([*before, "-c", warned], capture_output=True, text=True, check=True)
+    assert told.stderr == ""

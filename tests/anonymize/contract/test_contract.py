@@ -128,8 +128,14 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     assert words == "is unknown; accepted"
     optional = {"description", "owners", "keep_private"}
     optional |= {"title", "licence", "contact", "citation"}
-    optional |= {"expect", "accept", "supersedes", "separate_readers"}
+    optional |= {"upstream", "expect", "accept", "supersedes", "separate_readers"}
     assert sorted(keys.split(", ")) == sorted(HOSPITAL.keys() | optional)
+
+
+NO_KEY = (
+    "is no asset key: write its parts with / between them, as in warehouse/patients; each has letters,"
+    " digits, _ . and -"
+)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +150,15 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
         (hospital(series="a/b"), "series", "a/b is not accepted; it must match ^[A-Za-z0-9][A-Za-z0-9_.-]*$"),
         (hospital(identifier=""), "identifier", "must not be empty"),
         (hospital(owners=["me"]), "owners", "me must be an e-mail address or team:name"),
+        (hospital(upstream="a/b"), "upstream", "must be a list, not a/b"),
+        (hospital(upstream=["a//b"]), "upstream", f"a//b {NO_KEY}"),
+        (hospital(upstream=[""]), "upstream", f"empty text {NO_KEY}"),
+        (
+            hospital(upstream=["hospital/x"]),
+            "upstream",
+            "hospital/x has this product's own prefix: name an asset that others make",
+        ),
+        (hospital(upstream=["a/b", "a/b"]), "upstream", "lists a/b more than once"),
         (hospital(source="x.csv"), "source", "must be a mapping of keys, not x.csv"),
         (
             hospital(source={"path": "x.csv"}),

@@ -30,7 +30,7 @@ from orchestration import cli
 from orchestration.audit.command import audit
 from orchestration.contracts.contract_file import load_contract
 from orchestration.storage.manifest import verify_series
-from tests.hospital import RELEASES, definitions, make_by_dagster, published
+from tests.hospital import RELEASES, definitions, make, make_by_dagster, published
 
 # ---- what would be the principle's folder
 
@@ -164,7 +164,7 @@ def test_an_auditor_sees_that_its_own_promise_is_broken(declare, tmp_path, monke
     with monkeypatch.context() as careless:
         for step in ("candidate", "snapshot"):
             careless.setattr(f"orchestration.steps.{step}.refuse_broken", lambda *_: None)
-        make_by_dagster(series, RELEASES[0])
+        make(series, RELEASES[0])
     code, promises = audited(declare(largest_share=0.2), series, tmp_path / "report")
     assert code == 3
     assert [name for name, row in promises.items() if not row["holds"]] == [fi.SHARE]

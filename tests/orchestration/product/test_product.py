@@ -11,6 +11,7 @@ import pytest
 from dagster._core.definitions.partitions.context import partition_loading_context
 
 from anonymize import principles
+from anonymize.checks import Check
 from anonymize.errors import AuditFailed
 from orchestration.product.names import job_name
 from tests.hospital import IDENTIFIER, RELEASES, definitions, everything, make, published
@@ -387,3 +388,88 @@ def test_a_source_that_cannot_be_asked_is_a_reason_to_skip(series, instance, hos
     asked = hospital.series(series.home.path)
     assert "no DuckDB file that can be read" in arrival(asked, instance)
     assert "no DuckDB file that can be read" in tick(asked, instance, THIRD)
+
+
+def test_a_release_begins_once_what_is_upstream_of_it_is_materialized(hospital, series, tmp_path):
+    instance = dg.DagsterInstance.local_temp(str(tmp_path))
+    series = hospital.declare(upstream=["warehouse/patients", "warehouse/wards"]).series(series.home.path)
+    patients, wards = (dg.AssetKey(["warehouse", name]) for name in ("patients", "wards"))
+
+    def report(asset, partition):
+        instance.report_runless_asset_event(dg.AssetMaterialization(asset, partition=partition))
+
+    report(patients, SECOND)
+    waits = f"warehouse/patients is not materialized for {THIRD} yet"
+    assert (arrival(series, instance), tick(series, instance, THIRD)) == (waits, waits)
+    report(patients, THIRD)
+    assert arrival(series, instance) == f"warehouse/wards is not materialized for {THIRD} yet"
+    report(wards, None)  # it has no partitions
+    release, first = arrival(series, instance)
+    assert (release, tick(series, instance, THIRD)) == (THIRD, THIRD)
+    assert arrival(series, instance) == (THIRD, first)
+    report(patients, THIRD)  # made once more, because the release was refused, say
+    assert arrival(series, instance)[1] != first
+
+
+def test_runs_of_two_series_have_other_keys_and_tags(hospital, series, instance):
+    """Else a second series, which releases the same dates again, would be taken for the first one's."""
+    _, first = arrival(series, instance)
+    second = hospital.declare(series="v2", separate_readers=True).series(series.home.path / "elsewhere")
+    hospital.file(FIRST).touch()
+    _, other = arrival(second, instance)
+    assert (first.split()[0], other.split()[0]) == ("v1", "v2")
+    jobs = [definitions(each).resolve_job_def(job_name("hospital")) for each in (series, second)]
+    assert [job.run_tags["republish/series"] for job in jobs] == ["v1", "v2"]
+
+
+# ---- what checks say
+
+
+def test_every_check_blocks_what_comes_after_it(series):
+    nodes = graph(series).asset_check_keys
+    assert nodes
+    assert all(graph(series).get(check).blocking for check in nodes)
+
+
+def test_checks_say_what_was_promised_and_what_was_found(series, instance):
+    found = checks(run(series, instance, THIRD))
+    assert (
+        "At least 3 values in each group with anybody new: fewest found 3."
+        in found["m_uniqueness"].description
+    )
+    assert (
+        "Candidates by quasi-identifiers: at least 3 promised, fewest found 3;" in found["attack"].description
+    )
+    assert found["snapshot"].description.startswith("300 people in 6 columns: 0 nulls")
+    assert "(at least 0.5 is expected)" in found["expected"].description
+    assert found["manifest_chain"].description.endswith("follows 2 earlier ones.")
+    promises = {record.data["promise"] for record in found["attack"].metadata["evidence"].records}
+    assert "candidates by quasi-identifiers" in promises
+
+    report = entries(instance, "publication", THIRD)["report"]
+    assert f"**hospital/v1, {THIRD}**: m_invariance (m 3" in report
+    assert all(check.description in report for check in found.values() if check.asset_key == key("release"))
+    shown = entries(instance, "release", THIRD)
+    assert shown["fewest candidates"] == 3
+    assert 0 < shown["query error"] < 2
+    assert "interval widths" in shown
+
+
+def test_a_check_that_fails_lists_what_is_broken(series, instance, monkeypatch):
+    monkeypatch.setitem(principles.PRINCIPLES, "m_invariance", mutant(with_one_disease))
+    found = checks(run(series, instance, THIRD, raise_on_error=False))
+    said, *broken = found["m_uniqueness"].description.splitlines()
+    assert said.startswith("At least 3 values in each group with anybody new: fewest found 1.")
+    assert len(broken) > 1
+    assert all(line.startswith("- ") and "Not so in" in line for line in broken)
+    assert found["m_uniqueness"].metadata["broken promises"].value.splitlines() == broken
+
+
+def test_a_check_that_came_after_a_release_was_published_does_not_refuse_it(series, instance, monkeypatch):
+    principle = principles.PRINCIPLES["m_invariance"]
+    more = replace(principle, checks=(*principle.checks, Check("balance", "Values are equally frequent.")))
+    monkeypatch.setitem(principles.PRINCIPLES, "m_invariance", more)
+    result = run(series, instance, SECOND)
+    late = checks(result)["balance"]
+    assert (late.passed, late.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert late.description == "- Not checked when the release was published."
