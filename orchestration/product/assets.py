@@ -1,6 +1,6 @@
 """The assets of a product: snapshot -> delta -> (memory, release, counterfeits, audit) -> publication."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import dagster as dg
 
@@ -40,19 +40,19 @@ ATTACKED = {
 """What a release withstands, by the attack that its format names."""
 
 
-def assets_of(series: Series) -> list[dg.AssetsDefinition]:
-    """The assets of the product that a series' contract declares."""
+def assets_of(series: Series, apart: Collection[str] = ()) -> list[dg.AssetsDefinition]:
+    """The assets of the product that a series' contract declares; they don't depend on products `apart`."""
     contract = series.contract
     steps = (
         _snapshot(contract),
         _delta(contract),
-        _candidate(contract, _others(series)),
+        _candidate(contract, _others(series, apart)),
         _publication(contract),
     )
     return [build(step, series.file) for step in steps]
 
 
-def _others(series: Series) -> list[dg.AssetDep]:
+def _others(series: Series, apart: Collection[str]) -> list[dg.AssetDep]:
     """Publications of other products that releases are joined with, if they are in the same home."""
     return [
         dg.AssetDep(
@@ -60,6 +60,7 @@ def _others(series: Series) -> list[dg.AssetDep]:
             partition_mapping=dg.SpecificPartitionsPartitionMapping(sorted(set(releases))),
         )
         for product, releases in published_here(series.file, series.home).items()
+        if product not in apart
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import dagster as dg
 
 from orchestration.product.assets import assets_of
@@ -10,12 +12,13 @@ from orchestration.product.schedule import schedule_of, sensor_of
 from orchestration.series.series import Series
 
 
-def product_definitions(series: Series) -> dg.Definitions:
+def product_definitions(series: Series, *, apart: Collection[str] = ()) -> dg.Definitions:
     """The assets, checks, job, schedule and sensor of the product that a series' contract declares.
 
-    They need the resources of the series' home (`resources`), which all products share.
+    They need the resources of the series' home (`resources`), which all products share. Of products that are
+    `apart`, the lineage says nothing.
     """
-    assets = assets_of(series)
+    assets = assets_of(series, apart)
     job = dg.define_asset_job(
         job_name(series.contract.product),
         selection=dg.AssetSelection.assets(*(key for asset in assets for key in asset.keys)),

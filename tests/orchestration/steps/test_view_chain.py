@@ -15,9 +15,10 @@ from typer.testing import CliRunner
 
 from anonymize.attack import finding as fi
 from anonymize.errors import AlreadyPublished, ContractError, NotEligible, PublishedFolderError, SnapshotError
-from orchestration import cli
+from orchestration import cli, definitions
 from orchestration.audit.command import audit
 from orchestration.contracts.contract_file import load_contract
+from orchestration.contracts.registry import register
 from orchestration.examine import examine
 from orchestration.product.factory import product_definitions
 from orchestration.product.resources import resources
@@ -278,6 +279,25 @@ def test_a_published_view_is_a_previous_release_and_what_the_asset_depends_on(ex
     upstream = graph.get(dg.AssetKey(["second_view", "views"])).parent_keys
     assert dg.AssetKey(["named_view", "publication"]) in upstream
     assert dg.AssetKey(["named_view", "counterfeits"]) not in graph.get_all_asset_keys()
+
+
+def test_views_that_name_releases_of_each_other_are_shown_without_this_lineage(example, monkeypatch, caplog):
+    first = series_of(example)
+    names = ["name", "job", "class"]
+    for product, other in (("named_view", "second_view"), ("second_view", "named_view")):
+        there = str(first.home.published(other, "v1") / RELEASES[0])
+        others = [{"path": there, "columns": names}, {"path": "t2.csv", "columns": ["job", "disease"]}]
+        declared = declare(example, _product=product, previous=others)
+        file = (example / "named_view.yaml").rename(example / f"{product}_of_other.yaml")
+        register(first.home, load_contract(file))
+        shutil.copy(file, example / "named_view.yaml")
+    assert declared.contract.product == "second_view"
+    monkeypatch.setenv("REPUBLISH_HOME", str(first.home.path))
+    graph = definitions.defs().resolve_asset_graph()
+    for product, other in (("named_view", "second_view"), ("second_view", "named_view")):
+        parents = graph.get(dg.AssetKey([product, "views"])).parent_keys
+        assert dg.AssetKey([other, "publication"]) not in parents
+    assert "named_view, second_view name releases of each other" in caplog.text
 
 
 def test_a_changed_published_view_is_no_previous_release(example):
