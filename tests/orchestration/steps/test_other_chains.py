@@ -46,18 +46,18 @@ def audited(hospital, series, folder, *, private=True):
 @pytest.mark.parametrize("forget_after", [None, 1])
 def test_the_global_guarantee_is_audited_by_its_probability(hospital, tmp_path, forget_after):
     declare(hospital, GUARANTEE | {"forget_after": forget_after}, "transient")
-    series = hospital.series(tmp_path / "home")
-    make_by_dagster(series, *RELEASES)
-    assert [manifest["principle"]["l"] for manifest in verify_series(series.published_folder)] == [3] * 3
+    series = make(hospital.series(tmp_path / "home"), FIRST, SECOND)
+    assert [manifest["principle"]["l"] for manifest in verify_series(series.published_folder)] == [3] * 2
     code, promises = audited(hospital, series, tmp_path / "report")
     assert (code, promises[fi.BREACH]["holds"]) == (0, True)
     assert promises[fi.BREACH]["required"] == pytest.approx(1 / 3)
     assert promises[fi.BREACH]["found"] <= 1 / 3 + 1e-9
-    links = read_table(series.private(THIRD) / "state-links.parquet")
-    everybody = pl.concat([hospital.snapshot(release)["patient_id"] for release in RELEASES]).n_unique()
-    present = hospital.snapshot(THIRD).height
+    links = read_table(series.private(SECOND) / "state-links.parquet")
+    present = hospital.snapshot(SECOND)["patient_id"]
+    everybody = pl.concat([hospital.snapshot(FIRST)["patient_id"], present]).n_unique()
     people = links["person"].n_unique()
-    assert people == everybody if forget_after is None else people == present
+    assert people == (everybody if forget_after is None else len(present))
+    assert everybody > len(present)
 
 
 def test_without_manifests_the_auditor_counts_what_the_contract_promises(hospital, tmp_path):
@@ -85,12 +85,12 @@ def test_the_streamliner_publishes_one_release_and_refuses_the_second(hospital, 
     assert {fi.CANDIDATES, fi.SHARE} <= promises.keys()
 
 
-@pytest.mark.parametrize("private", [True, False])
-def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hospital, tmp_path, private):
+def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hospital, tmp_path):
     declare(hospital, STREAMLINER | {"then": "m_invariance", "on_ineligible": "counterfeit"})
     series = hospital.series(tmp_path / "home")
-    make_by_dagster(series, *RELEASES)
-    code, promises = audited(hospital, series, tmp_path / "report", private=private)
-    assert code == 0
-    assert promises[fi.CANDIDATES]["found"] >= 3
-    assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()
+    make_by_dagster(series, FIRST, SECOND)
+    for private in (True, False):
+        code, promises = audited(hospital, series, tmp_path / "report", private=private)
+        assert code == 0
+        assert promises[fi.CANDIDATES]["found"] >= 3
+        assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()
