@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from anonymize.promise import Promise
+
 COVERAGE = "coverage"
 COUNTS = "counts"
 HOSTS = "hosting groups"
@@ -69,6 +71,20 @@ MEANINGS = {
 AT_MOST = {SHARE, RISK, BREACH}
 """Promises that a figure stays below what is promised; of all others it stays above. A join is either."""
 
+
+def is_at_most(name: str, promise: Promise) -> bool:
+    """Whether a figure is promised to stay below what is required, rather than above it.
+
+    Parameters
+    ----------
+    name
+        A constant of this module.
+    promise
+        Of a join, it says which of the two was promised.
+    """
+    return name in AT_MOST or (name == JOIN and promise.linkability is not None)
+
+
 OF_FILES = {
     CHAIN,
     CLAIMS,
@@ -126,17 +142,15 @@ def finding(
     return pl.DataFrame([row], schema=SCHEMA, orient="row")
 
 
-AT_MOST = (SHARE, RISK, BREACH)
-"""Promises of a largest figure; the others with a figure promise a smallest one."""
-
-
-def describe_findings(findings: pl.DataFrame) -> str:
+def describe_findings(findings: pl.DataFrame, promise: Promise) -> str:
     """What was promised and what was found, in words: each promise with a figure, and how many without.
 
     Parameters
     ----------
     findings
         Rows that `finding` returned.
+    promise
+        What was promised.
     """
     has_figure = (
         pl.col("required").is_not_null()
@@ -145,9 +159,9 @@ def describe_findings(findings: pl.DataFrame) -> str:
     )
     figured = findings.filter(has_figure)
     said = [
-        f"{promise}: at {'most' if promise in AT_MOST else 'least'} {required:.4g} promised,"
-        f" {'largest' if promise in AT_MOST else 'fewest'} found {found:.4g}; {people:,} looked at"
-        for promise, required, found, people in figured.select(
+        f"{name}: at {'most' if is_at_most(name, promise) else 'least'} {required:.4g} promised,"
+        f" {'largest' if is_at_most(name, promise) else 'fewest'} found {found:.4g}; {people:,} looked at"
+        for name, required, found, people in figured.select(
             "promise", "required", "found", "people"
         ).iter_rows()
     ]

@@ -15,7 +15,7 @@ from typing import Any
 
 import jinja2
 
-from anonymize.attack.finding import AT_MOST, JOIN, MEANINGS, SERIES
+from anonymize.attack.finding import MEANINGS, SERIES, is_at_most
 from anonymize.principles import principle_of
 from anonymize.promise import Promise
 from orchestration.audit import charts
@@ -113,8 +113,7 @@ def _in_groups(series: AttackedSeries) -> bool:
 def _promise(row: dict[str, Any], promise: Promise) -> dict[str, Any]:
     """A row of the findings, with what it means and which way its figure is promised."""
     name = SERIES if row["promise"].startswith(SERIES) else row["promise"]
-    is_most = name in AT_MOST or (name == JOIN and promise.linkability is not None)
-    bound = None if row["required"] is None else "at most" if is_most else "at least"
+    bound = None if row["required"] is None else "at most" if is_at_most(name, promise) else "at least"
     return row | {"meaning": MEANINGS[name], "bound": bound}
 
 

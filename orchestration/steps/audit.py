@@ -68,15 +68,15 @@ def audit(
     """
     principle = principle_of(contract)
     attacked = _attack(candidate, people, contract, promises, knowledge)
-    evidence = principle.evidence(candidate, people, before, contract, attacked.tables)
-    judged = {check.name: evidence[check.name] for check in principle.checks}
+    counted = principle.evidence(candidate, people, before, contract, attacked.tables)
+    evidence = {check.name: counted[check.name] for check in principle.checks}
+    evidence[ATTACK] = attacked.findings
     parameters = principle.suite_parameters(contract, candidate.figures) | fewest_rows(
         candidate.linkage, knowledge, len(promises)
     )
-    verdicts = judge({**judged, ATTACK: attacked.findings}, parameters)
-    words = {check.name: check.describe(judged[check.name], parameters) for check in principle.checks}
-    words[ATTACK] = describe_findings(attacked.findings)
-    evidence = {**judged, ATTACK: attacked.findings}
+    verdicts = judge(evidence, parameters)
+    words = {check.name: check.describe(evidence[check.name], parameters) for check in principle.checks}
+    words[ATTACK] = describe_findings(attacked.findings, promises[-1])
     return Audit(
         verdicts=tuple(
             _naming_promises(verdict, attacked.findings).with_words(

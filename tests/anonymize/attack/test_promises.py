@@ -141,3 +141,18 @@ def test_what_is_broken_is_broken_however_little_is_decided():
     row = fi.finding(fi.EQUIVALENCE, people=10, broken=1, undecided=9).row(0, named=True)
     assert not row["holds"]
     assert fi.finding(fi.EQUIVALENCE, people=10, broken=0, undecided=10)["holds"].item()
+
+
+@pytest.mark.parametrize(
+    ("promised", "words"),
+    [
+        ({"linkability": 0.5}, "at most 0.5 promised, largest found 0.25"),
+        ({"linked_values": 2}, "at least 0.5 promised, fewest found 0.25"),
+    ],
+)
+def test_the_words_of_a_join_say_which_way_its_figure_was_promised(promised, words):
+    findings = fi.finding(fi.JOIN, 5, 0, 0.25, 0.5)
+    assert words in fi.describe_findings(findings, Promise(**promised))
+    assert "Share of a value: at most" in fi.describe_findings(
+        fi.finding(fi.SHARE, 5, 0, 0.25, 0.5), Promise(**promised)
+    )
