@@ -74,9 +74,10 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
 
 
 def sums(folder: Path) -> str:
-    """The text of `SHA256SUMS`: what `sha256sum -c` checks every other file of the folder by."""
-    files = sorted(file for file in folder.iterdir() if file.name != SUMS)
-    return "".join(f"{sha256(file)}  {file.name}\n" for file in files)
+    """The text of `SHA256SUMS`: what `sha256sum -c` checks the manifest by, and all files that it states."""
+    stated = (read_json(folder / MANIFEST) or {})["files"].items()
+    digests = {name: file["sha256"] for name, file in stated} | {MANIFEST: sha256(folder / MANIFEST)}
+    return "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
 
 
 def _stated(file: Path) -> dict[str, Any]:
