@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,7 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
         return {}
     seconds = {f"seconds: {part}": spent for part, spent in committed.seconds.items()}
     counterfeits = figures["counterfeits"]
+    tables = _tables(series, release, committed)
     stated = {
         COUNTERFEITS: {
             "counterfeits": counterfeits,
@@ -76,10 +78,10 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
         RELEASE: {
             **figures,
             **seconds,
-            **_what_is_asked_first(series, release, committed),
+            **_what_is_asked_first(series, release, committed, tables),
             "dagster/row_count": figures["tuples"],
             **_published_columns(contract),
-            **{plot.name: picture(plot) for plot in _plots(series, release, committed)},
+            **{plot.name: picture(plot) for plot in _plots(series, release, tables)},
         },
         **(stated if COUNTERFEITS in principle_of(contract).format(contract).tables(contract) else {}),
         AUDIT: {
@@ -101,27 +103,33 @@ def of_publication(series: Series, release: str, publication: Publication) -> di
     }
 
 
-def _what_is_asked_first(series: Series, release: str, committed: Committed) -> dict[str, float]:
+def _what_is_asked_first(
+    series: Series, release: str, committed: Committed, tables: Mapping[str, pl.DataFrame] | None
+) -> dict[str, float]:
     """Candidate values that an adversary is left with, and the error of counts, to plot over releases."""
     shown = {
         name: committed.attack[figure]
         for name, figure in CANDIDATES_LEFT.items()
         if committed.attack.get(figure) is not None
     }
-    contract, folder = series.contract, series.private(release)
+    contract = series.contract
     release_format = principle_of(contract).format(contract)
-    snapshot = folder / "snapshot.parquet"
+    snapshot = series.private(release) / "snapshot.parquet"
     has_groups = release_format.attack == "groups" and committed.figures.get("groups", 0) > 0
-    if not (has_groups and snapshot.exists() and _is_kept(folder, committed)):
+    if tables is None or not has_groups or not snapshot.exists():
         return shown
-    tables = _tables(series, release, committed)
     known = knowledge_table(read_table(snapshot).rename({PSEUDONYM: "person"}), contract)
     found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
     return {**shown, "query error": found.query_error}
 
 
-def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame]:
-    """The candidate's tables under our own names, without the column that says of which release they are."""
+def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame] | None:
+    """The candidate's tables under our own names, without the column that says of which release they are.
+
+    None if its files are not kept any more.
+    """
+    if not _is_kept(series.private(release), committed):
+        return None
     candidate = read_tables(series.private(release), CANDIDATE, committed).items()
     named = {name: undated(table, release) for name, table in candidate}
     return principle_of(series.contract).format(series.contract).internal(named, series.contract)
@@ -131,20 +139,19 @@ def _is_kept(folder: Path, committed: Committed) -> bool:
     return all((folder / name).exists() for name in committed.files)
 
 
-def _plots(series: Series, release: str, committed: Committed) -> list[Plot]:
+def _plots(series: Series, release: str, tables: Mapping[str, pl.DataFrame] | None) -> list[Plot]:
     """The format's charts of the release, and the principle's of what it remembers."""
-    contract, folder = series.contract, series.private(release)
-    principle = principle_of(contract)
-    if not _is_kept(folder, committed):
+    if tables is None:
         return []
+    contract = series.contract
+    principle = principle_of(contract)
     release_format = principle.format(contract)
-    tables = _tables(series, release, committed)
     last = series.due[: series.number(release)][-RELEASES_SHOWN:]
     kept = {due: read_record(series.private(due), series.candidate_key(due)) for due in last}
     states = {
         due: read_state(series.private(due), record)
         for due, record in kept.items()
-        if record and all((series.private(due) / name).exists() for name in record.files)
+        if record and _is_kept(series.private(due), record)
     }
     return [*release_format.plots(tables, contract), *principle.plots(contract, states)]
 
