@@ -32,7 +32,7 @@ from anonymize.formats import ANATOMY, GENERALIZATION
 from anonymize.principles import parse_contract, principle_of
 from anonymize.state import State
 from anonymize.utility.queries import Workload, estimated_counts, true_counts
-from benchmarks.census import DOMAINS, QUASI_IDENTIFIERS, census
+from benchmarks.census import census, census_contract
 from benchmarks.people import pseudonymous
 from orchestration.contracts.contract_file import load_contract
 from orchestration.datapackage.dated import dated
@@ -79,22 +79,10 @@ def hospital(**principle: Any) -> Contract:
     return parse_contract(declared)
 
 
-def census_contract(m: int) -> Contract:
+def census_with_occupation(m: int) -> Contract:
     """A census in which occupation is sensitive, and goes with age, education and gender."""
-    return parse_contract(
-        {
-            "product": "census",
-            "series": "v1",
-            "source": {"path": "{release}.parquet"},
-            "releases": {"first": DATE},
-            "identifier": "person_id",
-            "quasi_identifiers": [
-                {"name": name, "kind": "number", "domain": DOMAINS[name]} for name in QUASI_IDENTIFIERS
-            ],
-            "sensitive": {"name": "occupation"},
-            "principle": {"name": "m_invariance", "m": m},
-        }
-    )
+    once = {"source": {"path": "{release}.parquet"}, "releases": {"first": DATE}}
+    return parse_contract({**census_contract(m), **once})
 
 
 def shuffled(snapshot: pl.DataFrame, seed: int) -> pl.DataFrame:
@@ -210,7 +198,7 @@ def tables(queries: int | None) -> Iterator[tuple[str, Released, int]]:
     yield "diseases shuffled, m = 4", released(iter([shuffled(snapshot, 1)]), hospital()), few
     people = census(20_000)
     for m in (4, 10):
-        yield f"census, 20,000, m = {m}", released(iter([people]), census_contract(m)), few
+        yield f"census, 20,000, m = {m}", released(iter([people]), census_with_occupation(m)), few
     exact = hospital(name="e_equivalence", m=4, e=3)
     yield "another hospital, Anatomy, m = 4", released(iter([snapshot]), exact), few
 

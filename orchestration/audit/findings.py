@@ -182,7 +182,7 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
 
     Parameters
     ----------
-    evidence
+    material
         What to read.
     seconds
         Time for the equivalence attack on each series.
