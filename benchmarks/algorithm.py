@@ -30,7 +30,8 @@ PHASES = {
     "divide": (steps, "divide_people"),
     "plan": (steps, "make_plan"),
     "assign": (steps, "execute"),
-    "split": (steps, "split"),
+    "family": (steps, "choose_family"),
+    "group": (steps, "group_people"),
     "generalize": (steps, "generalize"),
     "remember": (Memory, "after"),
 }

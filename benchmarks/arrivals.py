@@ -12,6 +12,7 @@ import argparse
 from collections.abc import Iterator
 from math import sqrt
 
+import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.progress import track
@@ -32,8 +33,11 @@ VALUE = "occupation"
 ATTACKS = {
     "population": "how frequent values are in the population",
     "batch": "how frequent values are among those who came",
+    "region": "the same, of those who live in the same eighth",
 }
 """What the adversary knows of values, beside what is published."""
+CUTS = 3
+"""The adversary divides people into 2 ** CUTS regions by their quasi-identifiers."""
 
 
 def shuffled_contract(m: int) -> Contract:
@@ -46,7 +50,7 @@ def shuffled_contract(m: int) -> Contract:
 def arrivals(
     people: pl.DataFrame, contract: Contract, live: int, r: int, releases: int, seed: int
 ) -> Iterator[pl.DataFrame]:
-    """Release by release, `candidates` and `value` of those who are published for the first time.
+    """Release by release, `candidates`, `value`, `region` of those who are published for the first time.
 
     Parameters
     ----------
@@ -64,8 +68,9 @@ def arrivals(
     series = dynamic_series(everybody, live, r, monthly(2020, releases), seed)
     for number, (date, snapshot) in enumerate(series, start=1):
         table = pseudonymous(snapshot, contract)
+        table = table.with_columns(region=regions(table))
         made = release(
-            table.drop(IDENTIFIER),
+            table.drop(IDENTIFIER, "region"),
             contract,
             state,
             number,
@@ -74,7 +79,37 @@ def arrivals(
         held = made.published["microdata"].group_by("group_id").agg(candidates=pl.col(VALUE).sort())
         new = table.filter(~pl.col(IDENTIFIER).is_in(seen.implode()))
         state, seen = made.state, pl.concat([seen, new[IDENTIFIER]])
-        yield new.join(made.linkage, on=PSEUDONYM).join(held, on="group_id").select("candidates", "value")
+        hosted = new.join(made.linkage, on=PSEUDONYM).join(held, on="group_id")
+        yield hosted.select("candidates", "value", "region")
+
+
+def regions(people: pl.DataFrame) -> pl.Series:
+    """The region of each person: the quasi-identifier that varies most is cut at its median, again and again.
+
+    Parameters
+    ----------
+    people
+        `qi_0`, …: numbers.
+    """
+    qi = pl.col("^qi_.*$")
+    shares = people.select((qi - qi.min()) / (qi.max() - qi.min())).to_numpy()
+    region = np.zeros(len(shares), np.int64)
+    for _ in range(CUTS):
+        for node in range(region.max() + 1):
+            rows = np.flatnonzero(region == node)
+            along = shares[rows, np.argmax(shares[rows].std(axis=0))]
+            region[rows] = 2 * node + (along > np.median(along))
+    return pl.Series("region", region)
+
+
+def guesses(new: pl.DataFrame, knows: str, population: pl.DataFrame) -> tuple[float, float]:
+    """How many of those who came are guessed right by an adversary of `ATTACKS`, and how many by chance."""
+    known = population if knows == "population" else shares(new["value"])
+    right = chance = 0.0
+    for part in new.partition_by("region") if knows == "region" else [new]:
+        found = guess_arrivals(part, arrival_posteriors(part, known))
+        right, chance = right + found[0] * part.height, chance + found[1] * part.height
+    return right, chance
 
 
 def shares(values: pl.Series) -> pl.DataFrame:
@@ -97,10 +132,7 @@ def main() -> None:
     for seed in track(range(chosen.series), "series", console=Console(stderr=True)):
         series = arrivals(people, contract, chosen.people, chosen.r, chosen.releases, seed)
         for number, new in enumerate(series, start=1):
-            for knows in ATTACKS:
-                known = population if knows == "population" else shares(new["value"])
-                right, chance = guess_arrivals(new, arrival_posteriors(new, known))
-                found.append((number > 1, knows, new.height, right * new.height, chance * new.height))
+            found += [(number > 1, knows, new.height, *guesses(new, knows, population)) for knows in ATTACKS]
     counted = pl.DataFrame(found, ["later", "knows", "people", "right", "chance"], orient="row")
     table = Table(
         title=f"{chosen.series} series of {chosen.releases} releases, {chosen.people:,} people, r ="

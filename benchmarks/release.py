@@ -1,7 +1,7 @@
 """What releases cost and what they are worth: seconds by phase, memory, counterfeits, information loss.
 
 python -m benchmarks.release [--data F.parquet --sensitive C] [--quasi-identifiers a,b,c] [--rows 200000]
-    [--update 20000] [--m 10] [--releases 5] [--principle m_invariance] [--json]
+    [--update 20000] [--m 10] [--releases 5] [--principle m_invariance] [--effort best] [--json]
 
 People are sampled, and replaced from release to release, as in section 5 of the m-invariance paper. The floor
 is what polars takes, in the same run, to read the snapshot, sort it by each quasi-identifier and write it.
@@ -30,6 +30,7 @@ from anonymize.buckets.memory import Memory
 from anonymize.contract import Contract
 from anonymize.e_equivalence import release as equivalent
 from anonymize.m_invariance import release as invariant
+from anonymize.m_invariance.group import PASSES
 from anonymize.principles import parse_contract, principle_of
 from anonymize.randomness import generator
 from anonymize.state import State
@@ -82,6 +83,7 @@ def _arguments() -> argparse.Namespace:
     arguments.add_argument("--e", type=int, default=5, help="of e_equivalence")
     arguments.add_argument("--releases", type=int, default=5)
     arguments.add_argument("--principle", default="m_invariance", choices=list(PHASES_OF))
+    arguments.add_argument("--effort", default="best", choices=list(PASSES), help="of m_invariance")
     arguments.add_argument("--seed", type=int, default=2007, help="which people come and go when")
     arguments.add_argument("--json", action="store_true", help="print one line of JSON")
     return arguments.parse_args()
@@ -99,6 +101,8 @@ def _people(chosen: argparse.Namespace) -> tuple[pl.DataFrame, dict[str, Any]]:
     principle = {"name": chosen.principle, "m": chosen.m, "on_ineligible": "counterfeit"}
     if chosen.principle == "e_equivalence":
         principle["e"] = chosen.e
+    else:
+        principle["effort"] = chosen.effort
     return people, {
         "product": "benchmark",
         "series": "v1",
@@ -119,9 +123,11 @@ def _attribute(column: pl.Series) -> dict[str, Any]:
 
 def _compile(contract: Contract, people: pl.DataFrame, chosen: argparse.Namespace) -> None:
     """Release a few people twice, so that no measured release waits for a kernel to be compiled."""
-    few = people.sample(min(4_000, people.height), seed=chosen.seed)
+    few = people.sample(min(100 * people[chosen.sensitive].n_unique(), people.height), seed=chosen.seed)
     state, release = State.empty(), RELEASE[chosen.principle].release
-    for number, snapshot in enumerate((few.head(few.height - 200), few.tail(few.height - 200)), start=1):
+    for number, snapshot in enumerate(
+        (few.head(few.height - few.height // 20), few.tail(few.height - few.height // 20)), start=1
+    ):
         state = release(pseudonymous(snapshot, contract), contract, state, number, _draw("warm")).state
 
 

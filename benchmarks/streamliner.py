@@ -26,7 +26,7 @@ from anonymize.candidate import Candidate
 from anonymize.codes import encode_columns
 from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
-from anonymize.m_invariance.split import split
+from anonymize.m_invariance.group import group_people
 from anonymize.pseudonyms import pseudonyms
 from anonymize.randomness import generator
 from anonymize.state import State
@@ -233,7 +233,9 @@ def m_invariant_groups(color: np.ndarray, ranks: np.ndarray, distances: np.ndarr
     bucket[np.lexsort((ranks, color))] = np.repeat(
         np.tile(np.arange(len(shares)), len(sizes)), shares.T.ravel()
     )
-    return split(bucket, color, (distances / 30).reshape(-1, 1), ranks)
+    return group_people(
+        bucket, color, (distances / 30).reshape(-1, 1), ranks, "fast", np.random.default_rng(0)
+    )
 
 
 def best_first(color: np.ndarray, distances: np.ndarray, l: int) -> np.ndarray:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 
 from anonymize.buckets.counts import Demand, Plan
 from anonymize.buckets.divide import UNDECIDED, Division
 
-HELD_BACK = -1
-"""The bucket of people who wait for the next release."""
+HELD_BACK = UNDECIDED
+"""The bucket of people who wait for the next release: whoever is still undecided in the end."""
 
 
-def execute(plan: Plan, division: Division, ranks: np.ndarray) -> np.ndarray:
+class Local(NamedTuple):
+    """Those of a plan's inserted people who are to come from a certain region. N people of T(n)."""
+
+    region: np.ndarray
+    """int[N]: where each person lives, 0 … regions - 1."""
+    regions: int
+    demand: Demand
+    """How many people of a value and region each bucket receives; their queue is value * regions + region."""
+
+
+def execute(plan: Plan, division: Division, ranks: np.ndarray, local: Iterable[Local] = ()) -> np.ndarray:
     """The bucket of every person of T(n), or `HELD_BACK`.
 
     Parameters
@@ -22,22 +35,30 @@ def execute(plan: Plan, division: Division, ranks: np.ndarray) -> np.ndarray:
         The people of T(n), divided. N people.
     ranks
         uint64[N]: a secret order of the people (`keyed_ranks`).
+    local
+        Which of the inserted people that `plan.moved` counts have to come from where, one set of regions
+        after the other. The others come from anywhere.
 
     Returns
     -------
     int64[N]
     """
-    values = plan.moved.shape[1]
-    receiving, moved = np.nonzero(plan.moved)
+    bucket, moved = division.bucket.copy(), plan.moved.copy()
+    values = moved.shape[1]
+    for region, regions, demand in local:
+        rows = np.flatnonzero((bucket == UNDECIDED) & (division.queue < values))
+        queue = division.queue[rows] * regions + region[rows]
+        bucket[rows] = assign(queue, demand, values * regions, ranks[rows])
+        np.subtract.at(moved, (demand.bucket, demand.queue // regions), demand.people)
+    receiving, value = np.nonzero(moved)
     demand = Demand(
-        queue=np.append(moved, values + plan.separated.queue),
+        queue=np.append(value, values + plan.separated.queue),
         bucket=np.append(receiving, plan.separated.bucket),
-        people=np.append(plan.moved[receiving, moved], plan.separated.people),
+        people=np.append(moved[receiving, value], plan.separated.people),
     )
-    bucket = division.bucket.copy()
-    undecided = bucket == UNDECIDED
+    rows = np.flatnonzero(bucket == UNDECIDED)
     queues = values + len(plan.held_back_separated)
-    bucket[undecided] = assign(division.queue[undecided], demand, queues, ranks[undecided])
+    bucket[rows] = assign(division.queue[rows], demand, queues, ranks[rows])
     return bucket
 
 

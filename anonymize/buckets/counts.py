@@ -19,6 +19,15 @@ class Demand(NamedTuple):
     """int[D]: positive."""
 
 
+class Groups(NamedTuple):
+    """Groups of whole signatures. B signatures, V values."""
+
+    signatures: np.ndarray
+    """bool[B, V]: no two alike."""
+    number: np.ndarray
+    """int[B]: how many groups of each, with one person of every value."""
+
+
 @dataclass(frozen=True)
 class Counts:
     """The people of T(n), counted. V values, B buckets, C classes of people who need a new signature."""
@@ -35,6 +44,12 @@ class Counts:
     """bool[C, V]: the values of all their earlier signatures, which the new one must avoid."""
     separated: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     """int[C]: people in the class."""
+
+    @property
+    def everybody(self) -> np.ndarray:
+        """int[V]: all people of T(n), by value."""
+        changed = np.bincount(self.separated_value, self.separated, minlength=len(self.free))
+        return self.bound.sum(axis=0) + self.free + changed.astype(np.int64)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymize.buckets.counts import Counts, Plan
+from anonymize.buckets.core import assign_core
+from anonymize.buckets.counts import Counts, Groups, Plan
 from anonymize.buckets.separate import place_separated
 from anonymize.errors import NotEligible
 
@@ -35,7 +36,14 @@ def is_eligible(counts: np.ndarray, m: int) -> bool:
 
 
 def make_plan(
-    counts: Counts, m: int, on_ineligible: str, rng: np.random.Generator, wanted: np.ndarray | None = None
+    counts: Counts,
+    m: int,
+    on_ineligible: str,
+    rng: np.random.Generator,
+    *,
+    wanted: np.ndarray | None = None,
+    first: Groups | None = None,
+    largest_first: bool = False,
 ) -> Plan:
     """Balance every bucket and assign everybody who is inserted, with the fewest counterfeits.
 
@@ -55,6 +63,11 @@ def make_plan(
         Secret randomness: who gets company of people and who of counterfeits, and of which values.
     wanted
         int[B, V]: tuples that buckets are to receive beyond their shortages: whole signatures.
+    first
+        The groups to begin a series with: there is no bucket yet, and the people are m-eligible with these
+        groups and without. The plan's first buckets have their signatures.
+    largest_first
+        Whether people beyond the shortages go to large buckets first (`assign_core`).
 
     Raises
     ------
@@ -85,8 +98,14 @@ def make_plan(
     filled = _scatter(batch.moved, open_need, rng)
     rest = counts.free - batch.moved - batch.held_back
     extra = _values_of_counterfeits(rest, batch.added, m, rng)
-    reused = assign_to_existing(rest + extra, m, placed.signatures)
-    assigned, signatures = assign_counts(rest + extra - reused.sum(axis=0), m, placed.signatures)
+    known, reused = placed.signatures, np.zeros(placed.signatures.shape, np.int64)
+    if first is not None:
+        known, reused = first.signatures, first.number[:, None] * first.signatures
+    elif largest_first:
+        groups = placed.present.max(axis=1, initial=0)
+        reused = assign_core(rest + extra, m, known, groups, counts.everybody)
+    reused = reused + assign_to_existing(rest + extra - reused.sum(axis=0), m, known)
+    assigned, signatures = assign_counts(rest + extra - reused.sum(axis=0), m, known)
     assigned[: len(reused)] += reused
     fake = _scatter(extra, assigned, rng)
 

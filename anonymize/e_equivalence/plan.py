@@ -70,7 +70,7 @@ def make_safe_plan(
     wanted = _lacking(counts.signatures, inserted, cuts, e)[:, None] * counts.signatures
     best = None
     for _ in range(ATTEMPTS):
-        plan = make_plan(counts, m, on_ineligible, draw(), wanted)
+        plan = make_plan(counts, m, on_ineligible, draw(), wanted=wanted)
         plan = _without_empty(plan, counts)
         lacking = _lacking(plan.signatures, inserted_tuples(plan), cuts, e)
         made_up = replace(plan, counterfeits=plan.counterfeits + lacking[:, None] * plan.signatures)

@@ -12,3 +12,6 @@ class MInvariance(BucketParameters):
 
     name: Literal["m_invariance"]
     """`m_invariance`"""
+    effort: Literal["fast", "best"] = "best"
+    """How groups are made: `fast` splits buckets as the paper has it; `best` lets neighbouring groups of a
+    bucket exchange people too, which shortens intervals and takes longer."""

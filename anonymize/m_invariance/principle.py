@@ -9,15 +9,26 @@ from anonymize.buckets.parameters import (
     bucket_promise,
 )
 from anonymize.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
+from anonymize.contract.changes import Change
 from anonymize.formats import GENERALIZATION
 from anonymize.m_invariance.evidence import evidence
 from anonymize.m_invariance.parameters import MInvariance
 from anonymize.m_invariance.release import release
 from anonymize.principle import Principle
 
+
+def _changes(before: MInvariance, now: MInvariance) -> list[Change]:
+    """The effort changes intervals, and nothing that is promised."""
+    changes = bucket_changes(before, now)
+    if now.effort != before.effort:
+        why = "Groups are made in another way; what is promised stays as it is."
+        changes.append(Change("effort", f"{before.effort} -> {now.effort}", "safe", why))
+    return changes
+
+
 M_INVARIANCE = Principle(
     parameters=MInvariance,
-    version="2",
+    version="3",
     release=release,
     evidence=evidence,
     checks=(
@@ -39,7 +50,7 @@ M_INVARIANCE = Principle(
     promise=bucket_promise,
     format=lambda _contract: GENERALIZATION,
     faults=bucket_faults,
-    parameter_changes=bucket_changes,
+    parameter_changes=_changes,
     memory=BUCKETS_ASSET,
 )
 """Everything that the data product needs to make, judge and show m-invariant releases."""

@@ -10,17 +10,20 @@ import polars as pl
 
 from anonymize.buckets.assign import HELD_BACK, execute
 from anonymize.buckets.counts import Plan
-from anonymize.buckets.divide import divide_people
+from anonymize.buckets.divide import Division, divide_people
 from anonymize.buckets.figures import bucket_figures
 from anonymize.buckets.memory import Memory
-from anonymize.buckets.plan import make_plan
+from anonymize.buckets.plan import is_eligible, make_plan
 from anonymize.buckets.tables import all_buckets, buckets_in_use
 from anonymize.candidate import Candidate
 from anonymize.codes import code_domain, encode_columns
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema
 from anonymize.formats.generalization import generalize
-from anonymize.m_invariance.split import EMPTY, split
+from anonymize.m_invariance.family import Family, choose_family
+from anonymize.m_invariance.group import EMPTY, group_people
+from anonymize.m_invariance.neighbours import from_the_neighbourhood
+from anonymize.m_invariance.regions import Regions, find_regions
 from anonymize.ranks import keyed_ranks
 from anonymize.state import State
 
@@ -68,14 +71,37 @@ def release(
     people = people.sort(PSEUDONYM)
     memory = Memory.of(state, people.schema[VALUE])
     values, value, division = divide_people(people, contract, memory, number)
-    plan = make_plan(division.counts, contract.principle.m, contract.principle.on_ineligible, draw("plan"))
-    bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")))
+    principle, codes = contract.principle, encode_columns(people, contract)
+    shares = _normalised(codes, contract)
+    regions = find_regions(shares, division.counts.everybody, principle.m)
+    family = _family(division, regions, principle.m)
+    first = family.groups() if family else None
+    plan = make_plan(
+        division.counts,
+        principle.m,
+        principle.on_ineligible,
+        draw("plan"),
+        first=first,
+        largest_first=True,
+    )
+    local = (
+        family.local(regions)
+        if family
+        else from_the_neighbourhood(division, plan, regions, draw("neighbours"))
+    )
+    bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")), local)
 
     is_hosted = bucket != HELD_BACK
     hosted = people.filter(is_hosted)
-    tuples = _tuples(hosted, bucket[is_hosted], value[is_hosted], plan, contract)
-    shares = _normalised(tuples.codes, contract)
-    group = split(tuples.bucket, tuples.value, shares, _ranks(hosted, tuples, draw("split")))
+    tuples = _tuples(codes.filter(is_hosted), bucket[is_hosted], value[is_hosted], plan)
+    group = group_people(
+        tuples.bucket,
+        tuples.value,
+        _with_counterfeits(shares[is_hosted], tuples),
+        _ranks(hosted, tuples, draw("split")),
+        principle.effort,
+        draw("exchange"),
+    )
     generalization = generalize(
         tuples.codes, values.gather(tuples.value), group, tuples.counterfeit, contract
     )
@@ -109,10 +135,17 @@ class Tuples:
     """N quasi-identifiers in codes, null for counterfeits."""
 
 
-def _tuples(
-    hosted: pl.DataFrame, bucket: np.ndarray, value: np.ndarray, plan: Plan, schema: Schema
-) -> Tuples:
-    codes = encode_columns(hosted, schema)
+def _family(division: Division, regions: Regions, m: int) -> Family | None:
+    """Signatures by region, for a series' first release of many people; the paper's plan has none."""
+    free = division.counts.free
+    if len(division.counts.signatures) or regions.number == 1 or not is_eligible(free, m):
+        return None
+    at = regions.of_person * len(free) + division.queue
+    counts = np.bincount(at, minlength=regions.number * len(free))
+    return choose_family(counts.reshape(regions.number, len(free)), m)
+
+
+def _tuples(codes: pl.DataFrame, bucket: np.ndarray, value: np.ndarray, plan: Plan) -> Tuples:
     receiving, counterfeit = np.nonzero(plan.counterfeits)
     copies = plan.counterfeits[receiving, counterfeit]
     return Tuples(
@@ -129,11 +162,17 @@ def _ranks(hosted: pl.DataFrame, tuples: Tuples, rng: np.random.Generator) -> np
     return np.append(keyed_ranks(hosted[PSEUDONYM], rng), np.zeros(counterfeits, np.uint64))
 
 
+def _with_counterfeits(shares: np.ndarray, tuples: Tuples) -> np.ndarray:
+    """float64[N, d]: people's quasi-identifiers, and `EMPTY` for counterfeits (section 4.3)."""
+    counterfeits = int(tuples.counterfeit.sum())
+    return np.vstack([shares, np.full((counterfeits, shares.shape[1]), EMPTY)])
+
+
 def _normalised(codes: pl.DataFrame, schema: Schema) -> np.ndarray:
-    """float64[N, d]: quasi-identifiers as shares of their domains, `EMPTY` for counterfeits (section 4.3)."""
+    """float64[N, d]: quasi-identifiers as shares of their domains."""
     shares = []
     for column, qi in schema.attributes():
         low, high = code_domain(qi)
         share = (pl.col(column) - low) / ((high - low) or 1)
-        shares.append(share.cast(pl.Float64).fill_null(EMPTY))
+        shares.append(share.cast(pl.Float64))
     return codes.select(shares).to_numpy()

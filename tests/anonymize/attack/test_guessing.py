@@ -37,7 +37,7 @@ def test_where_values_are_random_nothing_is_learned(m):
 def test_where_values_follow_from_age_they_are_learned_from_the_groups():
     found = guess_values(*released(0.8))
     assert found.at_random == pytest.approx(0.25, abs=0.01)
-    assert found.learned > 0.6
+    assert found.learned > 0.5
     assert found.most_frequent < 0.2
     # Statistics of the true table give away as much: that is why no principle promises otherwise.
     assert found.from_truth > 0.6

@@ -102,7 +102,7 @@ def test_a_missing_key_is_named(key):
         ("source", "path, separator, encoding"),
         ("releases", "first, cron"),
         ("sensitive", "unit, description, name, values, renamed, semantics"),
-        ("principle", "name, m, on_ineligible, on_value_change"),
+        ("principle", "name, m, on_ineligible, on_value_change, effort"),
     ],
 )
 def test_an_unknown_key_is_named_with_those_accepted_beside_it(part, accepted):
@@ -469,7 +469,7 @@ def test_a_contract_has_the_parameters_of_the_principle_it_names(declare, name):
 
 def test_a_parameter_of_another_principle_is_unknown():
     assert faults(hospital(principle={"name": "m_invariance", "m": 2, "e": 2})) == [
-        ("principle.e", "is unknown; accepted: name, m, on_ineligible, on_value_change")
+        ("principle.e", "is unknown; accepted: name, m, on_ineligible, on_value_change, effort")
     ]
 
 

@@ -1,0 +1,92 @@
+"""New groups for buckets that are large already: a linear program on counts."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csc_array, vstack
+
+HALF_LARGE = 50
+"""Groups at which a bucket's further groups count half as much as those of a bucket without end."""
+SEARCHED = 400
+"""Buckets the program may choose from: the largest. More of them gain nothing and cost time."""
+WATCHED = 200
+"""Values whose share of the rest the program limits: the most frequent. For the others it is checked."""
+WORTHWHILE = 20
+"""Groups in the rest from which the program finds more than trying the buckets in turn."""
+SCARCE = 30.0
+"""Weight of a group without a value that every m-th person has, in people of other groups."""
+
+
+def assign_core(
+    rest: np.ndarray, m: int, signatures: np.ndarray, groups: np.ndarray, everybody: np.ndarray
+) -> np.ndarray:
+    """Assign as much of an m-eligible rest as possible to large buckets; the others stay m-eligible.
+
+    A bucket of a few groups needs, for nearly everybody who leaves it, somebody with the same value. A
+    large one loses about as many people of every value, and its shortages are the small differences. So
+    the fewer groups are in small buckets, the fewer counterfeits later releases need.
+
+    Parameters
+    ----------
+    rest
+        int[V]: an m-eligible batch.
+    m
+        Privacy parameter, at least 2. Buckets with smaller signatures receive nobody.
+    signatures
+        bool[B, V]: buckets that exist.
+    groups
+        int[B]: the groups each has.
+    everybody
+        int[V]: people of T(n).
+
+    Returns
+    -------
+    int[B, V]
+        People assigned; each bucket receives equally many of every value in its signature.
+
+    Notes
+    -----
+    With x groups more for each bucket, u = rest - x A people are left over. The program maximises the
+    people assigned, weighted by n / (n + 50) for a bucket of n groups, subject to u >= 0 and m u_v <= sum u
+    for every value v. Rounded down, x may leave an ineligible rest: then some groups are taken back.
+
+    Of N people, if N_v have a value v, exactly N/m - N_v groups of m lack it. Where these are
+    few, there must be fewer of them as soon as v is more frequent, and only large buckets lose groups when
+    people leave. So groups without a frequent value count as more people: large buckets get them first.
+    """
+    assigned = np.zeros(signatures.shape, np.int64)
+    size = signatures.sum(axis=1)
+    usable = np.flatnonzero((size >= m) & (groups > 0))
+    usable = usable[np.argsort(-groups[usable], kind="stable")][:SEARCHED]
+    if not usable.size or rest.sum() < WORTHWHILE * m:
+        return assigned
+    inside, beta = signatures[usable], size[usable]
+    frequent = np.maximum(2 * m * everybody / max(everybody.sum(), 1) - 1, 0) ** 2
+    large = groups[usable] / (groups[usable] + HALF_LARGE)
+    watched = np.sort(np.argsort(-rest, kind="stable")[:WATCHED])
+    in_bucket = csc_array(inside.T.astype(float))
+    eligible = np.broadcast_to(beta, (len(watched), len(beta))) - m * inside.T[watched]
+    solution = linprog(
+        -(beta + SCARCE * (~inside @ frequent)) * large,
+        A_ub=vstack([in_bucket, csc_array(eligible.astype(float))]),
+        b_ub=np.concatenate([rest, rest.sum() - m * rest[watched]]).astype(float),
+        method="highs",
+    )
+    if not solution.success:
+        return assigned
+    new = _eligible(rest, m, inside, np.floor(solution.x + 1e-6).astype(np.int64))
+    assigned[usable] = new[:, None] * inside
+    return assigned
+
+
+def _eligible(rest: np.ndarray, m: int, inside: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """The new groups without the fewest that would leave others without company: the largest first."""
+    left = rest - new @ inside
+    while left.min() < 0 or left.max() * m > left.sum():
+        # A group given back brings one person of each of its values: if it can be, not of the one in excess.
+        helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else ~inside[:, np.argmax(left)])
+        chosen = np.argmax(np.where(helps if helps.any() else new > 0, new, -1))
+        new[chosen] -= 1
+        left = left + inside[chosen]
+    return new

@@ -1,0 +1,107 @@
+"""Choose signatures that take as many people as possible where they live."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def best_signature(counts, m, starts, candidates):
+    """The signature of m values with the most groups, by local search; its groups in every region.
+
+    A signature can take, in a region, as many groups as its scarcest value has people there, and no more
+    than leave the region's others m-eligible; together no more than leave all others m-eligible.
+
+    Parameters
+    ----------
+    counts
+        int64[R, V]: people by region and value.
+    m
+        Values in the signature.
+    starts
+        int64[K, m]: signatures that the search begins with; the best of them is improved.
+    candidates
+        int64[C]: values that may replace one of the signature.
+
+    Returns
+    -------
+    tuple[int64[m], int64[R]]
+        Values and groups. The groups are all 0 if no start takes any.
+    """
+    regions, values = counts.shape
+    everywhere = counts.sum(axis=0).reshape(1, values)
+    top = _most_frequent(counts, m + 1)
+    top_everywhere = _most_frequent(everywhere, m + 1)
+    sums, people = counts.sum(axis=1), np.array([everywhere.sum()])
+    groups = np.zeros(regions, np.int64)
+    best, signature = 0, starts[0].copy()
+    inside = np.zeros(values, np.bool_)
+    for k in range(len(starts)):
+        found = _groups(counts, everywhere, sums, people, top, top_everywhere, starts[k], inside, groups)
+        if found > best:
+            best, signature = found, starts[k].copy()
+    improved = best > 0
+    while improved:
+        improved = False
+        for i in range(m):
+            before, chosen = signature[i], -1
+            for w in candidates:
+                taken = False
+                for k in range(m):
+                    taken |= signature[k] == w
+                if taken:
+                    continue
+                signature[i] = w
+                found = _groups(
+                    counts, everywhere, sums, people, top, top_everywhere, signature, inside, groups
+                )
+                if found * 1000 > best * 1001:
+                    best, chosen = found, w
+            signature[i] = chosen if chosen >= 0 else before
+            improved |= chosen >= 0
+    _groups(counts, everywhere, sums, people, top, top_everywhere, signature, inside, groups)
+    return signature, groups
+
+
+@njit(cache=True, nogil=True)
+def _most_frequent(counts, number):
+    """int64[R, number]: each region's most frequent values, descending; -1 where there are no more."""
+    top = np.full((counts.shape[0], number), -1, np.int64)
+    for region in range(counts.shape[0]):
+        descending = np.argsort(-counts[region], kind="mergesort")[:number]
+        top[region, : len(descending)] = descending
+    return top
+
+
+@njit(cache=True, nogil=True)
+def _groups(counts, everywhere, sums, people, top, top_everywhere, signature, inside, groups):
+    """Write the groups a signature takes in each region; returns their number."""
+    for v in signature:
+        inside[v] = True
+    total = 0
+    for region in range(counts.shape[0]):
+        groups[region] = _room(counts[region], sums[region], top[region], signature, inside)
+        total += groups[region]
+    most = _room(everywhere[0], people[0], top_everywhere[0], signature, inside)
+    if total > most:
+        total, asked = 0, total
+        for region in range(counts.shape[0]):
+            groups[region] = groups[region] * most // asked
+            total += groups[region]
+    for v in signature:
+        inside[v] = False
+    return total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _room(counts, people, top, signature, inside):
+    """Groups of a signature that some people can form such that the others are as eligible as may be."""
+    least = counts[signature[0]]
+    for v in signature:
+        least = min(least, counts[v])
+    outside = 0
+    for v in top:
+        if v >= 0 and not inside[v]:
+            outside = counts[v]
+            break
+    size = len(signature)
+    return max(min(least, (people - size * outside) // size), 0)

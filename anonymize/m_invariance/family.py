@@ -1,0 +1,138 @@
+"""Few signatures for the people of the first release, each with people who live near one another.
+
+Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.2, assign by the most frequent values of the whole
+table. Here the values of a signature are frequent in the same regions, and later releases find large
+buckets to reuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from anonymize.buckets.assign import Local
+from anonymize.buckets.counts import Demand, Groups
+from anonymize.kernels.family import best_signature
+from anonymize.m_invariance.regions import Regions
+
+SIGNATURES = 20
+"""Signatures found in the smallest regions. Fewer leave more people to Figure 3, more make small buckets."""
+FURTHER = 8
+"""Signatures found in twice as large regions, and so on, for people who are left over."""
+TIGHT = 0.75
+"""The share of 1/m from which a value is so frequent that groups without it are scarce."""
+CANDIDATES = 200
+"""Values that a signature may exchange one of its own for: the most frequent ones."""
+
+
+class Family(NamedTuple):
+    """B signatures of V values, and their groups by region."""
+
+    signatures: np.ndarray
+    """bool[B, V]"""
+    by_region: list[np.ndarray]
+    """int[B, R], int[B, R / 2], …, int[B, 1]: the groups whose people all live in one region, then the
+    further groups whose people live in two neighbouring regions, and so on."""
+
+    def groups(self) -> Groups:
+        """All groups of each signature."""
+        return Groups(self.signatures, sum(groups.sum(axis=1) for groups in self.by_region))
+
+    def local(self, regions: Regions) -> Iterator[Local]:
+        """From where the people of the groups come: those whose groups lie in one region first."""
+        for level, groups in enumerate(self.by_region):
+            bucket, node = np.nonzero(groups)
+            row, value = np.nonzero(self.signatures[bucket])
+            demand = Demand(
+                queue=value * groups.shape[1] + node[row],
+                bucket=bucket[row],
+                people=groups[bucket, node][row],
+            )
+            yield Local(regions.of_person >> level, groups.shape[1], demand)
+
+
+def choose_family(counts: np.ndarray, m: int) -> Family:
+    """Choose signatures and the number of their groups, from the number of people by region and value.
+
+    Parameters
+    ----------
+    counts
+        int[R, V]: people, who are m-eligible. R is a power of two, and regions are numbered as in `Regions`.
+    m
+        Privacy parameter, at least 2.
+
+    Returns
+    -------
+    Family
+        Of each value, at most as many groups in a region as there are people. The people who are left over
+        are m-eligible.
+
+    Notes
+    -----
+    One signature after another is the one with the most groups (`best_signature`). Groups without a value
+    that nearly every tenth person has (m = 10) are scarce: there are N/m less the people with that value.
+    Spread over many buckets, they do not become fewer when people leave, and the next release needs
+    counterfeits as soon as the value is a little more frequent. So signatures without such values come first.
+
+    A bucket has equally many people of every value of its signature in each region. Exchanging two of these
+    values throughout the bucket changes no count this function looks at: the same family would be chosen.
+    So nobody learns from it which of the values a person has. Only groups of people who live in several
+    regions lack this property: how many come from which of the regions differs from value to value.
+    """
+    chosen = _Chosen(counts, m)
+    loose = np.flatnonzero(counts.sum(axis=0) * m < TIGHT * counts.sum())
+    if m <= len(loose) < counts.shape[1]:
+        chosen.take_largest(loose)
+    limit, everything = SIGNATURES, np.arange(counts.shape[1])
+    while True:
+        for _ in range(limit):
+            if not chosen.take_largest(everything):
+                break
+        if len(chosen.left) == 1:
+            return chosen.family()
+        chosen.widen()
+        limit = FURTHER
+
+
+class _Chosen:
+    """The signatures and groups found so far, and who is left."""
+
+    def __init__(self, counts: np.ndarray, m: int):
+        self.left = counts.astype(np.int64)
+        self._m = m
+        self._rows: dict[bytes, int] = {}
+        self._levels: list[list[tuple[int, np.ndarray]]] = [[]]
+
+    def take_largest(self, allowed: np.ndarray) -> bool:
+        """Take the largest signature of allowed values, with its groups; False if there are no groups."""
+        most = np.vstack([self.left, self.left.sum(axis=0)])[:, allowed]
+        starts = allowed[np.argsort(-most, axis=1, kind="stable")]
+        signature, groups = best_signature(
+            self.left, self._m, np.ascontiguousarray(starts[:, : self._m]), starts[-1, :CANDIDATES].copy()
+        )
+        if not groups.any():
+            return False
+        row = np.zeros(self.left.shape[1], bool)
+        row[signature] = True
+        number = self._rows.setdefault(row.tobytes(), len(self._rows))
+        self._levels[-1].append((number, groups))
+        self.left[:, signature] -= groups[:, None]
+        return True
+
+    def widen(self) -> None:
+        """Go on with regions of twice the size."""
+        self.left = self.left[0::2] + self.left[1::2]
+        self._levels.append([])
+
+    def family(self) -> Family:
+        values, widest = self.left.shape[1], len(self._levels) - 1
+        signatures = np.frombuffer(b"".join(self._rows), bool).reshape(-1, values)
+        by_region = []
+        for level, found in enumerate(self._levels):
+            groups = np.zeros((len(signatures), 1 << (widest - level)), np.int64)
+            for number, taken in found:
+                groups[number] += taken
+            by_region.append(groups)
+        return Family(signatures, by_region)

@@ -1,0 +1,89 @@
+"""The linear program that puts new groups into large buckets."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymize.buckets.core import assign_core
+from anonymize.buckets.counts import Counts, Groups
+from anonymize.buckets.plan import is_eligible, make_plan
+from anonymize.m_invariance.family import choose_family
+from tests.series import draws
+
+
+def eligible(rng, values, m, people):
+    """Random m-eligible people, by value."""
+    counts = rng.multinomial(people, rng.dirichlet(np.ones(values)))
+    while not is_eligible(counts, m):
+        counts = np.minimum(counts, counts.sum() // m)
+    return counts
+
+
+@settings(max_examples=100, derandomize=True, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 4))
+def test_the_program_leaves_an_eligible_rest_and_balanced_buckets(seed, m):
+    rng = np.random.default_rng(seed)
+    values = m + int(rng.integers(1, 6))
+    rest = eligible(rng, values, m, 600)
+    signatures = np.array([rng.permutation(values) < rng.integers(1, m + 2) for _ in range(8)])
+    signatures = np.unique(signatures, axis=0)
+    groups = rng.integers(0, 300, len(signatures))
+    assigned = assign_core(rest, m, signatures, groups, rest)
+    left = rest - assigned.sum(axis=0)
+    assert left.min() >= 0
+    assert is_eligible(left, m)
+    for signature, tuples in zip(signatures, assigned, strict=True):
+        assert len(set(tuples[signature])) == 1
+        assert not tuples[~signature].any()
+    assert not assigned[(groups == 0) | (signatures.sum(axis=1) < m)].any()
+
+
+def test_large_buckets_are_filled_first():
+    signatures = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]], bool)
+    rest = np.array([100, 100, 100, 100])
+    assigned = assign_core(rest, 2, signatures, np.array([500, 500, 3, 3]), rest)
+    assert assigned[:2].sum() == 400
+
+
+def test_a_few_people_are_left_to_the_search_bucket_by_bucket():
+    rest = np.array([10, 10])
+    assert not assign_core(rest, 2, np.ones((1, 2), bool), np.array([500]), rest).any()
+
+
+def in_small_buckets(seed, *, largest_first):
+    """The share of groups in buckets of fewer than 50, after 20 releases of 200,000 people."""
+    rng, m, people, r = np.random.default_rng(seed), 10, 200_000, 5_000
+    shares = 1 / np.arange(2, 52) ** 0.7
+    shares[0] = 0.8 / m
+    shares[1:] *= (1 - shares[0]) / shares[1:].sum()
+    free, bound = rng.multinomial(people, shares), np.zeros((0, 50), np.int64)
+    signatures, first = bound.astype(bool), choose_family(free[None], m).groups()
+    for number in range(20):
+        counts = Counts(signatures, bound, free)
+        plan = make_plan(
+            counts, m, "counterfeit", draws(number)("plan"), first=first, largest_first=largest_first
+        )
+        signatures, first = plan.signatures, None
+        present = np.pad(bound, ((0, len(signatures) - len(bound)), (0, 0))) + plan.moved
+        bound = present - rng.multivariate_hypergeometric(present.ravel(), r).reshape(present.shape)
+        free = rng.multinomial(r, shares)
+    groups = present.max(axis=1)
+    return groups[groups < 50].sum() / groups.sum()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_with_large_buckets_first_fewer_groups_are_in_small_ones(seed):
+    with_program, without = (in_small_buckets(seed, largest_first=first) for first in (True, False))
+    assert with_program < 0.9 * without
+
+
+def test_a_series_begins_with_the_groups_that_it_is_given():
+    signatures = np.array([[1, 1, 0, 0], [0, 0, 1, 1]], bool)
+    first = Groups(signatures, np.array([30, 20]))
+    counts = Counts(np.zeros((0, 4), bool), np.zeros((0, 4), np.int64), np.array([40, 32, 30, 25]))
+    plan = make_plan(counts, 2, "refuse", draws(1)("plan"), first=first)
+    assert (plan.signatures[:2] == signatures).all()
+    assert (plan.moved[:2] >= first.number[:, None] * signatures).all()
+    assert (plan.moved.sum(axis=0) == counts.free).all()
+    assert not plan.counterfeits.any()

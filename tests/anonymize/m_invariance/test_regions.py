@@ -1,0 +1,191 @@
+"""Signatures by region, for first releases, and from where the people of later ones come."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymize.buckets.assign import HELD_BACK, execute
+from anonymize.buckets.counts import Counts, Demand, Plan
+from anonymize.buckets.divide import UNDECIDED, Division
+from anonymize.buckets.plan import is_eligible, make_plan
+from anonymize.kernels.fill_places import fill_places
+from anonymize.m_invariance.family import choose_family
+from anonymize.m_invariance.neighbours import attraction, from_the_neighbourhood
+from anonymize.m_invariance.regions import Regions, cut, find_regions
+from tests.anonymize.buckets.test_core import eligible
+
+NOBODY = np.empty(0, np.int64)
+
+
+def arriving(value, values):
+    """People of whom nobody has been in a release, divided."""
+    none = np.zeros((0, values), np.int64)
+    counts = Counts(none.astype(bool), none, np.bincount(value, minlength=values))
+    undecided = np.full(len(value), UNDECIDED)
+    return Division(undecided, value, np.zeros(len(value), bool), counts)
+
+
+def by_region(value, regions, values):
+    return np.bincount(regions.of_person * values + value, minlength=regions.number * values).reshape(
+        regions.number, values
+    )
+
+
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 5), st.integers(0, 3))
+def test_a_family_takes_nobody_twice_and_leaves_an_eligible_rest(seed, m, depth):
+    rng = np.random.default_rng(seed)
+    values = m + int(rng.integers(0, 8))
+    everybody = eligible(rng, values, m, int(rng.integers(1, 400)))
+    counts = np.array([rng.multinomial(n, np.full(2**depth, 0.5**depth)) for n in everybody]).T
+    family = choose_family(counts, m)
+    assert (family.signatures.sum(axis=1) == m).all()
+    assert len(np.unique(family.signatures, axis=0)) == len(family.signatures)
+    left = counts
+    for groups in family.by_region:
+        left = left - groups.T @ family.signatures
+        assert left.min(initial=0) >= 0
+        left = left if len(left) == 1 else left[0::2] + left[1::2]
+    rest = everybody - family.groups().number @ family.signatures
+    assert (rest == left[0]).all()
+    assert is_eligible(rest, m)
+
+
+def test_values_of_one_region_share_a_signature():
+    # Values 0 to 2 are those of the one half of the people, 3 to 5 those of the other.
+    family = choose_family(np.array([[50, 50, 50, 0, 0, 0], [0, 0, 0, 50, 50, 50]]), 3)
+    assert {tuple(np.flatnonzero(each)) for each in family.signatures} == {(0, 1, 2), (3, 4, 5)}
+    assert [groups.sum() for groups in family.by_region] == [100, 0]
+
+
+def test_exchanging_two_values_of_a_bucket_leaves_all_counts_by_region_as_they_are():
+    # What decides on the release is the same for both tables, so nothing published tells them apart.
+    rng = np.random.default_rng(3)
+    regions = Regions(rng.integers(0, 4, 2000), 4)
+    value = rng.choice(8, 2000, p=[0.2, 0.2, 0.15, 0.15, 0.1, 0.1, 0.05, 0.05])
+    counts = by_region(value, regions, 8)
+    family = choose_family(counts, 3)
+    local = next(iter(family.local(regions)))
+    plan = Plan(
+        signatures=family.signatures,
+        moved=family.by_region[0].sum(axis=1)[:, None] * family.signatures,
+        separated=Demand(NOBODY, NOBODY, NOBODY),
+        counterfeits=np.zeros(family.signatures.shape, np.int64),
+        held_back=np.zeros(8, np.int64),
+        held_back_separated=NOBODY,
+    )
+    bucket = execute(plan, arriving(value, 8), rng.permutation(2000).astype(np.uint64), [local])
+    assert (bucket != HELD_BACK).mean() > 0.8
+    for row, signature in enumerate(family.signatures):
+        one, other = np.flatnonzero(signature)[:2]
+        exchanged = value.copy()
+        exchanged[(bucket == row) & (value == one)] = other
+        exchanged[(bucket == row) & (value == other)] = one
+        assert (by_region(exchanged, regions, 8) == counts).all()
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 4), st.integers(0, 3))
+def test_everybody_of_a_first_release_gets_into_the_bucket_that_was_planned(seed, m, depth):
+    rng = np.random.default_rng(seed)
+    values = m + 3
+    value = rng.permutation(np.repeat(np.arange(values), eligible(rng, values, m, 300)))
+    regions = Regions(rng.integers(0, 2**depth, len(value)), 2**depth)
+    division = arriving(value, values)
+    family = choose_family(by_region(value, regions, values), m)
+    plan = make_plan(division.counts, m, "refuse", rng, first=family.groups())
+    ranks = rng.permutation(len(value)).astype(np.uint64)
+    bucket = execute(plan, division, ranks, family.local(regions))
+    received = np.bincount(bucket * values + value, minlength=plan.moved.size)
+    assert (received.reshape(plan.moved.shape) == plan.moved).all()
+
+
+def survivors_and_arrivals(rng, regions, m=3, values=6):
+    """Buckets of which each has its people in one region, and people who arrive anywhere."""
+    value = rng.permutation(np.repeat(np.arange(values), 200))
+    region = rng.integers(0, regions, len(value))
+    signatures = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]], bool)
+    stays = rng.random(len(value)) < 0.6
+    bucket = np.where(stays, value // 3, UNDECIDED)
+    bound = np.bincount(bucket[stays] * values + value[stays], minlength=12).reshape(2, values)
+    counts = Counts(signatures, bound, np.bincount(value[~stays], minlength=values))
+    division = Division(bucket, value, np.zeros(len(value), bool), counts)
+    return value, Regions(region, regions), division
+
+
+@pytest.mark.parametrize("policy", ["refuse", "defer"])
+def test_everybody_of_a_later_release_gets_into_the_bucket_that_was_planned(policy):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        value, regions, division = survivors_and_arrivals(rng, 4)
+        plan = make_plan(division.counts, 3, policy, rng)
+        local = from_the_neighbourhood(division, plan, regions, rng)
+        bucket = execute(plan, division, rng.permutation(len(value)).astype(np.uint64), local)
+        arrived = (division.bucket == UNDECIDED) & (bucket != HELD_BACK)
+        received = np.bincount(bucket[arrived] * 6 + value[arrived], minlength=plan.moved.size)
+        assert (received.reshape(plan.moved.shape) == plan.moved).all()
+
+
+def test_a_large_bucket_attracts_people_from_where_its_people_live_and_a_small_one_hardly():
+    region = np.repeat([0, 1], 50_000)
+    bucket = np.full(100_000, UNDECIDED)
+    bucket[:20_000] = 0  # all of the first bucket live in region 0
+    bucket[-10:] = 1  # all of the second in region 1
+    counts = Counts(np.ones((2, 2), bool), np.zeros((2, 2), np.int64), np.zeros(2, np.int64))
+    division = Division(bucket, np.zeros(100_000, np.int64), np.zeros(100_000, bool), counts)
+    weight = attraction(division, 3, Regions(region, 2))
+    assert weight[0, 0] / weight[0, 1] > 30
+    assert 0.95 < weight[1, 0] / weight[1, 1] < 1
+    assert weight[2].tolist() == pytest.approx([1, 1])
+
+
+def test_places_are_filled_as_in_plain_python():
+    rng = np.random.default_rng(4)
+    left = rng.integers(0, 5, (3, 4))
+    value = rng.permutation(np.repeat(np.arange(3), left.sum(axis=1) // 2))
+    bucket, numbers = rng.integers(0, 2, len(value)), rng.random(len(value))
+    weight = rng.random((2, 4)) + 0.1
+    expected, plain = [], left.copy()
+    for v, b, number in zip(value, bucket, numbers, strict=True):
+        likely = plain[v] * weight[b]
+        chosen = int(np.searchsorted(np.cumsum(likely), number * likely.sum(), side="right"))
+        plain[v, chosen] -= 1
+        expected.append(chosen)
+    assert plain.min() >= 0
+    assert fill_places(left.copy(), weight, value, bucket, numbers).tolist() == expected
+
+
+def test_with_equal_weights_a_place_is_filled_from_anywhere():
+    left, regions = np.array([[30, 10]]), []
+    for seed in range(300):
+        numbers = np.random.default_rng(seed).random(1)
+        regions.append(
+            int(fill_places(left.copy(), np.ones((1, 2)), np.array([0]), np.array([0]), numbers)[0])
+        )
+    assert 0.68 < regions.count(0) / 300 < 0.82
+
+
+def test_neighbours_live_in_one_region_and_regions_are_of_one_size():
+    shares = np.random.default_rng(7).random((4000, 3))
+    region = cut(shares, 4)
+    assert np.bincount(region, minlength=16).min() > 200
+    spread = np.mean([shares[region == r].std(axis=0).mean() for r in range(16)])
+    assert spread < 0.7 * shares.std(axis=0).mean()
+
+
+def test_people_alike_live_in_one_region():
+    shares = np.repeat(np.random.default_rng(8).random((10, 2)), 50, axis=0)
+    region = cut(shares, 5)
+    assert all(len(set(region[i * 50 : (i + 1) * 50])) == 1 for i in range(10))
+    assert (cut(np.zeros((30, 2)), 3) == 0).all()
+
+
+def test_few_people_live_in_one_region_and_sensitive_values_move_nobody():
+    shares = np.random.default_rng(9).random((4000, 2))
+    assert find_regions(shares, np.full(50, 80), 10).number == 2
+    assert find_regions(shares, np.full(500, 8), 10).number == 1
+    few = np.full(4, 1000)
+    found = find_regions(shares, few, 4)
+    assert found.number == 8
+    assert (found.of_person == find_regions(shares, few[::-1], 4).of_person).all()
