@@ -15,7 +15,7 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(READY)
 
-demo: $(READY)  ## make sample data of a hospital and release it six times
+demo: $(READY)  ## make sample data of a hospital, release it six times, and attack the releases
 	$(BIN)/republish demo
 
 test: $(READY)  ## every test
