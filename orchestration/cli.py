@@ -77,6 +77,8 @@ def release(
 
     A due release whose snapshot has not arrived waits. No release can be left out: the next one is built on
     it. If a snapshot never comes, deliver the one before it once more, under the date that is missing.
+
+    The command does not wait for assets that a contract names as upstream. Dagster's sensor and schedule do.
     """
     from orchestration.contracts.contract_file import load_contract
 

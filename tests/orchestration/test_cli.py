@@ -447,6 +447,11 @@ def test_every_command_explains_itself(republish, command):
     assert len(out) > 8
 
 
+def test_release_says_that_it_does_not_wait_for_upstream_assets(republish):
+    _, out, _ = republish("release", "--help")
+    assert "does not wait for assets that a contract names as upstream" in " ".join(" ".join(out).split())
+
+
 # ---- demo and ui
 
 
