@@ -13,6 +13,7 @@ from orchestration.product.names import (
     RELEASE,
     SERIES_TAG,
     SNAPSHOT,
+    asset_key,
     group_name,
     key_of,
     tag_value,
@@ -28,12 +29,11 @@ def other_series(series: Series) -> list[dg.AssetSpec]:
 
     Dagster shows what was made of them, and can't make any: they have no code, no job and no sensor.
     """
-    product = series.contract.product
-    return [
-        spec
-        for name in siblings(series.home, product, series.contract.series)
-        for spec in _assets(series, name)
-    ]
+    product, specs = series.contract.product, {}
+    for name in siblings(series.home, product, series.contract.series):
+        specs |= {spec.key: spec for spec in _assets(series, name)}
+    # Series begun by earlier software share their keys, for their facts do not say which was the first.
+    return [spec for key, spec in specs.items() if key != asset_key(series, key.path[-1])]
 
 
 def _assets(series: Series, name: str) -> list[dg.AssetSpec]:

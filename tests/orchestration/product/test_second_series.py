@@ -1,5 +1,7 @@
 """A second series of a product in the UI: it has assets of its own, and the first one's stay there."""
 
+import json
+
 import dagster as dg
 import pytest
 
@@ -98,6 +100,15 @@ def test_a_series_may_have_any_name(hospital, home, monkeypatch):
     assert {found.get(key).group_name for key in found.executable_asset_keys} == {"hospital_2024_v_2"}
     with dagster_instance(named.home) as instance:
         make_release(named, FIRST, instance)
+
+
+def test_series_begun_by_earlier_software_share_their_assets(superseding):
+    make(superseding, FIRST)
+    facts = superseding.private_folder / "series.json"
+    content = json.loads(facts.read_text())
+    del content["terms"]["began_alone"]
+    facts.write_text(json.dumps(content))
+    assert graph(superseding).executable_asset_keys == keys("hospital")
 
 
 def test_a_damaged_manifest_of_an_earlier_series_hides_nothing_else(hospital, home, superseding):
