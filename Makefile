@@ -5,7 +5,7 @@ READY := .venv/.ready
 
 export GX_ANALYTICS_ENABLED := false
 
-.PHONY: setup demo test coverage lint ui bench lock clean
+.PHONY: setup demo test coverage lint ui bench pictures lock clean
 
 setup: $(READY)
 
@@ -15,7 +15,7 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(READY)
 
-demo: $(READY)  ## make sample data of a hospital and release it six times
+demo: $(READY)  ## make sample data of a hospital, release it six times, and attack the releases
 	$(BIN)/republish demo
 
 test: $(READY)  ## every test
@@ -35,6 +35,10 @@ ui: $(READY)  ## Dagster on http://127.0.0.1:3000
 bench: $(READY)  ## every measurement, each printing a table; some take many minutes
 	for file in $$(grep -l __main__ benchmarks/*.py); do \
 		$(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
+
+pictures: $(READY)  ## the pictures of the demo in README and docs; needs Chromium
+	$(BIN)/republish demo
+	$(BIN)/python -m docs.pictures var
 
 lock:  ## after changing the dependencies in pyproject.toml; needs uv
 	uv pip compile pyproject.toml --extra dev --python-version 3.11 --generate-hashes --no-emit-index-url -o requirements.lock

@@ -20,6 +20,7 @@ from rich.table import Table
 
 from anonymize.attack.coverage import value_domain
 from anonymize.attack.intersection import candidates, intersect, intersection_figures
+from anonymize.baseline.mondrian import mondrian
 from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import Published, knowledge_table
@@ -28,7 +29,6 @@ from anonymize.principles import parse_contract
 from anonymize.randomness import generator
 from anonymize.state import State
 from benchmarks.census import LIVE, ROWS, census_contract, census_series
-from benchmarks.mondrian import mondrian
 from benchmarks.people import pseudonymous
 
 OURS = "m-invariance"

@@ -77,6 +77,8 @@ def release(
 
     A due release whose snapshot has not arrived waits. No release can be left out: the next one is built on
     it. If a snapshot never comes, deliver the one before it once more, under the date that is missing.
+
+    The command does not wait for assets that a contract names as upstream. Dagster's sensor and schedule do.
     """
     from orchestration.contracts.contract_file import load_contract
 
@@ -112,10 +114,13 @@ def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False
 def demo(home: HomePath = None, debug: Debug = False) -> None:
     """Make up a hospital and release it six times.
 
-    20,000 patients come and go over six quarters; they are released with m = 4.
+    20,000 patients come and go over six quarters; they are released with m = 4. Five lines at the end say
+    what an attacker learns from all releases, with republish and without it.
     """
+    from orchestration.comparison import compare
     from orchestration.contracts.contract_file import load_contract
     from orchestration.demo import make_demo
+    from orchestration.series.series import Series
     from orchestration.storage.home import Home, only_one
 
     place = Home.at(home)
@@ -124,6 +129,10 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
     file = load_contract(contract)
     snapshots = sorted((contract.parent / file.contract.source.path).parent.glob("*.parquet"))
     folder, _ = _release(file, snapshots[-1].stem, home)
+    with _status("what an attacker learns from all releases"):
+        learned = compare(Series(file, place))
+    if learned:
+        out.print("\n".join(["", *learned]))
     option = f" --home {shlex.quote(str(home))}" if home else ""
     out.print(f"\nPublished, for researchers:  {folder}")
     out.print(f"The contract, to learn from: {contract}")

@@ -39,6 +39,6 @@ def _each_other(files: Iterable[ContractFile], home: Home) -> dict[str, set[str]
     """Products that are joined with releases of each other, in a circle of any length: the others of it."""
     joined = nx.DiGraph()
     for file in files:
-        joined.add_edges_from((file.contract.product, other) for other in published_here(file, home))
+        joined.add_edges_from((file.contract.product, other) for other, _ in published_here(file, home))
     circles = [circle for circle in nx.strongly_connected_components(joined) if len(circle) > 1]
     return {product: circle - {product} for circle in circles for product in circle}

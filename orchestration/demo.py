@@ -21,6 +21,8 @@ FIRST_RELEASE = dt.date(2024, 1, 1)
 
 LEAVING, RETURNING, CHANGING = 0.08, 0.01, 0.005
 """Shares of the patients, per quarter; as many come as leave, those who return among them."""
+REBUILT, REBUILT_IN = "epilepsy", 3
+"""The disease whose unit is closed to be rebuilt, and the quarter, counted from 0, in which it is."""
 
 # Share of the patients at the age of 50, and by how much it grows (or shrinks) in 30 years of age.
 DISEASES = {
@@ -86,6 +88,9 @@ def hospital_snapshots(
     before (from the third snapshot on: before that nobody who left could have stayed away for a quarter).
     Of those who stay, as many as 0.5 % of the patients fall ill with something else, and all grow older.
 
+    In the fourth quarter a unit is rebuilt: all patients with epilepsy are among those who leave. Their
+    groups then lack this disease and need a counterfeit. Those who return a quarter later have epilepsy.
+
     Parameters
     ----------
     releases
@@ -108,8 +113,10 @@ def hospital_snapshots(
     present, departed, arrived = np.arange(patients), np.array([], dtype=np.int64), patients
     for quarter in range(releases):
         if quarter:
-            leaving = random.choice(present, moves, replace=False)
-            returning = random.choice(departed, min(returns, len(departed)), replace=False)
+            of_the_unit = disease == list(DISEASES).index(REBUILT)
+            leaving = _choose(present, moves, of_the_unit & (quarter == REBUILT_IN), random)
+            back = of_the_unit & (quarter == REBUILT_IN + 1)
+            returning = _choose(departed, min(returns, len(departed)), back, random)
             coming = np.arange(arrived, arrived + moves - len(returning))
             staying = np.setdiff1d(present, leaving)
             changing = random.choice(staying, changes, replace=False)
@@ -120,6 +127,13 @@ def hospital_snapshots(
             departed = np.union1d(np.setdiff1d(departed, returning), leaving)
         release = dt.date(FIRST_RELEASE.year + quarter // 4, 1 + quarter % 4 * 3, 1)
         yield release.isoformat(), _snapshot(people, disease, present, release)
+
+
+def _choose(people: np.ndarray, number: int, first: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """So many of some people at random: those for whom `first` is true before all others."""
+    preferred = random.permutation(people[first[people]])[:number]
+    others = people[~np.isin(people, preferred)]
+    return np.concatenate([preferred, random.choice(others, number - len(preferred), replace=False)])
 
 
 def _people(number: int, random: np.random.Generator) -> pl.DataFrame:

@@ -87,7 +87,9 @@ def _may_be_released(series: Series, say: Say) -> bool:
 
 
 def _has_siblings(series: Series) -> bool:
-    return series.contract.supersedes is not None or any(siblings(series.home, series.contract))
+    return series.contract.supersedes is not None or any(
+        siblings(series.home, series.contract.product, series.contract.series)
+    )
 
 
 def _replaced(series: Series, release: str) -> str | None:

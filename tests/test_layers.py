@@ -44,6 +44,7 @@ MAY_IMPORT = {
     # The judges see what is published and the truth. They share nothing with the code that makes releases.
     "evidence": {"candidate", "codes", "columns", "contract", "formats"},
     "attack": {"codes", "columns", "contract", "errors", "formats", "kernels", "promise"},
+    "baseline": {"codes", "contract", "formats", "kernels"},
     "utility": {"codes", "columns", "contract", "errors", "formats", "kernels", "plot"},
     **dict.fromkeys(PRINCIPLES, BELOW_A_PRINCIPLE),
     "principles": {"contract", "errors", "principle", *PRINCIPLES},

@@ -15,14 +15,19 @@ from orchestration.product.names import (
     DELTA,
     PUBLICATION,
     RELEASE,
+    SERIES_TAG,
     SNAPSHOT,
     SNAPSHOT_CHECK,
     asset_key,
+    group_name,
+    key_of,
+    tag_value,
     upstream_keys,
 )
 from orchestration.product.step import CheckOn, Done, Step, build
 from orchestration.series.partitions import previous_release
 from orchestration.series.series import Series
+from orchestration.series.siblings import published_releases
 from orchestration.snapshots.previous import published_here
 from orchestration.steps.audit import ATTACK
 from orchestration.steps.candidate import compute_candidate
@@ -42,26 +47,37 @@ ATTACKED = {
 
 def assets_of(series: Series, apart: Collection[str] = ()) -> list[dg.AssetsDefinition]:
     """The assets of the product that a series' contract declares; they don't depend on products `apart`."""
-    contract = series.contract
     steps = (
-        _snapshot(contract),
-        _delta(contract),
-        _candidate(contract, _others(series, apart)),
-        _publication(contract),
+        _snapshot(series),
+        _delta(series),
+        _candidate(series, [*_before(series), *_others(series, apart)]),
+        _publication(series),
     )
-    return [build(step, series.file) for step in steps]
+    return [build(step, series) for step in steps]
+
+
+def _before(series: Series) -> list[dg.AssetDep]:
+    """The last publication of the series that this one goes on from, if it goes on from one."""
+    product, former = series.contract.product, series.contract.supersedes
+    releases = published_releases(series.home, product, former) if former else []
+    return [_publications(series, product, former, releases[-1:])] if releases else []
 
 
 def _others(series: Series, apart: Collection[str]) -> list[dg.AssetDep]:
     """Publications of other products that releases are joined with, if they are in the same home."""
     return [
-        dg.AssetDep(
-            asset_key(product, PUBLICATION),
-            partition_mapping=dg.SpecificPartitionsPartitionMapping(sorted(set(releases))),
-        )
-        for product, releases in published_here(series.file, series.home).items()
+        _publications(series, product, other, releases)
+        for (product, other), releases in published_here(series.file, series.home).items()
         if product not in apart
     ]
+
+
+def _publications(series: Series, product: str, other: str, releases: Collection[str]) -> dg.AssetDep:
+    """The dependency on some releases of another series."""
+    return dg.AssetDep(
+        key_of(series.home, product, other, PUBLICATION),
+        partition_mapping=dg.SpecificPartitionsPartitionMapping(sorted(set(releases))),
+    )
 
 
 def _states_counterfeits(contract: Product) -> bool:
@@ -70,30 +86,31 @@ def _states_counterfeits(contract: Product) -> bool:
 
 
 def _spec(
-    contract: Product,
+    series: Series,
     asset: str,
     description: str,
     deps: list[dg.AssetDep],
     kinds: set[str],
     code_version: str | None = None,
 ) -> dg.AssetSpec:
+    contract, key = series.contract, asset_key(series, asset)
     return dg.AssetSpec(
-        asset_key(contract.product, asset),
+        key,
         description=description,
         deps=deps,
-        group_name=contract.product,
+        group_name=group_name(key),
         owners=list(contract.owners),
         code_version=code_version,
         kinds=kinds,
-        tags={"principle": contract.principle.name},
+        tags={"principle": contract.principle.name, SERIES_TAG: tag_value(contract.series)},
     )
 
 
-def _dep(contract: Product, asset: str, mapping: dg.PartitionMapping | None = None) -> dg.AssetDep:
-    return dg.AssetDep(asset_key(contract.product, asset), partition_mapping=mapping)
+def _dep(series: Series, asset: str, mapping: dg.PartitionMapping | None = None) -> dg.AssetDep:
+    return dg.AssetDep(asset_key(series, asset), partition_mapping=mapping)
 
 
-def _snapshot(contract: Product) -> Step:
+def _snapshot(described: Series) -> Step:
     def work(series: Series, release: str) -> Done:
         taken = take_snapshot(series, release)
         return Done(
@@ -103,17 +120,17 @@ def _snapshot(contract: Product) -> Step:
         )
 
     description = "The table of people at the release's date, checked. Private."
-    deps = [dg.AssetDep(key) for key in upstream_keys(contract)]
+    deps = [dg.AssetDep(key) for key in upstream_keys(described.contract)]
     return Step(
         name=SNAPSHOT,
-        assets=(_spec(contract, SNAPSHOT, description, deps, {"parquet", "polars"}),),
+        assets=(_spec(described, SNAPSHOT, description, deps, {"parquet", "polars"}),),
         checks=(CheckOn(SNAPSHOT, SNAPSHOT_CHECK, "The snapshot is what the contract promises."),),
         work=work,
         before=metadata.draw_soon,
     )
 
 
-def _delta(contract: Product) -> Step:
+def _delta(described: Series) -> Step:
     def work(series: Series, release: str) -> Done:
         compared = compare_snapshots(series, release)
         if compared is None:
@@ -125,17 +142,18 @@ def _delta(contract: Product) -> Step:
         )
 
     description = "Who entered, left, stayed or changed since the snapshot before. Private."
-    deps = [_dep(contract, SNAPSHOT)]
+    deps = [_dep(described, SNAPSHOT)]
     return Step(
         name=DELTA,
-        assets=(_spec(contract, DELTA, description, deps, {"parquet", "polars"}),),
+        assets=(_spec(described, DELTA, description, deps, {"parquet", "polars"}),),
         checks=(CheckOn(DELTA, EXPECTED, "The snapshot is ordinary, or what is odd is accepted by name."),),
         work=work,
     )
 
 
-def _candidate(contract: Product, others: list[dg.AssetDep]) -> Step:
+def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
     """Memory, candidate and audit in one step: the recursion over releases stays inside."""
+    contract = described.contract
     principle = principle_of(contract)
 
     def work(series: Series, release: str) -> Done:
@@ -149,22 +167,22 @@ def _candidate(contract: Product, others: list[dg.AssetDep]) -> Step:
         )
 
     version = f"{principle.version}-{contract.privacy_digest()[:12]}"
-    made_from = [_dep(contract, SNAPSHOT), _dep(contract, DELTA), *others]
+    made_from = [_dep(described, SNAPSHOT), _dep(described, DELTA), *others]
     assets = []
     if memory := principle.memory:
-        itself = _dep(contract, memory.name, previous_release())
+        itself = _dep(described, memory.name, previous_release())
         kinds = {"duckdb", "numpy"}
-        assets.append(_spec(contract, memory.name, memory.description, [*made_from, itself], kinds, version))
-        made_from = [_dep(contract, memory.name)]
+        assets.append(_spec(described, memory.name, memory.description, [*made_from, itself], kinds, version))
+        made_from = [_dep(described, memory.name)]
     candidate = "\n\n".join(filter(None, (contract.description, "T*(n), the candidate to be published.")))
     stated = "R(n): how many counterfeits each group has."
     audited = "What was promised, against what an independent count and an attack find."
-    assets.append(_spec(contract, RELEASE, candidate, made_from, {"parquet", "polars"}, version))
-    judged = [_dep(contract, RELEASE), _dep(contract, SNAPSHOT)]
+    assets.append(_spec(described, RELEASE, candidate, made_from, {"parquet", "polars"}, version))
+    judged = [_dep(described, RELEASE), _dep(described, SNAPSHOT)]
     if _states_counterfeits(contract):
-        assets.append(_spec(contract, COUNTERFEITS, stated, made_from, {"parquet", "polars"}, version))
-        judged.append(_dep(contract, COUNTERFEITS))
-    assets.append(_spec(contract, AUDIT, audited, judged, {"greatexpectations"}, version))
+        assets.append(_spec(described, COUNTERFEITS, stated, made_from, {"parquet", "polars"}, version))
+        judged.append(_dep(described, COUNTERFEITS))
+    assets.append(_spec(described, AUDIT, audited, judged, {"greatexpectations"}, version))
     attacked = ATTACKED[principle.format(contract).attack]
     return Step(
         name="candidate",
@@ -177,7 +195,7 @@ def _candidate(contract: Product, others: list[dg.AssetDep]) -> Step:
     )
 
 
-def _publication(contract: Product) -> Step:
+def _publication(described: Series) -> Step:
     def work(series: Series, release: str) -> Done:
         publication = publish(series, release)
         figures = {
@@ -190,13 +208,13 @@ def _publication(contract: Product) -> Step:
             verdicts=(Verdict(promise=CHAIN_CHECK, passed=True, figures=figures, found=_chain(figures)),),
         )
 
-    stated = [COUNTERFEITS] if _states_counterfeits(contract) else []
-    deps = [_dep(contract, asset) for asset in (RELEASE, *stated, AUDIT)]
+    stated = [COUNTERFEITS] if _states_counterfeits(described.contract) else []
+    deps = [_dep(described, asset) for asset in (RELEASE, *stated, AUDIT)]
     return Step(
         name=PUBLICATION,
         assets=(
             _spec(
-                contract, PUBLICATION, "The published folder: a fact, once and for all.", deps, {"parquet"}
+                described, PUBLICATION, "The published folder: a fact, once and for all.", deps, {"parquet"}
             ),
         ),
         checks=(CheckOn(PUBLICATION, CHAIN_CHECK, "Every published file is what its manifest says."),),

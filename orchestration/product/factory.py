@@ -7,6 +7,7 @@ from collections.abc import Collection
 import dagster as dg
 
 from orchestration.product.assets import assets_of
+from orchestration.product.ended import other_series
 from orchestration.product.names import job_name, series_tag
 from orchestration.product.schedule import schedule_of, sensor_of
 from orchestration.series.series import Series
@@ -16,7 +17,7 @@ def product_definitions(series: Series, *, apart: Collection[str] = ()) -> dg.De
     """The assets, checks, job, schedule and sensor of the product that a series' contract declares.
 
     They need the resources of the series' home (`resources`), which all products share. Of products that are
-    `apart`, the lineage says nothing.
+    `apart`, the lineage says nothing. Other series of the product are there to be looked at.
     """
     assets = assets_of(series, apart)
     job = dg.define_asset_job(
@@ -27,7 +28,7 @@ def product_definitions(series: Series, *, apart: Collection[str] = ()) -> dg.De
         tags=series_tag(series),
     )
     return dg.Definitions(
-        assets=assets,
+        assets=[*assets, *other_series(series)],
         jobs=[job],
         schedules=[schedule_of(series, job)] if series.contract.releases.cron else [],
         sensors=[sensor_of(series, job)],

@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 
 from orchestration.expectations import Verdict
+from orchestration.product.names import RELEASE, asset_key
 from orchestration.series.committed import read_record
 from orchestration.series.series import Series
 
@@ -54,7 +55,7 @@ def report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
         "",
         *checks,
         "",
-        f"How releases change: the plots of {series.contract.product}/release, {plots}.",
+        f"How releases change: the plots of {asset_key(series, RELEASE).to_user_string()}, {plots}.",
     ]
     return "\n".join(lines)
 

@@ -12,7 +12,6 @@ import dagster as dg
 import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.contract import Product
 from anonymize.formats.format import RELEASE as RELEASE_COLUMN
 from anonymize.formats.published import knowledge_table
 from anonymize.plot import Plot
@@ -80,7 +79,7 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
             **seconds,
             **_what_is_asked_first(series, release, committed, tables),
             "dagster/row_count": figures["tuples"],
-            **_published_columns(contract),
+            **_published_columns(series),
             **{plot.name: picture(plot) for plot in _plots(series, release, tables)},
         },
         **(stated if COUNTERFEITS in principle_of(contract).format(contract).tables(contract) else {}),
@@ -156,8 +155,9 @@ def _plots(series: Series, release: str, tables: Mapping[str, pl.DataFrame] | No
     return [*release_format.plots(tables, contract), *principle.plots(contract, states)]
 
 
-def _published_columns(contract: Product) -> dict[str, Any]:
+def _published_columns(series: Series) -> dict[str, Any]:
     """The columns of the published tables, and the snapshot's columns they are from."""
+    contract = series.contract
     tables = principle_of(contract).format(contract).columns(contract)
     columns = {
         column.name: column for name, table in tables.items() if name != COUNTERFEITS for column in table
@@ -169,7 +169,7 @@ def _published_columns(contract: Product) -> dict[str, Any]:
             for column in columns.values()
         ),
     ]
-    source, names = asset_key(contract.product, SNAPSHOT), contract.column_names()
+    source, names = asset_key(series, SNAPSHOT), contract.column_names()
     origins = {
         column.name: [dg.TableColumnDep(source, names[column.origin])]
         for column in columns.values()

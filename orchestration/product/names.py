@@ -1,9 +1,13 @@
 """What assets, checks and jobs are called: in code, in the UI and in the docs."""
 
+import re
+
 import dagster as dg
 
 from anonymize.contract import Product
 from orchestration.series.series import Series
+from orchestration.series.siblings import began_alone
+from orchestration.storage.home import Home
 
 SNAPSHOT = "snapshot"
 DELTA = "delta"
@@ -16,7 +20,9 @@ SNAPSHOT_CHECK = "snapshot"
 CHAIN_CHECK = "manifest_chain"
 
 SERIES_TAG = "republish/series"
-"""The tag of runs and materializations that names their series."""
+"""The tag of assets, runs and materializations that names their series."""
+LONGEST_TAG = 63
+"""Letters in the value of an asset's or a materialization's tag, by Dagster's rule."""
 
 
 def series_tag(series: Series) -> dict[str, str]:
@@ -24,9 +30,29 @@ def series_tag(series: Series) -> dict[str, str]:
     return {SERIES_TAG: series.contract.series}
 
 
-def asset_key(product: str, asset: str) -> dg.AssetKey:
-    """Assets are prefixed by their product."""
-    return dg.AssetKey([product, asset])
+def tag_value(series: str) -> str:
+    """The name of a series as the tag of an asset or a materialization."""
+    return series[:LONGEST_TAG]
+
+
+def asset_key(series: Series, asset: str) -> dg.AssetKey:
+    """The key of an asset of a series."""
+    return key_of(series.home, series.contract.product, series.contract.series, asset)
+
+
+def key_of(home: Home, product: str, series: str, asset: str) -> dg.AssetKey:
+    """The key of an asset of any series in a home.
+
+    Assets are prefixed by their product, those of a later series by the series too. Each series so keeps its
+    own partitions, plots and runs, also where two have releases of the same dates.
+    """
+    prefix = [product] if began_alone(home, product, series) else [product, series]
+    return dg.AssetKey([*prefix, asset])
+
+
+def group_name(key: dg.AssetKey) -> str:
+    """The group that an asset is shown in: its prefix, in the letters that Dagster accepts."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", "_".join(key.path[:-1]))
 
 
 def upstream_keys(contract: Product) -> list[dg.AssetKey]:

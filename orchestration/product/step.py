@@ -9,11 +9,10 @@ from typing import Any
 import dagster as dg
 
 from anonymize.errors import RepublishError
-from orchestration.contracts.contract_file import ContractFile
 from orchestration.expectations import Verdict
 from orchestration.expectations.verdict import no_verdict
 from orchestration.product.judged import metadata_of, words_of
-from orchestration.product.names import SERIES_TAG, asset_key
+from orchestration.product.names import SERIES_TAG, asset_key, tag_value
 from orchestration.product.resources import PublisherHome
 from orchestration.product.status import keep_facts, version_tags
 from orchestration.series.partitions import release_partitions
@@ -27,10 +26,6 @@ dependency on the release before is that of the principle's memory, the recursio
 there are (the delta compares two snapshots, manifests form a chain) lie behind it, and their steps see to
 them.
 """
-
-
-LONGEST_TAG = 63
-"""Letters in the value of a materialization's tag, by Dagster's rule."""
 
 
 @dataclass(frozen=True)
@@ -69,20 +64,20 @@ class Step:
     """Called once when the step begins."""
 
 
-def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
+def build(step: Step, series: Series) -> dg.AssetsDefinition:
     """The assets of a step, one function for all of them.
 
     Parameters
     ----------
     step
         What is made.
-    file
-        The contract of the product.
+    series
+        Whose releases are made.
     """
-    product = file.contract.product
-    on = {check.name: asset_key(product, check.asset) for check in step.checks}
+    file, product = series.file, series.contract.product
+    on = {check.name: asset_key(series, check.asset) for check in step.checks}
     made_here = {spec.key for spec in step.assets}
-    tag = {SERIES_TAG: file.contract.series[:LONGEST_TAG]}
+    tag = {SERIES_TAG: tag_value(series.contract.series)}
 
     @dg.multi_asset(
         name=f"{product}_{step.name}",
@@ -103,6 +98,7 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
     def make(
         context: dg.AssetExecutionContext, home: PublisherHome
     ) -> Iterator[dg.MaterializeResult | dg.AssetCheckResult]:
+        _refuse_another_series(context, series)
         step.before()
         for release in context.partition_keys:
             try:
@@ -114,7 +110,7 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
                 raise
             context.log.info(f"{release}: {done.says}")
             for asset, entries in done.metadata.items():
-                key = asset_key(product, asset)
+                key = asset_key(series, asset)
                 context.add_asset_metadata(dict(entries), asset_key=key, partition_key=release)
             _log_checks(context, on, release, done.verdicts)
         for spec in step.assets:
@@ -127,6 +123,17 @@ def build(step: Step, file: ContractFile) -> dg.AssetsDefinition:
             yield _result(_verdict_on(check.name, done), on, blocks=_is_judged(check.name, done))
 
     return make
+
+
+def _refuse_another_series(context: dg.AssetExecutionContext, series: Series) -> None:
+    """A run of an earlier series that is executed again would make a release of this one."""
+    begun_for, declared = context.run.tags.get(SERIES_TAG), series.contract.series
+    if begun_for not in (None, declared):
+        raise dg.Failure(
+            description=f"this run is of series {begun_for}, and the contract declares {declared}: begin a"
+            f" new run for a release of {declared}",
+            allow_retries=False,
+        )
 
 
 @contextmanager

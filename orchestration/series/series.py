@@ -23,10 +23,13 @@ from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, 
 from orchestration.series.partitions import release_partitions, today
 from orchestration.series.record import published_row, release_row
 from orchestration.series.siblings import (
+    ALONE,
     BEFORE,
     FIRST,
     Sibling,
+    began_alone,
     pseudonym_key,
+    published_releases,
     refuse_siblings,
     sibling,
     superseded,
@@ -246,7 +249,8 @@ class Series:
         """Note what the series is begun with, before its first release is published."""
         if not self._on_disk():
             first, before = self._chain
-            terms = {**self._terms(), FIRST: first, BEFORE: before}
+            alone = began_alone(self.home, self.contract.product, self.contract.series)
+            terms = {**self._terms(), FIRST: first, BEFORE: before, ALONE: alone}
             write_facts(self._facts_file, Facts(terms, {}), self._key("facts"))
 
     def record_publication(self, release: str) -> str:
@@ -263,10 +267,7 @@ class Series:
         return self.private_folder / FACTS
 
     def _on_disk(self) -> list[str]:
-        folder = self.published_folder
-        if not folder.is_dir():
-            return []
-        return sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
+        return published_releases(self.home, self.contract.product, self.contract.series)
 
     def _terms(self) -> dict[str, str | None]:
         """What can't change within a series."""

@@ -11,13 +11,16 @@ from anonymize.errors import ContractError
 from anonymize.randomness import derive_key
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import Committed, read_committed
-from orchestration.series.facts import facts_of
+from orchestration.series.facts import FACTS, facts_of
 from orchestration.storage.home import Home
+from orchestration.storage.store import read_json
 
 FIRST = "first_series"
 """In a series' facts: the first series of its chain."""
 BEFORE = "releases_before"
 """In a series' facts: how many releases the series have that it goes on from."""
+ALONE = "began_alone"
+"""In a series' facts: whether its product had no releases of another series when it was begun."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,32 @@ def pseudonym_key(home: Home, product: str, first: str) -> bytes:
     return derive_key(home.key(), "pseudonym", product, first)
 
 
-def siblings(home: Home, contract: Contract) -> Iterator[str]:
+def siblings(home: Home, product: str, series: str) -> Iterator[str]:
     """The other series of a product that have published releases in the home."""
-    folder = home.published(contract.product, contract.series).parent
+    folder = home.published(product, series).parent
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        is_other = path.is_dir() and path.name != contract.series
-        if is_other and any(release.is_dir() and release.name[0] != "." for release in path.iterdir()):
+        if path.name != series and published_releases(home, product, path.name):
             yield path.name
+
+
+def published_releases(home: Home, product: str, series: str) -> list[str]:
+    """The releases of any series in a home, in order: their folders appear whole or not at all."""
+    folder = home.published(product, series)
+    if not folder.is_dir():
+        return []
+    return sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
+
+
+def began_alone(home: Home, product: str, series: str) -> bool:
+    """Whether a product had no releases of other series when a series was begun.
+
+    Of a series that is not begun yet: whether the product has none now. Assets are named by it, and nothing
+    else depends on it: the seal of the facts, which takes the key, is not looked at.
+    """
+    facts = read_json(home.private(product, series) / FACTS) or {}
+    if terms := facts.get("terms"):
+        return terms.get(ALONE, True)
+    return not any(siblings(home, product, series))
 
 
 def refuse_siblings(home: Home, file: ContractFile, *, begun: bool) -> None:
@@ -69,7 +91,7 @@ def refuse_siblings(home: Home, file: ContractFile, *, begun: bool) -> None:
     if contract.supersedes is not None and not begun:
         superseded(home, file, contract.supersedes)
     ancestors = _chain(home, contract.product, contract.supersedes)
-    for name in siblings(home, contract):
+    for name in siblings(home, contract.product, contract.series):
         facts = facts_of(home, contract.product, name)
         if facts is not None and facts.terms.get("supersedes") == contract.series:
             message = f"{contract.series} was superseded by {name}, which goes on from it: release {name}"
@@ -89,7 +111,7 @@ def separate_siblings(home: Home, contract: Contract) -> Iterator[Sibling]:
     Those that it goes on from are not among them: their signatures are carried over.
     """
     chain = _chain(home, contract.product, contract.supersedes)
-    for name in siblings(home, contract):
+    for name in siblings(home, contract.product, contract.series):
         if name not in chain and (other := sibling(home, contract.product, name)) is not None:
             yield other
 

@@ -58,15 +58,15 @@ def join_previous(state: State, file: ContractFile) -> tuple[State, dict[str, pl
     return State({**state.tables, **others}), others
 
 
-def published_here(file: ContractFile, home: Home) -> dict[str, list[str]]:
-    """The releases of other products of the same home that a contract names: release dates by product."""
+def published_here(file: ContractFile, home: Home) -> dict[tuple[str, str], list[str]]:
+    """The releases of other products of the same home that a contract names: dates by product and series."""
     published = (home.path / "published").resolve()
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for previous in principle_of(file.contract).previous(file.contract):
         path = file.resolve(previous.path).resolve()
         parts = path.relative_to(published).parts if path.is_relative_to(published) else ()
         if len(parts) == 3 and parts[0] != file.contract.product:
-            found.setdefault(parts[0], []).append(parts[2])
+            found.setdefault(parts[:2], []).append(parts[2])
     return found
 
 

@@ -1,13 +1,6 @@
 """What a publisher sees in a browser: one server, one home, pages as Chromium renders them."""
 
-import os
 import re
-import shutil
-import socket
-import subprocess
-import sys
-import time
-from contextlib import suppress
 
 import pytest
 import yaml
@@ -15,10 +8,10 @@ import yaml
 from orchestration.contracts.registry import register
 from orchestration.product.releasing import dagster_instance, make_release
 from orchestration.shipped import shipped
+from tests.browser import CHROMIUM, browser, dagster_server
 from tests.hospital import KEY, RELEASES, build, make
 
 FIRST, SECOND, _ = RELEASES
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 WAREHOUSE = """
 import dagster as dg
 
@@ -28,111 +21,160 @@ def patients(): ...
 defs = dg.Definitions([patients])
 """
 """Another code location, whose asset is upstream of the product."""
-PATIENCE = 120
-"""Seconds to wait for a server, or a page, on a machine that is busy."""
+PLOTTED = """(() => {
+    const plotted = {};
+    for (const canvas of document.querySelectorAll("canvas")) {
+        let node = canvas[Object.keys(canvas).find(key => key.startsWith("__reactFiber$"))];
+        while (node && !node.memoizedProps?.data?.datasets) node = node.return;
+        for (const {label, data} of node ? node.memoizedProps.data.datasets : [])
+            plotted[label] = data.map(point => point.y).filter(Number.isFinite);
+    }
+    return plotted;
+})()"""
+"""The figures of every plot on the page, which are drawn and stand nowhere as text."""
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """A home in which the second release was made through Dagster, of a product with something upstream."""
+    """A home with two products: one has something upstream, the other one has begun its second series."""
     if CHROMIUM is None:
         pytest.skip("no browser here: none of the programs chromium, chromium-browser and google-chrome")
     folder = tmp_path_factory.mktemp("browser")
-    (folder / "hospital").mkdir()
+    for product in ("hospital", "clinic"):
+        (folder / product).mkdir()
     hospital = build(folder / "hospital", releases=2).declare(upstream=["warehouse/patients"])
+    clinic = build(folder / "clinic", releases=2).declare(product="clinic")
+    later = {"product": "clinic", "series": "v2", "supersedes": "v1", "expect": {"changed": 0.5}}
     series = hospital.series(folder / "home")
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("REPUBLISH_KEY", KEY)
         environment.setenv("DAGSTER_HOME", "")
         make(series, FIRST)
-        register(series.home, series.file)
         with dagster_instance(series.home) as instance:
             make_release(series, SECOND, instance)
+            for release in (FIRST, SECOND):
+                make_release(clinic.series(series.home.path), release, instance)
+            make_release(clinic.declare(later).series(series.home.path), FIRST, instance)
+        for file in (series.file, clinic.series(series.home.path).file):
+            register(series.home, file)
     return series.home
 
 
 @pytest.fixture(scope="module")
-def page(home):
-    """Read a page of the server: the words on it, once its scripts have run."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    host, port = address.split(":")
+def server(home):
+    """The address of Dagster's server of the home."""
     (home.path / "warehouse.py").write_text(WAREHOUSE)
     workspace = home.path / "workspace.yaml"
     warehouse = [{"python_file": {"relative_path": "warehouse.py", "location_name": "warehouse"}}]
     own = yaml.safe_load(shipped("workspace.yaml").read_text())["load_from"]
     workspace.write_text(yaml.safe_dump({"load_from": [*warehouse, *own]}))
-    words = ["-m", "dagster_webserver", "--workspace", str(workspace)]
-    environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "REPUBLISH_HOME": str(home.path)}
-    server = subprocess.Popen(
-        [sys.executable, *words, "--host", host, "--port", port],
-        env=environment | {"REPUBLISH_KEY": KEY},
-        cwd=home.dagster,
-        stderr=subprocess.DEVNULL,
-    )
-
-    def read(path):
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1200"]
-        shown = subprocess.run(
-            [
-                *(CHROMIUM, *options, "--virtual-time-budget=20000"),
-                *(f"--user-data-dir={home.path}/browser", "--dump-dom", f"http://{address}/{path}"),
-            ],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=PATIENCE,
-        ).stdout
-        body = re.sub(r"<(style|script).*?</\1>", " ", shown, flags=re.DOTALL)
-        return " ".join(re.sub(r"<[^>]*>", " ", body).split())
-
-    try:
-        _wait_for(host, port, server)
-        yield read
-    finally:
-        server.terminate()
-        server.wait()
+    with dagster_server(home, workspace, REPUBLISH_KEY=KEY) as address:
+        yield address
 
 
-def _wait_for(host, port, server):
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and server.poll() is None:
-        with suppress(OSError), socket.create_connection((host, int(port))):
-            return
-        time.sleep(0.2)
-    pytest.fail("Dagster's server did not start")
+@pytest.fixture(scope="module")
+def page(home, server):
+    with browser(home.path / "browser", server) as opened:
+        yield opened
+
+
+# ---- lineage
 
 
 def test_the_lineage_has_every_asset_of_the_product(page):
-    shown = page("locations/republish/asset-groups/hospital/lineage")
     assets = ["snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication"]
-    assert [asset for asset in assets if asset not in shown] == []
+    page.open("locations/republish/asset-groups/hospital/lineage", *assets)
 
 
-def test_the_lineage_goes_on_upwards(page):
-    shown = page("assets/hospital/snapshot?view=overview")
-    upstream = shown[shown.index("Upstream assets") : shown.index("Downstream assets")]
-    assert "warehouse / patients" in upstream
+def test_the_lineage_goes_on_upwards_and_downwards(page):
+    page.open("assets/hospital/snapshot?view=lineage", "patients", "delta", "Never materialized")
+    shown = page.open("assets/hospital/snapshot?view=overview", "Downstream assets", "hospital / delta")
+    assert "warehouse / patients" in shown[shown.index("Upstream assets") : shown.index("Downstream assets")]
+
+
+# ---- runs
 
 
 def test_the_runs_of_the_command_are_on_the_page_of_the_job(page):
-    shown = page("locations/republish/jobs/release_hospital/runs")
-    assert "Success" in shown
-    assert f"partition: {SECOND}" in shown
-    assert "republish/series: v1" in shown
+    words = ("Success", f"partition: {SECOND}", "republish/series: v1")
+    page.open("locations/republish/jobs/release_hospital/runs", *words)
+
+
+# ---- checks
 
 
 def test_a_check_says_what_was_promised_and_found(page):
-    shown = page("assets/hospital/release?view=checks&checkDetail=m_uniqueness")
-    assert "This is a blocking asset check." in shown
-    assert "At least 3 values in each group with anybody new: fewest found 3." in shown
-    assert re.search(r"Plots .*newcomers", shown)
+    found = "At least 3 values in each group with anybody new: fewest found 3."
+    path = "assets/hospital/release?view=checks&checkDetail=m_uniqueness"
+    shown = page.open(path, "This is a blocking asset check.", found, "newcomers")
+    assert re.search(r"newcomers \d+ .*Plots", shown)
+
+
+def test_every_check_of_a_release_is_listed_as_passed(page):
+    names = ["m_uniqueness", "signature_invariance", "counterfeits", "minimum_widths", "coverage", "attack"]
+    shown = page.open("assets/hospital/release?view=checks", *names, "Passed")
+    assert "Failed" not in shown
+
+
+def test_the_report_of_a_publication_has_a_line_for_each_check(page):
+    page.open("assets/hospital/publication?view=overview", "report", "Show Markdown")
+    shown = page.click("[Show Markdown]", f"hospital/v1, {SECOND}", "attack holds")
+    assert "m_uniqueness holds. At least 3 values in each group with anybody new: fewest found 3." in shown
+
+
+# ---- figures and plots
 
 
 def test_the_figures_of_a_release_are_on_its_page(page):
-    shown = page("assets/hospital/release?view=overview")
+    shown = page.open("assets/hospital/release?view=overview", "query error", "interval widths")
     for name, figure in (("people", "300"), ("fewest candidates", "3"), ("query error", r"0\.\d+")):
         assert re.search(rf"\b{name} .{{0,60}}?\b{figure}\b", shown), name
-    assert "interval widths" in shown
     assert "Unsynced" not in shown
+
+
+def test_figures_are_plotted_over_the_releases(page):
+    page.open("assets/clinic/release?view=overview", "query error")
+    page.click("Plots", "fewest candidates", "mean width of age")
+    plotted = page.run(PLOTTED)
+    assert plotted["people"] == [300, 300]
+    assert plotted["fewest candidates"] == [3, 3]
+    assert plotted["counterfeits"][0] == 0
+    assert all(0 < error < 2 for error in plotted["query error"])
+    assert len(plotted["mean width of age"]) == 2
+
+
+# ---- a second series
+
+
+def test_an_earlier_series_is_there_to_be_looked_at(page):
+    words = ("Series v1, as it was left.", "External Asset", "republish/series: v1")
+    page.open("assets/clinic/release?view=overview", *words)
+    shown = page.open("assets/clinic/release?view=partitions", FIRST, SECOND, "Materialized (2)")
+    assert "Missing (0)" in shown
+    page.open("assets/clinic/publication?view=overview", "Show Markdown")
+    page.click("[Show Markdown]", f"clinic/v1, {SECOND}", "attack holds")
+
+
+def test_a_second_series_has_releases_and_plots_of_its_own(page):
+    page.open("assets/clinic/v2/release?view=partitions", "Materialized (1)")
+    page.open("assets/clinic/v2/release?view=overview", "republish/series: v2", "query error")
+    page.click("Plots", "fewest candidates")
+    assert page.run(PLOTTED)["people"] == [300]
+    shown = page.open("assets/clinic/v2/buckets?view=overview", "Downstream assets", "clinic / v2 / release")
+    upstream = shown[shown.index("Upstream assets") : shown.index("Downstream assets")]
+    assert "clinic / publication" in upstream
+
+
+def test_runs_say_of_which_series_they_are(page):
+    page.open("runs", "republish/series: v1", "republish/series: v2")
+
+
+# ---- what the docs say of backfills
+
+
+def test_the_dialog_of_a_backfill_hides_older_releases_until_all_are_shown(page):
+    page.open("locations/republish/jobs/release_clinic", "Materialize all…")
+    hidden = page.click("Materialize all…", "Show all partitions", "Failed and missing")
+    assert "older partitions are outside this range and won't be included" in hidden
+    assert "Backfill only failed and missing partitions within selection" in hidden
+    page.click("Show all partitions", FIRST)

@@ -52,6 +52,16 @@ def test_half_a_percent_fall_ill_with_something_else(successive):
         assert pair.filter(pl.col("disease") != pl.col("disease_now")).height == 0.005 * PATIENTS
 
 
+def test_patients_with_epilepsy_leave_in_the_fourth_quarter_and_return_in_the_fifth(snapshots):
+    seen = [set(table["patient_id"]) for table in snapshots.values()]
+    epilepsies = [set(table.filter(disease="epilepsy")["patient_id"]) for table in snapshots.values()]
+    assert len(epilepsies[2]) > 300
+    assert not epilepsies[2] & seen[3]
+    returned = (seen[4] - seen[3]) & set.union(*seen[:3])
+    assert len(returned) == 0.01 * PATIENTS
+    assert returned <= epilepsies[4]
+
+
 def test_who_returns_has_the_disease_they_left_with(snapshots):
     seen = pl.concat(
         snapshot.with_columns(quarter=pl.lit(n)) for n, snapshot in enumerate(snapshots.values())

@@ -1,0 +1,1 @@
+"""What republish is compared with: tools that anonymize each release by itself."""

@@ -1,0 +1,70 @@
+"""The pictures of the demo in README and docs, made from the product as it is (`make pictures`).
+
+python -m docs.pictures HOME     HOME is where `republish demo --home HOME` was run; it takes Chromium
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+from orchestration.shipped import shipped
+from orchestration.storage.home import Home
+from tests.browser import Page, browser, dagster_server
+
+DOCS = Path(__file__).parent
+COLOURS = 128
+RELEASE = "assets/hospital/release"
+ASSETS = ("snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication")
+WIDE, GRAPH = (2700, 760), (250, 170, 2640, 760)
+"""A window, and the part of it that shows a lineage: left, upper, right and lower end."""
+SCROLL = """[...document.querySelectorAll("*")].find(
+    each => each.children.length === 0 && each.textContent === "Metadata").scrollIntoView()"""
+
+
+def main() -> None:
+    """Make all pictures."""
+    home = Home.named(Path(sys.argv[1]))
+    report = _report(home)
+    with (
+        dagster_server(home, shipped("workspace.yaml")) as address,
+        browser(home.path / "browser", address) as page,
+    ):
+        page.resize(*WIDE)  # else Dagster leaves out all but the names
+        page.open(
+            "locations/republish/asset-groups/hospital/lineage", *ASSETS, "Great Expectations", "6 / 6 Passed"
+        )
+        _keep(page, "lineage", *WIDE, GRAPH)
+        page.open(f"{RELEASE}?view=checks&checkDetail=m_uniqueness", "At least 4 values", "newcomers")
+        _keep(page, "checks", 1400, 900)
+        page.open(f"{RELEASE}?view=overview", "query error")
+        page.click("Plots", "fewest candidates")
+        page.run(SCROLL)
+        _keep(page, "plots", 1400, 1000)
+    with browser(home.path / "browser", report.parent.as_uri()) as page:
+        page.open(report.name, "Conclusion")
+        _keep(page, "report", 900, 1160)
+
+
+def _report(home: Home) -> Path:
+    """The report of an audit of the demo."""
+    out = home.path / "report"
+    truth, contract = home.path / "demo/snapshots/hospital", home.path / "demo/hospital.yaml"
+    options = ["--truth", truth, "--contract", contract, "--private", home.path / "private", "--out", out]
+    command = [sys.executable, "-m", "orchestration.cli", "audit", home.published("hospital", "v1")]
+    subprocess.run([*map(str, (*command, *options))], check=True)
+    return out / "audit.html"
+
+
+def _keep(page: Page, name: str, width: int, height: int, part: tuple | None = None) -> None:
+    """Write a page, or a part of it, with few colours: it has few, and the file is a third as large."""
+    shown = Image.open(io.BytesIO(page.picture(width, height))).crop(part or (0, 0, width, height))
+    shown.convert("RGB").quantize(COLOURS).save(DOCS / f"{name}.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main()
