@@ -361,7 +361,7 @@ def _with_assignments(
 def promises_of(contract: Product, series: PublishedSeries, number: int) -> list[Promise]:
     """What the first releases of a series each promised to the people they published first.
 
-    The promises of the series that it goes on from come before them: people who were published there keep them.
+    The promises of the series that it goes on from come first: people who were published there keep them.
     A manifest of the contract's own principle states the parameters of its release; where there is none, the
     contract's count.
 

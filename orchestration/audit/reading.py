@@ -134,11 +134,11 @@ def _in_chains(series: Iterable[PublishedSeries]) -> list[PublishedSeries]:
         known = {_of_series(one): one for one in placed}
         ready = [one for one in waiting if (former := _superseded(one)) is None or former in known]
         if not ready:
-            product, name = _superseded(waiting[0])
+            (product, name), folder = _superseded(waiting[0]), waiting[0].releases[0].path.parent
             raise PublishedFolderError(
-                f"{waiting[0].releases[0].path.parent}: goes on from series {name} of {product}, and everybody"
-                f" who was published there keeps what {name} promised. Audit both together: name the folder of"
-                f" {product}/{name} too, with its true tables in the folder of the truth"
+                f"{folder}: goes on from series {name} of {product}, and people who were published there keep"
+                f" what {name} promised. Audit both together: name the folder of {product}/{name} too, and"
+                " have its true tables in the folder of the truth"
             )
         placed += [replace(one, before=known.get(_superseded(one))) for one in ready]
         waiting = [one for one in waiting if one not in ready]

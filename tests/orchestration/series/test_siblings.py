@@ -102,9 +102,9 @@ def test_a_series_that_goes_on_from_another_is_not_audited_without_it(hospital, 
     with pytest.raises(PublishedFolderError) as refusal:
         audit([folder], truth, hospital.contract, console=Console(quiet=True))
     assert str(refusal.value) == (
-        f"{folder}: goes on from series v1 of hospital, and everybody who was published there keeps what v1"
-        " promised. Audit both together: name the folder of hospital/v1 too, with its true tables in the folder"
-        " of the truth"
+        f"{folder}: goes on from series v1 of hospital, and people who were published there keep what v1"
+        " promised. Audit both together: name the folder of hospital/v1 too, and have its true tables in the"
+        " folder of the truth"
     )
     assert refusal.value.exit_code == 2
 
