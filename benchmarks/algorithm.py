@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +24,7 @@ from anonymize.principles import parse_contract
 from anonymize.randomness import generator
 from anonymize.state import State
 from benchmarks.people import pseudonymous
+from benchmarks.phases import timed
 
 PHASES = {
     "divide": (steps, "divide_people"),
@@ -106,7 +106,7 @@ def measure(case: Case, releases: int) -> tuple[np.ndarray, dict]:
     state, rows, candidate = State.empty(), [], None
     for number, snapshot in enumerate(snapshots(case, releases), start=1):
         people = pseudonymous(snapshot, contract).drop("identifier")
-        with timed() as spent:
+        with timed(PHASES) as spent:
             candidate = steps.release(
                 people,
                 contract,
@@ -115,8 +115,7 @@ def measure(case: Case, releases: int) -> tuple[np.ndarray, dict]:
                 lambda purpose, n=number: generator(b"k", "b", "v1", str(n), purpose),
             )
         state = candidate.state
-        phases = [spent[phase] for phase in PHASES]
-        rows.append([*phases, spent["whole"] - sum(phases), spent["whole"]])
+        rows.append(list(spent.values()))
     return np.array(rows), dict(candidate.figures)
 
 
@@ -161,32 +160,6 @@ def contract_of(case: Case) -> Contract:
             "principle": {"name": "m_invariance", "m": case.m, "on_ineligible": case.policy},
         }
     )
-
-
-@contextmanager
-def timed():
-    """Seconds spent in each function of `release`, and in the whole."""
-    spent = dict.fromkeys(PHASES, 0.0)
-    originals = {phase: getattr(*place) for phase, place in PHASES.items()}
-
-    def timing(phase: str) -> Callable:
-        def call(*arguments):
-            began = time.perf_counter()
-            result = originals[phase](*arguments)
-            spent[phase] += time.perf_counter() - began
-            return result
-
-        return call
-
-    for phase, place in PHASES.items():
-        setattr(*place, timing(phase))
-    began = time.perf_counter()
-    try:
-        yield spent
-    finally:
-        spent["whole"] = time.perf_counter() - began
-        for phase, place in PHASES.items():
-            setattr(*place, originals[phase])
 
 
 def ratios() -> Table:
