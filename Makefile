@@ -13,6 +13,7 @@ $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m orchestration.warm_up
 	touch $(READY)
 
 demo: $(READY)  ## make sample data of a hospital, release it six times, and attack the releases

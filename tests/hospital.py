@@ -107,7 +107,7 @@ def make_by_dagster(series, *releases):
 
 def several_threads():
     """The environment of a command that runs as a process of its own, with more threads than this one has."""
-    return os.environ | {"POLARS_MAX_THREADS": "4"}
+    return os.environ | {"POLARS_MAX_THREADS": "4", "NUMBA_NUM_THREADS": "4"}
 
 
 def published(home):

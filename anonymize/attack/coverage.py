@@ -7,6 +7,7 @@ import polars as pl
 
 from anonymize.formats.published import Published
 from anonymize.kernels import coverage as kernel
+from anonymize.kernels.read_only import read_only
 
 BINS = 32
 """Cells along each side of the grid; two sides, so at most 1,024 lists of boxes."""
@@ -113,12 +114,12 @@ def holds(people: pl.DataFrame, column: str, domain: pl.Series) -> pl.Series:
 
 def _matrix(frame: pl.DataFrame, columns: list[str]) -> np.ndarray:
     codes = frame.select(pl.col(columns).cast(pl.Float64))
-    return np.ascontiguousarray(codes.to_numpy()).reshape(len(frame), len(columns))
+    return read_only(np.ascontiguousarray(codes.to_numpy()).reshape(len(frame), len(columns)))
 
 
 def _words(boxes: pl.DataFrame) -> np.ndarray:
     words = boxes.select(pl.col("^candidates_.*$").fill_null(0))
-    return np.ascontiguousarray(words.to_numpy())
+    return read_only(np.ascontiguousarray(words.to_numpy()))
 
 
 def _grid(points: np.ndarray, lows: np.ndarray, highs: np.ndarray) -> tuple[np.ndarray, ...]:

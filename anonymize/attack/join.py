@@ -260,7 +260,7 @@ def _interval(label: str, domain: tuple[float, float]) -> tuple[float, float]:
         return float(bounds[1]), end if bounds[3] == ")" else _after(end, domain)
     if re.fullmatch(number, label):
         return float(label), _after(float(label), domain)
-    return float(domain[0]), _after(domain[1], domain)
+    return float(domain[0]), float(_after(domain[1], domain))
 
 
 def _after(number: float, domain: tuple[float, float]) -> float:

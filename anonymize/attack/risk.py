@@ -224,11 +224,16 @@ def _extend(
         held[group].add(value)
     signatures = {group: frozenset(values) for group, values in held.items()}
     extended: Counter = Counter()
+    # Instances that differ in absent rows alone go on in the same ways.
+    found: dict[tuple, Counter] = {}
     for state, count in states.items():
         known = {row: (value, signature) for row, value, signature in state}
-        for assigned, ways in _surjections(hosts, contents, signatures, known, steps, invariant).items():
+        present = tuple(known.get(row) for row in hosts)
+        if present not in found:
+            found[present] = _surjections(hosts, contents, signatures, known, steps, invariant)
+        for assigned, ways in found[present].items():
             rows = known | dict(assigned)
-            extended[frozenset((row, *found) for row, found in rows.items())] += count * ways
+            extended[frozenset((row, *choice) for row, choice in rows.items())] += count * ways
     return extended
 
 

@@ -17,6 +17,7 @@ from anonymize.contract import Contract
 from anonymize.global_guarantee.ledger import Ledger
 from anonymize.global_guarantee.strategy import Strategy, budget, spending, strategy_of
 from anonymize.kernels.ledger import fewest_releases
+from anonymize.kernels.read_only import read_only
 from anonymize.state import State
 
 HORIZON = 20
@@ -50,9 +51,8 @@ def forecast(state: State, contract: Contract) -> pl.DataFrame:
     whole = budget(promised)
     limits = _limits(strategy, whole, needed)
     fresh = _releases_left(strategy, np.zeros(len(whole)), whole, needed.max(initial=0))
-    left = fewest_releases(
-        ledger.first, ledger.links["value_id"].to_numpy(), ledger.links["spent"].to_numpy(), promise, limits
-    )
+    links = (read_only(ledger.links[column].to_numpy()) for column in ("value_id", "spent"))
+    left = fewest_releases(ledger.first, *links, promise, limits)
     here = ledger.people["last_seen"].to_numpy() == ledger.number
     releases, people = np.unique(np.minimum(left, fresh[promise])[here], return_counts=True)
     return pl.DataFrame({"releases_left": releases, "people": people}).cast(pl.Int64)

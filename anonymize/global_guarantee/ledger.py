@@ -18,6 +18,7 @@ import polars as pl
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.global_guarantee.strategy import ROUNDING, Strategy, admitted_share, budget, spending
 from anonymize.kernels.ledger import post
+from anonymize.kernels.read_only import read_only
 from anonymize.state import State
 
 PEOPLE_SCHEMA = {PSEUDONYM: pl.Binary, "l": pl.Int32, "last_seen": pl.Int32}
@@ -148,8 +149,8 @@ class Ledger:
         new = register.height - self.people.height
         first, value, spent = post(
             np.append(self.first, np.full(new, self.first[-1])),
-            _read_only(self.links["value_id"]),
-            _read_only(self.links["spent"]),
+            read_only(self.links["value_id"].to_numpy()),
+            read_only(self.links["spent"].to_numpy()),
             of_account,
             *_spendings(group[hosted], kept[value_id[hosted]], known.height),
         )
@@ -213,13 +214,6 @@ def _rows(register: pl.DataFrame, pseudonyms: pl.Series) -> np.ndarray:
     known = register.select(PSEUDONYM).with_row_index("account")
     found = pseudonyms.to_frame(PSEUDONYM).join(known, on=PSEUDONYM, how="left", maintain_order="left")
     return found["account"].cast(pl.Int64).fill_null(-1).to_numpy()
-
-
-def _read_only(column: pl.Series) -> np.ndarray:
-    """A column as an array that is never written to: a kernel is compiled for one kind of array alone."""
-    array = column.to_numpy()
-    array.setflags(write=False)
-    return array
 
 
 def _spendings(group: np.ndarray, value_id: np.ndarray, values: int) -> tuple[np.ndarray, ...]:

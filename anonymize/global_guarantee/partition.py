@@ -17,6 +17,7 @@ import numpy as np
 from anonymize.global_guarantee.admission import looseness
 from anonymize.global_guarantee.ledger import Accounts
 from anonymize.kernels import partition as kernel
+from anonymize.kernels.read_only import read_only
 
 LEVELS = 64
 """Into so many levels of looseness people are sorted at most."""
@@ -53,7 +54,7 @@ def partition(
         return np.empty(0, np.int64)
     stratum = set_apart(accounts, value_id, values)
     order = np.stack([np.lexsort((column, stratum)) for column in codes.T]).astype(np.int32)
-    group = np.empty(people, np.int32)
+    group, codes = np.empty(people, np.int32), read_only(codes)
     bounds = np.searchsorted(stratum[order[0]], np.arange(stratum.max() + 2))
 
     def split(start: int, stop: int) -> None:

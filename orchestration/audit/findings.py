@@ -98,6 +98,13 @@ class AttackedSeries:
     """If it should have been."""
     presence: Presence | None = None
     """How well people in the last release are told from people of earlier ones; None if there are too few."""
+    before: AttackedSeries | None = None
+    """The series that it goes on from: it was attacked with everything known from there."""
+
+    @property
+    def chain(self) -> list[AttackedRelease]:
+        """Its releases after those of the series that it goes on from."""
+        return [*(self.before.chain if self.before else []), *self.releases]
 
     @property
     def knowledge(self) -> Knowledge:
@@ -187,12 +194,13 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
     seconds
         Time for the equivalence attack on each series.
     """
-    attacked: list[AttackedSeries] = []
+    attacked: dict[str, AttackedSeries] = {}
     domain = None
     for series in material.series:
         releases: list[AttackedRelease] = []
         ever: list[pl.DataFrame] = []
-        knowledge = Knowledge(domain=domain, releases=material.previous)
+        before = attacked[series.before.name] if series.before else None
+        knowledge = before.knowledge if before else Knowledge(domain=domain, releases=material.previous)
         for number, _ in enumerate(series.releases, start=1):
             yield f"{series.name} {series.releases[number - 1].name}"
             releases.append(_attack_release(material, series, number, knowledge, seconds))
@@ -203,13 +211,19 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
                 releases[-2] = _forget(releases[-2])
         yield f"{series.name}: who has the same value as whom"
         one = AttackedSeries(
-            series.name, releases, _equivalences(knowledge, seconds), presence=_presence(releases[-1], ever)
+            series.name,
+            releases,
+            _equivalences(knowledge, seconds),
+            presence=_presence(releases[-1], ever),
+            before=before,
         )
         yield f"{series.name}: who can have which value"
-        attacked.append(_with_assignments(one, material, series))
+        attacked[series.name] = _with_assignments(one, material, series)
         domain = knowledge.domain
-    together = _together(attacked, material.contract) if len(attacked) > 1 else None
-    yield Findings(material.contract, attacked, together, _not_covered(material, attacked))
+    found = list(attacked.values())
+    yield Findings(
+        material.contract, found, _together(found, material.contract), _not_covered(material, found)
+    )
 
 
 def _attack_release(
@@ -324,19 +338,19 @@ def _with_assignments(
         return attacked
     is_linked = material.private is not None
     why = None
-    if any(release.seen is None for release in attacked.releases):
+    if any(release.seen is None for release in attacked.chain):
         why = f"a release has more than {MOST_PEOPLE:,} people, or entries that can't be read."
-    elif not is_linked and any(held_back(release) for release in series.releases):
+    elif not is_linked and any(held_back(release) for release in series.chain):
         why = "which people a release holds back is known with the private folder alone (--private)."
     if why is not None:
         return replace(attacked, why_no_assignments=why)
-    rows = pl.concat(release.attack.findings for release in attacked.releases)
+    rows = pl.concat(release.attack.findings for release in attacked.chain)
     keeps_definition = rows.filter(promise=fi.SIGNATURES)["holds"].all() and all(
         promise.signatures is not None for promise in promises
     )
     state = attacked.knowledge.hosted if is_linked else attacked.knowledge.covered
     found = attack_assignments(
-        [release.seen for release in attacked.releases],
+        [release.seen for release in attacked.chain],
         candidates([state], "value").select("person", VALUE, "promised"),
         promises,
         is_bounded=is_linked and keeps_definition,
@@ -347,6 +361,7 @@ def _with_assignments(
 def promises_of(contract: Product, series: PublishedSeries, number: int) -> list[Promise]:
     """What the first releases of a series each promised to the people they published first.
 
+    The promises of the series that it goes on from come first: people who were published there keep them.
     A manifest of the contract's own principle states the parameters of its release; where there is none, the
     contract's count.
 
@@ -357,7 +372,7 @@ def promises_of(contract: Product, series: PublishedSeries, number: int) -> list
     """
     principle = principle_of(contract)
     promises = []
-    for release in series.releases[:number]:
+    for release in [*(series.before.chain if series.before else []), *series.releases[:number]]:
         stated = (release.manifest or {}).get("principle")
         parameters = contract.principle
         if isinstance(stated, dict) and stated.get("name") == principle.name:
@@ -382,7 +397,14 @@ def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
 
 
 def _together(attacked: list[AttackedSeries], contract: Product) -> pl.DataFrame | None:
-    """All series are out there: what is left of each person when they are intersected with each other."""
+    """All series are out there: what is left of each person when they are intersected with each other.
+
+    A series that goes on from another one was attacked with it already, and stands for both.
+    """
+    gone_on = [one.before.name for one in attacked if one.before]
+    attacked = [one for one in attacked if one.name not in gone_on]
+    if len(attacked) < 2:
+        return None
     required = principle_of(contract).promise(contract.principle).candidates
     if required is None:
         return None

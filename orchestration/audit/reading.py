@@ -6,8 +6,9 @@ import hashlib
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -60,6 +61,13 @@ class PublishedSeries:
 
     name: str
     releases: list[ReleaseFiles]
+    before: PublishedSeries | None = None
+    """The series that it goes on from (`supersedes`), whose people keep what they were promised there."""
+
+    @property
+    def chain(self) -> list[ReleaseFiles]:
+        """Its releases after those of the series that it goes on from."""
+        return [*(self.before.chain if self.before else []), *self.releases]
 
 
 @dataclass
@@ -89,10 +97,13 @@ def read_contract(path: Path) -> ContractFile:
 def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[PublishedSeries]:
     """The series that some folders and files are of; single releases of one folder are one series.
 
+    A series that goes on from another one comes after it.
+
     Raises
     ------
     PublishedFolderError
-        If there is nothing to audit in one of them, or a release is not what its manifest says.
+        If there is nothing to audit in one of them, a release is not what its manifest says, or a series goes
+        on from one that is not among them.
     """
     found = [release for path in published for release in _releases(path, foreign)]
     by_series = itertools.groupby(
@@ -103,10 +114,47 @@ def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[Publ
         for folder, group in by_series
     ]
     names = [one.name for one in series]
-    return [
+    return _in_chains(
         one if names.count(one.name) == 1 else PublishedSeries(str(one.releases[0].path.parent), one.releases)
         for one in series
-    ]
+    )
+
+
+def _in_chains(series: Iterable[PublishedSeries]) -> list[PublishedSeries]:
+    """The series with those that they go on from, which come first.
+
+    Raises
+    ------
+    PublishedFolderError
+        If one is missing: people who were published there keep its promise, which nothing else states.
+    """
+    placed: list[PublishedSeries] = []
+    waiting = list(series)
+    while waiting:
+        known = {_of_series(one): one for one in placed}
+        ready = [one for one in waiting if (former := _superseded(one)) is None or former in known]
+        if not ready:
+            (product, name), folder = _superseded(waiting[0]), waiting[0].releases[0].path.parent
+            raise PublishedFolderError(
+                f"{folder}: goes on from series {name} of {product}, and people who were published there keep"
+                f" what {name} promised. Audit both together: name the folder of {product}/{name} too, and"
+                " have its true tables in the folder of the truth"
+            )
+        placed += [replace(one, before=known.get(_superseded(one))) for one in ready]
+        waiting = [one for one in waiting if one not in ready]
+    return placed
+
+
+def _of_series(series: PublishedSeries) -> tuple[Any, Any]:
+    """Product and series as its first release's manifest states them."""
+    manifest = series.releases[0].manifest or {}
+    return manifest.get("product"), manifest.get("series")
+
+
+def _superseded(series: PublishedSeries) -> tuple[Any, str] | None:
+    """Product and name of the series that this one says it goes on from."""
+    name = (series.releases[0].manifest or {}).get("supersedes")
+    return (_of_series(series)[0], name) if isinstance(name, str) else None
 
 
 def format_of(release: ReleaseFiles, contract: Product, foreign: Foreign | None) -> Format:

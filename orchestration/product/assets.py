@@ -190,6 +190,7 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
         checks=(
             *(CheckOn(RELEASE, check.name, check.promises) for check in principle.checks),
             CheckOn(RELEASE, ATTACK, attacked),
+            CheckOn(RELEASE, EXPECTED, "The release is ordinary, or what is odd is accepted by name."),
         ),
         work=work,
     )

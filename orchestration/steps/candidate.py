@@ -22,12 +22,12 @@ from anonymize.errors import (
     SnapshotError,
     ValueChangeRefused,
 )
-from anonymize.evidence.expected import describe_odd, expected_of_release
+from anonymize.evidence.expected import describe_expected, describe_odd, expected_of_release
 from anonymize.principles import principle_of
 from anonymize.promise import Promise
 from anonymize.pseudonyms import pseudonyms
 from anonymize.state import State
-from orchestration.expectations import start_judge
+from orchestration.expectations import Verdict, judge, start_judge
 from orchestration.series.committed import (
     COMMITTED,
     STATE,
@@ -44,6 +44,7 @@ from orchestration.series.siblings import separate_siblings
 from orchestration.snapshots.previous import join_previous, read_previous
 from orchestration.steps.audit import Audit, audit, refuse_broken
 from orchestration.steps.changes import declared, refuse_changes
+from orchestration.steps.delta import EXPECTED
 from orchestration.steps.snapshot import content_digest
 from orchestration.storage.store import read_json, read_table
 
@@ -185,8 +186,9 @@ def _drawn_and_audited(
         except (NotEligible, SnapshotError, ValueChangeRefused) as refusal:
             raise type(refusal)(f"{series.name} {release}: {refusal}") from None
         clock.lap("algorithm")
-        _refuse_flood(series, release, candidate.figures)
+        ordinary = _judge_ordinary(series, release, candidate.figures)
         found = audit(candidate, snapshot, state, contract, promises, before.knowledge)
+        found = replace(found, verdicts=(*found.verdicts, ordinary))
         clock.lap("audit")
         if not found.other_draws_may_pass:
             break
@@ -220,16 +222,27 @@ def _together(
     return found
 
 
-def _refuse_flood(series: Series, release: str, figures: Mapping[str, int]) -> None:
-    """Raise NotEligible if a release would have more counterfeits than the contract expects."""
+def _judge_ordinary(series: Series, release: str, figures: Mapping[str, int]) -> Verdict:
+    """What the suite `expected` says of a candidate, before the time that its audit takes.
+
+    Raises
+    ------
+    NotEligible
+        If it has more counterfeits than the contract expects.
+    """
     contract = series.contract
     evidence = expected_of_release(figures, contract, contract.accept.get(release, ()))
-    if reasons := describe_odd(evidence):
-        raise NotEligible(
-            f"{series.name} {release}: {'; '.join(reasons)}. If values were recoded, say so"
-            " (sensitive.renamed); else choose a smaller m, or accept it:"
-            f" accept: {{{release}: [counterfeits]}}"
-        )
+    verdict = judge({EXPECTED: evidence}, {})[0].with_words(describe_expected(evidence), evidence)
+    if verdict.passed:
+        return verdict
+    reasons = describe_odd(evidence) or verdict.broken
+    error = NotEligible(
+        f"{series.name} {release}: {'; '.join(reasons)}. If values were recoded, say so"
+        " (sensitive.renamed); else choose a smaller m, or accept it:"
+        f" accept: {{{release}: [counterfeits]}}"
+    )
+    error.verdicts = [verdict]
+    raise error
 
 
 def _people(series: Series, release: str, folder: Path) -> pl.DataFrame:

@@ -150,7 +150,7 @@ def public_folder(path: Path, home: Path) -> Path:
     for folder in reversed([path, *path.parents]):
         if folder.is_relative_to(home) and folder != home:
             if not folder.exists():
-                folder.mkdir(exist_ok=True)
+                folder.mkdir(mode=0o755, exist_ok=True)
             if folder.stat().st_mode & 0o055 != 0o055:
                 folder.chmod(0o755)  # whatever the umask, and if an older version made it
     return path

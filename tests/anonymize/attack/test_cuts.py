@@ -11,7 +11,7 @@ from anonymize.e_equivalence import graph, plan
 from anonymize.e_equivalence import release as steps
 from anonymize.e_equivalence.min_cut import smallest_safe_cut
 from anonymize.errors import NotEligible
-from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, publish
+from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, cuts_each, publish
 
 SIGNATURE = pl.DataFrame(
     {"group_id": [1, 1], "value": ["flu", "gout"]}, schema_overrides={"group_id": pl.Int32}
@@ -84,13 +84,19 @@ def test_enough_that_enter_need_no_flow():
 def smallest(life, declared):
     """The smallest cut that the judge finds in any release of a series."""
     made = publish(life.snapshots(), declared)
-    found = [attacked.tables["cuts"]["min_cut"].min() for attacked in attack_each(made)]
+    found = [counted["min_cut"].min() for counted in cuts_each(made)]
     return min(cut for cut in found if cut is not None)
 
 
 LIVES = [
     Life(seed, churn=0.3, back=0.6, values=3, releases=7, change=0.05 * (seed % 2)) for seed in range(12)
 ]
+
+
+def test_the_whole_attack_counts_the_same_cuts():
+    made = publish(LIVES[0].snapshots(), contract(e=3, values=6))
+    for counted, attacked in zip(cuts_each(made), attack_each(made), strict=True):
+        assert counted.equals(attacked.tables["cuts"])
 
 
 @pytest.mark.parametrize("life", LIVES, ids=lambda life: life.seed)

@@ -318,3 +318,17 @@ def null_vectors(matrix):
         for r, pivot in enumerate(pivots):
             vector[pivot] = -rows[r][free]
         yield vector
+
+
+@pytest.mark.parametrize(
+    ("apart", "joint", "begin", "bound"),
+    [
+        (2, 3, 3, 2),  # the joint search never began: attacks within parts were not looked at by it
+        (None, 3, 3, 3),
+        (5, 3, 3, 3),
+        (2, 4, 3, 4),
+        (2, None, 3, None),  # there is no attack at all
+    ],
+)
+def test_no_more_is_claimed_than_both_searches_have_looked_at(apart, joint, begin, bound):
+    assert equivalence._joined(apart, joint, begin) == bound

@@ -88,6 +88,11 @@ def test_counterfeits_for_an_ineligible_batch_are_refused_where_they_would_give_
         parse_contract(declared | {"principle": declared["principle"] | allowed})
 
 
+@pytest.mark.parametrize("people", [[1, 1], [1, 9], [9, 9]])
+def test_a_snapshot_of_one_person_may_be_ordinary(people):
+    assert parse_contract(hospital(expect={"people": people})).expect.people == tuple(people)
+
+
 def test_what_is_ordinary_has_documented_defaults():
     expect = parse_contract(hospital()).expect
     assert expect.model_dump() == {

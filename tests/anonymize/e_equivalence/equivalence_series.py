@@ -7,14 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from anonymize.attack import release as attack
+from anonymize.attack.cuts import cuts
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.release import ReleaseAttack, attack_release
 from anonymize.candidate import Candidate
 from anonymize.columns import PSEUDONYM
 from anonymize.contract import Contract
 from anonymize.e_equivalence import E_EQUIVALENCE
+from anonymize.e_equivalence.min_cut import smallest_safe_cut
 from anonymize.e_equivalence.release import release
 from anonymize.formats import ANATOMY
+from anonymize.formats.published import knowledge_table
 from anonymize.randomness import generator
 from anonymize.state import State
 from tests.series import entered, parse_past_the_check
@@ -141,6 +145,19 @@ def attack_each(made, promises=None, **options) -> Iterator[ReleaseAttack]:
         )
         known = found.knowledge
         yield found
+
+
+def cuts_each(made) -> Iterator[pl.DataFrame]:
+    """The smallest cuts that the attack on each release counts, without the rest of the attack."""
+    known = Knowledge()
+    for number, one in enumerate(made, start=1):
+        tables = ANATOMY.internal(one.candidate.published, one.contract)
+        published = ANATOMY.read(tables, one.contract)
+        people = knowledge_table(one.people.rename({PSEUDONYM: "person"}), one.contract)
+        hosts = one.candidate.linkage.select("group_id", person=PSEUDONYM)
+        forged = attack._forged(published, people, hosts, ANATOMY, tables, one.contract, number)
+        known = attack._with_stays(known, published, people, hosts, forged, number)
+        yield cuts(known.stays, number, smallest_safe_cut(one.contract.principle.e))
 
 
 def evidence_on(made) -> Iterator[dict[str, pl.DataFrame]]:

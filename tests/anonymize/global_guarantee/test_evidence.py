@@ -3,10 +3,12 @@
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import polars as pl
 import pytest
 
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
+from anonymize.global_guarantee.evidence import Posting, breach_probability, post_again
 from anonymize.global_guarantee.forecast import forecast, forecast_words, plan_words
 from anonymize.state import State
 from tests.anonymize.global_guarantee.guarantee_series import crowd, make_contract, publish
@@ -89,6 +91,48 @@ def test_people_forgotten_too_early(steps):
     found = evidence(steps[2], replace(steps[2].candidate, state=steps[2].candidate.state))["ledger"]
     assert found["forgotten_early"].item() == 0
     assert evidence(steps[1], fewer)["ledger"]["wrong"].item() > 0
+
+
+def posting(**changed):
+    """Two people who were promised l = 2 and one who was promised l = 4, with a link of today each."""
+    made = Posting(
+        owner=np.array([0, 1, 2]),
+        booked=np.zeros(3),
+        spent=-np.log1p(-np.array([0.5, 0.25, 0.25])),
+        is_of_today=np.ones(3, bool),
+        missing=0,
+        promised=np.array([2, 2, 4]),
+    )
+    return replace(made, **changed)
+
+
+def test_the_largest_probability_of_those_promised_the_same_is_stated():
+    rows = breach_probability(posting()).rows()
+    assert [(l, people, links, above) for l, people, links, above, *_ in rows] == [(2, 2, 2, 0), (4, 1, 1, 0)]
+    assert [largest for *_, largest, _ in rows] == pytest.approx([0.5, 0.25])
+
+
+def test_a_probability_above_what_was_promised_is_counted():
+    above = breach_probability(posting(spent=-np.log1p(-np.array([0.51, 0.25, 0.26]))))
+    assert above["above"].to_list() == [1, 1]
+
+
+def test_a_link_of_an_earlier_release_is_not_judged_by_this_one():
+    """Its probability was judged by what was promised when it was made."""
+    old = posting(spent=-np.log1p(-np.array([0.5, 0.25, 0.9])), is_of_today=np.array([True, True, False]))
+    assert breach_probability(old)["l"].to_list() == [2]
+
+
+def test_links_that_this_release_did_not_touch_are_of_earlier_ones(steps):
+    """As many links are of today as people and values that a group of today links."""
+    step = steps[-1]
+    published = step.candidate.published["microdata"]
+    values = published.group_by("group_id", pl.col("disease").alias("value")).len("tuples")
+    linked = step.candidate.linkage.join(values, on="group_id").select("pseudonym", "value").unique()
+    after = step.candidate.state.tables["links"].height
+    found = post_again(values.cast({"tuples": pl.Int64}), step.candidate, step.before, 2)
+    assert found.is_of_today.sum() == linked.height < after
+    assert found.missing == 0
 
 
 class TestForecast:

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import hypergeom
 
 from anonymize.attack.breach import breach_probability, forget_absent, link_probabilities
 from anonymize.attack.held_back import held_back_for_their_value, suspects
@@ -47,6 +48,21 @@ def test_holding_back_people_for_the_value_they_have_is_found():
         people.with_columns(is_held_back=pl.Series(rng.random(4000) < 0.3)), suspected
     )
     assert fair["p"] > 1e-4
+
+
+def test_the_chance_of_so_many_hits():
+    """30 of 100 people have the suspected value, 40 are held back, 18 of these have it: 12 are expected."""
+    people = pl.DataFrame(
+        {
+            "person": range(100),
+            "value": ["flu"] * 30 + ["gout"] * 70,
+            "is_held_back": [True] * 18 + [False] * 12 + [True] * 22 + [False] * 48,
+        }
+    )
+    suspected = people.select("person", suspected=pl.lit("flu"))
+    found = held_back_for_their_value(people, suspected)
+    assert (found["held_back"], found["hits"], found["expected"]) == (40, 18, 12)
+    assert found["p"] == pytest.approx(hypergeom.sf(17, 100, 30, 40), rel=0.1)
 
 
 def test_nobody_to_compare():

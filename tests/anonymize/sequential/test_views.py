@@ -1,6 +1,7 @@
 """What is published of views: cuts, labels, intervals, order; and how series of them go on."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publ
 from anonymize.kernels.specialize import matches, unmatched
 from anonymize.sequential import SEQUENTIAL
 from anonymize.sequential.taxonomy import category_taxonomy, number_label, read_number
+from anonymize.state import State
 from orchestration.snapshots.previous import enter_previous
 from tests.anonymize.sequential import executed_join
 from tests.anonymize.sequential.sequential_tables import JOBS, NAMES, people, state, table, view_contract
@@ -130,6 +132,31 @@ def test_cuts_are_described_for_readers():
     assert described[2] == {"name": "class", "kind": "category", "published": "as it is"}
     assert [label for node in described[1]["cut"] for label in node["covers"]] == [path[0] for path in JOBS]
     assert {node["label"] for node in described[1]["cut"]} >= set(made.published["view"]["job"])
+
+
+@pytest.mark.parametrize(
+    ("tamper", "uncovered", "twice"),
+    [
+        (lambda cut: cut, 0, 0),
+        (lambda cut: cut[1:], 1, 0),
+        (lambda cut: pl.concat([cut, cut[:1]]), 0, 1),
+        (lambda cut: pl.concat([cut, cut[:1], cut[:1]]), 0, 1),
+        (lambda cut: cut.with_columns(label=pl.lit("Banker")), 3, 0),  # another node's label
+    ],
+)
+def test_a_value_below_no_node_of_a_cut_or_below_two_is_counted(tamper, uncovered, twice):
+    wanted = view_contract(list(COLUMNS), x=["name", "job"], y=["pid"], k=2)
+    made = SEQUENTIAL.release(people(**PEOPLE), wanted, state(), 1, None)
+    cuts = made.state.tables[CUTS]
+    labels = [path[0] for path in JOBS]
+    leaves = pl.DataFrame(
+        {"column": 1, "node": range(4), "label": labels, "low": range(4), "high": range(1, 5), "records": 1},
+        schema=cuts.schema,
+    )
+    changed = State({**made.state.tables, CUTS: pl.concat([cuts.filter(column=0), tamper(leaves)])})
+    found = SEQUENTIAL.evidence(replace(made, state=changed), people(**PEOPLE), state(), wanted, {})
+    row = found["taxonomy_cuts"].row(1, named=True)
+    assert (row["uncovered"], row["covered_twice"]) == (uncovered, twice)
 
 
 def test_cuts_are_drawn():

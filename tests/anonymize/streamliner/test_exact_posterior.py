@@ -206,3 +206,9 @@ def test_a_best_first_search_passes_one_in_l():
         certain += worst == 1
     assert above > 3
     assert certain > 0
+
+
+def test_the_adversary_bets_on_the_most_likely_value():
+    """Nothing is published, and two of three people have one value: each has it with probability 2/3."""
+    assert worst_posterior(lambda *_: "nothing", (0, 0, 1), orders_within_colors) == Fraction(2, 3)
+    assert worst_posterior(lambda color, _: tuple(color), (0, 0, 1), orders_within_colors) == 1

@@ -132,11 +132,22 @@ def test_a_stray_file_in_a_release_is_reported(folders):
     assert broken(report(folders / "report")) == {fi.METADATA}
 
 
+def twice(file):
+    """Put a table's first person into it once more."""
+    table = pl.read_parquet(file)
+    pl.concat([table, table[:1]]).write_parquet(file)
+
+
 @pytest.mark.parametrize(
     ("spoil", "error", "said"),
     [
         (lambda at: (at / "truth/2024-02-01.parquet").unlink(), SnapshotError, "the truth of 2024-02-01"),
         (lambda at: (at / "truth/2024-02-01.parquet").write_bytes(b"PAR1"), SnapshotError, "can't be read"),
+        (
+            lambda at: twice(at / "truth/2024-02-01.parquet"),
+            SnapshotError,
+            "truth/2024-02-01.parquet: .*repeat the identifier of another row",
+        ),
         (
             lambda at: (at / "contract.yaml").write_text("identifier: patient"),
             ContractError,

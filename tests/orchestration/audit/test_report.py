@@ -11,7 +11,7 @@ from pypdf import PdfReader
 
 from anonymize.attack.finding import COVERAGE, OF_FILES
 from orchestration.audit.conclusion import conclusion
-from orchestration.audit.handout import SMALL, handed_out, public_names
+from orchestration.audit.handout import SMALL, handed_out, public_names, without_small
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 
 CHROMIUM = next(
@@ -263,6 +263,15 @@ def plain(text):
 
 
 @needs_chromium
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(None, None), (0, 0), (1, f"fewer than {SMALL}"), (SMALL - 1, f"fewer than {SMALL}"), (SMALL, SMALL)],
+)
+def test_small_counts_are_not_handed_out_and_none_at_all_is_said(count, shown):
+    """Nobody for whom a promise is broken is no small count: a reader has to see that it is kept."""
+    assert without_small(count) == shown
+
+
 @pytest.mark.parametrize("name", ["audit", "handout"])
 def test_it_prints_on_a4_with_page_numbers_and_no_cut_column(audited, tmp_path, name):
     page = (audited / f"report/{name}.html").read_text()

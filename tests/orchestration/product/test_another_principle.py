@@ -144,7 +144,12 @@ def test_what_it_does_not_promise_is_not_asked_of_it(declare, tmp_path):
     make_by_dagster(series, *RELEASES)
     committed = series.committed(RELEASES[-1])
     assert committed.attack["smallest_candidates_by_host"] == 1
-    assert {verdict.promise for verdict in committed.verdicts} == {"coverage", "counterfeits", "attack"}
+    assert {verdict.promise for verdict in committed.verdicts} == {
+        "coverage",
+        "counterfeits",
+        "attack",
+        "expected",
+    }
     assert all(verdict.passed for verdict in committed.verdicts)
     _, promises = audited(hospital, series, tmp_path / "report")
     unpromised = {fi.CANDIDATES, fi.HOST_CANDIDATES, fi.CHANGES, fi.EQUIVALENCE, fi.BREACH}

@@ -50,12 +50,14 @@ def entries(instance, asset, release):
     return {name: value.value for name, value in record.asset_materialization.metadata.items()}
 
 
-def checks(result):
+def checks(result, *assets):
+    """What was found by each check, on some assets or on all; `expected` is on two."""
     return {
         evaluation.check_name: evaluation
         for event in result.all_events
         if event.event_type_value == "ASSET_CHECK_EVALUATION"
         for evaluation in [event.event_specific_data]
+        if not assets or evaluation.asset_key.path[-1] in assets
     }
 
 
@@ -109,6 +111,7 @@ def test_every_promise_is_a_check(series):
         ("publication", "manifest_chain"),
         *(("release", check.name) for check in principles.principle_of(series.contract).checks),
         ("release", "attack"),
+        ("release", "expected"),
     }
 
 
@@ -432,7 +435,8 @@ def test_every_check_blocks_what_comes_after_it(series):
 
 
 def test_checks_say_what_was_promised_and_what_was_found(series, instance):
-    found = checks(run(series, instance, THIRD))
+    result = run(series, instance, THIRD)
+    found = checks(result)
     assert (
         "At least 3 values in each group with anybody new: fewest found 3."
         in found["m_uniqueness"].description
@@ -441,7 +445,9 @@ def test_checks_say_what_was_promised_and_what_was_found(series, instance):
         "Candidates by quasi-identifiers: at least 3 promised, fewest found 3;" in found["attack"].description
     )
     assert found["snapshot"].description.startswith("300 people in 6 columns: 0 nulls")
-    assert "(at least 0.5 is expected)" in found["expected"].description
+    assert "(at least 0.5 is expected)" in checks(result, "delta")["expected"].description
+    share = "% of the tuples would be counterfeits (at most 0.5 is expected)"
+    assert checks(result, "release")["expected"].description.endswith(share)
     assert found["manifest_chain"].description.endswith("follows 2 earlier ones.")
     promises = {record.data["promise"] for record in found["attack"].metadata["evidence"].records}
     assert "candidates by quasi-identifiers" in promises

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from anonymize.errors import ContractError, SnapshotError
+from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
 from orchestration.audit.command import audit
 from orchestration.series.committed import read_knowledge
 from orchestration.steps.delta import compare_snapshots
@@ -77,17 +77,36 @@ def test_signatures_are_carried_over(hospital, home, superseding):
     assert superseding.chain_number(FIRST) == 3
 
 
-def test_with_a_larger_m_both_together_keep_what_the_first_promised(hospital, home, superseding, tmp_path):
+def test_with_a_larger_m_everybody_is_audited_by_what_they_were_promised(
+    hospital, home, superseding, tmp_path
+):
+    """People who were published in v1 keep its promise of 3 values in v2, which promises others 4."""
     make(superseding, SECOND, THIRD)
     assert manifest(home, THIRD, "v2")["supersedes"] == "v1"
-    hospital.declare()
     folder, truth = home / "published/hospital", hospital.file(FIRST).parent
-    options = {"private": home / "private", "out": tmp_path / "report", "console": Console(quiet=True)}
-    audit([folder / "v1", folder / "v2"], truth, hospital.contract, **options)
-    found = json.loads((tmp_path / "report/audit.json").read_text())["promises"]
-    together = [row for row in found if row["promise"].startswith("candidates over several series")]
-    assert len(together) == 2
-    assert all(row["holds"] and row["found"] >= 3 and row["people"] > 300 for row in together)
+    for private in (None, home / "private"):
+        options = {"private": private, "out": tmp_path / "report", "console": Console(quiet=True)}
+        assert audit([folder / "v2", folder / "v1"], truth, hospital.contract, **options) == 0
+        report = json.loads((tmp_path / "report/audit.json").read_text())
+        assert [one["name"] for one in report["series"]] == ["hospital/v1", "hospital/v2"]
+        found = {row["promise"]: row for row in report["promises"] if row["series"] == "hospital/v2"}
+        kept = found["candidates by quasi-identifiers"]
+        assert (kept["holds"], kept["found"], kept["required"]) == (True, 3, 4)
+        # v2 was attacked with everything known from v1, so nothing is left to attack both together for.
+        assert not any(row["promise"].startswith("candidates over several") for row in report["promises"])
+
+
+def test_a_series_that_goes_on_from_another_is_not_audited_without_it(hospital, home, superseding):
+    """Whom v2 carried over, and what v1 promised them, is known with v1's releases alone."""
+    folder, truth = home / "published/hospital/v2", hospital.file(FIRST).parent
+    with pytest.raises(PublishedFolderError) as refusal:
+        audit([folder], truth, hospital.contract, console=Console(quiet=True))
+    assert str(refusal.value) == (
+        f"{folder}: goes on from series v1 of hospital, and people who were published there keep what v1"
+        " promised. Audit both together: name the folder of hospital/v1 too, and have its true tables in the"
+        " folder of the truth"
+    )
+    assert refusal.value.exit_code == 2
 
 
 def test_both_series_together_hold(hospital, home):

@@ -113,7 +113,7 @@ def release(hospital, home, name, copies=None):
 def main():
     hospital, before, name = Hospital(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3]
     numba.njit(lambda x: x)(1)  # what numba loads at its first call is loaded once, before all forks
-    audit.judge = delta.judge = snapshot.judge = trust
+    audit.judge = candidate.judge = delta.judge = snapshot.judge = trust
     candidate.start_judge = lambda: None
     work = Path(tempfile.mkdtemp(dir=before.parent))
     home, copies = work / "undisturbed", work / "copies"

@@ -15,6 +15,7 @@ from sqlalchemy.exc import OperationalError
 from anonymize.errors import ContractError, HomeError, SnapshotError
 from orchestration.contracts.contract_file import load_contract
 from orchestration.product.releasing import dagster_instance, releases_to_make
+from orchestration.steps.snapshot import take_snapshot
 from orchestration.storage.home import Home
 from tests.hospital import RELEASES, everything, make, make_by_dagster, published
 from tests.orchestration.steps.test_bad_input import refused
@@ -220,3 +221,15 @@ def test_identifiers_in_a_message_are_none(hospital, home):
     hospital.deliver(THIRD, hospital.snapshot(THIRD).with_columns(disease=pl.col("patient_id") + " "))
     message, _ = refused(hospital, home, SnapshotError)
     assert "have spaces around them" in message
+
+
+# ---- snapshots
+
+
+def test_a_snapshot_whose_table_is_gone_is_taken_again(series):
+    take_snapshot(series, THIRD)
+    table = series.private(THIRD) / "snapshot.parquet"
+    taken = table.read_bytes()
+    table.unlink()
+    take_snapshot(series, THIRD)
+    assert table.read_bytes() == taken

@@ -30,7 +30,7 @@ from tests.hospital import make, make_by_dagster, published
 
 DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
 RELEASES = ("2024-01-01", "2025-01-01")
-SUITES = ("join_privacy", "population", "taxonomy_cuts", "view_records", "attack")
+SUITES = ("join_privacy", "population", "taxonomy_cuts", "view_records", "attack", "expected")
 
 
 @pytest.fixture

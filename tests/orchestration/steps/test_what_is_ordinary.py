@@ -8,6 +8,8 @@ import pytest
 import yaml
 
 from anonymize.errors import HomeError, NotEligible, SnapshotError
+from orchestration.expectations.verdict import no_verdict
+from orchestration.steps import candidate
 from orchestration.steps.candidate import compute_candidate
 from orchestration.steps.delta import compare_snapshots
 from orchestration.steps.snapshot import has_arrived, take_snapshot
@@ -200,7 +202,26 @@ def test_a_release_of_which_most_would_be_counterfeits(hospital, home):
     assert "sensitive.renamed" in message
     assert f"accept: {{{THIRD}: [counterfeits]}}" in message
     assert refusal.value.exit_code == 3
-    make(hospital.declare(accept={THIRD: ["counterfeits"]}).series(home), THIRD)
+    (verdict,) = refusal.value.verdicts  # of Great Expectations
+    assert verdict.promise == "expected"
+    assert verdict.figures["odd"] == 1
+    assert not series.published(THIRD).exists()
+    accepted = hospital.declare(expect={"counterfeits": 0.0001}, accept={THIRD: ["counterfeits"]})
+    made = make(accepted.series(home), THIRD)
+    (kept,) = [one for one in made.committed(THIRD).verdicts if one.promise == "expected"]
+    assert kept.passed
+    assert "(at most 0.0001 is expected, accepted)" in kept.found
+
+
+def test_no_verdict_on_the_share_of_counterfeits_is_no_release(hospital, home, monkeypatch):
+    series = hospital.series(home)
+    take_snapshot(series, THIRD)
+    compare_snapshots(series, THIRD)
+    ended = no_verdict("expected", "Great Expectations ended before it gave a verdict.")
+    monkeypatch.setattr(candidate, "judge", lambda *_: [ended])
+    with pytest.raises(NotEligible, match="ended before it gave a verdict"):
+        compute_candidate(series, THIRD)
+    assert series.committed(THIRD) is None
 
 
 # ---- a query with no rows

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from anonymize.errors import HomeError
-from orchestration.storage.home import Home, only_for_the_owner, private_folder
+from orchestration.storage.home import Home, only_for_the_owner, private_folder, public_folder
 from orchestration.storage.store import (
     clear_partial,
     read_json,
@@ -195,3 +195,11 @@ def test_a_copy_is_written_only_where_it_differs(tmp_path):
     original.write_text("two")
     write_copy(copy, original)
     assert copy.read_text() == "two"
+
+
+@pytest.mark.usefixtures("umask")
+def test_what_is_published_can_be_read_in_a_copy_and_the_home_by_its_owner_alone(tmp_path):
+    home = private_folder(tmp_path / "home")
+    (home / "published").mkdir(mode=0o700)  # as an older version made it
+    public_folder(home / "published/hospital", home)
+    assert modes(home) == {"home": 0o700, "published": 0o755, "hospital": 0o755}

@@ -1,0 +1,32 @@
+"""What set-up compiles is what releases call, so that the first release and the first test don't wait."""
+
+import json
+import subprocess
+import sys
+
+ASK = """
+import importlib, json, pkgutil
+from numba.core.dispatcher import Dispatcher
+import anonymize.kernels as kernels
+from orchestration.warm_up import compile_kernels
+
+compile_kernels(patients=80, releases=2)
+called = {}
+for module in pkgutil.iter_modules(kernels.__path__):
+    for name, kernel in vars(importlib.import_module(f"anonymize.kernels.{module.name}")).items():
+        if isinstance(kernel, Dispatcher) and not name.startswith("_"):
+            called[name] = called.get(name, 0) + len(kernel.signatures)
+print(json.dumps(called))
+"""
+NOT_CALLED = {
+    "merge_nodes": "graphs have to have grown for many releases",
+    "stable_partition": "is compiled into the kernels that call it",
+}
+
+
+def test_every_kernel_is_compiled_and_once():
+    """Arrays of another type, or that may or may not be written to, would have a kernel compiled again."""
+    answer = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
+    called = json.loads(answer.stdout)
+    assert {name for name, types in called.items() if types == 0} == NOT_CALLED.keys()
+    assert {name for name, types in called.items() if types > 1} == set()
