@@ -52,13 +52,13 @@ SAME_PEOPLE: tuple[Declared, ...] = (
 """Of which every release is about the people of the first."""
 
 
-def compile_kernels(patients: int = 200, releases: int = 3) -> None:
+def compile_kernels(patients: int = 1_300, releases: int = 2) -> None:
     """Release and attack some made-up patients under every principle, on no disk.
 
     Parameters
     ----------
     patients
-        How many are in each release.
+        How many are in each release: enough to be divided into regions.
     releases
         Of the principles that release again and again.
     """

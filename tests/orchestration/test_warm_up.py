@@ -10,7 +10,7 @@ from numba.core.dispatcher import Dispatcher
 import anonymize.kernels as kernels
 from orchestration.warm_up import compile_kernels
 
-compile_kernels(patients=80, releases=2)
+compile_kernels()
 called = {}
 for module in pkgutil.iter_modules(kernels.__path__):
     for name, kernel in vars(importlib.import_module(f"anonymize.kernels.{module.name}")).items():
@@ -18,15 +18,15 @@ for module in pkgutil.iter_modules(kernels.__path__):
             called[name] = called.get(name, 0) + len(kernel.signatures)
 print(json.dumps(called))
 """
-NOT_CALLED = {
-    "merge_nodes": "graphs have to have grown for many releases",
-    "stable_partition": "is compiled into the kernels that call it",
-}
+NOT_CALLED = {"merge_nodes"}
+"""Graphs have to have grown for many releases."""
+PARTS_OF_OTHERS = {"stable_partition", "draw", "kd_order", "assign_at_least_cost"}
+"""Are compiled into the kernels that call them."""
 
 
 def test_every_kernel_is_compiled_and_once():
     """Arrays of another type, or that may or may not be written to, would have a kernel compiled again."""
     answer = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
     called = json.loads(answer.stdout)
-    assert {name for name, types in called.items() if types == 0} == NOT_CALLED.keys()
+    assert {name for name, types in called.items() if types == 0} - PARTS_OF_OTHERS == NOT_CALLED
     assert {name for name, types in called.items() if types > 1} == set()

@@ -214,6 +214,7 @@ def test_a_manifest_says_what_is_in_its_folder(home):
         "m": 3,
         "on_ineligible": "counterfeit",
         "on_value_change": "separate",
+        "effort": "best",
     }
 
 
