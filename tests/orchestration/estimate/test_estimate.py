@@ -183,7 +183,7 @@ def test_on_simulated_hospitals_intervals_are_right_and_counts_better_than_evenl
     assert (off <= 1.96 * error + 0.5).mean() > 0.92
     # Wider than they need be: signatures go by regions, and that looks like values that differ by region.
     assert error.mean() < 8 * off.mean()
-    assert np.median(off) < 0.8 * np.median(np.abs(evenly - true))
+    assert off.mean() < 0.85 * np.abs(evenly - true).mean()
 
 
 # ---- what can't be asked
