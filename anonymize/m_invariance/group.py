@@ -61,6 +61,9 @@ def group_people(
     changes = np.diff(value[rows], prepend=-1) != 0
     changes[starts] = True
     sizes = np.add.reduceat(changes.astype(np.int64), starts)
+    lengths = (stops - starts) // sizes
+    carriers = np.diff(np.append(np.flatnonzero(changes), len(rows)))
+    assert (carriers == np.repeat(lengths, sizes)).all(), "a bucket holds each of its values equally often"
 
     ordered = np.ascontiguousarray(codes[rows])
     within = np.empty(len(rows), np.int32)
@@ -74,7 +77,6 @@ def group_people(
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(group_one, np.argsort(starts - stops, kind="stable")))
 
-    lengths = (stops - starts) // sizes
     group = np.empty(len(rows), np.int64)
     group[rows] = within + np.repeat(np.cumsum(lengths) - lengths, stops - starts)
     return group

@@ -154,3 +154,8 @@ def test_the_company_of_equals_is_secret_and_repeatable(tuples):
 def test_no_tuples_make_no_groups():
     none = np.empty(0, np.int64)
     assert split(none, none, np.empty((0, 2)), ranks(0)).tolist() == []
+
+
+def test_a_bucket_that_is_not_balanced_is_not_split():
+    with pytest.raises(AssertionError, match="equally often"):
+        split(np.zeros(3, np.int64), np.array([0, 0, 1]), np.zeros((3, 1)), ranks(3))

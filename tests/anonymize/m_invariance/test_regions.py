@@ -1,6 +1,7 @@
 """Signatures by region, for first releases, and from where the people of later ones come."""
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,14 @@ from anonymize.kernels.fill_places import fill_places
 from anonymize.m_invariance.family import choose_family
 from anonymize.m_invariance.neighbours import attraction, from_the_neighbourhood
 from anonymize.m_invariance.regions import Regions, cut, find_regions
+from tests.anonymize.attack.attack_series import (
+    VALUES,
+    attack_each,
+    broken,
+    contract,
+    publish,
+    snapshots,
+)
 from tests.anonymize.buckets.test_core import eligible
 
 NOBODY = np.empty(0, np.int64)
@@ -189,3 +198,26 @@ def test_few_people_live_in_one_region_and_sensitive_values_move_nobody():
     found = find_regions(shares, few, 4)
     assert found.number == 8
     assert (found.of_person == find_regions(shares, few[::-1], 4).of_person).all()
+
+
+def by_age(snapshot, number):
+    """The n-th snapshot with values that mostly follow from age; from the third on, one in 20 is another."""
+    person = np.array([int(name[1:]) for name in snapshot["patient"]])
+    value = np.where(person % 3 > 0, (snapshot["age"].to_numpy() - 20) * len(VALUES) // 70, person % 8)
+    changed = (number >= 3) & (person % 20 == 0)
+    return snapshot.with_columns(disease=pl.Series(np.array(VALUES)[(value + 3 * changed) % len(VALUES)]))
+
+
+@pytest.mark.parametrize("effort", ["fast", "best"])
+@pytest.mark.parametrize("policy", ["wait", "counterfeit", "defer"])
+def test_releases_by_region_keep_every_promise_under_the_attack(effort, policy):
+    # Several regions, people who come, go and return, changed values, and nobody new in the last release.
+    series = enumerate(snapshots(seed=2, count=1_500, releases=4), start=1)
+    tables = [by_age(table, number) for number, table in series]
+    tables.append(tables[-1].head(1_200))
+    declared = contract(m=3, on_ineligible=policy, effort=effort)
+    released = publish(tables, declared)
+    late = [len(table) - len(one.linkage) for table, one in zip(tables, released, strict=True)]
+    for found in attack_each(released, declared, held_back=late):
+        assert broken(found) == set()
+    assert find_regions(np.zeros((1_500, 1)), np.full(8, 187), 3).number == 4
