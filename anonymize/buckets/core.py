@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csc_array, vstack
 
 HALF_LARGE = 50
 """Groups at which a bucket's further groups count half as much as those of a bucket without end."""
@@ -65,19 +63,23 @@ def assign_core(
     frequent = np.maximum(2 * m * everybody / max(everybody.sum(), 1) - 1, 0) ** 2
     large = groups[usable] / (groups[usable] + HALF_LARGE)
     watched = np.sort(np.argsort(-rest, kind="stable")[:WATCHED])
-    in_bucket = csc_array(inside.T.astype(float))
-    eligible = np.broadcast_to(beta, (len(watched), len(beta))) - m * inside.T[watched]
-    solution = linprog(
-        -(beta + SCARCE * (~inside @ frequent)) * large,
-        A_ub=vstack([in_bucket, csc_array(eligible.astype(float))]),
-        b_ub=np.concatenate([rest, rest.sum() - m * rest[watched]]).astype(float),
-        method="highs",
+    most = _maximum(
+        (beta + SCARCE * (~inside @ frequent)) * large,
+        np.vstack([inside.T, beta - m * inside.T[watched]]),
+        np.concatenate([rest, rest.sum() - m * rest[watched]]),
     )
-    if not solution.success:
-        return assigned
-    new = _eligible(rest, m, inside, np.floor(solution.x + 1e-6).astype(np.int64))
+    new = _eligible(rest, m, inside, np.floor(most + 1e-6).astype(np.int64))
     assigned[usable] = new[:, None] * inside
     return assigned
+
+
+def _maximum(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> np.ndarray:
+    """float64[B]: the x >= 0 with used @ x <= available that is worth most; nothing if none is found."""
+    from scipy.optimize import linprog  # noqa: PLC0415 - takes half a second, and few releases need it
+    from scipy.sparse import csc_array  # noqa: PLC0415
+
+    found = linprog(-worth, A_ub=csc_array(used.astype(float)), b_ub=available.astype(float), method="highs")
+    return found.x if found.success else np.zeros(len(worth))
 
 
 def _eligible(rest: np.ndarray, m: int, inside: np.ndarray, new: np.ndarray) -> np.ndarray:
