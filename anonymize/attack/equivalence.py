@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+import scipy
 from scipy.linalg import null_space, qr
-from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import block_diag, csc_array, csr_array, diags_array, eye_array, hstack, vstack
 from scipy.sparse.csgraph import connected_components
 
@@ -654,12 +654,16 @@ def _solve(
     zeros, identity = csr_array((1, n)), eye_array(k)
     # Variables: weights of rows; what they do to each movable column, upwards and downwards.
     constraints = [
-        LinearConstraint(hstack([columns[movable], -identity, identity]), 0, 0),
-        LinearConstraint(hstack([values, csr_array((values.shape[0], 2 * k))]), 0, 0),
-        LinearConstraint(hstack([zeros, csr_array(np.tile(copies, 2)[None, :])]), 2, 2 * (below - 1)),
+        scipy.optimize.LinearConstraint(hstack([columns[movable], -identity, identity]), 0, 0),
+        scipy.optimize.LinearConstraint(hstack([values, csr_array((values.shape[0], 2 * k))]), 0, 0),
+        scipy.optimize.LinearConstraint(
+            hstack([zeros, csr_array(np.tile(copies, 2)[None, :])]), 2, 2 * (below - 1)
+        ),
     ]
     if len(fixed):
-        constraints.append(LinearConstraint(hstack([columns[fixed], csr_array((len(fixed), 2 * k))]), 0, 0))
+        constraints.append(
+            scipy.optimize.LinearConstraint(hstack([columns[fixed], csr_array((len(fixed), 2 * k))]), 0, 0)
+        )
     most = (below - 1) // copies if matrix.complete else 2 * (below - 1) // copies
     up, down = (np.where(np.isin(movable, still), 0, most) for _ in range(2))
     down[movable == nonzero] = 0
@@ -667,17 +671,17 @@ def _solve(
     programme = {
         "c": np.concatenate([np.zeros(n), copies, copies]),
         "integrality": np.concatenate([np.zeros(n), np.ones(2 * k)]),
-        "bounds": Bounds(
+        "bounds": scipy.optimize.Bounds(
             np.concatenate([np.full(n, -np.inf), least, np.zeros(k)]),
             np.concatenate([np.full(n, np.inf), up, down]),
         ),
         "constraints": constraints,
     }
-    solved = milp(**programme, options={"time_limit": left})
+    solved = scipy.optimize.milp(**programme, options={"time_limit": left})
     if solved.status not in DECIDED:
         # Numerical trouble after presolving; the programme as it stands is small enough.
         left = max(deadline - time.monotonic(), 0.1)
-        solved = milp(**programme, options={"time_limit": left, "presolve": False})
+        solved = scipy.optimize.milp(**programme, options={"time_limit": left, "presolve": False})
     if solved.x is None:
         return None, solved.status == 2
     weights = [Fraction(weight).limit_denominator(LARGEST_DENOMINATOR) for weight in solved.x[:n]]

@@ -8,7 +8,7 @@ from math import comb, erfc, factorial, isnan, sqrt
 
 import numpy as np
 import polars as pl
-from scipy.stats import hypergeom, kendalltau
+import scipy
 
 CHANCE = 1e-4
 """A test statistic rarer than this under pure chance is a leak: one false alarm in 10,000 honest tests."""
@@ -199,7 +199,7 @@ def marks(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
             pl.len().alias("alike"), pl.col("counterfeit").sum().alias("marked")
         )
         alike, marked = entries["alike"].to_numpy().astype(int), entries["marked"].to_numpy().astype(int)
-        p = hypergeom.sf(marked - 1, total, forged, alike)
+        p = scipy.stats.hypergeom.sf(marked - 1, total, forged, alike)
         best = int(p.argmin()) if len(p) else None
         found.append(
             (column, 0, 0, 1.0)
@@ -258,7 +258,7 @@ def numbering_against(hosted: pl.DataFrame) -> dict[str, float | int]:
     if len(groups) < 3:
         return {"groups": len(groups), "correlation": 0.0, "p": 1.0}
     # Exact where there are few groups: by a normal approximation eight groups in perfect order are no leak.
-    found = kendalltau(groups["group_id"].to_numpy(), groups["order"].to_numpy())
+    found = scipy.stats.kendalltau(groups["group_id"].to_numpy(), groups["order"].to_numpy())
     if isnan(found.statistic):
         return {"groups": len(groups), "correlation": 0.0, "p": 1.0}
     return {"groups": len(groups), "correlation": float(found.statistic), "p": float(found.pvalue)}

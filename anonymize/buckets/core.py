@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 
 HALF_LARGE = 50
 """Groups at which a bucket's further groups count half as much as those of a bucket without end."""
@@ -75,10 +76,9 @@ def assign_core(
 
 def _maximum(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> np.ndarray:
     """float64[B]: the x >= 0 with used @ x <= available that is worth most; nothing if none is found."""
-    from scipy.optimize import linprog  # noqa: PLC0415 - takes half a second, and few releases need it
-    from scipy.sparse import csc_array  # noqa: PLC0415
-
-    found = linprog(-worth, A_ub=csc_array(used.astype(float)), b_ub=available.astype(float), method="highs")
+    # scipy imports its parts when they are first asked for: half a second that few releases need.
+    limits = scipy.sparse.csc_array(used.astype(float))
+    found = scipy.optimize.linprog(-worth, A_ub=limits, b_ub=available.astype(float), method="highs")
     return found.x if found.success else np.zeros(len(worth))
 
 
