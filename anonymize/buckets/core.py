@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
+from anonymize.buckets.counts import is_eligible
+
 HALF_LARGE = 50
 """Groups at which a bucket's further groups count half as much as those of a bucket without end."""
 SEARCHED = 400
@@ -69,7 +71,7 @@ def assign_core(
         np.vstack([inside.T, beta - m * inside.T[watched]]),
         np.concatenate([rest, rest.sum() - m * rest[watched]]),
     )
-    new = _eligible(rest, m, inside, np.floor(most + 1e-6).astype(np.int64))
+    new = _leave_eligible(rest, m, inside, np.floor(most + 1e-6).astype(np.int64))
     assigned[usable] = new[:, None] * inside
     return assigned
 
@@ -82,10 +84,10 @@ def _maximum(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> np.n
     return found.x if found.success else np.zeros(len(worth))
 
 
-def _eligible(rest: np.ndarray, m: int, inside: np.ndarray, new: np.ndarray) -> np.ndarray:
+def _leave_eligible(rest: np.ndarray, m: int, inside: np.ndarray, new: np.ndarray) -> np.ndarray:
     """The new groups without the fewest that would leave others without company: the largest first."""
     left = rest - new @ inside
-    while left.min() < 0 or left.max() * m > left.sum():
+    while left.min() < 0 or not is_eligible(left, m):
         # A group given back brings one person of each of its values: if it can be, not of the one in excess.
         helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else ~inside[:, np.argmax(left)])
         chosen = np.argmax(np.where(helps if helps.any() else new > 0, new, -1))

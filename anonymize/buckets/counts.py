@@ -70,3 +70,22 @@ class Plan:
     """int[C]: separated people who wait for the next release (`defer`)."""
     batch_counterfeits: int = 0
     """Counterfeits, among those above, that make the inserted people m-eligible (`counterfeit`)."""
+
+
+def is_eligible(counts: np.ndarray, m: int) -> bool:
+    """Whether people can be split into groups of at least `m` distinct sensitive values.
+
+    A batch is m-eligible if no value is carried by more than 1/m of its people.
+
+    Parameters
+    ----------
+    counts
+        int[V]: people per value.
+    m
+        Privacy parameter, at least 2.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.1.
+    """
+    return bool(counts.max(initial=0) * m <= counts.sum())

@@ -11,28 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anonymize.buckets.core import assign_core
-from anonymize.buckets.counts import Counts, Groups, Plan
+from anonymize.buckets.counts import Counts, Groups, Plan, is_eligible
 from anonymize.buckets.separate import place_separated
 from anonymize.errors import NotEligible
-
-
-def is_eligible(counts: np.ndarray, m: int) -> bool:
-    """Whether people can be split into groups of at least `m` distinct sensitive values.
-
-    A batch is m-eligible if no value is carried by more than 1/m of its people.
-
-    Parameters
-    ----------
-    counts
-        int[V]: people per value.
-    m
-        Privacy parameter, at least 2.
-
-    References
-    ----------
-    Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.1.
-    """
-    return bool(counts.max(initial=0) * m <= counts.sum())
 
 
 def make_plan(

@@ -14,7 +14,7 @@ def best_signature(counts, m, starts, candidates):
     Parameters
     ----------
     counts
-        int64[R, V]: people by region and value.
+        int64[R + 1, V]: people by region and value, and below them all people by value.
     m
         Values in the signature.
     starts
@@ -27,16 +27,12 @@ def best_signature(counts, m, starts, candidates):
     tuple[int64[m], int64[R]]
         Values and groups. The groups are all 0 if no start takes any.
     """
-    regions, values = counts.shape
-    everywhere = counts.sum(axis=0).reshape(1, values)
-    top = _most_frequent(counts, m + 1)
-    top_everywhere = _most_frequent(everywhere, m + 1)
-    sums, people = counts.sum(axis=1), np.array([everywhere.sum()])
-    groups = np.zeros(regions, np.int64)
+    top, people = _most_frequent(counts, m + 1), counts.sum(axis=1)
+    groups = np.zeros(len(counts) - 1, np.int64)
     best, signature = 0, starts[0].copy()
-    inside = np.zeros(values, np.bool_)
+    inside = np.zeros(counts.shape[1], np.bool_)
     for k in range(len(starts)):
-        found = _groups(counts, everywhere, sums, people, top, top_everywhere, starts[k], inside, groups)
+        found = _groups(counts, people, top, starts[k], inside, groups)
         if found > best:
             best, signature = found, starts[k].copy()
     improved = best > 0
@@ -51,14 +47,12 @@ def best_signature(counts, m, starts, candidates):
                 if taken:
                     continue
                 signature[i] = w
-                found = _groups(
-                    counts, everywhere, sums, people, top, top_everywhere, signature, inside, groups
-                )
+                found = _groups(counts, people, top, signature, inside, groups)
                 if found * 1000 > best * 1001:
                     best, chosen = found, w
             signature[i] = chosen if chosen >= 0 else before
             improved |= chosen >= 0
-    _groups(counts, everywhere, sums, people, top, top_everywhere, signature, inside, groups)
+    _groups(counts, people, top, signature, inside, groups)
     return signature, groups
 
 
@@ -73,18 +67,18 @@ def _most_frequent(counts, number):
 
 
 @njit(cache=True, nogil=True)
-def _groups(counts, everywhere, sums, people, top, top_everywhere, signature, inside, groups):
+def _groups(counts, people, top, signature, inside, groups):
     """Write the groups a signature takes in each region; returns their number."""
     for v in signature:
         inside[v] = True
     total = 0
-    for region in range(counts.shape[0]):
-        groups[region] = _room(counts[region], sums[region], top[region], signature, inside)
+    for region in range(len(groups)):
+        groups[region] = _room(counts[region], people[region], top[region], signature, inside)
         total += groups[region]
-    most = _room(everywhere[0], people[0], top_everywhere[0], signature, inside)
+    most = _room(counts[-1], people[-1], top[-1], signature, inside)
     if total > most:
         total, asked = 0, total
-        for region in range(counts.shape[0]):
+        for region in range(len(groups)):
             groups[region] = groups[region] * most // asked
             total += groups[region]
     for v in signature:

@@ -11,7 +11,7 @@ BLOCK = 32
 
 @njit(cache=True, nogil=True)
 def polish_bucket(values, size, group, passes, seed):
-    """Improve the groups of one balanced bucket in place; returns the number of tuples that moved.
+    """Improve the groups of one balanced bucket in place.
 
     In every pass the groups are put into the order of a random kd-tree over their centres. For each
     value in turn, the order is cut into blocks of neighbouring groups, and the tuples that carry the value
@@ -39,8 +39,8 @@ def polish_bucket(values, size, group, passes, seed):
     """
     tuples, attributes = values.shape
     length = tuples // size
-    if length < 2:
-        return 0
+    if length < 2 or passes == 0:
+        return
     state = np.array([seed], np.uint64)
     member = np.empty((size, length), np.int32)
     for row in range(tuples):
@@ -52,7 +52,6 @@ def polish_bucket(values, size, group, passes, seed):
     cost = np.empty((BLOCK, BLOCK), np.float64)
     solution = np.empty(BLOCK, np.int64)
     people = np.empty(BLOCK, np.int32)
-    moved = 0
     for _ in range(passes):
         _centres(values, member, centre)
         order = kd_order(centre, state)
@@ -63,12 +62,11 @@ def polish_bucket(values, size, group, passes, seed):
             begin = 0
             end = min(length, BLOCK // 2 + int(draw(state) * (BLOCK // 2 + 1)))
             while begin < length:
-                moved += _exchange(values, member, j, order[begin:end], low, high, cost, solution, people)
+                _exchange(values, member, j, order[begin:end], low, high, cost, solution, people)
                 begin, end = end, min(length, end + BLOCK)
     for j in range(size):
         for g in range(length):
             group[member[j, g]] = g
-    return moved
 
 
 @njit(cache=True, nogil=True)
@@ -132,7 +130,7 @@ def _exchange(values, member, j, groups, low, high, cost, solution, people):
     """Deal the tuples of list `j` in some groups to these groups such that intervals grow least."""
     attributes, n = values.shape[1], len(groups)
     if n < 2:
-        return 0
+        return
     for i in range(n):
         people[i] = member[j, groups[i]]
         for a in range(attributes):
@@ -151,7 +149,7 @@ def _exchange(values, member, j, groups, low, high, cost, solution, people):
     for i in range(n):
         now += _growth(values, people[i], low, high, i)
     if now <= 1e-12:
-        return 0
+        return
     for k in range(n):
         for i in range(n):
             cost[k, i] = _growth(values, people[k], low, high, i)
@@ -160,12 +158,9 @@ def _exchange(values, member, j, groups, low, high, cost, solution, people):
     for k in range(n):
         best += cost[k, solution[k]]
     if best >= now - 1e-12:
-        return 0
-    moved = 0
+        return
     for k in range(n):
         member[j, groups[solution[k]]] = people[k]
-        moved += solution[k] != k
-    return moved
 
 
 @njit(cache=True, nogil=True, inline="always")

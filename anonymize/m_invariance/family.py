@@ -100,17 +100,17 @@ class _Chosen:
     """The signatures and groups found so far, and who is left."""
 
     def __init__(self, counts: np.ndarray, m: int):
-        self.left = counts.astype(np.int64)
+        self.left = np.array(counts, np.int64, order="C")
         self._m = m
         self._rows: dict[bytes, int] = {}
         self._levels: list[list[tuple[int, np.ndarray]]] = [[]]
 
     def take_largest(self, allowed: np.ndarray) -> bool:
         """Take the largest signature of allowed values, with its groups; False if there are no groups."""
-        most = np.vstack([self.left, self.left.sum(axis=0)])[:, allowed]
-        starts = allowed[np.argsort(-most, axis=1, kind="stable")]
+        counts = np.vstack([self.left, self.left.sum(axis=0)])
+        starts = allowed[np.argsort(-counts[:, allowed], axis=1, kind="stable")]
         signature, groups = best_signature(
-            self.left, self._m, np.ascontiguousarray(starts[:, : self._m]), starts[-1, :CANDIDATES].copy()
+            counts, self._m, np.ascontiguousarray(starts[:, : self._m]), starts[-1, :CANDIDATES].copy()
         )
         if not groups.any():
             return False

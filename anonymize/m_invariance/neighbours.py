@@ -42,8 +42,7 @@ def from_the_neighbourhood(
         return []
     values = plan.moved.shape[1]
     free = (division.bucket == UNDECIDED) & (division.queue < values)
-    at = division.queue[free] * regions.number + regions.of_person[free]
-    arrivals = np.bincount(at, minlength=values * regions.number).reshape(values, regions.number)
+    arrivals = regions.count_by(division.queue[free], values, free)
     received = plan.moved.sum(axis=0)
     for left_over in np.flatnonzero(received < arrivals.sum(axis=1)):
         arrivals[left_over] = rng.multivariate_hypergeometric(arrivals[left_over], received[left_over])
@@ -71,8 +70,7 @@ def attraction(division: Division, buckets: int, regions: Regions) -> np.ndarray
         Where people live.
     """
     stays = division.bucket != UNDECIDED
-    at = division.bucket[stays] * regions.number + regions.of_person[stays]
-    present = np.bincount(at, minlength=buckets * regions.number).reshape(buckets, regions.number)
+    present = regions.count_by(division.bucket[stays], buckets, stays)
     # A region that nobody lives in has a share too, so that nothing is divided by 0.
     share = np.bincount(regions.of_person, minlength=regions.number) + 1e-9
     share = share / share.sum()

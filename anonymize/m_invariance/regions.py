@@ -21,6 +21,21 @@ class Regions(NamedTuple):
     number: int
     """A power of two; 1 where people are too few to be told apart by where they live."""
 
+    def count_by(self, kind: np.ndarray, kinds: int, of: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """int64[kinds, regions]: people of each kind by region, of some rows or of everybody.
+
+        Parameters
+        ----------
+        kind
+            int[n]: 0 … kinds - 1, of each person in question.
+        kinds
+            How many kinds there are: of values, of buckets.
+        of
+            Which of the N people are in question, as an index of n rows.
+        """
+        at = kind * self.number + self.of_person[of]
+        return np.bincount(at, minlength=kinds * self.number).reshape(kinds, self.number)
+
 
 def find_regions(shares: np.ndarray, values: np.ndarray, m: int) -> Regions:
     """Divide people into regions of about as many people each.

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from anonymize.buckets.assign import HELD_BACK, execute
-from anonymize.buckets.counts import Plan
+from anonymize.buckets.counts import Plan, is_eligible
 from anonymize.buckets.divide import Division, divide_people
 from anonymize.buckets.figures import bucket_figures
 from anonymize.buckets.memory import Memory
-from anonymize.buckets.plan import is_eligible, make_plan
+from anonymize.buckets.plan import make_plan
 from anonymize.buckets.tables import all_buckets, buckets_in_use
 from anonymize.candidate import Candidate
 from anonymize.codes import code_domain, encode_columns
@@ -140,9 +140,7 @@ def _family(division: Division, regions: Regions, m: int) -> Family | None:
     free = division.counts.free
     if len(division.counts.signatures) or regions.number == 1 or not is_eligible(free, m):
         return None
-    at = regions.of_person * len(free) + division.queue
-    counts = np.bincount(at, minlength=regions.number * len(free))
-    return choose_family(counts.reshape(regions.number, len(free)), m)
+    return choose_family(regions.count_by(division.queue, len(free)).T, m)
 
 
 def _tuples(codes: pl.DataFrame, bucket: np.ndarray, value: np.ndarray, plan: Plan) -> Tuples:

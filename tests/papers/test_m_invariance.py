@@ -4,9 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from anonymize.buckets.counts import is_eligible
 from anonymize.buckets.divide import UNDECIDED, divide
 from anonymize.buckets.memory import MEMORY_SCHEMA, Memory
-from anonymize.buckets.plan import is_eligible, make_plan
+from anonymize.buckets.plan import make_plan
 from anonymize.m_invariance.group import EMPTY, group_people
 from anonymize.m_invariance.release import release
 from anonymize.ranks import keyed_ranks

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymize.buckets.core import assign_core
-from anonymize.buckets.counts import Counts, Groups
-from anonymize.buckets.plan import is_eligible, make_plan
+from anonymize.buckets.counts import Counts, Groups, is_eligible
+from anonymize.buckets.plan import make_plan
 from anonymize.m_invariance.family import choose_family
 from tests.series import draws
 

@@ -2,7 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.buckets.plan import assign_counts, assign_to_existing, is_eligible
+from anonymize.buckets.counts import is_eligible
+from anonymize.buckets.plan import assign_counts, assign_to_existing
 
 
 @st.composite

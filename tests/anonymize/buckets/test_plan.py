@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymize.buckets.counts import Counts
+from anonymize.buckets.counts import Counts, is_eligible
 from anonymize.buckets.plan import (
     assign_counts,
     assign_to_existing,
     balance,
-    is_eligible,
     make_plan,
     shortages,
 )

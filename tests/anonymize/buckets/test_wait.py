@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.buckets.plan import is_eligible, make_plan
+from anonymize.buckets.counts import is_eligible
+from anonymize.buckets.plan import make_plan
 from anonymize.m_invariance.release import release
 from anonymize.state import State
 from tests.anonymize.buckets.test_plan import counts_of

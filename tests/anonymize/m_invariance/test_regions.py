@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymize.buckets.assign import HELD_BACK, execute
-from anonymize.buckets.counts import Counts, Demand, Plan
+from anonymize.buckets.counts import Counts, Demand, Plan, is_eligible
 from anonymize.buckets.divide import UNDECIDED, Division
-from anonymize.buckets.plan import is_eligible, make_plan
+from anonymize.buckets.plan import make_plan
 from anonymize.kernels.fill_places import fill_places
 from anonymize.m_invariance.family import choose_family
 from anonymize.m_invariance.neighbours import attraction, from_the_neighbourhood
@@ -33,12 +33,6 @@ def arriving(value, values):
     counts = Counts(none.astype(bool), none, np.bincount(value, minlength=values))
     undecided = np.full(len(value), UNDECIDED)
     return Division(undecided, value, np.zeros(len(value), bool), counts)
-
-
-def by_region(value, regions, values):
-    return np.bincount(regions.of_person * values + value, minlength=regions.number * values).reshape(
-        regions.number, values
-    )
 
 
 @settings(max_examples=150, derandomize=True, deadline=None)
@@ -73,8 +67,8 @@ def test_exchanging_two_values_of_a_bucket_leaves_all_counts_by_region_as_they_a
     rng = np.random.default_rng(3)
     regions = Regions(rng.integers(0, 4, 2000), 4)
     value = rng.choice(8, 2000, p=[0.2, 0.2, 0.15, 0.15, 0.1, 0.1, 0.05, 0.05])
-    counts = by_region(value, regions, 8)
-    family = choose_family(counts, 3)
+    counts = regions.count_by(value, 8)
+    family = choose_family(counts.T, 3)
     local = next(iter(family.local(regions)))
     plan = Plan(
         signatures=family.signatures,
@@ -91,7 +85,7 @@ def test_exchanging_two_values_of_a_bucket_leaves_all_counts_by_region_as_they_a
         exchanged = value.copy()
         exchanged[(bucket == row) & (value == one)] = other
         exchanged[(bucket == row) & (value == other)] = one
-        assert (by_region(exchanged, regions, 8) == counts).all()
+        assert (regions.count_by(exchanged, 8) == counts).all()
 
 
 @settings(max_examples=60, derandomize=True, deadline=None)
@@ -102,7 +96,7 @@ def test_everybody_of_a_first_release_gets_into_the_bucket_that_was_planned(seed
     value = rng.permutation(np.repeat(np.arange(values), eligible(rng, values, m, 300)))
     regions = Regions(rng.integers(0, 2**depth, len(value)), 2**depth)
     division = arriving(value, values)
-    family = choose_family(by_region(value, regions, values), m)
+    family = choose_family(regions.count_by(value, values).T, m)
     plan = make_plan(division.counts, m, "refuse", rng, first=family.groups())
     ranks = rng.permutation(len(value)).astype(np.uint64)
     bucket = execute(plan, division, ranks, family.local(regions))
@@ -110,7 +104,7 @@ def test_everybody_of_a_first_release_gets_into_the_bucket_that_was_planned(seed
     assert (received.reshape(plan.moved.shape) == plan.moved).all()
 
 
-def survivors_and_arrivals(rng, regions, m=3, values=6):
+def survivors_and_arrivals(rng, regions, values=6):
     """Buckets of which each has its people in one region, and people who arrive anywhere."""
     value = rng.permutation(np.repeat(np.arange(values), 200))
     region = rng.integers(0, regions, len(value))
