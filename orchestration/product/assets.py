@@ -8,6 +8,7 @@ from anonymize.contract import Product
 from anonymize.principles import principle_of
 from orchestration.expectations import Verdict
 from orchestration.product import metadata
+from orchestration.product.lineage import lineage
 from orchestration.product.names import (
     AUDIT,
     CHAIN_CHECK,
@@ -80,24 +81,26 @@ def _publications(series: Series, product: str, other: str, releases: Collection
     )
 
 
-def _states_counterfeits(contract: Product) -> bool:
-    """Whether releases have a table R(n)."""
-    return COUNTERFEITS in principle_of(contract).format(contract).tables(contract)
+def _lineage(contract: Product) -> dict[str, list[str]]:
+    principle = principle_of(contract)
+    states_counterfeits = COUNTERFEITS in principle.format(contract).tables(contract)
+    return lineage(principle.memory.name if principle.memory else None, has_counterfeits=states_counterfeits)
 
 
 def _spec(
     series: Series,
     asset: str,
     description: str,
-    deps: list[dg.AssetDep],
     kinds: set[str],
+    further: Collection[dg.AssetDep] = (),
     code_version: str | None = None,
 ) -> dg.AssetSpec:
+    """One asset: made from others of the series, and from `further` ones."""
     contract, key = series.contract, asset_key(series, asset)
     return dg.AssetSpec(
         key,
         description=description,
-        deps=deps,
+        deps=[*(_dep(series, above) for above in _lineage(contract)[asset]), *further],
         group_name=group_name(key),
         owners=list(contract.owners),
         code_version=code_version,
@@ -120,10 +123,10 @@ def _snapshot(described: Series) -> Step:
         )
 
     description = "The table of people at the release's date, checked. Private."
-    deps = [dg.AssetDep(key) for key in upstream_keys(described.contract)]
+    upstream = [dg.AssetDep(key) for key in upstream_keys(described.contract)]
     return Step(
         name=SNAPSHOT,
-        assets=(_spec(described, SNAPSHOT, description, deps, {"parquet", "polars"}),),
+        assets=(_spec(described, SNAPSHOT, description, {"parquet", "polars"}, upstream),),
         checks=(CheckOn(SNAPSHOT, SNAPSHOT_CHECK, "The snapshot is what the contract promises."),),
         work=work,
         before=metadata.draw_soon,
@@ -142,10 +145,9 @@ def _delta(described: Series) -> Step:
         )
 
     description = "Who entered, left, stayed or changed since the snapshot before. Private."
-    deps = [_dep(described, SNAPSHOT)]
     return Step(
         name=DELTA,
-        assets=(_spec(described, DELTA, description, deps, {"parquet", "polars"}),),
+        assets=(_spec(described, DELTA, description, {"parquet", "polars"}),),
         checks=(CheckOn(DELTA, EXPECTED, "The snapshot is ordinary, or what is odd is accepted by name."),),
         work=work,
     )
@@ -167,22 +169,21 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
         )
 
     version = f"{principle.version}-{contract.privacy_digest()[:12]}"
-    made_from = [_dep(described, SNAPSHOT), _dep(described, DELTA), *others]
-    assets = []
-    if memory := principle.memory:
-        itself = _dep(described, memory.name, previous_release())
-        kinds = {"duckdb", "numpy"}
-        assets.append(_spec(described, memory.name, memory.description, [*made_from, itself], kinds, version))
-        made_from = [_dep(described, memory.name)]
+    tables = {"parquet", "polars"}
     candidate = "\n\n".join(filter(None, (contract.description, "T*(n), the candidate to be published.")))
     stated = "R(n): how many counterfeits each group has."
     audited = "What was promised, against what an independent count and an attack find."
-    assets.append(_spec(described, RELEASE, candidate, made_from, {"parquet", "polars"}, version))
-    judged = [_dep(described, RELEASE), _dep(described, SNAPSHOT)]
-    if _states_counterfeits(contract):
-        assets.append(_spec(described, COUNTERFEITS, stated, made_from, {"parquet", "polars"}, version))
-        judged.append(_dep(described, COUNTERFEITS))
-    assets.append(_spec(described, AUDIT, audited, judged, {"greatexpectations"}, version))
+    assets = []
+    if memory := principle.memory:
+        itself = _dep(described, memory.name, previous_release())
+        assets.append(
+            _spec(described, memory.name, memory.description, {"duckdb", "numpy"}, [*others, itself], version)
+        )
+    made_from = [] if memory else others
+    assets.append(_spec(described, RELEASE, candidate, tables, made_from, version))
+    if COUNTERFEITS in _lineage(contract):
+        assets.append(_spec(described, COUNTERFEITS, stated, tables, made_from, version))
+    assets.append(_spec(described, AUDIT, audited, {"greatexpectations"}, code_version=version))
     attacked = ATTACKED[principle.format(contract).attack]
     return Step(
         name="candidate",
@@ -209,15 +210,10 @@ def _publication(described: Series) -> Step:
             verdicts=(Verdict(promise=CHAIN_CHECK, passed=True, figures=figures, found=_chain(figures)),),
         )
 
-    stated = [COUNTERFEITS] if _states_counterfeits(described.contract) else []
-    deps = [_dep(described, asset) for asset in (RELEASE, *stated, AUDIT)]
+    description = "The published folder: a fact, once and for all."
     return Step(
         name=PUBLICATION,
-        assets=(
-            _spec(
-                described, PUBLICATION, "The published folder: a fact, once and for all.", deps, {"parquet"}
-            ),
-        ),
+        assets=(_spec(described, PUBLICATION, description, {"parquet"}),),
         checks=(CheckOn(PUBLICATION, CHAIN_CHECK, "Every published file is what its manifest says."),),
         work=work,
     )

@@ -5,14 +5,10 @@ from __future__ import annotations
 import dagster as dg
 
 from anonymize.principles import PRINCIPLES
+from orchestration.product.lineage import lineage
 from orchestration.product.names import (
-    AUDIT,
     COUNTERFEITS,
-    DELTA,
-    PUBLICATION,
-    RELEASE,
     SERIES_TAG,
-    SNAPSHOT,
     asset_key,
     group_name,
     key_of,
@@ -42,16 +38,8 @@ def _assets(series: Series, name: str) -> list[dg.AssetSpec]:
     releases = published_releases(home, product, name)
     stated = read_json(home.published(product, name) / releases[-1] / MANIFEST) or {}
     principle = PRINCIPLES.get(stated.get("principle", {}).get("name"))
-    memory = [principle.memory.name] if principle and principle.memory else []
-    counterfeits = [COUNTERFEITS] if f"{COUNTERFEITS}.parquet" in stated.get("files", ()) else []
-    above = {
-        SNAPSHOT: [],
-        DELTA: [SNAPSHOT],
-        **{asset: [SNAPSHOT, DELTA] for asset in memory},
-        **{asset: memory or [SNAPSHOT, DELTA] for asset in (RELEASE, *counterfeits)},
-        AUDIT: [RELEASE, SNAPSHOT, *counterfeits],
-        PUBLICATION: [RELEASE, *counterfeits, AUDIT],
-    }
+    memory = principle.memory.name if principle and principle.memory else None
+    above = lineage(memory, has_counterfeits=f"{COUNTERFEITS}.parquet" in stated.get("files", ()))
     description = (
         f"Series {name}, as it was left. To be looked at: releases are made of {series.contract.series}, the"
         " series that the contract declares."
