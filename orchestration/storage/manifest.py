@@ -73,10 +73,10 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
     }
 
 
-def sums(folder: Path) -> str:
+def sums(folder: Path, stated: Mapping[str, Any]) -> str:
     """The text of `SHA256SUMS`: what `sha256sum -c` checks the manifest by, and all files that it states."""
-    stated = (read_json(folder / MANIFEST) or {})["files"].items()
-    digests = {name: file["sha256"] for name, file in stated} | {MANIFEST: sha256(folder / MANIFEST)}
+    digests = {name: file["sha256"] for name, file in stated["files"].items()}
+    digests[MANIFEST] = sha256(folder / MANIFEST)
     return "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
 
 
@@ -106,16 +106,16 @@ def verify_release(folder: Path) -> dict[str, Any]:
             raise PublishedFolderError(f"{folder / name}: was changed after publication (other SHA-256)")
     if strangers := {file.name for file in folder.iterdir()} - {*stated["files"], MANIFEST, SUMS}:
         raise PublishedFolderError(f"{folder / min(strangers)}: is not in the manifest")
-    _verify_sums(folder, is_needed=DATA_PACKAGE in stated["files"])
+    _verify_sums(folder, stated)
     return stated
 
 
-def _verify_sums(folder: Path, *, is_needed: bool) -> None:
+def _verify_sums(folder: Path, stated: Mapping[str, Any]) -> None:
     """`SHA256SUMS` says what the manifest and the files say; releases older than it have none."""
     file = folder / SUMS
-    if not file.is_file() and is_needed:
+    if not file.is_file() and DATA_PACKAGE in stated["files"]:
         raise PublishedFolderError(f"{file}: is missing")
-    if not file.is_file() or (found := file.read_bytes()) == (true := sums(folder).encode()):
+    if not file.is_file() or (found := file.read_bytes()) == (true := sums(folder, stated).encode()):
         return
     differ = set(found.splitlines()) ^ set(true.splitlines())
     changed = MANIFEST if all(line.endswith(MANIFEST.encode()) for line in differ) else SUMS

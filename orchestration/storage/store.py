@@ -53,7 +53,7 @@ def write_folder(
     folder: Path,
     files: Mapping[str, Path | str],
     manifest: Callable[[Path], Mapping],
-    sums: Callable[[Path], str] | None = None,
+    sums: Callable[[Path, Mapping], str] | None = None,
 ) -> None:
     """Write a folder of files with its manifest; it appears under its name when all of it is on disk.
 
@@ -69,7 +69,7 @@ def write_folder(
     manifest
         From the folder as written so far to what `manifest.json` is to say.
     sums
-        From the folder with its manifest to the text of `SHA256SUMS`; None for none.
+        From the folder with its manifest, and what it says, to the text of `SHA256SUMS`; None for none.
     """
     partial = folder.with_name(f".{folder.name}{PARTIAL}")
     shutil.rmtree(partial, ignore_errors=True)
@@ -79,9 +79,10 @@ def write_folder(
             write_text(partial / name, content)
         else:
             write_copy(partial / name, content)
-    write_json(partial / "manifest.json", manifest(partial))
+    stated = manifest(partial)
+    write_json(partial / "manifest.json", stated)
     if sums is not None:
-        write_text(partial / SUMS, sums(partial))
+        write_text(partial / SUMS, sums(partial, stated))
     for file in partial.iterdir():
         file.chmod(0o644)
     partial.chmod(0o755)

@@ -179,7 +179,7 @@ def vouch(folder):
     for name, stated in manifest["files"].items():
         stated["sha256"] = sha256(folder / name)
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    (folder / "SHA256SUMS").write_text(sums(folder))
+    (folder / "SHA256SUMS").write_text(sums(folder, manifest))
 
 
 def test_an_audit_acquits_the_texts_and_their_words_once_the_contract_changed(
