@@ -19,6 +19,8 @@ class Check:
     """What is promised, in one sentence."""
     found: str = "{rows:,} rows of evidence."
     """What was found, a format of the figures that `describe` takes from the evidence."""
+    only_in: str | None = None
+    """The name of the one release format that it is about; None for all that the principle has."""
 
     def describe(self, evidence: pl.DataFrame, parameters: Mapping[str, Any]) -> str:
         """What was found, in words.
@@ -75,11 +77,12 @@ COVERAGE_FOUND = "{people_max:,} people, compared in {rows} columns: {uncovered_
 COVERAGE = Check(
     "coverage", "Every person's group covers their quasi-identifiers and has their value.", COVERAGE_FOUND
 )
-"""Of releases in the generalization format, as the next two."""
+"""Of releases of groups, whether with intervals or exact quasi-identifiers."""
 MINIMUM_WIDTHS = Check(
     "minimum_widths",
     "No interval is narrower than the contract allows.",
     "{groups_max:,} groups with {rows} intervals each: {narrower_sum:,} intervals are narrower than allowed.",
+    only_in="generalization",
 )
 COUNTERFEITS = Check(
     "counterfeits",

@@ -68,7 +68,7 @@ class Principle:
     release: Release
     evidence: Evidence
     checks: tuple[Check, ...]
-    """What `evidence` is judged by, in the order shown."""
+    """What `evidence` is judged by in any of its formats, in the order shown; see `checks_of`."""
     suite_parameters: Callable[[Contract, Mapping[str, int]], dict[str, Any]]
     """What the suites' `$PARAMETER`s stand for, from the contract and the candidate's figures."""
     promise: Callable[[Any], Promise]
@@ -96,6 +96,11 @@ class Principle:
     """The same state without what an adversary might recognize by now, such as old counterfeits."""
     plots: Callable[[Contract, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
     """Charts of the states that the last releases left, by release, oldest first."""
+
+    def checks_of(self, contract: Product) -> tuple[Check, ...]:
+        """What is judged of releases in the format that a contract has them published in."""
+        published = self.format(contract).name
+        return tuple(check for check in self.checks if check.only_in in (None, published))
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from anonymize.buckets.memory import Memory
 from anonymize.buckets.plan import _largest_step
 from anonymize.contract import Contract
 from anonymize.kernels.split import EMPTY, split_bucket
+from anonymize.m_invariance import publish
 from anonymize.m_invariance import release as steps
 from anonymize.principles import parse_contract
 from anonymize.randomness import generator
@@ -31,8 +32,9 @@ PHASES = {
     "plan": (steps, "make_plan"),
     "assign": (steps, "execute"),
     "family": (steps, "choose_family"),
-    "group": (steps, "group_people"),
-    "generalize": (steps, "generalize"),
+    "group": (publish, "group_people"),
+    "generalize": (publish, "generalize"),
+    "anatomize": (publish, "anatomize"),
     "remember": (Memory, "after"),
 }
 """Phase -> where the function is found that it consists of."""

@@ -1,7 +1,8 @@
 """What releases cost and what they are worth: seconds by phase, memory, counterfeits, information loss.
 
 python -m benchmarks.release [--data F.parquet --sensitive C] [--quasi-identifiers a,b,c] [--rows 200000]
-    [--update 20000] [--m 10] [--releases 5] [--principle m_invariance] [--effort best] [--json]
+    [--update 20000] [--m 10] [--releases 5] [--principle m_invariance] [--effort best]
+    [--format generalization] [--json]
 
 People are sampled, and replaced from release to release, as in section 5 of the m-invariance paper. The floor
 is what polars takes, in the same run, to read the snapshot, sort it by each quasi-identifier and write it.
@@ -84,6 +85,9 @@ def _arguments() -> argparse.Namespace:
     arguments.add_argument("--releases", type=int, default=5)
     arguments.add_argument("--principle", default="m_invariance", choices=list(PHASES_OF))
     arguments.add_argument("--effort", default="best", choices=list(PASSES), help="of m_invariance")
+    arguments.add_argument(
+        "--format", default="generalization", choices=["generalization", "anatomy"], help="of m_invariance"
+    )
     arguments.add_argument("--seed", type=int, default=2007, help="which people come and go when")
     arguments.add_argument("--json", action="store_true", help="print one line of JSON")
     return arguments.parse_args()
@@ -102,7 +106,7 @@ def _people(chosen: argparse.Namespace) -> tuple[pl.DataFrame, dict[str, Any]]:
     if chosen.principle == "e_equivalence":
         principle["e"] = chosen.e
     else:
-        principle["effort"] = chosen.effort
+        principle |= {"effort": chosen.effort, "format": chosen.format}
     return people, {
         "product": "benchmark",
         "series": "v1",
@@ -194,6 +198,7 @@ def summary(measured: list[dict[str, Any]]) -> dict[str, list[float]]:
 
 def _show(measured: list[dict[str, Any]], chosen: argparse.Namespace) -> None:
     phases = [*PHASES_OF[chosen.principle], OTHER, WHOLE]
+    phases = [phase for phase in phases if any(each["seconds"][phase] for each in measured)]
     table = Table(
         title=f"{chosen.principle}: {chosen.rows:,} people, {chosen.update:,} replaced, m = {chosen.m}",
         caption="Seconds by phase. The ratio is to what polars takes to read, sort and write the snapshot.",

@@ -108,7 +108,7 @@ def _canonical_order(tables: Tables, disorderly: list[str]) -> pl.DataFrame:
 
 
 def _canonical_numbering(tables: Tables, main: str, orders: dict[str, list], schema: Schema) -> pl.DataFrame:
-    """Groups that are not numbered 1, 2, … by their first row, their values and their counterfeits."""
+    """Groups that are not numbered 1, 2, … by first row, values, counterfeits and then all their rows."""
     known = {column for name, _ in schema.attributes() for column in (name, f"{name}_low", f"{name}_high")}
     shown = [column for column in tables[main].columns if column in known]
     first = tables[main].select("group_id", *shown).group_by("group_id").agg(pl.col(shown).first())
@@ -117,8 +117,20 @@ def _canonical_numbering(tables: Tables, main: str, orders: dict[str, list], sch
         content = content.join(
             tables["counterfeits"].select("group_id", "count"), on="group_id", how="left"
         ).with_columns(pl.col("count").fill_null(0))
+    content = content.join(_rows(tables[main].select("group_id", *shown)), on="group_id", how="left")
     broken = 0 if numbered_as_sorted(content, orders) else len(content)
     return finding(fi.NUMBERING, len(content), broken)
+
+
+def _rows(main: pl.DataFrame) -> pl.DataFrame:
+    """`group_id`, `rows`: all rows of each group, by their places among all different rows, as text."""
+    shown = main.columns[1:]
+    places = main.select(shown).unique().sort(shown).with_row_index("place")
+    width = len(str(len(places)))
+    listed = main.join(places, on=shown, nulls_equal=True).sort("group_id", "place")
+    return listed.group_by("group_id", maintain_order=True).agg(
+        pl.col("place").cast(pl.String).str.zfill(width).str.join("").alias("rows")
+    )
 
 
 def _held(tables: Tables) -> pl.DataFrame:

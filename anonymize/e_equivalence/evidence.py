@@ -8,13 +8,11 @@ import polars as pl
 
 from anonymize.buckets.memory import Memory
 from anonymize.candidate import Candidate
-from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.columns import VALUE
 from anonymize.contract import Contract
 from anonymize.e_equivalence.min_cut import smallest_safe_cut
-from anonymize.evidence.anatomized import presence, stated_tuples
-from anonymize.evidence.groups import counterfeit_statistics, group_table
-from anonymize.evidence.signatures import group_sizes, signature_invariance
-from anonymize.formats import ANATOMY
+from anonymize.evidence.anatomized import AnatomizedCandidate
+from anonymize.evidence.signatures import signature_invariance
 from anonymize.state import State
 
 
@@ -37,17 +35,12 @@ def evidence(
     """
     memory = Memory.of(before, people.schema[VALUE])
     remembered = memory.people, memory.buckets
-    tables = ANATOMY.internal(candidate.published, contract)
-    groups = group_table(ANATOMY.read(tables, contract))
-    hosted = people.join(candidate.linkage, on=PSEUDONYM)
-    balance = group_sizes(groups, hosted, remembered).rename({"tuples": "stated"})
-    rows = stated_tuples(tables).rename({"rows": "tuples"})
+    seen = AnatomizedCandidate.of(candidate, people, contract)
     return {
-        "balance": balance.join(rows, on="group_id", how="full", coalesce=True).fill_null(0).sort("group_id"),
-        "signature_invariance": signature_invariance(groups, hosted, remembered),
-        "coverage": presence(tables, hosted, contract),
-        "counterfeits": counterfeit_statistics(groups, hosted, people),
-        "cuts": _claimed(attacked["cuts"], groups, hosted, candidate, contract.principle.e),
+        "balance": seen.sizes(remembered),
+        "signature_invariance": signature_invariance(seen.groups, seen.hosted, remembered),
+        "cuts": _claimed(attacked["cuts"], seen.groups, seen.hosted, candidate, contract.principle.e),
+        **seen.evidence(),
     }
 
 

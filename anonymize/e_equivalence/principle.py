@@ -11,7 +11,6 @@ from anonymize.buckets.parameters import (
     bucket_promise,
 )
 from anonymize.checks import COUNTERFEITS, COVERAGE_FOUND, SIGNATURE_INVARIANCE, Check
-from anonymize.contract import Contract
 from anonymize.contract.changes import Change
 from anonymize.e_equivalence.evidence import evidence
 from anonymize.e_equivalence.min_cut import smallest_safe_cut
@@ -21,18 +20,6 @@ from anonymize.e_equivalence.release import release, renew_counterfeits
 from anonymize.formats import ANATOMY
 from anonymize.principle import Principle
 from anonymize.promise import Promise
-
-
-def _faults(contract: Contract) -> list[tuple[str, str]]:
-    """Minimum widths can't be kept where exact quasi-identifiers are published."""
-    wide = [qi.name for qi in contract.quasi_identifiers if qi.min_width > int(qi.discrete)]
-    if not wide:
-        return bucket_faults(contract)
-    fault = (
-        f"min_width of {', '.join(wide)} can't be kept: {contract.principle.name} publishes exact"
-        " quasi-identifiers. Leave it out, or make the column coarser in the source"
-    )
-    return [*bucket_faults(contract), ("", fault)]
 
 
 def _changes(before: EEquivalence, now: EEquivalence) -> list[Change]:
@@ -85,7 +72,7 @@ E_EQUIVALENCE = Principle(
     },
     promise=_promise,
     format=lambda _contract: ANATOMY,
-    faults=_faults,
+    faults=bucket_faults,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
     renewed=renew_counterfeits,

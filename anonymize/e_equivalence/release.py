@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.buckets.assign import HELD_BACK, execute
+from anonymize.buckets.counterfeits import counterfeits_of, people_alike
 from anonymize.buckets.counts import Counts, Plan
 from anonymize.buckets.divide import UNDECIDED, Division, divide_people
 from anonymize.buckets.figures import bucket_figures
@@ -172,13 +173,7 @@ def _new_counterfeits(
     """`bucket_id`, `value`, `qi_0`, …: new counterfeits with the quasi-identifiers of people of their bucket.
 
     A bucket is published as one group, so a counterfeit hides among the people of its bucket, and of nobody
-    else. Its people may be unlike the others of T(n) (all patients with one signature are old, say). A
-    counterfeit that is drawn from all of T(n) would then stand out, and would put the quasi-identifiers of
-    a person who is held back, or in another group, into a group where that person is not.
-
-    Whole vectors are drawn, so that no combination is one that people don't have; from all people of the
-    bucket, not from those with the counterfeit's value: a rare value's few carriers would be known by their
-    copies. Within the bucket, which of the rows that look alike belongs to which value is not published.
+    else.
 
     Parameters
     ----------
@@ -193,20 +188,12 @@ def _new_counterfeits(
     rng
         Secret randomness.
     """
-    receiving, value = np.nonzero(plan.counterfeits)
-    copies = plan.counterfeits[receiving, value]
-    its_bucket = np.repeat(receiving, copies)
-    by_bucket = np.argsort(bucket, kind="stable")
-    people = np.bincount(bucket, minlength=len(plan.signatures))
-    first = np.cumsum(people) - people
-    drawn = by_bucket[first[its_bucket] + rng.integers(people[its_bucket])]
+    its_bucket, value = counterfeits_of(plan)
+    alike = people_alike(its_bucket, bucket, len(plan.signatures), rng)
     columns = [column for column, _ in schema.attributes()]
     return pl.DataFrame(
-        {
-            "bucket_id": pl.Series(its_bucket, dtype=pl.Int32),
-            VALUE: values.gather(np.repeat(value, copies)),
-        }
-    ).with_columns(hosted[column].gather(drawn) for column in columns)
+        {"bucket_id": pl.Series(its_bucket, dtype=pl.Int32), VALUE: values.gather(value)}
+    ).with_columns(hosted[column].gather(alike) for column in columns)
 
 
 @dataclass(frozen=True)

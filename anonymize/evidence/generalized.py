@@ -11,6 +11,7 @@ from anonymize.codes import encode
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema
 from anonymize.evidence.groups import counterfeit_statistics, group_table
+from anonymize.evidence.signatures import Remembered, group_sizes
 from anonymize.formats import GENERALIZATION, Published
 from anonymize.formats.generalization import MICRODATA
 
@@ -47,6 +48,10 @@ class GeneralizedCandidate:
         published = GENERALIZATION.read(tables, contract)
         hosted = people.join(candidate.linkage, on=PSEUDONYM)
         return cls(contract, people, tables[MICRODATA], published, group_table(published), hosted)
+
+    def sizes(self, remembered: Remembered) -> pl.DataFrame:
+        """As `group_sizes` returns it."""
+        return group_sizes(self.groups, self.hosted, remembered)
 
     def evidence(self) -> dict[str, pl.DataFrame]:
         """`coverage`, `minimum_widths`, `counterfeits`: what is counted whatever the principle promises."""

@@ -52,7 +52,7 @@ def anatomize(
     values
         Their sensitive values.
     group
-        int[N]: their groups, 0, 1, …. No two groups hold the same values.
+        int[N]: their groups, 0, 1, ….
     counterfeit
         bool[N]: which of them nobody stands behind.
     schema
@@ -63,32 +63,44 @@ def anatomize(
         pl.Series("group", group), values.alias(VALUE), pl.Series("counterfeit", counterfeit)
     )
     counts = tuples.group_by("group", VALUE).agg(pl.len().cast(pl.Int64).alias("count"))
-    numbers = _numbered_by_content(tuples.select("group", *qis), counts)
+    stated = tuples.group_by("group").agg(pl.col("counterfeit").sum().cast(pl.Int64).alias("count"))
+    numbers = _numbered_by_content(tuples.select("group", *qis), counts, stated)
     numbered = tuples.join(numbers, on="group", maintain_order="left")
     tables = {
         QUASI_IDENTIFIERS: numbered.sort("group_id", *qis),
         SENSITIVE: counts.join(numbers, on="group").sort("group_id", VALUE),
-        "counterfeits": numbered.group_by("group_id")
-        .agg(pl.col("counterfeit").sum().cast(pl.Int64).alias("count"))
-        .filter(pl.col("count") > 0)
-        .sort("group_id"),
+        "counterfeits": stated.filter(pl.col("count") > 0).join(numbers, on="group").sort("group_id"),
     }
     return Anatomy(tables=ANATOMY.published(tables, schema), group_id=numbered["group_id"].to_numpy())
 
 
-def _numbered_by_content(tuples: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
-    """`group`, `group_id`: groups in the order of their first row, then of the values they hold."""
+def _numbered_by_content(tuples: pl.DataFrame, counts: pl.DataFrame, stated: pl.DataFrame) -> pl.DataFrame:
+    """`group`, `group_id`: groups in the order of their first row, then of the values they hold.
+
+    Groups that are alike in both follow the number of their counterfeits, then the order of all their rows.
+    Those that are alike in everything are the same to a reader.
+    """
     qis = [name for name in tuples.columns if name != "group"]
-    first = (
-        tuples.sort(qis).with_columns(row=pl.struct(qis).rle_id()).group_by("group").agg(pl.col("row").min())
-    )
+    rows = tuples.sort(qis).with_columns(row=pl.struct(qis).rle_id())
     signatures = counts.sort(VALUE).group_by("group", maintain_order=True).agg(pl.col(VALUE))
     values = counts[VALUE].unique().sort()
     rank = pl.element().replace_strict(values, range(len(values)), return_dtype=pl.Int64).cast(pl.String)
     held = pl.col(VALUE).list.eval(rank.str.zfill(len(str(len(values))))).list.join("").alias("held")
+    groups = (
+        rows.group_by("group").agg(pl.col("row").min()).join(signatures.select("group", held), on="group")
+    )
+    alike = groups.filter(pl.struct("row", "held").is_duplicated()).select("group")
+    width = len(str(rows.height))
+    all_rows = (
+        rows.join(alike, on="group", how="semi", maintain_order="left")
+        .group_by("group", maintain_order=True)
+        .agg(pl.col("row").cast(pl.String).str.zfill(width))
+        .select("group", pl.col("row").list.join("").alias("all_rows"))
+    )
     return (
-        first.join(signatures.select("group", held), on="group")
-        .sort("row", "held")
+        groups.join(all_rows, on="group", how="left")
+        .join(stated, on="group")
+        .sort("row", "held", "count", "all_rows")
         .select("group", pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("group_id"))
     )
 
@@ -118,6 +130,18 @@ def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
     }
 
 
+def _refuse_widths(schema: Schema) -> list[tuple[str, str]]:
+    """Minimum widths can't be kept where exact quasi-identifiers are published."""
+    wide = [qi.name for qi in schema.quasi_identifiers if qi.min_width > int(qi.discrete)]
+    if not wide:
+        return []
+    fault = (
+        f"min_width of {', '.join(wide)} can't be kept: the format anatomy publishes exact quasi-identifiers."
+        " Leave it out, or make the column coarser in the source"
+    )
+    return [("", fault)]
+
+
 def _read(tables: Tables, schema: Schema) -> Published:
     """Two tables that share nothing but the group id, and their R(n): a box of no width for each tuple.
 
@@ -143,4 +167,5 @@ ANATOMY = Format(
     columns=_columns,
     read=_read,
     counterfeit_key=lambda schema: [column for column, _ in schema.attributes()],
+    refused=_refuse_widths,
 )

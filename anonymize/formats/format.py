@@ -56,6 +56,8 @@ class Format:
     """The JSON documents that are published beside the tables, by name."""
     plots: Callable[[Tables, Any], list[Plot]] = lambda _tables, _schema: []
     """Charts of a release, from tables in our own column names."""
+    refused: Callable[[Any], list[tuple[str, str]]] = lambda _schema: []
+    """What a contract can't have with this format, as `(key, what is wrong and the way out)`."""
     figures: Callable[[Tables, Any], dict[str, float]] = lambda _tables, _schema: {}
     """Figures worth plotting over releases, from tables in our own column names."""
 
@@ -93,7 +95,10 @@ class Format:
         }
 
     def faults(self, schema: Table) -> list[tuple[str, str]]:
-        """Columns of a contract whose names the format needs itself, as `(key, what is wrong)`."""
+        """What is wrong with a contract that is published so, as `(key, what is wrong and the way out)`.
+
+        Columns that have the names which the format needs itself, and what it refuses beside.
+        """
         taken = {"group_id", "bucket_id"} & {schema.identifier}  # the columns of the private linkage
         for columns in self.columns(schema).values():
             names = [RELEASE, *(column.name for column in columns)]
@@ -101,7 +106,7 @@ class Format:
         return [
             ("", f"the column {name} bears the name of a column of republish's own: rename it in the source")
             for name in sorted(taken)
-        ]
+        ] + self.refused(schema)
 
 
 COUNTERFEITS = [

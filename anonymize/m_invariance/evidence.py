@@ -10,8 +10,10 @@ from anonymize.buckets.memory import Memory
 from anonymize.candidate import Candidate
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
+from anonymize.evidence.anatomized import AnatomizedCandidate
 from anonymize.evidence.generalized import GeneralizedCandidate
-from anonymize.evidence.signatures import group_sizes, signature_invariance
+from anonymize.evidence.signatures import signature_invariance
+from anonymize.formats import ANATOMY
 from anonymize.state import State
 
 
@@ -27,13 +29,15 @@ def evidence(
     Returns
     -------
     dict
-        `m_uniqueness`, `signature_invariance`, `coverage`, `minimum_widths`, `counterfeits`.
+        `m_uniqueness`, `signature_invariance`, `coverage`, `counterfeits`, and of intervals `minimum_widths`.
     """
     memory = Memory.of(before, people.schema[VALUE])
     remembered = memory.people, memory.buckets
-    seen = GeneralizedCandidate.of(candidate, people, contract)
+    is_exact = contract.principle.format == ANATOMY.name
+    kind = AnatomizedCandidate if is_exact else GeneralizedCandidate
+    seen = kind.of(candidate, people, contract)
     return {
-        "m_uniqueness": group_sizes(seen.groups, seen.hosted, remembered),
+        "m_uniqueness": seen.sizes(remembered),
         "signature_invariance": signature_invariance(seen.groups, seen.hosted, remembered),
         **seen.evidence(),
     }

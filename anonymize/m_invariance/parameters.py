@@ -15,3 +15,6 @@ class MInvariance(BucketParameters):
     effort: Literal["fast", "best"] = "best"
     """How groups are made: `fast` splits buckets as the paper has it; `best` lets neighbouring groups of a
     bucket exchange people too, which shortens intervals and takes longer."""
+    format: Literal["generalization", "anatomy"] = "generalization"
+    """What is published of a group: intervals of its quasi-identifiers, or each of them exactly, beside the
+    group's values. The guarantee is the same for an adversary who knows the quasi-identifiers anyway."""

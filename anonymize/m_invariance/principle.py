@@ -10,7 +10,7 @@ from anonymize.buckets.parameters import (
 )
 from anonymize.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
 from anonymize.contract.changes import Change
-from anonymize.formats import GENERALIZATION
+from anonymize.formats import FORMATS
 from anonymize.m_invariance.evidence import evidence
 from anonymize.m_invariance.parameters import MInvariance
 from anonymize.m_invariance.release import release
@@ -18,11 +18,14 @@ from anonymize.principle import Principle
 
 
 def _changes(before: MInvariance, now: MInvariance) -> list[Change]:
-    """The effort changes intervals, and nothing that is promised."""
+    """The effort changes intervals, and nothing that is promised; the format changes what is published."""
     changes = bucket_changes(before, now)
     if now.effort != before.effort:
         why = "Groups are made in another way; what is promised stays as it is."
         changes.append(Change("effort", f"{before.effort} -> {now.effort}", "safe", why))
+    if now.format != before.format:
+        why = "All releases of a series have the same tables, so that they read as one dated table."
+        changes.append(Change("format", f"{before.format} -> {now.format}", "new series", why))
     return changes
 
 
@@ -48,7 +51,7 @@ M_INVARIANCE = Principle(
         "held_back": figures["held_back"],
     },
     promise=bucket_promise,
-    format=lambda _contract: GENERALIZATION,
+    format=lambda contract: FORMATS[contract.principle.format],
     faults=bucket_faults,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,

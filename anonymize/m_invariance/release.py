@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from anonymize.buckets.assign import HELD_BACK, execute
-from anonymize.buckets.counts import Plan, is_eligible
+from anonymize.buckets.counts import is_eligible
 from anonymize.buckets.divide import Division, divide_people
 from anonymize.buckets.figures import bucket_figures
 from anonymize.buckets.memory import Memory
 from anonymize.buckets.plan import make_plan
 from anonymize.buckets.tables import all_buckets, buckets_in_use
 from anonymize.candidate import Candidate
-from anonymize.codes import code_domain, encode_columns
+from anonymize.codes import encode_columns
 from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Contract, Schema
-from anonymize.formats.generalization import generalize
+from anonymize.contract import Contract
 from anonymize.m_invariance.family import Family, choose_family
-from anonymize.m_invariance.group import EMPTY, group_people
 from anonymize.m_invariance.neighbours import from_the_neighbourhood
+from anonymize.m_invariance.publish import Tuples, normalised, publish_groups
 from anonymize.m_invariance.regions import Regions, find_regions
 from anonymize.ranks import keyed_ranks
 from anonymize.state import State
@@ -72,8 +70,7 @@ def release(
     memory = Memory.of(state, people.schema[VALUE])
     values, value, division = divide_people(people, contract, memory, number)
     principle, codes = contract.principle, encode_columns(people, contract)
-    shares = _normalised(codes, contract)
-    regions = find_regions(shares, division.counts.everybody, principle.m)
+    regions = find_regions(normalised(codes, contract), division.counts.everybody, principle.m)
     family = _family(division, regions, principle.m)
     first = family.groups() if family else None
     plan = make_plan(
@@ -93,46 +90,24 @@ def release(
 
     is_hosted = bucket != HELD_BACK
     hosted = people.filter(is_hosted)
-    tuples = _tuples(codes.filter(is_hosted), bucket[is_hosted], value[is_hosted], plan)
-    group = group_people(
-        tuples.bucket,
-        tuples.value,
-        _with_counterfeits(shares[is_hosted], tuples),
-        _ranks(hosted, tuples, draw("split")),
-        principle.effort,
-        draw("exchange"),
-    )
-    generalization = generalize(
-        tuples.codes, values.gather(tuples.value), group, tuples.counterfeit, contract
+    tuples = Tuples.of(bucket[is_hosted], value[is_hosted], plan)
+    published = publish_groups(
+        hosted, codes.filter(is_hosted), tuples, values.gather(tuples.value), contract, draw
     )
     linkage = hosted.select(
         PSEUDONYM,
         pl.Series("bucket_id", bucket[is_hosted], dtype=pl.Int32),
-        pl.Series("group_id", generalization.group_id[~tuples.counterfeit]),
+        pl.Series("group_id", published.group_id[~tuples.counterfeit]),
     )
     buckets = all_buckets(memory.buckets, plan, values)
-    in_use = buckets_in_use(tuples.bucket, group, tuples.counterfeit, buckets)
+    in_use = buckets_in_use(tuples.bucket, published.group_id, tuples.counterfeit, buckets)
     return Candidate(
-        published=generalization.tables,
+        published=published.tables,
         linkage=linkage,
         buckets=in_use,
         state=State(memory.after(linkage, buckets, number).tables()),
         figures=bucket_figures(division, plan, in_use),
     )
-
-
-@dataclass(frozen=True)
-class Tuples:
-    """The rows of T*(n) before they are grouped: people, and below them counterfeits."""
-
-    bucket: np.ndarray
-    """int64[N]"""
-    value: np.ndarray
-    """int64[N]"""
-    counterfeit: np.ndarray
-    """bool[N]"""
-    codes: pl.DataFrame
-    """N quasi-identifiers in codes, null for counterfeits."""
 
 
 def _family(division: Division, regions: Regions, m: int) -> Family | None:
@@ -141,36 +116,3 @@ def _family(division: Division, regions: Regions, m: int) -> Family | None:
     if len(division.counts.signatures) or regions.number == 1 or not is_eligible(free, m):
         return None
     return choose_family(regions.count_by(division.queue, len(free)).T, m)
-
-
-def _tuples(codes: pl.DataFrame, bucket: np.ndarray, value: np.ndarray, plan: Plan) -> Tuples:
-    receiving, counterfeit = np.nonzero(plan.counterfeits)
-    copies = plan.counterfeits[receiving, counterfeit]
-    return Tuples(
-        bucket=np.append(bucket, np.repeat(receiving, copies)),
-        value=np.append(value, np.repeat(counterfeit, copies)),
-        counterfeit=np.repeat([False, True], [len(bucket), copies.sum()]),
-        codes=pl.concat([codes, codes.clear(int(copies.sum()))]),
-    )
-
-
-def _ranks(hosted: pl.DataFrame, tuples: Tuples, rng: np.random.Generator) -> np.ndarray:
-    """uint64[N]: a secret order of the tuples. Counterfeits of one bucket and value are all alike."""
-    counterfeits = int(tuples.counterfeit.sum())
-    return np.append(keyed_ranks(hosted[PSEUDONYM], rng), np.zeros(counterfeits, np.uint64))
-
-
-def _with_counterfeits(shares: np.ndarray, tuples: Tuples) -> np.ndarray:
-    """float64[N, d]: people's quasi-identifiers, and `EMPTY` for counterfeits (section 4.3)."""
-    counterfeits = int(tuples.counterfeit.sum())
-    return np.vstack([shares, np.full((counterfeits, shares.shape[1]), EMPTY)])
-
-
-def _normalised(codes: pl.DataFrame, schema: Schema) -> np.ndarray:
-    """float64[N, d]: quasi-identifiers as shares of their domains."""
-    shares = []
-    for column, qi in schema.attributes():
-        low, high = code_domain(qi)
-        share = (pl.col(column) - low) / ((high - low) or 1)
-        shares.append(share.cast(pl.Float64))
-    return codes.select(shares).to_numpy()

@@ -189,7 +189,7 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
         name="candidate",
         assets=tuple(assets),
         checks=(
-            *(CheckOn(RELEASE, check.name, check.promises) for check in principle.checks),
+            *(CheckOn(RELEASE, check.name, check.promises) for check in principle.checks_of(contract)),
             CheckOn(RELEASE, ATTACK, attacked),
             CheckOn(RELEASE, EXPECTED, "The release is ordinary, or what is odd is accepted by name."),
         ),

@@ -69,13 +69,14 @@ def audit(
     principle = principle_of(contract)
     attacked = _attack(candidate, people, contract, promises, knowledge)
     counted = principle.evidence(candidate, people, before, contract, attacked.tables)
-    evidence = {check.name: counted[check.name] for check in principle.checks}
+    checks = principle.checks_of(contract)
+    evidence = {check.name: counted[check.name] for check in checks}
     evidence[ATTACK] = attacked.findings
     parameters = principle.suite_parameters(contract, candidate.figures) | fewest_rows(
         candidate.linkage, knowledge, len(promises)
     )
     verdicts = judge(evidence, parameters)
-    words = {check.name: check.describe(evidence[check.name], parameters) for check in principle.checks}
+    words = {check.name: check.describe(evidence[check.name], parameters) for check in checks}
     words[ATTACK] = describe_findings(attacked.findings, promises[-1])
     return Audit(
         verdicts=tuple(

@@ -102,7 +102,7 @@ def test_a_missing_key_is_named(key):
         ("source", "path, separator, encoding"),
         ("releases", "first, cron"),
         ("sensitive", "unit, description, name, values, renamed, semantics"),
-        ("principle", "name, m, on_ineligible, on_value_change, effort"),
+        ("principle", "name, m, on_ineligible, on_value_change, effort, format"),
     ],
 )
 def test_an_unknown_key_is_named_with_those_accepted_beside_it(part, accepted):
@@ -448,13 +448,13 @@ def test_faults_of_the_whole_contract_are_reported_together_when_its_parts_are_r
         principle={"name": "e_equivalence", "m": 5, "e": 2},
     )
     too_wide = (
-        "min_width of age, admitted can't be kept: e_equivalence publishes exact quasi-identifiers."
+        "min_width of age, admitted can't be kept: the format anatomy publishes exact quasi-identifiers."
         " Leave it out, or make the column coarser in the source"
     )
     assert faults(declared) == [
         ("", "the column group_id bears the name of a column of republish's own: rename it in the source"),
-        ("principle.m", "m (5) needs as many sensitive values, and sensitive.values lists 4"),
         ("", too_wide),
+        ("principle.m", "m (5) needs as many sensitive values, and sensitive.values lists 4"),
     ]
     assert [key for key, _ in faults(declared | {"keep_private": 0})] == ["keep_private"]
 
@@ -469,7 +469,7 @@ def test_a_contract_has_the_parameters_of_the_principle_it_names(declare, name):
 
 def test_a_parameter_of_another_principle_is_unknown():
     assert faults(hospital(principle={"name": "m_invariance", "m": 2, "e": 2})) == [
-        ("principle.e", "is unknown; accepted: name, m, on_ineligible, on_value_change, effort")
+        ("principle.e", "is unknown; accepted: name, m, on_ineligible, on_value_change, effort, format")
     ]
 
 

@@ -18,7 +18,7 @@ EXAMPLES = int(os.environ.get("REPUBLISH_EXAMPLES", "80"))
 
 def equivalent(contract, e):
     """The same contract under e-equivalence, which keeps no minimum widths."""
-    shared = contract.principle.model_dump(exclude={"effort"})
+    shared = contract.principle.model_dump(exclude={"effort", "format"})
     principle = EEquivalence(**shared | {"name": "e_equivalence", "e": e})
     exact = tuple(qi.model_copy(update={"min_width": 0}) for qi in contract.quasi_identifiers)
     return contract.model_copy(update={"principle": principle, "quasi_identifiers": exact})

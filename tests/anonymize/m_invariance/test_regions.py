@@ -202,14 +202,16 @@ def by_age(snapshot, number):
     return snapshot.with_columns(disease=pl.Series(np.array(VALUES)[(value + 3 * changed) % len(VALUES)]))
 
 
-@pytest.mark.parametrize("effort", ["fast", "best"])
+@pytest.mark.parametrize(
+    ("effort", "published_as"), [("fast", "generalization"), ("best", "generalization"), ("best", "anatomy")]
+)
 @pytest.mark.parametrize("policy", ["wait", "counterfeit", "defer"])
-def test_releases_by_region_keep_every_promise_under_the_attack(effort, policy):
+def test_releases_by_region_keep_every_promise_under_the_attack(effort, published_as, policy):
     # Several regions, people who come, go and return, changed values, and nobody new in the last release.
     series = enumerate(snapshots(seed=2, count=1_500, releases=4), start=1)
     tables = [by_age(table, number) for number, table in series]
     tables.append(tables[-1].head(1_200))
-    declared = contract(m=3, on_ineligible=policy, effort=effort)
+    declared = contract(m=3, on_ineligible=policy, effort=effort, format=published_as)
     released = publish(tables, declared)
     late = [len(table) - len(one.linkage) for table, one in zip(tables, released, strict=True)]
     for found in attack_each(released, declared, held_back=late):

@@ -215,6 +215,7 @@ def test_a_manifest_says_what_is_in_its_folder(home):
         "on_ineligible": "counterfeit",
         "on_value_change": "separate",
         "effort": "best",
+        "format": "generalization",
     }
 
 

@@ -1,13 +1,14 @@
 """The global guarantee and the streamliner through the whole chain: released, verified, audited, refused."""
 
 import json
+import re
 
 import polars as pl
 import pytest
 from rich.console import Console
 
 from anonymize.attack import finding as fi
-from anonymize.errors import NotEligible
+from anonymize.errors import ContractError, NotEligible
 from orchestration.audit.command import audit
 from orchestration.storage.manifest import verify_series
 from orchestration.storage.store import read_table
@@ -94,3 +95,20 @@ def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hos
         assert code == 0
         assert promises[fi.CANDIDATES]["found"] >= 3
         assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()
+
+
+def test_m_invariance_with_exact_quasi_identifiers_through_the_whole_chain(hospital, tmp_path):
+    declare(hospital, {"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit", "format": "anatomy"})
+    hospital.contract.write_text(re.sub(r"min_width: \d+", "min_width: 0", hospital.contract.read_text()))
+    series = hospital.series(tmp_path / "home")
+    make_by_dagster(series, FIRST, SECOND)
+    manifests = verify_series(series.published_folder)
+    assert [manifest["format"] for manifest in manifests] == ["anatomy"] * 2
+    for private in (True, False):
+        code, promises = audited(hospital, series, tmp_path / "report", private=private)
+        assert code == 0
+        assert promises[fi.CANDIDATES]["found"] >= 3
+        assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()
+    declare(hospital, {"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit"})
+    with pytest.raises(ContractError, match="format: anatomy -> generalization"):
+        make(hospital.series(tmp_path / "home"), THIRD)

@@ -1,0 +1,49 @@
+"""Counterfeits as rows: which bucket and value each has, and which person it looks like."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymize.buckets.counts import Plan
+
+
+def counterfeits_of(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    """int64[C] twice: the bucket and the value of every counterfeit, bucket by bucket."""
+    receiving, value = np.nonzero(plan.counterfeits)
+    copies = plan.counterfeits[receiving, value]
+    return np.repeat(receiving, copies), np.repeat(value, copies)
+
+
+def people_alike(
+    wanted: np.ndarray, bucket: np.ndarray, buckets: int, rng: np.random.Generator
+) -> np.ndarray:
+    """The person of its bucket whose quasi-identifiers each counterfeit gets, where exact ones are published.
+
+    The people of a bucket may be unlike the others of T(n) (all patients with one signature are old, say). A
+    counterfeit that is drawn from all of T(n) would then stand out, and would put the quasi-identifiers of
+    a person who is held back, or in another bucket, into one where that person is not.
+
+    Whole vectors are drawn, so that no combination is one that people don't have; from all people of the
+    bucket, not from those with the counterfeit's value: a rare value's few carriers would be known by their
+    copies. Within a group, which of the rows that look alike belongs to which value is not published.
+
+    Parameters
+    ----------
+    wanted
+        int[C]: the bucket of each counterfeit. None has counterfeits and nobody in it.
+    bucket
+        int[N]: the bucket of each person.
+    buckets
+        How many buckets there are.
+    rng
+        Secret randomness.
+
+    Returns
+    -------
+    int64[C]
+        Rows 0 … N - 1.
+    """
+    by_bucket = np.argsort(bucket, kind="stable")
+    people = np.bincount(bucket, minlength=buckets)
+    first = np.cumsum(people) - people
+    return by_bucket[first[wanted] + rng.integers(people[wanted])]
