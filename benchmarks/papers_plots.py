@@ -56,20 +56,19 @@ def _counterfeits_against_m(axes: Axes, measured: pl.DataFrame) -> None:
 def _error_over_time(axes: Axes, measured: pl.DataFrame) -> None:
     lowest, highest = measured["r"].min(), measured["r"].max()
     for (sensitive, r), rows in _by(with_r(measured), "sensitive", "r"):
-        asked = rows.filter(pl.col("evenly").is_not_null())
-        if r in (lowest, highest) and asked.height:
-            found = asked.select("release", error())
-            axes.plot(
-                found["release"],
-                found["evenly"],
-                STYLE[sensitive],
-                label=f"{sensitive}, r = {r:,}",
-                marker=".",
-            )
+        if r in (lowest, highest):
+            _over_time(axes, rows, "evenly", STYLE[sensitive], f"{sensitive}, r = {r:,}")
+        if r == lowest and "estimated" in rows.columns:
+            _over_time(axes, rows, "estimated", ":", f"{sensitive}, republish estimate")
     axes.axhline(PAPER_ERROR, color="grey", linewidth=0.8, label="the paper: at most")
     axes.set_ylim(bottom=0)
     axes.set_xlabel("release, m = 10")
     axes.set_ylabel("median relative error, selectivity 10 %")
+
+
+def _over_time(axes: Axes, rows: pl.DataFrame, estimator: str, style: str, label: str) -> None:
+    found = rows.filter(pl.col(estimator).is_not_null()).select("release", error(estimator))
+    axes.plot(found["release"], found[estimator], style, marker=".", label=label)
 
 
 def _error_against_m(axes: Axes, measured: pl.DataFrame) -> None:

@@ -79,14 +79,15 @@ def errors(measured: pl.DataFrame) -> Iterator[Titled]:
         .agg(asked=pl.len(), mean=error().mean(), first=error().first(), largest=error().max())
         .with_columns(says),
     )
-    every = [float(field.name) for field in measured.schema["evenly"].fields]
+    both = first.filter(pl.col("evenly").is_not_null(), *(one.is_not_null() for one in estimated))
     of_selectivity = pl.concat(
-        _series(first, "sensitive").agg(
+        _series(both, "sensitive").agg(
             selectivity=pl.lit(f"{share:.0%}"),
+            asked=pl.len(),
             evenly=error("evenly", share).mean(),
-            **{name: error(name, share).mean() for name in ("estimated",) if estimated},
+            **{"estimated": error("estimated", share).mean()} if estimated else {},
         )
-        for share in sorted(every)
+        for share in sorted(float(field.name) for field in measured.schema["evenly"].fields)
     ).sort("sensitive", descending=True, maintain_order=True)
     says = pl.lit(f"smaller for larger ones; {IN_FIGURE}").alias("paper")
     yield "Mean over releases, against selectivity (Figure 8a)", of_selectivity.with_columns(says)

@@ -84,6 +84,14 @@ def test_series_with_different_m_are_compared_in_the_releases_that_both_have(row
     assert over_time["release"].to_list() == [1]
 
 
+def test_estimators_are_compared_in_the_releases_that_were_asked_of_both(rows):
+    *_, of_selectivity, _ = frames(errors, rows)
+    assert of_selectivity["selectivity"].to_list() == ["10%", "50%"]
+    assert of_selectivity["asked"].to_list() == [1, 1]
+    for estimator in ("evenly", "estimated"):
+        assert of_selectivity[estimator].to_list() == list(rows[0][estimator].values())
+
+
 def test_what_the_paper_says_stands_beside():
     row = {
         "sensitive": "income",
