@@ -12,22 +12,19 @@ import argparse
 from collections.abc import Iterator
 from math import sqrt
 
-import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from anonymize.attack.clues import regions
 from anonymize.attack.frequencies import arrival_posteriors, guess_arrivals
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import Contract
-from anonymize.m_invariance.release import release
 from anonymize.principles import parse_contract
-from anonymize.randomness import generator
-from anonymize.state import State
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.dynamic import dynamic_series, monthly
-from benchmarks.people import pseudonymous
+from benchmarks.series import released
 
 VALUE = "occupation"
 ATTACKS = {
@@ -64,42 +61,22 @@ def arrivals(
     everybody = people.sample(live + r * (releases - 1), seed=seed).with_columns(
         pl.col(VALUE).shuffle(seed=seed)
     )
-    state, seen = State.empty(), pl.Series(IDENTIFIER, [], pl.Int64)
+    seen = pl.Series(IDENTIFIER, [], pl.Int64)
     series = dynamic_series(everybody, live, r, monthly(2020, releases), seed)
-    for number, (date, snapshot) in enumerate(series, start=1):
-        table = pseudonymous(snapshot, contract)
-        table = table.with_columns(region=regions(table))
-        made = release(
-            table.drop(IDENTIFIER, "region"),
-            contract,
-            state,
-            number,
-            lambda purpose, date=date: generator(b"key %d" % seed, "census", "v1", date, purpose),
-        )
+    for present, made in released(series, contract, b"key %d" % seed):
         held = made.published["microdata"].group_by("group_id").agg(candidates=pl.col(VALUE).sort())
+        table = present.with_columns(region=home_regions(present))
         new = table.filter(~pl.col(IDENTIFIER).is_in(seen.implode()))
-        state, seen = made.state, pl.concat([seen, new[IDENTIFIER]])
+        seen = pl.concat([seen, new[IDENTIFIER]])
         hosted = new.join(made.linkage, on=PSEUDONYM).join(held, on="group_id")
         yield hosted.select("candidates", "value", "region")
 
 
-def regions(people: pl.DataFrame) -> pl.Series:
-    """The region of each person: the quasi-identifier that varies most is cut at its median, again and again.
-
-    Parameters
-    ----------
-    people
-        `qi_0`, …: numbers.
-    """
+def home_regions(people: pl.DataFrame) -> pl.Series:
+    """The region of each person, whose quasi-identifiers `qi_0`, … are numbers."""
     qi = pl.col("^qi_.*$")
     shares = people.select((qi - qi.min()) / (qi.max() - qi.min())).to_numpy()
-    region = np.zeros(len(shares), np.int64)
-    for _ in range(CUTS):
-        for node in range(region.max() + 1):
-            rows = np.flatnonzero(region == node)
-            along = shares[rows, np.argmax(shares[rows].std(axis=0))]
-            region[rows] = 2 * node + (along > np.median(along))
-    return pl.Series("region", region)
+    return pl.Series("region", regions(shares, CUTS))
 
 
 def guesses(new: pl.DataFrame, knows: str, population: pl.DataFrame) -> tuple[float, float]:

@@ -24,12 +24,10 @@ from anonymize.baseline.mondrian import mondrian
 from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import Published, knowledge_table
-from anonymize.m_invariance.release import release
 from anonymize.principles import parse_contract
-from anonymize.randomness import generator
-from anonymize.state import State
 from benchmarks.census import LIVE, ROWS, census_contract, census_series
 from benchmarks.people import pseudonymous
+from benchmarks.series import released
 
 OURS = "m-invariance"
 
@@ -66,16 +64,9 @@ def theirs(snapshots, contract: Contract, diversity: int) -> Iterator[tuple[pl.D
 
 def ours(snapshots, contract: Contract) -> Iterator[tuple[pl.DataFrame, Published]]:
     """Each release on what the last one left."""
-    state = State.empty()
-    for number, (name, snapshot) in enumerate(snapshots, start=1):
-        people = pseudonymous(snapshot, contract).rename({"identifier": "person"})
-
-        def draw(purpose: str, name: str = name):
-            return generator(b"benchmark", contract.product, contract.series, name, purpose)
-
-        candidate = release(people.drop("person"), contract, state, number, draw)
-        state = candidate.state
-        yield people, GENERALIZATION.read(GENERALIZATION.internal(candidate.published, contract), contract)
+    for people, candidate in released(snapshots, contract):
+        read = GENERALIZATION.read(GENERALIZATION.internal(candidate.published, contract), contract)
+        yield people.rename({"identifier": "person"}), read
 
 
 def plot(rows: list[dict], file: Path) -> None:

@@ -64,21 +64,61 @@ def random_workload(
     attributes = dict(schema.attributes())
     for position, column in enumerate(columns):
         attribute = attributes[column]
-        lowest, highest = code_domain(attribute)
-        if width is None:
-            low[:, position], high[:, position] = _any_intervals(
-                lowest, highest, attribute.discrete, queries, rng
-            )
-        elif attribute.discrete:
-            covered = max(1, round(width * (highest - lowest + 1)))
-            low[:, position] = rng.integers(lowest, highest - covered + 2, queries)
-            high[:, position] = low[:, position] + covered - 1
-        else:
-            covered = width * (highest - lowest)
-            low[:, position] = rng.uniform(lowest, highest - covered, queries)
-            high[:, position] = low[:, position] + covered
+        low[:, position], high[:, position] = _intervals(
+            *code_domain(attribute), attribute.discrete, queries, width, rng
+        )
     asked = [None] * queries if values is None else values[rng.integers(len(values), size=queries).tolist()]
     return Workload(tuple(columns), low, high, tuple(asked))
+
+
+def range_workload(schema: Schema, queries: int, selectivity: float, rng: np.random.Generator) -> Workload:
+    """Random queries on all quasi-identifiers and a range of sensitive values, of one expected selectivity.
+
+    With d quasi-identifiers, each of the d + 1 intervals covers the same share of its domain, such that their
+    product is the selectivity; of whole-number domains, the nearest number of codes, and at least one.
+
+    Parameters
+    ----------
+    schema
+        The quasi-identifiers with their domains, and the declared sensitive values in their order.
+    queries
+        How many.
+    selectivity
+        The share of all cells of the domain that a query admits, above 0 and at most 1.
+    rng
+        What is asked.
+
+    Returns
+    -------
+    Workload
+        Its columns are `qi_0`, …, and last `value`: the place of a value among the declared ones.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, section 5.2.
+    """
+    attributes = list(schema.attributes())
+    width = selectivity ** (1 / (len(attributes) + 1))
+    domains = [(*code_domain(qi), qi.discrete) for _, qi in attributes]
+    domains.append((0, len(schema.sensitive.values) - 1, True))
+    ends = [_intervals(*domain, queries, width, rng) for domain in domains]
+    low, high = (np.column_stack(side).astype(float) for side in zip(*ends, strict=True))
+    return Workload((*(column for column, _ in attributes), VALUE), low, high, (None,) * queries)
+
+
+def _intervals(
+    lowest: float, highest: float, discrete: bool, queries: int, width: float | None, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of random intervals that cover a share of the domain; of any length, if the width is None."""
+    if width is None:
+        return _any_intervals(lowest, highest, discrete, queries, rng)
+    if discrete:
+        covered = max(1, round(width * (highest - lowest + 1)))
+        low = rng.integers(lowest, highest - covered + 2, queries)
+        return low, low + covered - 1
+    covered = width * (highest - lowest)
+    low = rng.uniform(lowest, highest - covered, queries)
+    return low, low + covered
 
 
 def _any_intervals(
@@ -185,3 +225,22 @@ def workload_error(true: np.ndarray, estimated: np.ndarray, people: int, delta: 
     Liu and Wang, Privacy streamliner, CODASPY 2012, section 4.2.
     """
     return float((np.abs(true - estimated) / np.maximum(true, delta * people)).mean())
+
+
+def median_relative_error(true: np.ndarray, estimated: np.ndarray) -> float:
+    """The median of |true - estimated| / true over the queries.
+
+    Where the true count is 0, an estimate of 0 has the error 0 and any other an infinite one.
+
+    Parameters
+    ----------
+    true, estimated
+        float[Q]: answers.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, section 5.2.
+    """
+    off = np.abs(true - estimated)
+    relative = np.divide(off, true, out=np.where(off > 0, np.inf, 0.0), where=true > 0)
+    return float(np.median(relative))
