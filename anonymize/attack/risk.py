@@ -11,6 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial, inf, prod
+from operator import itemgetter
 
 import polars as pl
 
@@ -20,6 +21,8 @@ Row = tuple[Hashable, Hashable]
 """A row of the knowledge table B(n): a person and the value that tells apart a person's tuples."""
 Reconstruction = Mapping[Row, Hashable]
 """A possible microdata instance: the value of every row."""
+_VALUE = itemgetter(0)
+"""Of what a row was mapped to: a value and a signature."""
 
 
 def reconstructions(
@@ -121,13 +124,16 @@ def rebuild(
     TooManySurjectionsError
         If those don't suffice.
     """
-    states = {frozenset(): 1}
+    # What a row was mapped to never changes: a state is the choices of all rows met so far, in their order.
+    rows: list[Row] = []
+    states: dict[tuple, int] = {(): 1}
     for hosts, contents in releases:
-        states = _extend(states, hosts, contents, steps or Steps(inf), invariant=invariant)
+        states = _extend(states, rows, hosts, contents, steps or Steps(inf), invariant=invariant)
+        rows += [row for row in hosts if row not in rows]
     instances: Counter = Counter()
     for state, count in states.items():
-        instances[frozenset((row, value) for row, value, _ in state)] += count
-    return dict(instances)
+        instances[tuple(map(_VALUE, state))] += count
+    return {frozenset(zip(rows, values, strict=True)): count for values, count in instances.items()}
 
 
 def posterior(instances: Mapping[frozenset, int | Fraction]) -> dict[Row, dict[Hashable, Fraction]]:
@@ -211,34 +217,35 @@ def _covering(present: pl.DataFrame, published: Published) -> dict[Row, list]:
 
 
 def _extend(
-    states: dict[frozenset, int],
+    states: dict[tuple, int],
+    rows: Sequence[Row],
     hosts: Mapping[Row, Sequence],
     contents: Contents,
     steps: Steps,
     *,
     invariant: bool,
-) -> dict[frozenset, int]:
+) -> dict[tuple, int]:
     """Map the tuples of one more release onto the rows present in it, in every way."""
     held = defaultdict(set)
     for group, value in contents.tuples:
         held[group].add(value)
     signatures = {group: frozenset(values) for group, values in held.items()}
-    extended: Counter = Counter()
+    met = {row: position for position, row in enumerate(rows) if row in hosts}
+    extended: dict[tuple, int] = {}
     # Instances that differ in absent rows alone go on in the same ways.
-    found: dict[tuple, Counter] = {}
+    found: dict[tuple, dict[tuple, int]] = {}
     for state, count in states.items():
-        known = {row: (value, signature) for row, value, signature in state}
-        present = tuple(known.get(row) for row in hosts)
+        present = tuple([state[position] for position in met.values()])
         if present not in found:
+            known = dict(zip(met, present, strict=True))
             found[present] = _surjections(hosts, contents, signatures, known, steps, invariant)
-        for assigned, ways in found[present].items():
-            rows = known | dict(assigned)
-            extended[frozenset((row, *choice) for row, choice in rows.items())] += count * ways
+        for new, ways in found[present].items():
+            extended[state + new] = count * ways
     return extended
 
 
-def _surjections(hosts, contents, signatures, known, steps, invariant) -> Counter:
-    """The rows' values and signatures, and how many mappings of one release's tuples give them."""
+def _surjections(hosts, contents, signatures, known, steps, invariant) -> dict[tuple, int]:
+    """The new rows' values and signatures, and how many mappings of one release's tuples give them."""
     # Rows with the fewest choices first: dead ends show early.
     choices = {row: _choices(groups, signatures, known.get(row), invariant) for row, groups in hosts.items()}
     rows = sorted(choices, key=lambda row: len(choices[row]))
@@ -260,11 +267,12 @@ def _surjections(hosts, contents, signatures, known, steps, invariant) -> Counte
                 steps.take()
                 left[group, value], room[group] = count - 1, room[group] - 1
                 signature = signatures[group] if invariant else None
-                place(at + 1, ways * count, (*assigned, (rows[at], (value, signature))))
+                place(at + 1, ways * count, (*assigned, (value, signature)))
                 left[group, value], room[group] = count, room[group] + 1
 
     place(0, 1, ())
-    return found
+    new = [rows.index(row) for row in hosts if row not in known]
+    return {tuple([assigned[at] for at in new]): ways for assigned, ways in found.items()}
 
 
 def _choices(groups: Sequence, signatures: dict, known: tuple | None, invariant: bool) -> list[tuple]:

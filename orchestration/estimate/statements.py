@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -114,6 +115,7 @@ def _one_line(words: str) -> str:
     return " ".join(words.split())
 
 
+@cache
 def _template(name: str) -> jinja2.Template:
     source = resources.files("sql").joinpath(f"{name}.sql.j2").read_text()
     return jinja2.Template(source, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import warnings
+from functools import cache, lru_cache
 
 import dagster as dg
 
@@ -22,15 +23,29 @@ def release_partitions(file: ContractFile) -> dg.TimeWindowPartitionsDefinition:
 
     Without a schedule there is a single one.
     """
-    releases = file.contract.releases
-    if releases.cron is None:
-        day_after = dt.date.fromisoformat(file.first_release) + dt.timedelta(days=1)
+    return _partitions(file.first_release, file.contract.releases.cron)
+
+
+def due_releases(file: ContractFile) -> list[str]:
+    """The dates of all releases of a contract up to now."""
+    with dg.partition_loading_context() as context:  # has the time that Dagster takes for now
+        minute = context.effective_dt.replace(second=0, microsecond=0)  # a schedule ticks on whole minutes
+    return list(_due(file.first_release, file.contract.releases.cron, minute))
+
+
+@cache
+def _partitions(first: str, cron: str | None) -> dg.TimeWindowPartitionsDefinition:
+    if cron is None:
+        day_after = dt.date.fromisoformat(first) + dt.timedelta(days=1)
         return dg.TimeWindowPartitionsDefinition(
-            start=file.first_release, end=day_after.isoformat(), fmt=FORMAT, cron_schedule=DAILY, end_offset=1
+            start=first, end=day_after.isoformat(), fmt=FORMAT, cron_schedule=DAILY, end_offset=1
         )
-    return dg.TimeWindowPartitionsDefinition(
-        start=file.first_release, fmt=FORMAT, cron_schedule=releases.cron, end_offset=1
-    )
+    return dg.TimeWindowPartitionsDefinition(start=first, fmt=FORMAT, cron_schedule=cron, end_offset=1)
+
+
+@lru_cache
+def _due(first: str, cron: str | None, minute: dt.datetime) -> tuple[str, ...]:
+    return tuple(_partitions(first, cron).get_partition_keys(current_time=minute))
 
 
 def today() -> str:

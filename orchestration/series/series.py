@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from dagster import TimeWindowPartitionsDefinition
 
 from anonymize.contract import Product
 from anonymize.errors import ContractError, HomeError, PublishedFolderError
@@ -20,7 +19,7 @@ from anonymize.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import CANDIDATE, Committed, read_committed
 from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, read_facts, write_facts
-from orchestration.series.partitions import release_partitions, today
+from orchestration.series.partitions import due_releases, today
 from orchestration.series.record import published_row, release_row
 from orchestration.series.siblings import (
     ALONE,
@@ -67,11 +66,7 @@ class Series:
     @property
     def due(self) -> list[str]:
         """The dates of all releases up to now. Asked anew each time: Dagster's server runs for months."""
-        return list(self._releases.get_partition_keys())
-
-    @cached_property
-    def _releases(self) -> TimeWindowPartitionsDefinition:
-        return release_partitions(self.file)
+        return due_releases(self.file)
 
     def number(self, release: str) -> int:
         """The n of a release, counted from 1."""

@@ -1,5 +1,6 @@
 """A small hospital to be released, and a PostgreSQL server to read snapshots from."""
 
+import functools
 import os
 import pwd
 import shutil
@@ -9,6 +10,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from alembic.script import ScriptDirectory
+from dagster._core.storage.event_log.sqlite import sqlite_event_log
+from dagster._core.storage.runs.sqlite import sqlite_run_storage
+from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
+from sqlalchemy.pool import NullPool
 
 from tests.hospital import KEY, RELEASES, Hospital, build, make
 
@@ -18,6 +24,37 @@ def _environment(monkeypatch):
     """The same key everywhere, and no home but the one a test names."""
     monkeypatch.setenv("REPUBLISH_KEY", KEY)
     monkeypatch.delenv("REPUBLISH_HOME", raising=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _dagster_repeats_nothing():
+    """What Dagster makes anew for each statement or each table is made once for all tests.
+
+    For every statement it makes an engine, which compiles its SQL again; for every file of tables it imports
+    all of its migrations, to find the last one.
+    """
+
+    engine = functools.cache(
+        lambda address, waits: made(address, poolclass=NullPool, connect_args=dict(waits))
+    )
+    directories = {}
+
+    def create_engine(address, poolclass, connect_args=()):
+        assert poolclass is NullPool
+        return engine(address, tuple(dict(connect_args).items()))
+
+    def from_config(config):
+        name = config.config_file_name
+        if name not in directories:
+            directories[name] = read(config)
+        return directories[name]
+
+    made, read = sqlite_run_storage.create_engine, ScriptDirectory.from_config
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
+            patch.setattr(module, "create_engine", create_engine)
+        patch.setattr(ScriptDirectory, "from_config", from_config)
+        yield
 
 
 @pytest.fixture(scope="session")

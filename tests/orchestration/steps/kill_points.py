@@ -5,6 +5,9 @@ before a fork. A killed process leaves its files as they are at that moment, so 
 each of its writes, the home is copied. The judge is taken for granted: what is killed is the work between its
 verdicts.
 
+What the kernels of a release are called with is learnt from the undisturbed run, so that they are loaded once
+and not again by every process that is forked.
+
     python kill_points.py HOSPITAL HOME RELEASE STEP
 
 HOME is where a series stands before RELEASE; every STEP-th home that a kill can leave is tried. Prints each
@@ -12,9 +15,13 @@ kill point that made a difference, and at the end how many there are and how man
 """
 # ruff: noqa: T201 - what it prints is its answer
 
+import base64
 import hashlib
+import importlib
 import json
 import os
+import pickle
+import pkgutil
 import shutil
 import sys
 import tempfile
@@ -22,7 +29,9 @@ import traceback
 from pathlib import Path
 
 import numba
+from numba.core.dispatcher import Dispatcher
 
+import anonymize.kernels
 from orchestration.expectations import Verdict
 from orchestration.steps import audit, candidate, delta, snapshot
 from orchestration.storage.manifest import verify_series
@@ -86,12 +95,37 @@ def forked(work, *arguments):
     return os.waitstatus_to_exitcode(status), answer
 
 
+def kernels():
+    """Every kernel that starts no threads, by its name."""
+    names = [module.name for module in pkgutil.iter_modules(anonymize.kernels.__path__)]
+    return {
+        f"{name}.{kernel.__name__}": kernel
+        for name in names
+        for kernel in vars(importlib.import_module(f"anonymize.kernels.{name}")).values()
+        if isinstance(kernel, Dispatcher) and not kernel.targetoptions.get("parallel")
+    }
+
+
+def called():
+    """What each kernel was called with, as text."""
+    types = {name: kernel.signatures for name, kernel in kernels().items()}
+    return base64.b64encode(pickle.dumps(types)).decode()
+
+
+def load(told):
+    """Load the kernels for what they were `called` with."""
+    of = kernels()
+    for name, signatures in pickle.loads(base64.b64decode(told)).items():  # noqa: S301 - from our own fork
+        for signature in signatures:
+            of[name].compile(signature)
+
+
 def trust(evidence, parameters):
     return [Verdict(promise, passed=True, figures={}) for promise in evidence]
 
 
 def release(hospital, home, name, copies=None):
-    """Make a release; returns how many times something was written, and what the home is like after it."""
+    """Make a release; returns how often something was written, what the home is like, and what was called."""
     counter = Copies(home, copies) if copies else None
     series = make(hospital.series(home), name)
     verify_series(series.published_folder)
@@ -105,6 +139,7 @@ def release(hospital, home, name, copies=None):
                     path: hashlib.sha256(content).hexdigest() for path, content in published(home).items()
                 },
             },
+            called(),
         ],
         sort_keys=True,
     )
@@ -121,7 +156,8 @@ def main():
     if before.exists():
         shutil.copytree(before, home)
     _, undisturbed = forked(release, hospital, home, name, copies)
-    count, expected = json.loads(undisturbed)
+    count, expected, types = json.loads(undisturbed)
+    load(types)
     killed = sorted(copies.iterdir(), key=lambda folder: int(folder.name))
     for folder in killed[:: int(sys.argv[4])]:
         whole = all((each / "manifest.json").exists() for each in folder.glob("published/*/*/[!.]*"))
