@@ -15,7 +15,7 @@ BINS = 128
 """The density of an attribute is a step function of so many steps; of fewer values, of one for each."""
 POINTS = 32
 """A group's people stand at so many points."""
-ROUNDS = 3
+ROUNDS = 2
 """How often the density is improved. More rounds gain little, and lose where groups are wide."""
 THINNED = 4
 """One point of so many is looked at where the condition is tried on people of every value."""
