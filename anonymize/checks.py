@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,27 @@ class Check:
         """
         return self.found.format_map({**parameters, **figures_of(evidence)})
 
+    def figures(self, evidence: pl.DataFrame, parameters: Mapping[str, Any]) -> dict[str, int | float]:
+        """The numbers of that sentence by name: those that plot over releases.
+
+        Parameters
+        ----------
+        evidence, parameters
+            As `describe` takes them.
+
+        Examples
+        --------
+        >>> check = Check("sizes", "Groups are large.", "At least {m}; fewest found {tuples_min}.")
+        >>> check.figures(pl.DataFrame({"tuples": [4, 5]}), {"m": 4})
+        {'promised m': 4, 'smallest tuples': 4}
+        """
+        named = {name: f"promised {name.replace('_', ' ')}" for name in parameters}
+        named["rows"] = "rows of evidence"
+        known = {**parameters, **figures_of(evidence)}
+        stated = [field for _, field, _, _ in string.Formatter().parse(self.found) if field]
+        numbers = {named.get(field) or _words(field): _number(known[field]) for field in stated}
+        return {name: number for name, number in numbers.items() if number is not None}
+
 
 def figures_of(evidence: pl.DataFrame) -> dict[str, Any]:
     """Figures for a sentence: `rows`, and of each column of numbers `<column>_sum`, `_min` and `_max`.
@@ -56,14 +78,27 @@ def figures_of(evidence: pl.DataFrame) -> dict[str, Any]:
     return figures
 
 
+ENDS = {"sum": "{}", "max": "{}", "min": "smallest {}", "new": "fewest {} with newcomers"}
+"""What the figures of a column are called. A largest goes by the column's own name."""
+
+
+def _words(field: str) -> str:
+    column, _, end = field.rpartition("_")
+    return ENDS[end].format(column.replace("_", " ").removeprefix("min "))
+
+
+def _number(figure: Any) -> int | float | None:
+    return figure.number if isinstance(figure, _Figure) else figure
+
+
 class _Figure:
     """A number that may be missing: of no rows there is no smallest."""
 
     def __init__(self, number: float | None):
-        self._number = number
+        self.number = number
 
     def __format__(self, how: str) -> str:
-        return "none" if self._number is None else format(self._number, how)
+        return "none" if self.number is None else format(self.number, how)
 
 
 SIGNATURE_INVARIANCE = Check(

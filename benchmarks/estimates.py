@@ -1,12 +1,13 @@
 """How far counts are off that a researcher estimates from a release, and how often their intervals are right.
 
-    python benchmarks/estimates.py            10,000 queries on the demo, 1,000 on each of the others
-    python benchmarks/estimates.py 200        so many on each
+    python -m benchmarks.estimates                    10,000 queries on each table
+    python -m benchmarks.estimates 200 demo census    so many, on tables whose names have one of these
 
 A query counts people with one sensitive value whose one to three quasi-identifiers lie in random intervals;
 each such condition is asked for every value. "evenly" takes people as spread evenly over their group's
 intervals; "estimated" is what `estimate.sql` in the published folder says. Relative errors are by the true
-count, or 10 where it is smaller. An interval at 95 % is right if the true count is in it.
+count, or 10 where it is smaller. An interval at 95 % is right if the true count is in it. "Any value" asks
+each condition once more, of people with any value.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import itertools
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ class Released:
 
     contract: Contract
     people: pl.DataFrame
-    """`pseudonym`, `qi_0`, …, `value`."""
+    """`pseudonym`, `qi_0`, …, `value` of those who are in the release."""
     published: Mapping[str, pl.DataFrame]
 
 
@@ -66,7 +67,7 @@ def released(snapshots: Iterator[pl.DataFrame], contract: Contract) -> Released:
 
         candidate = principle.release(people.drop("identifier"), contract, state, number, draw)
         state = candidate.state
-    return Released(contract, people, candidate.published)
+    return Released(contract, people.join(candidate.linkage, on="pseudonym", how="semi"), candidate.published)
 
 
 def hospital(**principle: Any) -> Contract:
@@ -74,15 +75,16 @@ def hospital(**principle: Any) -> Contract:
     declared = load_contract(CONTRACT).contract.model_dump(mode="json", exclude_none=True)
     if principle:
         declared["principle"] = principle
+    if declared["principle"]["name"] == "e_equivalence":
         for one in declared["quasi_identifiers"]:
             one.pop("min_width")
     return parse_contract(declared)
 
 
-def census_with_occupation(m: int) -> Contract:
-    """A census in which occupation is sensitive, and goes with age, education and gender."""
-    once = {"source": {"path": "{release}.parquet"}, "releases": {"first": DATE}}
-    return parse_contract({**census_contract(m), **once})
+def census_under(sensitive: str = "occupation", **principle: Any) -> Contract:
+    """A census under a principle. Occupation goes with age, education and gender; income with occupation."""
+    once = {"source": {"path": "{release}.parquet"}, "releases": {"first": DATE, "cron": "0 0 1 1 *"}}
+    return parse_contract({**census_contract(sensitive=sensitive), **once, "principle": principle})
 
 
 def shuffled(snapshot: pl.DataFrame, seed: int) -> pl.DataFrame:
@@ -157,14 +159,19 @@ def _inside(exact: pl.DataFrame, workload: Workload) -> np.ndarray:
 
 
 def measured(release: Released, queries: int) -> tuple[dict[str, np.ndarray], float]:
-    """For each query `true`, `evenly`, `estimated`, `error`; and the seconds that a condition took."""
+    """What random queries come to, and the processor seconds that a condition took.
+
+    Each query has its entry in `true`, `evenly`, `estimated` and `error`. Each condition is asked once more
+    of people with any value: `any true`, `any evenly`, `any estimated`, `any error`.
+    """
     contract = release.contract
     release_format = principle_of(contract).format(contract)
     stated = {"product": contract.product, "series": contract.series, "release": DATE, "n": 1}
     stated["principle"] = contract.principle.model_dump(mode="json")
     types = {name: str(dtype) for one in release.published.values() for name, dtype in one.schema.items()}
     truth = release.people.select(VALUE, *encode_columns(release.people, contract).get_columns())
-    found: dict[str, list] = {"true": [], "evenly": [], "estimated": [], "error": []}
+    names = ("true", "evenly", "estimated", "error")
+    found: dict[str, list] = {name: [] for one in names for name in (one, f"any {one}")}
     with tempfile.TemporaryDirectory() as temporary:
         for name, table in release.published.items():
             dated(table, DATE).write_parquet(Path(temporary) / f"{name}.parquet")
@@ -172,58 +179,98 @@ def measured(release: Released, queries: int) -> tuple[dict[str, np.ndarray], fl
         with prepared(Path(temporary), statements) as connection:
             seconds, conditions = 0.0, 0
             for workload in workloads(release, queries):
-                found["true"].extend(true_counts(truth, workload))
-                found["evenly"].extend(spread_evenly(release, workload))
-                started = time.perf_counter()
+                true, evenly = true_counts(truth, workload), spread_evenly(release, workload)
+                started = time.process_time()
                 asked = f"{condition(workload, contract)}, split := {quoted(contract.sensitive.name)}"
                 rows = connection.sql(f"FROM estimate({asked})").fetchall()
-                seconds += time.perf_counter() - started
+                seconds += time.process_time() - started
                 answers = {value: (people, error) for _, value, people, error, *_ in rows}
-                for value in workload.value:
-                    people, error = answers.get(value, (0.0, 0.0))
-                    found["estimated"].append(people)
-                    found["error"].append(error)
+                estimated, error = zip(
+                    *(answers.get(value, (0.0, 0.0)) for value in workload.value), strict=True
+                )
+                for name, column in zip(names, (true, evenly, estimated, error), strict=True):
+                    found[name].extend(column)
+                rows = connection.sql(f"FROM estimate({condition(workload, contract)})").fetchall()
+                people, error = rows[0][2:4] if rows else (0.0, 0.0)
+                for name, one in zip(names, (sum(true), sum(evenly), people, error), strict=True):
+                    found[f"any {name}"].append(one)
                 conditions += 1
     return {name: np.array(entries, float) for name, entries in found.items()}, seconds / conditions
 
 
-def tables(queries: int | None) -> Iterator[tuple[str, Released, int]]:
-    """What is measured, by name, with how many queries."""
-    snapshots = (snapshot for _, snapshot in hospital_snapshots())
-    yield "demo, 6th release, m = 4", released(snapshots, hospital()), queries or 10_000
-    few = queries or 1_000
-    for seed in (SEED + 1, SEED + 2):
-        ((_, snapshot),) = hospital_snapshots(1, seed=seed)
-        yield f"another hospital ({seed}), m = 4", released(iter([snapshot]), hospital()), few
-    yield "diseases shuffled, m = 4", released(iter([shuffled(snapshot, 1)]), hospital()), few
-    people = census(20_000)
-    for m in (4, 10):
-        yield f"census, 20,000, m = {m}", released(iter([people]), census_with_occupation(m)), few
-    exact = hospital(name="e_equivalence", m=4, e=3)
-    yield "another hospital, Anatomy, m = 4", released(iter([snapshot]), exact), few
+def tables() -> Iterator[tuple[str, Callable[[], Released]]]:
+    """What is measured, by name."""
+
+    def demo(**principle: Any) -> Released:
+        return released((snapshot for _, snapshot in hospital_snapshots()), hospital(**principle))
+
+    def another(seed: int, **principle: Any) -> Released:
+        ((_, snapshot),) = hospital_snapshots(1, seed=SEED + seed)
+        return released(iter([snapshot]), hospital(**principle))
+
+    def without_links() -> Released:
+        ((_, snapshot),) = hospital_snapshots(1, seed=SEED + 2)
+        return released(iter([shuffled(snapshot, 1)]), hospital())
+
+    def counted(sensitive: str = "occupation", **principle: Any) -> Released:
+        return released(iter([census(20_000)]), census_under(sensitive, **principle))
+
+    guarantee = {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio"}
+    exact = {"name": "e_equivalence", "m": 4, "e": 3}
+    yield "m_invariance: demo, 6th release", demo
+    yield "m_invariance: a second hospital", lambda: another(1)
+    yield "m_invariance: a third hospital", lambda: another(2)
+    yield "m_invariance: the third, diseases shuffled", without_links
+    yield "m_invariance: census, occupation, m = 4", lambda: counted(name="m_invariance", m=4)
+    yield "m_invariance: census, occupation, m = 10", lambda: counted(name="m_invariance", m=10)
+    yield "m_invariance: census, income, m = 4", lambda: counted("income", name="m_invariance", m=4)
+    yield "e_equivalence: demo, 6th release", lambda: demo(**exact)
+    yield "e_equivalence: the third hospital", lambda: another(2, **exact)
+    yield "e_equivalence: census, occupation", lambda: counted(**exact)
+    yield "streamliner: the third hospital", lambda: another(2, name="streamliner", l=4)
+    yield "streamliner: census, occupation", lambda: counted(name="streamliner", l=4)
+    yield "global_guarantee: the third hospital", lambda: another(2, **guarantee, releases=2)
+    yield "global_guarantee: census, occupation", lambda: counted(**guarantee, releases=4)
+
+
+def figures(found: Mapping[str, np.ndarray]) -> list[str]:
+    """Median and mean relative errors, evenly and estimated, then how many intervals are right at each level.
+
+    The last is stated for people with one value, and for those with any value, unless these counts are exact.
+    """
+    true = found["true"]
+    relative = {w: np.abs(found[w] - true) / np.maximum(true, 10) for w in ("evenly", "estimated")}
+    shown = [f"{summary(one):.1%}" for summary in (np.median, np.mean) for one in relative.values()]
+    for kind in ("", "any "):
+        off, error = np.abs(found[f"{kind}estimated"] - found[f"{kind}true"]), found[f"{kind}error"]
+        right = [(off <= z * error + 0.5).mean() for z in LEVELS.values()]
+        shown += [f"{share:.1%}" if error.any() else "exact" for share in right]
+    return shown
 
 
 def main() -> None:
-    queries = int(sys.argv[1]) if sys.argv[1:] else None
+    queries, words = int(sys.argv[1]) if sys.argv[1:] else 10_000, sys.argv[2:] or [""]
     table = Table(title="Counts estimated from a release")
-    for heading in ("table", "queries", "median error, evenly", "estimated", "mean, evenly", "estimated "):
+    levels = [f"{level:.0%} right" for level in LEVELS]
+    headings = [
+        "table",
+        "queries",
+        "median error, evenly",
+        "estimated",
+        "mean, evenly",
+        "estimated ",
+        *levels,
+    ]
+    for heading in [*headings, *(f"any value, {level}" for level in levels), "processor ms a condition"]:
         table.add_column(heading, justify="right")
-    for level in LEVELS:
-        table.add_column(f"{level:.0%} right", justify="right")
-    table.add_column("ms a condition", justify="right")
-    for name, release, number in tables(queries):
-        found, seconds = measured(release, number)
-        true, error = found["true"], found["error"]
-        relative = {
-            which: np.abs(found[which] - true) / np.maximum(true, 10) for which in ("evenly", "estimated")
-        }
-        figures = [np.median(relative["evenly"]), np.median(relative["estimated"])]
-        figures += [relative["evenly"].mean(), relative["estimated"].mean()]
-        right = [(np.abs(found["estimated"] - true) <= z * error + 0.5).mean() for z in LEVELS.values()]
-        shown = [*(f"{figure:.1%}" for figure in figures), *(f"{share:.1%}" for share in right)]
-        table.add_row(name, f"{len(true):,}", *shown, f"{1000 * seconds:.0f}")
-        Console(width=150).print(name, len(true), *shown, f"{1000 * seconds:.0f} ms")
-    Console(width=150).print(table)
+    console = Console(width=200)
+    for name, make in tables():
+        if any(word in name for word in words):
+            found, seconds = measured(make(), queries)
+            row = [name, f"{len(found['true']):,}", *figures(found), f"{1000 * seconds:.0f}"]
+            console.print(*row)
+            table.add_row(*row)
+    console.print(table)
 
 
 if __name__ == "__main__":

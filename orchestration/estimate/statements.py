@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -16,9 +17,20 @@ BINS = 128
 POINTS = 32
 """A group's people stand at so many points."""
 ROUNDS = 2
-"""How often the density is improved. More rounds do not make estimates better (benchmarks/estimates.py)."""
+"""How often the density is improved. More rounds gain little, and lose where groups are wide."""
 THINNED = 4
 """One point of so many is looked at where the condition is tried on people of every value."""
+CUTS = 3
+"""Groups are divided into 2 to the power of so many regions, as m-invariance divides people."""
+FEWEST_GROUPS = 64
+"""A region of fewer groups is not cut."""
+TAU_SQUARED = (0.0001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6, 1.2)
+"""How much values may differ: variances of the log odds of meeting a condition, within a stratum."""
+USUAL_TAU_SQUARED = 0.05
+"""The median of the prior of that variance, which is log-normal with a standard deviation of 1."""
+MISPLACED = 0.2
+"""Where a group's people are within their intervals is a model. It is off by so much: the standard deviation
+of the log odds of meeting a condition, as found in hospitals and censuses (benchmarks/estimates.py)."""
 FRACTIONS = 1_000_000
 """A fraction is one of so many equal parts of its domain."""
 STEPS = (1, 13, 7, 19, 25, 11, 29, 5, 23, 17, 3, 31, 9, 27, 15, 21)
@@ -55,8 +67,12 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "points": POINTS,
         "rounds": ROUNDS,
         "thinned": 1 if is_exact else THINNED,
-        "unbiased": 1 if is_exact else POINTS / (POINTS - THINNED),
+        "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
         "exact": "counterfeit * (1 - least(1, y))" if is_exact else "placed",
+        "misplaced": 0 if is_exact else MISPLACED**2,
+        "cuts": CUTS,
+        "groups": FEWEST_GROUPS,
+        "grid": ", ".join(f"({tau_squared}, {_prior(tau_squared):.4f})" for tau_squared in TAU_SQUARED),
     }
     names = ("create_estimate_settings", ESTIMATED[own["format"]], "create_estimate")
     return "\n".join(_template(name).render(words) for name in names)
@@ -108,6 +124,11 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
         "step": STEPS[number % len(STEPS)],
         "shift": f"sqrt({PRIMES[number % len(PRIMES)]})",
     }
+
+
+def _prior(tau_squared: float) -> float:
+    """The density of a variance's logarithm, but for a factor."""
+    return math.exp(-(math.log(tau_squared / USUAL_TAU_SQUARED) ** 2) / 2)
 
 
 def _one_line(words: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ class Verdict:
     passed: bool
     """Whether every expectation was met; one that could not be evaluated was not."""
     figures: dict[str, int | float]
-    """Rows of evidence, expectations, and the sums of the evidence's counts."""
+    """Rows of evidence, expectations, and what was promised and found, in numbers."""
     broken: list[str] = field(default_factory=list)
     """Each expectation that failed, in words, with how many rows of evidence failed it."""
     found: str = ""
@@ -25,10 +26,13 @@ class Verdict:
     table: list[dict[str, Any]] = field(default_factory=list)
     """The evidence itself, where a row of it is about a column, a measure or a promise."""
 
-    def with_words(self, found: str, evidence: pl.DataFrame) -> Verdict:
-        """Itself with what was found in words, and with the evidence where it is short and has names."""
+    def with_words(
+        self, found: str, evidence: pl.DataFrame, figures: Mapping[str, int | float] | None = None
+    ) -> Verdict:
+        """Itself with what was found in words and numbers, and the evidence where it has names."""
         named = {"column", "measure", "promise"} & set(evidence.columns)
-        return replace(self, found=found, table=evidence.to_dicts() if named else [])
+        table = evidence.to_dicts() if named else []
+        return replace(self, found=found, table=table, figures={**self.figures, **(figures or {})})
 
     def as_json(self) -> dict[str, Any]:
         """Itself as a JSON object."""

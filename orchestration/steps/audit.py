@@ -78,10 +78,15 @@ def audit(
     verdicts = judge(evidence, parameters)
     words = {check.name: check.describe(evidence[check.name], parameters) for check in checks}
     words[ATTACK] = describe_findings(attacked.findings, promises[-1])
+    numbers = {check.name: check.figures(evidence[check.name], parameters) for check in principle.checks}
+    numbers[ATTACK] = {
+        "promises": len(attacked.findings),
+        "promises that hold": attacked.findings["holds"].sum(),
+    }
     return Audit(
         verdicts=tuple(
             _naming_promises(verdict, attacked.findings).with_words(
-                words[verdict.promise], evidence[verdict.promise]
+                words[verdict.promise], evidence[verdict.promise], numbers[verdict.promise]
             )
             for verdict in verdicts
         ),

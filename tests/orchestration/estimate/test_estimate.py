@@ -15,8 +15,8 @@ from anonymize.errors import PublishedFolderError, QueryError
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.generalization import generalize
 from anonymize.principles import parse_contract
+from benchmarks.estimates import LEVELS, measured, released, shuffled
 from benchmarks.estimates import hospital as hospital_contract
-from benchmarks.estimates import measured, released
 from orchestration.datapackage.dated import dated
 from orchestration.datapackage.package import data_package
 from orchestration.demo import hospital_snapshots
@@ -26,6 +26,7 @@ from orchestration.estimate.statements import estimate_sql
 from tests.hospital import RELEASES, make
 
 DATE = "2024-01-01"
+QUERIES = 16 * 28
 NAME = 'it\'s a "value"'
 
 
@@ -174,16 +175,66 @@ def test_dates_fractions_and_any_names_are_estimated(tmp_path):
     assert all(150 < row[2] < 250 for row in split)
 
 
-def test_on_simulated_hospitals_intervals_are_right_and_counts_better_than_evenly_spread_ones():
+def simulated(principle, *, shuffle=False):
+    """Random queries on a hospital of 4,000 people: what they come to."""
     ((_, snapshot),) = hospital_snapshots(1, 4_000, 1)
-    found, _ = measured(released(iter([snapshot]), hospital_contract()), 14 * 16)
-    true, evenly, estimated, error = (found[name] for name in ("true", "evenly", "estimated", "error"))
-    assert len(true) == 14 * 16
-    off = np.abs(estimated - true)
-    assert (off <= 1.96 * error + 0.5).mean() > 0.92
-    # Wider than they need be: signatures go by regions, and that looks like values that differ by region.
-    assert error.mean() < 8 * off.mean()
-    assert off.mean() < 0.85 * np.abs(evenly - true).mean()
+    if shuffle:
+        snapshot = shuffled(snapshot, 1)
+    found, _ = measured(released(iter([snapshot]), hospital_contract(**principle)), QUERIES)
+    assert len(found["true"]) == QUERIES
+    return found
+
+
+def shares_right(found, kind=""):
+    """How many intervals of 95, 80 and 50 % are right."""
+    off = np.abs(found[f"{kind}estimated"] - found[f"{kind}true"])
+    return [(off <= z * found[f"{kind}error"] + 0.5).mean() for z in LEVELS.values()]
+
+
+PRINCIPLES = {
+    "m_invariance": {"name": "m_invariance", "m": 4},
+    "streamliner": {"name": "streamliner", "l": 4},
+    "global_guarantee": {
+        "name": "global_guarantee",
+        "l": 2,
+        "strategy": "constant_ratio",
+        "releases": 2,
+    },
+    "e_equivalence": {"name": "e_equivalence", "m": 4, "e": 3},
+}
+
+
+@pytest.fixture(scope="module")
+def m_invariant():
+    return simulated(PRINCIPLES["m_invariance"])
+
+
+@pytest.mark.parametrize("principle", PRINCIPLES)
+def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_be(principle):
+    """A normal error is 0.8 standard errors on average, so that 1.25 is as narrow as can be."""
+    found = simulated(PRINCIPLES[principle])
+    right = shares_right(found)
+    assert right[0] > 0.91
+    assert 0.74 < right[1] < 0.96
+    assert 0.45 < right[2] < 0.85
+    assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
+
+
+def test_values_that_go_with_nothing_have_intervals_that_are_right():
+    found = simulated(PRINCIPLES["m_invariance"], shuffle=True)
+    assert shares_right(found)[0] > 0.93
+    assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
+
+
+def test_counts_of_people_with_any_value_have_intervals_that_are_right(m_invariant):
+    assert shares_right(m_invariant, "any ")[0] > 0.85
+    off = np.abs(m_invariant["any estimated"] - m_invariant["any true"]).mean()
+    assert m_invariant["any error"].mean() < 3 * off
+
+
+def test_counts_are_better_than_those_of_people_spread_evenly(m_invariant):
+    off, evenly = (np.abs(m_invariant[one] - m_invariant["true"]).mean() for one in ("estimated", "evenly"))
+    assert off < 0.85 * evenly
 
 
 # ---- what can't be asked

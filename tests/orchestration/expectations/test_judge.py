@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from anonymize.checks import COVERAGE
+from anonymize.principles import PRINCIPLES
 from orchestration.expectations import judge
 
 ROOT = Path(__file__).parents[3]
@@ -98,7 +101,7 @@ def test_a_promise_that_is_kept(promise):
     assert verdict.passed, verdict.broken
     declared = json.loads((SUITES / f"{promise}.json").read_text())
     assert verdict.figures["expectations"] == len(declared["expectations"])
-    assert verdict.figures["rows_of_evidence"] == len(next(iter(KEPT[promise].values())))
+    assert verdict.figures["rows of evidence"] == len(next(iter(KEPT[promise].values())))
 
 
 @pytest.mark.parametrize(("promise", "changes"), BROKEN)
@@ -125,13 +128,28 @@ def test_a_release_of_nobody_and_a_first_release_have_no_groups_and_no_signature
     assert verdict.passed, verdict.broken
 
 
-def test_figures_are_the_sums_of_counts():
-    assert judged("coverage", people=[9, 8]).figures == {
-        "rows_of_evidence": 2,
-        "expectations": 2,
-        "people": 17,
-        "uncovered": 0,
+def test_figures_are_what_was_promised_and_what_was_found():
+    """Nothing is summed that is no count: neither the fewest of a group nor the people of each column."""
+    evidence = pl.DataFrame({"column": ["age", "sex"], "people": [9, 9], "uncovered": [1, 2]})
+    found = COVERAGE.figures(evidence, PARAMETERS)
+    assert found == {"people": 9, "rows of evidence": 2, "uncovered": 3}
+    assert judged("coverage").with_words("", evidence, found).figures == found | {"expectations": 2}
+    (cuts,) = (check for check in PRINCIPLES["e_equivalence"].checks if check.name == "cuts")
+    assert cuts.figures(pl.DataFrame({"min_cut": [9, 7]}), {"smallest_safe_cut": 5}) == {
+        "promised smallest safe cut": 5,
+        "smallest cut": 7,
+        "rows of evidence": 2,
     }
+
+
+def test_every_check_names_its_figures():
+    for principle in PRINCIPLES.values():
+        for check in principle.checks:
+            stated = re.findall(r"{(\w+)", check.found)
+            columns = [name.rpartition("_")[0] for name in stated if re.search("_(sum|min|max|new)$", name)]
+            parameters = dict.fromkeys(["m", "l", "smallest_safe_cut"], 3)
+            evidence = pl.DataFrame({name: [2, 1] for name in [*columns, "newcomers"]})
+            assert len(check.figures(evidence, parameters)) == len(stated)
 
 
 @pytest.mark.parametrize(

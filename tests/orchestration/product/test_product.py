@@ -266,7 +266,7 @@ def test_a_candidate_that_breaks_a_promise_is_not_published(series, instance, mo
     found = checks(result)
     assert not found[promise].passed
     assert found[promise].description
-    assert found[promise].metadata["rows_of_evidence"].value >= 1
+    assert found[promise].metadata["rows of evidence"].value >= 1
     assert materialized(instance, "publication") == []
     assert not series.published(THIRD).exists()
     after = everything(series.home.path)
