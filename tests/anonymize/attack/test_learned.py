@@ -6,7 +6,7 @@ import pytest
 
 from anonymize.attack.clues import clue_names, clues
 from anonymize.attack.learned import guess, scores, train
-from anonymize.m_invariance import release
+from anonymize.m_invariance import publish
 from benchmarks.arrivals import shuffled_contract
 from benchmarks.census import census
 from benchmarks.learned_attack import attacked_series
@@ -47,7 +47,7 @@ def test_nothing_is_learned_of_a_first_release():
 
 
 def test_an_algorithm_that_gives_a_value_away_is_found_out(monkeypatch):
-    monkeypatch.setattr(release, "group_people", far_from_the_others)
+    monkeypatch.setattr(publish, "group_people", far_from_the_others)
     found = guessed()
     assert found.chance == pytest.approx(0.25, abs=0.001)
     assert found.excess > SURE
