@@ -1,30 +1,74 @@
-"""From where people come to the buckets that there are: from where the people of the bucket live.
+"""From where people come to the buckets that there are: from where their value is missing.
 
-Intervals are short where the people of a bucket live near one another. But an adversary who knows where
-somebody lives, and to which bucket they came, may conclude something: if a value is scarce in a region,
-its places there are filled from farther away. So only buckets that have many people in a region draw
-others from there, and all values of a bucket are treated alike.
+Intervals are short where the people of a bucket who carry one value live in the same places as those who
+carry another. People leave and arrive value by value, so differences would grow from release to release.
+Choosing who comes to which bucket, among people of the same value, keeps them small.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import scipy
 
 from anonymize.buckets.assign import Local
 from anonymize.buckets.counts import Demand, Plan
 from anonymize.buckets.divide import UNDECIDED, Division
-from anonymize.kernels.fill_places import fill_places
-from anonymize.m_invariance.regions import Regions
+from anonymize.m_invariance.regions import Regions, cut
 
-PRIOR = 1000
-"""People that a bucket is taken to have, spread like everybody, before its own are counted. With 50 in place
-of 1,000, intervals are as long and an adversary guesses more values (`benchmarks.arrivals`)."""
+SMALLEST = 80
+"""People of T(n) in the smallest cells, about."""
+DEEPEST = 8
+"""Cuts at most. With 4 in place of 8, intervals are 2 % longer after 20 releases."""
+TOGETHER = 50
+"""Places of one value that are filled at a time, each in view of those filled before."""
+CONSIDERED = 400
+"""People who are considered for them. Whoever is not chosen is considered again."""
+
+
+class Cells(NamedTuple):
+    """A kd-tree of everybody in T(n), and how far apart people live in each of its nodes."""
+
+    leaves: Regions
+    """The smallest cells; 2 ** depth of them."""
+    spread: list[np.ndarray]
+    """float64[2], float64[4], …, float64[leaves]: the sum of the standard deviations of all attributes."""
+
+
+def find_cells(shares: np.ndarray) -> Cells:
+    """The cells of all levels.
+
+    Parameters
+    ----------
+    shares
+        float64[N, d]: quasi-identifiers normalised to [0, 1].
+    """
+    depth = int(np.clip(np.log2(max(len(shares) / SMALLEST, 1)), 0, DEEPEST))
+    leaf = cut(shares, depth)
+    leaves = 1 << depth
+    people = np.bincount(leaf, minlength=leaves)
+    sums = [np.bincount(leaf, column, leaves) for column in shares.T]
+    squares = [np.bincount(leaf, column**2, leaves) for column in shares.T]
+    spread = []
+    for level in range(1, depth + 1):
+        here = np.maximum(_joined(people, level), 1)
+        variances = (
+            _joined(square, level) / here - (_joined(total, level) / here) ** 2
+            for total, square in zip(sums, squares, strict=True)
+        )
+        spread.append(np.sum([np.sqrt(np.maximum(variance, 0)) for variance in variances], axis=0))
+    return Cells(Regions(leaf, leaves), spread)
 
 
 def from_the_neighbourhood(
-    division: Division, plan: Plan, regions: Regions, rng: np.random.Generator
+    division: Division, plan: Plan, cells: Cells, rng: np.random.Generator
 ) -> list[Local]:
-    """From which regions the inserted people of each bucket come; nothing where there is one region.
+    """From which cells the inserted people of each bucket come; nothing where there is one cell.
+
+    The people who stay in a bucket, whatever their values, say which share of each of its values should live
+    in a cell. Of a value's inserted people, who are as many as its open places, each comes to the bucket that
+    lacks people with this value where they live: the assignment problem, with `worth` as what is gained.
 
     Parameters
     ----------
@@ -32,46 +76,90 @@ def from_the_neighbourhood(
         The people of T(n), divided.
     plan
         How many people of each value every bucket receives.
-    regions
+    cells
         Where they live.
     rng
-        Secret randomness: in which order places are filled, and from where; who is held back is left to
-        chance alone.
+        Secret randomness: in which order places are filled. Who is held back is left to chance alone.
+
+    Notes
+    -----
+    Which of a bucket's values somebody carries is not shown by where they live: after a release as before,
+    people of all its values live in the same places, as far as there are any. What an adversary learns all
+    the same is measured by `benchmarks.arrivals` and `benchmarks.learned_attack`.
     """
-    if regions.number == 1:
+    where = cells.leaves
+    if where.number == 1:
         return []
     values = plan.moved.shape[1]
     free = (division.bucket == UNDECIDED) & (division.queue < values)
-    arrivals = regions.count_by(division.queue[free], values, free)
+    arrivals = where.count_by(division.queue[free], values, free)
     received = plan.moved.sum(axis=0)
     for left_over in np.flatnonzero(received < arrivals.sum(axis=1)):
         arrivals[left_over] = rng.multivariate_hypergeometric(arrivals[left_over], received[left_over])
-    weight = attraction(division, len(plan.signatures), regions)
+
     bucket, value = np.nonzero(plan.moved)
-    places = rng.permutation(np.repeat(np.arange(len(value)), plan.moved[bucket, value]))
-    bucket, value = bucket[places], value[places]
-    region = fill_places(arrivals, weight, value, bucket, rng.random(len(places)))
-    filled = (value * regions.number + region) * len(weight) + bucket
-    demanded, people = np.unique(filled, return_counts=True)
-    demand = Demand(queue=demanded // len(weight), bucket=demanded % len(weight), people=people)
-    return [Local(regions.of_person, regions.number, demand)]
+    present, wanted = _present_and_wanted(division, plan, bucket, value, where)
+    filled = []
+    for v in np.unique(value):
+        rows = np.flatnonzero(value == v)
+        places = rng.permutation(np.repeat(rows, plan.moved[bucket[rows], v]))
+        coming = rng.permutation(np.repeat(np.arange(where.number), arrivals[v]))
+        for begin in range(0, len(places), TOGETHER):
+            part = places[begin : begin + TOGETHER]
+            gain = worth(present[rows], wanted[rows], cells.spread)
+            gain = gain[np.searchsorted(rows, part)][:, coming[:CONSIDERED]]
+            _, taken = scipy.optimize.linear_sum_assignment(gain, maximize=True)
+            filled.append((part, coming[taken]))
+            np.add.at(present, filled[-1], 1)
+            coming = np.delete(coming, taken)
+    row, cell = (np.concatenate(ends) for ends in zip(*filled, strict=True)) if filled else ([], [])
+    at = np.ravel_multi_index((row, cell), present.shape) if filled else np.empty(0, np.int64)
+    different, people = np.unique(at, return_counts=True)
+    row, cell = np.divmod(different, where.number)
+    demand = Demand(value[row] * where.number + cell, bucket[row], people)
+    return [Local(where.of_person, where.number, demand)]
 
 
-def attraction(division: Division, buckets: int, regions: Regions) -> np.ndarray:
-    """float64[B, R]: how much more frequent each region is among those who stay in a bucket than among all.
+def _present_and_wanted(
+    division: Division, plan: Plan, bucket: np.ndarray, value: np.ndarray, where: Regions
+) -> tuple[np.ndarray, np.ndarray]:
+    """float64[P, C] twice: of the bucket and value of each row, who lives where now, and who should.
+
+    A bucket has one more person than there are, who lives where everybody does.
+    """
+    values = plan.moved.shape[1]
+    stays = np.flatnonzero(division.bucket != UNDECIDED)
+    rows, pairs = bucket * values + value, division.bucket[stays] * values + division.queue[stays]
+    row = np.minimum(np.searchsorted(rows, pairs), len(rows) - 1)
+    known = rows[row] == pairs if len(rows) else np.zeros(len(pairs), bool)
+    present = where.count_by(row[known], len(rows), stays[known]).astype(float)
+    everybody = np.bincount(where.of_person, minlength=where.number) / max(len(where.of_person), 1)
+    profile = where.count_by(division.bucket[stays], len(plan.signatures), stays) + everybody
+    profile /= profile.sum(axis=1, keepdims=True)
+    people = present.sum(axis=1) + plan.moved[bucket, value]
+    return present, people[:, None] * profile[bucket]
+
+
+def worth(present: np.ndarray, wanted: np.ndarray, spread: list[np.ndarray]) -> np.ndarray:
+    """What is gained by one more person in each cell: float64[P, C].
+
+    By so much falls the sum of squared differences between the people who are present and those wanted, over
+    all nodes of the tree that the person lives in, each weighed by how far apart people live there.
 
     Parameters
     ----------
-    division
-        The people of T(n), divided.
-    buckets
-        B: the buckets there were, and new ones, which nobody stays in.
-    regions
-        Where people live.
+    present, wanted
+        float64[P, C]: people by leaf; C is a power of two.
+    spread
+        float64[2], float64[4], …, float64[C].
     """
-    stays = division.bucket != UNDECIDED
-    present = regions.count_by(division.bucket[stays], buckets, stays)
-    # A region that nobody lives in has a share too, so that nothing is divided by 0.
-    share = np.bincount(regions.of_person, minlength=regions.number) + 1e-9
-    share = share / share.sum()
-    return (present + PRIOR * share) / (present.sum(axis=1, keepdims=True) + PRIOR) / share
+    gain = np.zeros_like(present)
+    for level, weight in enumerate(spread, start=1):
+        missing = _joined(wanted - present, level)
+        gain += np.repeat(weight * (2 * missing - 1), present.shape[1] >> level, axis=1)
+    return gain
+
+
+def _joined(by_leaf: np.ndarray, level: int) -> np.ndarray:
+    """Sums by node, 2 ** level of them, of what is given by leaf in the last dimension."""
+    return by_leaf.reshape(*by_leaf.shape[:-1], 1 << level, -1).sum(axis=-1)

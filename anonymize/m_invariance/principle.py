@@ -31,7 +31,7 @@ def _changes(before: MInvariance, now: MInvariance) -> list[Change]:
 
 M_INVARIANCE = Principle(
     parameters=MInvariance,
-    version="3",
+    version="4",
     release=release,
     evidence=evidence,
     checks=(

@@ -19,7 +19,7 @@ from anonymize.codes import encode_columns
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
 from anonymize.m_invariance.family import Family, choose_family
-from anonymize.m_invariance.neighbours import from_the_neighbourhood
+from anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
 from anonymize.m_invariance.publish import Tuples, normalised, publish_groups
 from anonymize.m_invariance.regions import Regions, find_regions
 from anonymize.ranks import keyed_ranks
@@ -70,7 +70,8 @@ def release(
     memory = Memory.of(state, people.schema[VALUE])
     values, value, division = divide_people(people, contract, memory, number)
     principle, codes = contract.principle, encode_columns(people, contract)
-    regions = find_regions(normalised(codes, contract), division.counts.everybody, principle.m)
+    shares = normalised(codes, contract)
+    regions = find_regions(shares, division.counts.everybody, principle.m)
     family = _family(division, regions, principle.m)
     first = family.groups() if family else None
     plan = make_plan(
@@ -81,11 +82,12 @@ def release(
         first=first,
         largest_first=True,
     )
-    local = (
-        family.local(regions)
-        if family
-        else from_the_neighbourhood(division, plan, regions, draw("neighbours"))
-    )
+    if family:
+        local = family.local(regions)
+    elif regions.number > 1:
+        local = from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
+    else:
+        local = []
     bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")), local)
 
     is_hosted = bucket != HELD_BACK

@@ -10,9 +10,14 @@ from anonymize.buckets.assign import HELD_BACK, execute
 from anonymize.buckets.counts import Counts, Demand, Plan, is_eligible
 from anonymize.buckets.divide import UNDECIDED, Division
 from anonymize.buckets.plan import make_plan
-from anonymize.kernels.fill_places import fill_places
 from anonymize.m_invariance.family import choose_family
-from anonymize.m_invariance.neighbours import attraction, from_the_neighbourhood
+from anonymize.m_invariance.neighbours import (
+    Cells,
+    _present_and_wanted,
+    find_cells,
+    from_the_neighbourhood,
+    worth,
+)
 from anonymize.m_invariance.regions import Regions, cut, find_regions
 from tests.anonymize.attack.attack_series import (
     VALUES,
@@ -105,69 +110,117 @@ def test_everybody_of_a_first_release_gets_into_the_bucket_that_was_planned(seed
     assert (received.reshape(plan.moved.shape) == plan.moved).all()
 
 
-def survivors_and_arrivals(rng, regions, values=6):
-    """Buckets of which each has its people in one region, and people who arrive anywhere."""
+def survivors_and_arrivals(rng, values=6):
+    """Two buckets, and people who arrive."""
     value = rng.permutation(np.repeat(np.arange(values), 200))
-    region = rng.integers(0, regions, len(value))
     signatures = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]], bool)
     stays = rng.random(len(value)) < 0.6
     bucket = np.where(stays, value // 3, UNDECIDED)
     bound = np.bincount(bucket[stays] * values + value[stays], minlength=12).reshape(2, values)
     counts = Counts(signatures, bound, np.bincount(value[~stays], minlength=values))
     division = Division(bucket, value, np.zeros(len(value), bool), counts)
-    return value, Regions(region, regions), division
+    return value, division
 
 
 @pytest.mark.parametrize("policy", ["refuse", "defer"])
 def test_everybody_of_a_later_release_gets_into_the_bucket_that_was_planned(policy):
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        value, regions, division = survivors_and_arrivals(rng, 4)
+        value, division = survivors_and_arrivals(rng)
         plan = make_plan(division.counts, 3, policy, rng)
-        local = from_the_neighbourhood(division, plan, regions, rng)
+        cells = find_cells(rng.random((len(value), 2)))
+        assert cells.leaves.number > 4
+        local = from_the_neighbourhood(division, plan, cells, rng)
         bucket = execute(plan, division, rng.permutation(len(value)).astype(np.uint64), local)
         arrived = (division.bucket == UNDECIDED) & (bucket != HELD_BACK)
         received = np.bincount(bucket[arrived] * 6 + value[arrived], minlength=plan.moved.size)
         assert (received.reshape(plan.moved.shape) == plan.moved).all()
 
 
-def test_a_large_bucket_attracts_people_from_where_its_people_live_and_a_small_one_hardly():
-    region = np.repeat([0, 1], 50_000)
-    bucket = np.full(100_000, UNDECIDED)
-    bucket[:20_000] = 0  # all of the first bucket live in region 0
-    bucket[-10:] = 1  # all of the second in region 1
-    counts = Counts(np.ones((2, 2), bool), np.zeros((2, 2), np.int64), np.zeros(2, np.int64))
-    division = Division(bucket, np.zeros(100_000, np.int64), np.zeros(100_000, bool), counts)
-    weight = attraction(division, 3, Regions(region, 2))
-    assert weight[0, 0] / weight[0, 1] > 30
-    assert 0.95 < weight[1, 0] / weight[1, 1] < 1
-    assert weight[2].tolist() == pytest.approx([1, 1])
+def halves(people, left):
+    """A tree of two cells: so many people in the left one, all others in the right one."""
+    return Cells(Regions(np.repeat([0, 1], [left, people - left]), 2), [np.ones(2)])
 
 
-def test_places_are_filled_as_in_plain_python():
+def test_people_come_to_the_bucket_that_lacks_their_value_where_they_live():
+    # Two buckets of two values. The first has people on the left, the second on the right. Ten people with
+    # value 0 have left each of them, and ten arrive on either side.
+    cells = halves(60, 30)
+    bucket = np.repeat([0, UNDECIDED, 1, UNDECIDED], [20, 10, 20, 10])
+    value = np.concatenate([np.repeat([0, 1, 0], [5, 15, 10]), np.repeat([0, 1, 0], [5, 15, 10])])
+    bound = np.array([[5, 15], [5, 15]])
+    counts = Counts(np.ones((2, 2), bool), bound, np.array([20, 0]))
+    plan = make_plan(counts, 2, "counterfeit", np.random.default_rng(1))
+    assert plan.moved.tolist() == [[10, 0], [10, 0]]
+    division = Division(bucket, value, np.zeros(60, bool), counts)
+    (local,) = from_the_neighbourhood(division, plan, cells, np.random.default_rng(2))
+    demand = {(q, b): n for q, b, n in zip(*map(np.ndarray.tolist, local.demand), strict=True)}
+    assert demand == {(0, 0): 10, (1, 1): 10}
+    ranks = np.random.default_rng(3).permutation(60).astype(np.uint64)
+    assert (execute(plan, division, ranks, [local])[[25, 55]] == [0, 1]).all()
+
+
+def test_which_values_stay_where_does_not_decide_where_a_bucket_is_at_home():
+    # Value 0 stays on the left and value 1 on the right: half of each value's people belong on either side.
+    cells = halves(80, 40)
+    bucket = np.concatenate([np.repeat([0, UNDECIDED], [20, 20])] * 2)
+    value = np.concatenate([np.repeat([0, 0, 1], [20, 10, 10]), np.repeat([1, 0, 1], [20, 10, 10])])
+    counts = Counts(np.ones((1, 2), bool), np.array([[20, 20]]), np.array([20, 20]))
+    plan = make_plan(counts, 2, "refuse", np.random.default_rng(1))
+    division = Division(bucket, value, np.zeros(80, bool), counts)
+    present, wanted = _present_and_wanted(division, plan, *np.nonzero(plan.moved), cells.leaves)
+    assert present.tolist() == [[20, 0], [0, 20]]
+    assert wanted == pytest.approx(np.full((2, 2), 20))
+
+
+def squared_differences(present, wanted, spread):
+    """The sum over all nodes of the tree, in plain Python."""
+    total, leaves = 0.0, len(present)
+    for weights in spread:
+        size = leaves // len(weights)
+        for node, weight in enumerate(weights):
+            part = slice(node * size, (node + 1) * size)
+            total += weight * (sum(wanted[part]) - sum(present[part])) ** 2
+    return total
+
+
+def test_worth_is_by_how_much_squared_differences_fall():
     rng = np.random.default_rng(4)
-    left = rng.integers(0, 5, (3, 4))
-    value = rng.permutation(np.repeat(np.arange(3), left.sum(axis=1) // 2))
-    bucket, numbers = rng.integers(0, 2, len(value)), rng.random(len(value))
-    weight = rng.random((2, 4)) + 0.1
-    expected, plain = [], left.copy()
-    for v, b, number in zip(value, bucket, numbers, strict=True):
-        likely = plain[v] * weight[b]
-        chosen = int(np.searchsorted(np.cumsum(likely), number * likely.sum(), side="right"))
-        plain[v, chosen] -= 1
-        expected.append(chosen)
-    assert plain.min() >= 0
-    assert fill_places(left.copy(), weight, value, bucket, numbers).tolist() == expected
+    present, wanted = rng.integers(0, 9, (3, 8)).astype(float), rng.random((3, 8)) * 9
+    spread = [rng.random(2**level) for level in (1, 2, 3)]
+    found = worth(present, wanted, spread)
+    for row in range(3):
+        before = squared_differences(present[row], wanted[row], spread)
+        for cell in range(8):
+            more = present[row].copy()
+            more[cell] += 1
+            assert found[row, cell] == pytest.approx(before - squared_differences(more, wanted[row], spread))
 
 
-def test_with_equal_weights_a_place_is_filled_from_anywhere():
-    left, regions = np.array([[30, 10]]), []
-    for seed in range(300):
-        numbers = np.random.default_rng(seed).random(1)
-        regions.append(
-            int(fill_places(left.copy(), np.ones((1, 2)), np.array([0]), np.array([0]), numbers)[0])
-        )
-    assert 0.68 < regions.count(0) / 300 < 0.82
+def test_people_of_a_bucket_live_near_one_another_after_many_have_come_and_gone():
+    # Values 1 and 2 are of people on the left, 3 and 4 of people on the right, and 0 of people anywhere.
+    # Those with value 0 belong to the bucket of whom they live near to; without a choice they come to either.
+    signatures = np.array([[1, 1, 1, 0, 0], [1, 0, 0, 1, 1]], bool)
+    value = np.repeat([0, 1, 2, 3, 4], [1200, 600, 600, 600, 600])
+    apart = {}
+    for chosen in (True, False):
+        rng = np.random.default_rng(5)
+        at = np.where(value == 0, rng.random(3600), rng.random(3600) / 2 + (value > 2) / 2)
+        bucket = np.where(value == 0, rng.permutation(np.repeat([0, 1], 1800)), value > 2).astype(np.int64)
+        for _ in range(8):
+            bucket[rng.random(3600) < 0.3] = UNDECIDED
+            stays = bucket != UNDECIDED
+            bound = np.bincount(bucket[stays] * 5 + value[stays], minlength=10).reshape(2, 5)
+            counts = Counts(signatures, bound, np.bincount(value[~stays], minlength=5))
+            plan = make_plan(counts, 3, "defer", rng)
+            division = Division(bucket, value, np.zeros(3600, bool), counts)
+            cells = find_cells(at[:, None])
+            local = from_the_neighbourhood(division, plan, cells, rng) if chosen else []
+            bucket = execute(plan, division, rng.permutation(3600).astype(np.uint64), local)
+        left, right = (at[(bucket == b) & (value == 0)].mean() for b in (0, 1))
+        apart[chosen] = right - left
+    assert apart[True] > 0.4
+    assert abs(apart[False]) < 0.1
 
 
 def test_neighbours_live_in_one_region_and_regions_are_of_one_size():
