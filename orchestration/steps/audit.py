@@ -78,7 +78,7 @@ def audit(
     verdicts = judge(evidence, parameters)
     words = {check.name: check.describe(evidence[check.name], parameters) for check in checks}
     words[ATTACK] = describe_findings(attacked.findings, promises[-1])
-    numbers = {check.name: check.figures(evidence[check.name], parameters) for check in principle.checks}
+    numbers = {check.name: check.figures(evidence[check.name], parameters) for check in checks}
     numbers[ATTACK] = {
         "promises": len(attacked.findings),
         "promises that hold": attacked.findings["holds"].sum(),

@@ -204,7 +204,7 @@ def test_a_release_of_which_most_would_be_counterfeits(hospital, home):
     assert refusal.value.exit_code == 3
     (verdict,) = refusal.value.verdicts  # of Great Expectations
     assert verdict.promise == "expected"
-    assert verdict.figures["odd"] == 1
+    assert [row["odd"] for row in verdict.table] == [1]
     assert not series.published(THIRD).exists()
     accepted = hospital.declare(expect={"counterfeits": 0.0001}, accept={THIRD: ["counterfeits"]})
     made = make(accepted.series(home), THIRD)
