@@ -10,6 +10,7 @@ from anonymize.buckets.assign import HELD_BACK, execute
 from anonymize.buckets.counts import Counts, Demand, Plan, is_eligible
 from anonymize.buckets.divide import UNDECIDED, Division
 from anonymize.buckets.plan import make_plan
+from anonymize.m_invariance import neighbours
 from anonymize.m_invariance.family import choose_family
 from anonymize.m_invariance.neighbours import (
     Cells,
@@ -142,7 +143,8 @@ def halves(people, left):
     return Cells(Regions(np.repeat([0, 1], [left, people - left]), 2), [np.ones(2)])
 
 
-def test_people_come_to_the_bucket_that_lacks_their_value_where_they_live():
+@pytest.mark.parametrize(("by_lot", "fewest", "most"), [(10**9, 20, 20), (2, 12, 18), (1, 4, 16)])
+def test_people_come_to_the_bucket_that_lacks_their_value_where_they_live(monkeypatch, by_lot, fewest, most):
     # Two buckets of two values. The first has people on the left, the second on the right. Ten people with
     # value 0 have left each of them, and ten arrive on either side.
     cells = halves(60, 30)
@@ -153,11 +155,12 @@ def test_people_come_to_the_bucket_that_lacks_their_value_where_they_live():
     plan = make_plan(counts, 2, "counterfeit", np.random.default_rng(1))
     assert plan.moved.tolist() == [[10, 0], [10, 0]]
     division = Division(bucket, value, np.zeros(60, bool), counts)
+    monkeypatch.setattr(neighbours, "BY_LOT", by_lot)
     (local,) = from_the_neighbourhood(division, plan, cells, np.random.default_rng(2))
-    demand = {(q, b): n for q, b, n in zip(*map(np.ndarray.tolist, local.demand), strict=True)}
-    assert demand == {(0, 0): 10, (1, 1): 10}
     ranks = np.random.default_rng(3).permutation(60).astype(np.uint64)
-    assert (execute(plan, division, ranks, [local])[[25, 55]] == [0, 1]).all()
+    placed = execute(plan, division, ranks, [local])
+    right = (placed[20:30] == 0).sum() + (placed[50:] == 1).sum()
+    assert fewest <= right <= most
 
 
 def test_which_values_stay_where_does_not_decide_where_a_bucket_is_at_home():
@@ -219,7 +222,7 @@ def test_people_of_a_bucket_live_near_one_another_after_many_have_come_and_gone(
             bucket = execute(plan, division, rng.permutation(3600).astype(np.uint64), local)
         left, right = (at[(bucket == b) & (value == 0)].mean() for b in (0, 1))
         apart[chosen] = right - left
-    assert apart[True] > 0.4
+    assert apart[True] > 0.2
     assert abs(apart[False]) < 0.1
 
 
