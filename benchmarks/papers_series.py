@@ -11,9 +11,8 @@ import numpy as np
 import polars as pl
 
 from anonymize.contract import Contract
-from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import Published
-from anonymize.principles import parse_contract
+from anonymize.principles import parse_contract, principle_of
 from anonymize.utility.cells import Cells, cells_of_groups, cells_of_people
 from anonymize.utility.ncp import normalized_certainty_penalty
 from anonymize.utility.queries import median_relative_error, range_workload
@@ -86,7 +85,8 @@ def measure(case: Case, releases: int, asked: Asked) -> Iterator[dict[str, Any]]
 
 def read(tables: Mapping[str, pl.DataFrame], contract: Contract) -> Published:
     """A candidate's tables as groups."""
-    return GENERALIZATION.read(GENERALIZATION.internal(tables, contract), contract)
+    published = principle_of(contract).format(contract)
+    return published.read(published.internal(tables, contract), contract)
 
 
 def case_contract(case: Case) -> Contract:
