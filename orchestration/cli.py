@@ -65,7 +65,15 @@ def release(
     ] = None,
     home: HomePath = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="End with exit code 2 if a due release has no snapshot yet.")
+        bool, typer.Option("--strict", help="End with exit code 2 if a due release has to wait.")
+    ] = False,
+    without_upstream: Annotated[
+        bool,
+        typer.Option(
+            "--without-upstream",
+            help="Don't wait for the assets that the contract names as upstream: you know that the snapshots"
+            " are complete.",
+        ),
     ] = False,
     debug: Debug = False,
 ) -> None:
@@ -78,11 +86,12 @@ def release(
     A due release whose snapshot has not arrived waits. No release can be left out: the next one is built on
     it. If a snapshot never comes, deliver the one before it once more, under the date that is missing.
 
-    The command does not wait for assets that a contract names as upstream. Dagster's sensor and schedule do.
+    If the contract names upstream assets, a release waits until the Dagster in this home knows that each of
+    them is materialized for it. --without-upstream ends this waiting.
     """
     from orchestration.contracts.contract_file import load_contract
 
-    _, waits = _release(load_contract(contract), through, home)
+    _, waits = _release(load_contract(contract), through, home, without_upstream=without_upstream)
     if waits and strict:
         raise typer.Exit(2)
 
@@ -267,12 +276,15 @@ def estimate(
     out.print(shown if table.height else "no group has anybody who may meet the condition")
 
 
-def _release(file, through: str | None, home: Path | None) -> tuple[Path, bool]:
-    """Make the due releases of a contract; returns their folder, and whether one waits for its snapshot."""
+def _release(
+    file, through: str | None, home: Path | None, *, without_upstream: bool = False
+) -> tuple[Path, bool]:
+    """Make the due releases of a contract; returns their folder, and whether one of them has to wait."""
     from orchestration.expectations import start_judge
 
     start_judge()
     from orchestration.product.releasing import make_release, releases_to_make, releasing
+    from orchestration.product.upstream import missing_upstream
     from orchestration.series.series import Series
     from orchestration.snapshots.sources import place
     from orchestration.steps.snapshot import has_arrived
@@ -285,6 +297,14 @@ def _release(file, through: str | None, home: Path | None) -> tuple[Path, bool]:
         for number, release in enumerate(waiting, start=1):
             if waits := not has_arrived(series, release):
                 out.print(f"{release}  waits for its snapshot: {place(file, release)}")
+                break
+            key = None if without_upstream else missing_upstream(series, release, instance)
+            if waits := key is not None:
+                out.print(
+                    f"{release}  waits for {key.to_user_string()}, which is not materialized for it in the"
+                    f" Dagster of {series.home.dagster}. If you know that the snapshot is complete, release it"
+                    " with --without-upstream"
+                )
                 break
             with _status(f"{series.name} {release}, {number} of {len(waiting)}"):
                 started = time.perf_counter()

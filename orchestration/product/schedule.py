@@ -7,6 +7,7 @@ import dagster as dg
 from anonymize.contract import QuerySource
 from anonymize.errors import SnapshotError
 from orchestration.product.names import job_name, upstream_keys
+from orchestration.product.upstream import materialized, missing_upstream
 from orchestration.series.partitions import FORMAT
 from orchestration.series.series import Series
 from orchestration.snapshots.sources import snapshot_exists
@@ -64,23 +65,6 @@ def _begins_when(series: Series) -> str:
     return f"Releases when the snapshot of the next due release has arrived{made}."
 
 
-def materialized(instance: dg.DagsterInstance, key: dg.AssetKey, release: str) -> int | None:
-    """The number of the last materialization of an upstream asset for a release; None if there is none.
-
-    An asset with partitions has to be materialized for the partition of the release's name; one without, at
-    any time since the release's date.
-    """
-    records = instance.fetch_materializations(
-        dg.AssetRecordsFilter(asset_key=key, asset_partitions=[release]), limit=1
-    ).records
-    if not records:
-        date = dt.datetime.strptime(release, FORMAT).replace(tzinfo=dt.UTC).timestamp()
-        since = dg.AssetRecordsFilter(asset_key=key, after_timestamp=date)
-        latest = instance.fetch_materializations(since, limit=1).records
-        records = [record for record in latest if record.partition_key is None]
-    return records[0].storage_id if records else None
-
-
 def why_not(
     series: Series, release: str, context: dg.ScheduleEvaluationContext | dg.SensorEvaluationContext
 ) -> str | None:
@@ -91,9 +75,8 @@ def why_not(
         return f"{release} is published"
     if (waiting := next_release(series)) != release:
         return f"the release before, {waiting}, is not published yet"
-    for key in upstream_keys(series.contract):
-        if materialized(context.instance, key, release) is None:
-            return f"{key.to_user_string()} is not materialized for {release} yet"
+    if key := missing_upstream(series, release, context.instance):
+        return f"{key.to_user_string()} is not materialized for {release} yet"
     try:
         arrived = snapshot_exists(series.file, release)
     except SnapshotError as error:
