@@ -302,8 +302,8 @@ def _release(
             if waits := key is not None:
                 out.print(
                     f"{release}  waits for {key.to_user_string()}, which is not materialized for it in the"
-                    f" Dagster of {series.home.dagster}. If you know that the snapshot is complete, release it"
-                    " with --without-upstream"
+                    f" Dagster of {series.home.dagster}. If you know that the snapshot is complete, release"
+                    " it with --without-upstream"
                 )
                 break
             with _status(f"{series.name} {release}, {number} of {len(waiting)}"):

@@ -20,10 +20,11 @@ import polars as pl
 
 from anonymize.contract import CategoryColumn, NumberColumn
 from anonymize.errors import RepublishError
+from anonymize.formats.intervals import half_open
 from anonymize.kernels import specialize as kernel
 from anonymize.sequential.matching import Coded, Earlier, Pairs, join_arrays, join_columns
 from anonymize.sequential.parameters import Sequential, limit_of
-from anonymize.sequential.taxonomy import category_taxonomy, half_open
+from anonymize.sequential.taxonomy import category_taxonomy
 
 MOST_COMBINATIONS = 200_000_000
 """Of partitions of earlier releases and histories: 4 bytes each."""

@@ -18,9 +18,10 @@ import polars as pl
 
 from anonymize.contract import CategoryColumn, NumberColumn
 from anonymize.errors import SnapshotError
+from anonymize.formats.intervals import half_open, read_number
 from anonymize.kernels.specialize import unmatched
 from anonymize.sequential.parameters import split_pair
-from anonymize.sequential.taxonomy import Taxonomy, category_taxonomy, half_open, read_number
+from anonymize.sequential.taxonomy import Taxonomy, category_taxonomy
 
 Interval = tuple[np.ndarray, np.ndarray]
 """float64[N] each: half-open."""

@@ -13,10 +13,11 @@ import numpy as np
 
 from anonymize.contract import CategoryColumn
 from anonymize.errors import NotEligible
+from anonymize.formats.intervals import number_label
 from anonymize.sequential.index import Index, build_index
 from anonymize.sequential.matching import Coded, Earlier
 from anonymize.sequential.parameters import Sequential
-from anonymize.sequential.taxonomy import Cut, category_taxonomy, number_label
+from anonymize.sequential.taxonomy import Cut, category_taxonomy
 
 UNLIMITED = 2**31 - 1
 

@@ -4,9 +4,9 @@ from collections import defaultdict
 from itertools import product
 
 from anonymize.contract import CategoryColumn
+from anonymize.formats.intervals import read_number
 from anonymize.sequential.matching import node_intervals
 from anonymize.sequential.parameters import limit_of, split_pair
-from anonymize.sequential.taxonomy import read_number
 
 
 def interval(value, column):

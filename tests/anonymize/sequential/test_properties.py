@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from anonymize.attack.join import Domains, Release, join_attack
 from anonymize.contract import CategoryColumn
 from anonymize.errors import NotEligible
+from anonymize.formats.intervals import number_label
 from anonymize.formats.taxonomy_cuts import CUTS
 from anonymize.sequential import SEQUENTIAL
 from anonymize.sequential.matching import Pairs, code_published, code_view, read_earlier, unrelated
 from anonymize.sequential.privacy import linking
-from anonymize.sequential.taxonomy import category_taxonomy, number_label
+from anonymize.sequential.taxonomy import category_taxonomy
 from tests.anonymize.sequential import executed_join
 from tests.anonymize.sequential.sequential_tables import people, state, table, view_contract
 

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from anonymize.errors import SnapshotError
+from anonymize.formats.intervals import number_label, read_number
 from anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publish_view
 from anonymize.kernels.specialize import matches, unmatched
 from anonymize.sequential import SEQUENTIAL
-from anonymize.sequential.taxonomy import category_taxonomy, number_label, read_number
+from anonymize.sequential.taxonomy import category_taxonomy
 from anonymize.state import State
 from orchestration.snapshots.previous import enter_previous
 from tests.anonymize.sequential import executed_join
