@@ -1,4 +1,4 @@
-"""What a release of groups is worth to a researcher, in a few figures."""
+"""What a release of groups is worth to a researcher, in a few figures; `views` has those of a view."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ class Usefulness:
     held_back: int
     """People of the table who are not in the release."""
     widths: dict[str, float]
-    """How many values (days; of fractions the length) an interval of each quasi-identifier covers, on average
-    over tuples, by our name of its column."""
+    """How many values (days; of fractions the length) an interval of each quasi-identifier covers, or a label
+    of each generalized column of a view, on average over tuples, by our name of its column."""
     shares: dict[str, float]
     """The same as a share of the domain, 0 to 1."""
     discernibility: int
     query_error: float
     """Mean relative error of counts that are estimated from the release, see `workload_error`."""
     error_without: float
-    """The same error of somebody who has the number of people with each value, and no quasi-identifiers."""
+    """The same error of somebody who has the number of people with each value, and no quasi-identifiers; of a
+    view, of somebody who has the number of its records."""
 
 
 def usefulness(
@@ -88,7 +89,7 @@ def usefulness(
         counterfeits=counterfeits,
         held_back=len(known) - (tuples - counterfeits),
         widths=widths,
-        shares={column: widths[column] / _domain_width(qi) for column, qi in schema.attributes()},
+        shares={column: widths[column] / domain_width(qi) for column, qi in schema.attributes()},
         discernibility=discernibility(sizes["size"].to_numpy()),
         query_error=workload_error(true, grouped_counts(boxes, published, workload, schema), len(known)),
         error_without=workload_error(true, _counts_without(known, workload, schema), len(known)),
@@ -165,7 +166,8 @@ def _widths(boxes: pl.DataFrame, schema: Schema) -> dict[str, float]:
     return {column: float(means[column][0] or 0.0) for column in means.columns}
 
 
-def _domain_width(attribute: QuasiIdentifier) -> float:
+def domain_width(attribute: QuasiIdentifier) -> float:
+    """How many values an attribute's domain has; of fractions its length, and 1 where that is 0."""
     lowest, highest = code_domain(attribute)
     return (highest - lowest + int(attribute.discrete)) or 1
 
@@ -177,5 +179,5 @@ def _counts_without(known: pl.DataFrame, workload: Workload, schema: Schema) -> 
     share = np.ones(len(workload.value))
     for position, column in enumerate(workload.columns):
         asked = workload.high[:, position] - workload.low[:, position] + int(attributes[column].discrete)
-        share = share * asked / _domain_width(attributes[column])
+        share = share * asked / domain_width(attributes[column])
     return share * np.array([people.get(value, 0) for value in workload.value])

@@ -28,11 +28,13 @@ from anonymize.formats.published import GROUP, knowledge_table
 from anonymize.principles import principle_of
 from anonymize.promise import Promise
 from anonymize.utility.usefulness import Usefulness, usefulness
+from anonymize.utility.views import view_usefulness
 from orchestration.audit.foreign import Foreign
 from orchestration.audit.manifests import chain_finding, claims_finding, held_back, other_promises
 from orchestration.audit.reading import (
     PublishedSeries,
     Reading,
+    ReleaseFiles,
     format_of,
     metadata_finding,
     read_linkage,
@@ -73,7 +75,7 @@ class AttackedRelease:
     seen: Seen | None = None
     """For the attack on all releases together; None where there are too many people."""
     useful: Usefulness | None = None
-    """What the release is worth; None where it is not of groups, or has entries that can't be read."""
+    """What the release is worth; None where it has entries that can't be read."""
     guesses: Guesses | None = None
     """What is guessed right after learning from the groups."""
     known: pl.DataFrame | None = None
@@ -263,6 +265,8 @@ def _attack_release(
     found = replace(found, findings=pl.concat(rows))
     main, *_ = release_format.tables(contract)
     attacked = AttackedRelease(release.name, len(tables[main]), found, words_not_compared=texts.not_compared)
+    if release_format.attack == "join":
+        return replace(attacked, useful=_useful_view(release_format, tables, people, contract, release))
     is_grouped = release_format.attack == "groups"
     if not (is_grouped and found.findings.filter(promise=fi.ENTRIES)["holds"].all()):
         return attacked
@@ -277,6 +281,22 @@ def _attack_release(
         known=known,
         published=published,
     )
+
+
+def _useful_view(
+    release_format: Format,
+    tables: Mapping[str, pl.DataFrame],
+    people: pl.DataFrame,
+    contract: Product,
+    release: ReleaseFiles,
+) -> Usefulness | None:
+    """What a view is worth; None if it has a label that its column does not have."""
+    main, *_ = release_format.tables(contract)
+    view = release_format.internal(tables, contract)[main]
+    try:
+        return view_usefulness(view, contract, people, held_back(release))
+    except ValueError:
+        return None
 
 
 def _with_places(ever: list[pl.DataFrame], known: pl.DataFrame | None) -> list[pl.DataFrame]:

@@ -16,8 +16,10 @@ from typing import Any
 import jinja2
 
 from anonymize.attack.finding import MEANINGS, SERIES, is_at_most
+from anonymize.contract import Product
 from anonymize.principles import principle_of
 from anonymize.promise import Promise
+from anonymize.utility.usefulness import Usefulness
 from orchestration.audit import charts
 from orchestration.audit.columns import described_columns
 from orchestration.audit.conclusion import conclusion, verdict
@@ -84,7 +86,7 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
         "background_knowledge": (BACKGROUND if any(map(_in_groups, findings.series)) else BACKGROUND_OF_VIEWS)
         + (["everybody's group in every release (private folder)"] if material.private else []),
         "promises": [_promise(row, promise) for row in findings.promises().to_dicts()],
-        "series": [_series(one, promise) for one in findings.series],
+        "series": [_series(one, promise, findings.contract) for one in findings.series],
         "not_covered": [_gap(gap) for gap in findings.not_covered],
         "read": [
             {"file": file, "sha256": digest, "rows": rows}
@@ -117,11 +119,11 @@ def _promise(row: dict[str, Any], promise: Promise) -> dict[str, Any]:
     return row | {"meaning": MEANINGS[name], "bound": bound}
 
 
-def _series(series: AttackedSeries, promise: Promise) -> dict[str, Any]:
+def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict[str, Any]:
     sizes = [found.e for found in series.equivalences if found.e is not None]
     return {
         "name": series.name,
-        "releases": [_release(release) for release in series.releases],
+        "releases": [_release(release, contract) for release in series.releases],
         "intersection": intersection_table(series).to_dicts(),
         "candidates": final_distribution(series).to_dicts(),
         "largest_breach_probability": largest_breach(series),
@@ -147,18 +149,28 @@ def _series(series: AttackedSeries, promise: Promise) -> dict[str, Any]:
     }
 
 
-def _release(release: AttackedRelease) -> dict[str, Any]:
+def _release(release: AttackedRelease, contract: Product) -> dict[str, Any]:
     guesses = release.guesses
     return {
         "release": release.name,
         "tuples": release.tuples,
         "figures": release.attack.figures,
         "findings": release.attack.findings.to_dicts(),
-        "useful": None if release.useful is None else asdict(release.useful),
+        "useful": None if release.useful is None else _useful(release.useful, contract),
         "guesses": None
         if guesses is None
         else asdict(guesses) | {"error": guesses.error, "group_known": guesses.hosted / guesses.people},
     }
+
+
+def _useful(found: Usefulness, contract: Product) -> dict[str, Any]:
+    """The figures, with the publisher's names of columns."""
+    names = contract.column_names()
+    renamed = {
+        part: {names[column]: figure for column, figure in getattr(found, part).items()}
+        for part in ("widths", "shares")
+    }
+    return asdict(found) | renamed
 
 
 def _gap(gap: Gap) -> dict[str, Any]:

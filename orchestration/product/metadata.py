@@ -17,6 +17,7 @@ from anonymize.formats.published import knowledge_table
 from anonymize.plot import Plot
 from anonymize.principles import principle_of
 from anonymize.utility.usefulness import usefulness
+from anonymize.utility.views import view_usefulness
 from orchestration.datapackage.dated import undated
 from orchestration.product.charts import picture
 from orchestration.product.judged import report
@@ -114,11 +115,15 @@ def _what_is_asked_first(
     contract = series.contract
     release_format = principle_of(contract).format(contract)
     snapshot = series.private(release) / "snapshot.parquet"
-    has_groups = release_format.attack == "groups" and committed.figures.get("groups", 0) > 0
-    if tables is None or not has_groups or not snapshot.exists():
+    if tables is None or not committed.figures.get("groups", 0) or not snapshot.exists():
         return shown
-    known = knowledge_table(read_table(snapshot).rename({PSEUDONYM: "person"}), contract)
-    found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
+    people = read_table(snapshot)
+    if release_format.attack == "join":
+        main, *_ = release_format.tables(contract)
+        found = view_usefulness(tables[main], contract, people, committed.figures["held_back"])
+    else:
+        known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
+        found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
     return {**shown, "query error": found.query_error}
 
 

@@ -21,6 +21,7 @@ from orchestration.contracts.contract_file import load_contract
 from orchestration.contracts.registry import register
 from orchestration.examine import examine
 from orchestration.product.factory import product_definitions
+from orchestration.product.metadata import of_candidate
 from orchestration.product.resources import resources
 from orchestration.series.series import Series
 from orchestration.storage.home import Home
@@ -55,6 +56,11 @@ def declare(folder, **changes):
 
 def series_of(folder):
     return Series(load_contract(folder / "named_view.yaml"), Home.at(folder / "var"))
+
+
+def series_shown(series):
+    """What Dagster plots first of the last release."""
+    return of_candidate(series, RELEASES[1], series.committed(RELEASES[1]))["release"]
 
 
 def audited(folder, *paths, **options):
@@ -99,7 +105,13 @@ def test_two_views_are_released_through_dagster_verified_and_audited(example):
     assert promises[fi.JOIN]["found"] == pytest.approx(2 / 3)
     assert promises[fi.JOIN]["undecided"] == 0
     assert {fi.COVERAGE, fi.COUNTS, fi.ROW_ORDER, fi.IDENTIFIERS, fi.METADATA} <= promises.keys()
-    assert "records of the join" in (example / "report/audit.html").read_text()
+    page = (example / "report/audit.html").read_text()
+    assert "records of the join" in page
+    (one,) = json.loads((example / "report/audit.json").read_text())["series"]
+    useful = one["releases"][1]["useful"]
+    assert (useful["groups"], useful["mean_group"], useful["widths"]["name"]) == (2, 2.5, (2 * 1 + 3 * 2) / 5)
+    assert f"{100 * useful['query_error']:.1f} %" in page.partition("What the releases are worth")[2]
+    assert series_shown(series)["query error"] == pytest.approx(useful["query_error"])
 
 
 def test_the_command_line_does_all_of_it(example, monkeypatch):

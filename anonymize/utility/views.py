@@ -1,0 +1,143 @@
+"""What a view is worth to a researcher, in the figures that releases of groups have."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import polars as pl
+
+from anonymize.codes import encode_columns
+from anonymize.contract import CategoryColumn, View
+from anonymize.contract.attributes import Column
+from anonymize.formats.intervals import read_number
+from anonymize.utility.discernibility import discernibility
+from anonymize.utility.queries import Workload, overlap, random_workload, workload_error
+from anonymize.utility.usefulness import QUERIES, WIDTH, Usefulness, domain_width
+
+
+def view_usefulness(view: pl.DataFrame, schema: View, people: pl.DataFrame, held_back: int) -> Usefulness:
+    """How much of its domain a label of a view covers, and how far counts from the view are off.
+
+    The queries are always the same random ones: each asks for people with two columns in an interval of half
+    of their domain, at least one of them generalized; of a view of one column, with that one. A label's
+    records are taken as spread evenly over what it covers.
+
+    Parameters
+    ----------
+    view
+        `column_0`, …: labels or values. Records with the same generalized values are a group.
+    schema
+        The view's columns, with their hierarchies and domains.
+    people
+        The truth: `column_0`, … in their own types; not empty.
+    held_back
+        How many people of the snapshot are not in the release on purpose.
+
+    Raises
+    ------
+    ValueError
+        If a label is none of its column's.
+
+    References
+    ----------
+    The error: Liu and Wang, Privacy streamliner, CODASPY 2012, section 4.2.
+    """
+    columns = dict(schema.attributes())
+    cut = [column for column, declared in columns.items() if not declared.keep]
+    boxes = _boxes(view, schema)
+    known = encode_columns(people, schema)
+    groups = boxes.group_by([f"{column}_{end}" for column in cut for end in ("low", "high")]).agg(
+        pl.col("records").sum()
+    )
+    true, estimated, without = _answers(boxes, schema, known, cut)
+    widths = {column: _mean_width(boxes, column, columns[column].discrete) for column in cut}
+    return Usefulness(
+        groups=groups.height if cut else 1,
+        mean_group=view.height / max(1, groups.height if cut else 1),
+        counterfeits=0,
+        held_back=held_back,
+        widths=widths,
+        shares={column: width / domain_width(columns[column]) for column, width in widths.items()},
+        discernibility=discernibility(groups["records"].to_numpy()) if cut else view.height**2,
+        query_error=workload_error(true, estimated, len(known)),
+        error_without=workload_error(true, without, len(known)),
+    )
+
+
+def _boxes(view: pl.DataFrame, schema: View) -> pl.DataFrame:
+    """`column_0_low`, `column_0_high`, … as closed codes, and `records`: how many have them all."""
+    rows = view.select(column for column, _ in schema.attributes()).group_by(pl.all()).len("records")
+    for column, declared in schema.attributes():
+        rows = rows.join(_covered(rows[column].unique(), column, declared), on=column).drop(column)
+    return rows.sort(rows.columns)
+
+
+def _covered(labels: pl.Series, column: str, declared: Column) -> pl.DataFrame:
+    """`column`, `column_low`, `column_high`: the first and the last code that each label covers."""
+    if isinstance(declared, CategoryColumn):
+        below: dict[str, tuple[float, float]] = {}
+        for code, path in enumerate(declared.paths):
+            for label in path:
+                below[label] = below.get(label, (code, code))[0], code
+        ends = [below.get(label) for label in labels]
+    else:
+        read = [read_number(str(label), declared.domain) for label in labels]
+        ends = [
+            one and (one[0], one[1] - 1 if declared.discrete else np.nextafter(one[1], -np.inf))
+            for one in read
+        ]
+    if None in ends:
+        raise ValueError(f"{declared.name} has a label that is none of its own")
+    low, high = zip(*ends, strict=True)
+    return pl.DataFrame({column: labels, f"{column}_low": low, f"{column}_high": high}).with_columns(
+        pl.col(f"{column}_low", f"{column}_high").cast(pl.Float64)
+    )
+
+
+def _answers(
+    boxes: pl.DataFrame, schema: View, known: pl.DataFrame, cut: list[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """float64[Q] each: the true counts, those estimated from the view, and those from its size alone."""
+    columns = dict(schema.attributes())
+    pairs = list(itertools.combinations(columns, min(2, len(columns))))
+    asked = [pair for pair in pairs if set(pair) & set(cut)] or pairs
+    rng = np.random.default_rng(0)
+    answers = []
+    for some in asked:
+        workload = random_workload(schema, some, None, -(-QUERIES // len(asked)), WIDTH, rng)
+        units = [int(columns[column].discrete) for column in some]
+        widths = [domain_width(columns[column]) for column in some]
+        there = (
+            known.group_by(some)
+            .len("records")
+            .with_columns(
+                pl.col(column).alias(f"{column}_{end}") for column in some for end in ("low", "high")
+            )
+        )
+        counted = [_inside(cells, some, workload, units) for cells in (there, boxes)]
+        covered = (workload.high - workload.low + units) / widths
+        answers.append([*counted, len(known) * covered.prod(axis=1)])
+    true, estimated, without = map(np.concatenate, zip(*answers, strict=True))
+    return true, estimated, without
+
+
+def _inside(
+    cells: pl.DataFrame, columns: tuple[str, ...], workload: Workload, units: list[int]
+) -> np.ndarray:
+    """float64[Q]: the records in each query, spread evenly over their cells."""
+    names = [(f"{column}_low", f"{column}_high") for column in columns]
+    alike = cells.group_by(itertools.chain(*names)).agg(pl.col("records").sum())
+    ends = [[alike[name].cast(pl.Float64).to_numpy() for name in pair] for pair in names]
+    records = alike["records"].to_numpy()
+    found = np.empty(len(workload.low))
+    for query, (first, last) in enumerate(zip(workload.low, workload.high, strict=True)):
+        asked = zip(ends, first, last, units, strict=True)
+        shares = [overlap(*box, low, high, unit) for box, low, high, unit in asked]
+        found[query] = (np.prod(shares, axis=0) * records).sum()
+    return found
+
+
+def _mean_width(boxes: pl.DataFrame, column: str, discrete: bool) -> float:
+    width = pl.col(f"{column}_high") - pl.col(f"{column}_low") + int(discrete)
+    return float(boxes.select((width * pl.col("records")).sum() / pl.col("records").sum()).item() or 0.0)
