@@ -24,13 +24,15 @@ CUTS = 3
 """Groups are divided into 2 to the power of so many regions, as m-invariance divides people."""
 FEWEST_GROUPS = 64
 """A region of fewer groups is not cut."""
-TAU_SQUARED = (0.0001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6, 1.2)
+TAU_SQUARED = (0.0001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6, 1.2, 2.4)
 """How much values may differ: variances of the log odds of meeting a condition, within a stratum."""
-USUAL_TAU_SQUARED = 0.05
-"""The median of the prior of that variance, which is log-normal with a standard deviation of 1."""
+USUAL_TAU_SQUARED, SPREAD = 0.1, 1.5
+"""The prior of that variance is log-normal: its median, and the standard deviation of its logarithm."""
 MISPLACED = 0.2
-"""Where a group's people are within their intervals is a model. It is off by so much: the standard deviation
-of the log odds of meeting a condition, as found in hospitals and censuses (benchmarks/estimates.py)."""
+"""Where a group's people are within their intervals is a model. It is off by so much where intervals say
+nearly everything: the standard deviation of the log odds of meeting a condition. Where they say a part k of
+it, the variance is divided by the power `GROWN` of k (benchmarks/estimates.py)."""
+GROWN = 0.5
 FRACTIONS = 1_000_000
 """A fraction is one of so many equal parts of its domain."""
 STEPS = (1, 13, 7, 19, 25, 11, 29, 5, 23, 17, 3, 31, 9, 27, 15, 21)
@@ -70,6 +72,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
         "exact": "counterfeit * (1 - least(1, y))" if is_exact else "placed",
         "misplaced": 0 if is_exact else MISPLACED**2,
+        "grown": GROWN,
         "cuts": CUTS,
         "groups": FEWEST_GROUPS,
         "grid": ", ".join(f"({tau_squared}, {_prior(tau_squared):.4f})" for tau_squared in TAU_SQUARED),
@@ -128,7 +131,7 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
 
 def _prior(tau_squared: float) -> float:
     """The density of a variance's logarithm, but for a factor."""
-    return math.exp(-(math.log(tau_squared / USUAL_TAU_SQUARED) ** 2) / 2)
+    return math.exp(-((math.log(tau_squared / USUAL_TAU_SQUARED) / SPREAD) ** 2) / 2)
 
 
 def _one_line(words: str) -> str:
