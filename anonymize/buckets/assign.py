@@ -43,18 +43,18 @@ def execute(plan: Plan, division: Division, ranks: np.ndarray, local: Iterable[L
     -------
     int64[N]
     """
-    bucket, moved = division.bucket.copy(), plan.moved.copy()
-    values = moved.shape[1]
+    bucket, moved, signatures = division.bucket.copy(), plan.moved.copy(), plan.signatures
+    values = signatures.values
     for region, regions, demand in local:
         rows = np.flatnonzero((bucket == UNDECIDED) & (division.queue < values))
         queue = division.queue[rows] * regions + region[rows]
         bucket[rows] = assign(queue, demand, values * regions, ranks[rows])
-        np.subtract.at(moved, (demand.bucket, demand.queue // regions), demand.people)
-    receiving, value = np.nonzero(moved)
+        np.subtract.at(moved, signatures.find(demand.bucket, demand.queue // regions), demand.people)
+    receiving = np.flatnonzero(moved)
     demand = Demand(
-        queue=np.append(value, values + plan.separated.queue),
-        bucket=np.append(receiving, plan.separated.bucket),
-        people=np.append(moved[receiving, value], plan.separated.people),
+        queue=np.append(signatures.value[receiving], values + plan.separated.queue),
+        bucket=np.append(signatures.bucket[receiving], plan.separated.bucket),
+        people=np.append(moved[receiving], plan.separated.people),
     )
     rows = np.flatnonzero(bucket == UNDECIDED)
     queues = values + len(plan.held_back_separated)

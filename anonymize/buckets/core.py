@@ -6,6 +6,7 @@ import numpy as np
 import scipy
 
 from anonymize.buckets.counts import is_eligible
+from anonymize.buckets.signatures import Signatures
 
 HALF_LARGE = 50
 """Groups at which a bucket's further groups count half as much as those of a bucket without end."""
@@ -20,7 +21,7 @@ SCARCE = 30.0
 
 
 def assign_core(
-    rest: np.ndarray, m: int, signatures: np.ndarray, groups: np.ndarray, everybody: np.ndarray
+    rest: np.ndarray, m: int, signatures: Signatures, groups: np.ndarray, everybody: np.ndarray
 ) -> np.ndarray:
     """Assign as much of an m-eligible rest as possible to large buckets; the others stay m-eligible.
 
@@ -35,7 +36,7 @@ def assign_core(
     m
         Privacy parameter, at least 2. Buckets with smaller signatures receive nobody.
     signatures
-        bool[B, V]: buckets that exist.
+        The buckets that exist.
     groups
         int[B]: the groups each has.
     everybody
@@ -43,7 +44,7 @@ def assign_core(
 
     Returns
     -------
-    int[B, V]
+    int[P]
         People assigned; each bucket receives equally many of every value in its signature.
 
     Notes
@@ -56,13 +57,12 @@ def assign_core(
     few, there must be fewer of them as soon as v is more frequent, and only large buckets lose groups when
     people leave. So groups without a frequent value count as more people: large buckets get them first.
     """
-    assigned = np.zeros(signatures.shape, np.int64)
-    size = signatures.sum(axis=1)
+    assigned, size = np.zeros(len(signatures), np.int64), signatures.sizes
     usable = np.flatnonzero((size >= m) & (groups > 0))
     usable = usable[np.argsort(-groups[usable], kind="stable")][:SEARCHED]
     if not usable.size or rest.sum() < WORTHWHILE * m:
-        return assigned
-    inside, beta = signatures[usable], size[usable]
+        return assigned[signatures.bucket]
+    inside, beta = signatures.only(usable)[0].table(), size[usable]
     frequent = np.maximum(2 * m * everybody / max(everybody.sum(), 1) - 1, 0) ** 2
     large = groups[usable] / (groups[usable] + HALF_LARGE)
     watched = np.sort(np.argsort(-rest, kind="stable")[:WATCHED])
@@ -72,8 +72,8 @@ def assign_core(
         np.concatenate([rest, rest.sum() - m * rest[watched]]),
     )
     new = _leave_eligible(rest, m, inside, np.floor(most + 1e-6).astype(np.int64))
-    assigned[usable] = new[:, None] * inside
-    return assigned
+    assigned[usable] = new
+    return assigned[signatures.bucket]
 
 
 def _maximum(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> np.ndarray:

@@ -9,9 +9,8 @@ from anonymize.buckets.counts import Plan
 
 def counterfeits_of(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     """int64[C] twice: the bucket and the value of every counterfeit, bucket by bucket."""
-    receiving, value = np.nonzero(plan.counterfeits)
-    copies = plan.counterfeits[receiving, value]
-    return np.repeat(receiving, copies), np.repeat(value, copies)
+    signatures, copies = plan.signatures, plan.counterfeits
+    return np.repeat(signatures.bucket, copies), np.repeat(signatures.value, copies)
 
 
 def people_alike(

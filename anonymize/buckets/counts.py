@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anonymize.buckets.signatures import Signatures
+
 
 class Demand(NamedTuple):
     """How many people of a queue a bucket receives, in D entries."""
@@ -20,22 +22,22 @@ class Demand(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Groups of whole signatures. B signatures, V values."""
+    """Groups of whole signatures. B signatures."""
 
-    signatures: np.ndarray
-    """bool[B, V]: no two alike."""
+    signatures: Signatures
+    """No two alike."""
     number: np.ndarray
     """int[B]: how many groups of each, with one person of every value."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """The people of T(n), counted. V values, B buckets, C classes of people who need a new signature."""
+    """The people of T(n), counted. V values, P places, C classes of people who need a new signature."""
 
-    signatures: np.ndarray
-    """bool[B, V]: the values of each bucket's signature."""
+    signatures: Signatures
+    """Those of all buckets there are."""
     bound: np.ndarray
-    """int[B, V]: people who keep their signature, by bucket and value (division, section 4.1)."""
+    """int[P]: people who keep their signature, by its places (division, section 4.1)."""
     free: np.ndarray
     """int[V]: inserted people, S-, who may go to any bucket that has their value."""
     separated_value: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
@@ -49,21 +51,21 @@ class Counts:
     def everybody(self) -> np.ndarray:
         """int[V]: all people of T(n), by value."""
         changed = np.bincount(self.separated_value, self.separated, minlength=len(self.free))
-        return self.bound.sum(axis=0) + self.free + changed.astype(np.int64)
+        return self.signatures.by_value(self.bound) + self.free + changed.astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do, on counts. The first B of its B' buckets are those of `Counts`, in their order."""
+    """What to do, on counts. The first buckets are those of `Counts`, in their order, and so are places."""
 
-    signatures: np.ndarray
-    """bool[B', V]: signatures, with new buckets at the end."""
+    signatures: Signatures
+    """All signatures, with new buckets at the end. They have P' places."""
     moved: np.ndarray
-    """int[B', V]: inserted people each bucket receives (balancing and assignment)."""
+    """int[P']: inserted people each place receives (balancing and assignment)."""
     separated: Demand
     """People of each separated class (its queue) each bucket receives."""
     counterfeits: np.ndarray
-    """int[B', V]: counterfeits each bucket receives."""
+    """int[P']: counterfeits each place receives."""
     held_back: np.ndarray
     """int[V]: inserted people who wait for the next release (`wait`, `defer`)."""
     held_back_separated: np.ndarray

@@ -12,6 +12,7 @@ import polars as pl
 
 from anonymize.buckets.counts import Counts
 from anonymize.buckets.memory import Memory
+from anonymize.buckets.signatures import Signatures
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
 from anonymize.errors import ValueChangeRefused
@@ -59,19 +60,19 @@ def divide_people(
     """
     values = known_values(people[VALUE], contract.sensitive, memory.buckets["signature"].explode())
     value = positions(people[VALUE], values)
-    signatures = _signature_matrix(memory.buckets, values)
+    signatures = _signatures(memory.buckets, values)
     division = divide(people["pseudonym"], value, memory.people, signatures, number)
     if contract.principle.on_value_change == "refuse":
         _refuse_value_changes(division)
     return values, value, division
 
 
-def _signature_matrix(buckets: pl.DataFrame, values: pl.Series) -> np.ndarray:
-    """bool[B, V]: the signatures of all buckets."""
-    matrix = np.zeros((buckets.height, len(values)), bool)
+def _signatures(buckets: pl.DataFrame, values: pl.Series) -> Signatures:
+    """The signatures of all buckets."""
     pairs = buckets.explode("signature")
-    matrix[pairs["bucket_id"].to_numpy(), positions(pairs["signature"], values)] = True
-    return matrix
+    bucket, value = pairs["bucket_id"].to_numpy().astype(np.int64), positions(pairs["signature"], values)
+    order = np.lexsort((value, bucket))
+    return Signatures(bucket[order], value[order], buckets.height, len(values))
 
 
 def _refuse_value_changes(division: Division) -> None:
@@ -84,7 +85,7 @@ def _refuse_value_changes(division: Division) -> None:
 
 
 def divide(
-    pseudonym: pl.Series, value: np.ndarray, memory: pl.DataFrame, signatures: np.ndarray, number: int
+    pseudonym: pl.Series, value: np.ndarray, memory: pl.DataFrame, signatures: Signatures, number: int
 ) -> Division:
     """Divide the people of T(n) by what is remembered of them.
 
@@ -93,18 +94,18 @@ def divide(
     pseudonym
         Binary[N]: the people of T(n).
     value
-        int[N]: their sensitive values, as columns of `signatures`.
+        int[N]: their sensitive values, as those of `signatures`.
     memory
         As in `Memory.people`: all signatures each person ever had; those of one person are disjoint.
     signatures
-        bool[B, V]: signatures by bucket id.
+        Those of all buckets, by bucket id.
     number
         n, counted from 1.
     """
     people = pl.DataFrame({"row": np.arange(len(value)), "pseudonym": pseudonym})
     remembered = people.join(memory, on="pseudonym")
-    row, earlier = remembered["row"].to_numpy(), remembered["bucket_id"].to_numpy()
-    keeps = signatures[earlier, value[row]]
+    row, earlier = remembered["row"].to_numpy(), remembered["bucket_id"].to_numpy().astype(np.int64)
+    keeps = signatures.find(earlier, value[row]) >= 0
     bucket = np.full(len(value), UNDECIDED)
     bucket[row[keeps]] = earlier[keeps]
 
@@ -113,7 +114,7 @@ def divide(
     separated = remembered.filter(pl.Series(bucket[row] == UNDECIDED))
     row_class, class_value, forbidden = _classes(separated, value, signatures)
     queue = value.copy()
-    queue[row_class["row"].to_numpy()] = signatures.shape[1] + row_class["class"].to_numpy()
+    queue[row_class["row"].to_numpy()] = signatures.values + row_class["class"].to_numpy()
     return Division(
         bucket=bucket,
         queue=queue,
@@ -123,7 +124,7 @@ def divide(
 
 
 def _classes(
-    separated: pl.DataFrame, value: np.ndarray, signatures: np.ndarray
+    separated: pl.DataFrame, value: np.ndarray, signatures: Signatures
 ) -> tuple[pl.DataFrame, np.ndarray, np.ndarray]:
     """People with the same new value and the same earlier signatures are one class.
 
@@ -134,20 +135,20 @@ def _classes(
     key = pl.col("earlier").cast(pl.List(pl.String)).list.join(",")
     people = people.with_columns(pl.struct("value", key).rank("dense").cast(pl.Int64).alias("class") - 1)
     classes = people.unique("class").sort("class")
-    forbidden = np.zeros((classes.height, signatures.shape[1]), bool)
+    forbidden = np.zeros((classes.height, signatures.values), bool)
     pairs = classes.select("class", "earlier").explode("earlier")
-    np.logical_or.at(forbidden, pairs["class"].to_numpy(), signatures[pairs["earlier"].to_numpy()])
+    pair, place = signatures.places_of(pairs["earlier"].to_numpy().astype(np.int64))
+    forbidden[pairs["class"].to_numpy()[pair], signatures.value[place]] = True
     return people.select("row", "class"), classes["value"].to_numpy(), forbidden
 
 
 def _count(bucket, queue, value, signatures, class_value, forbidden) -> Counts:
-    buckets, values = signatures.shape
-    decided = bucket != UNDECIDED
-    bound = np.bincount(bucket[decided] * values + value[decided], minlength=buckets * values)
+    values, decided = signatures.values, bucket != UNDECIDED
+    places = signatures.find(bucket[decided], value[decided])
     waiting = np.bincount(queue[~decided], minlength=values + len(class_value))
     return Counts(
         signatures=signatures,
-        bound=bound.reshape(buckets, values),
+        bound=np.bincount(places, minlength=len(signatures.value)),
         free=waiting[:values],
         separated_value=class_value,
         forbidden=forbidden,

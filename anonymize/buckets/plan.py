@@ -1,7 +1,7 @@
 """Plan a release on counts: which bucket gets how many people and counterfeits of which value.
 
 Xiao and Tao, m-Invariance, SIGMOD 2007, sections 4.1 (division, balancing) and 4.2 (assignment). The
-planner never sees a row: its input and output are tables of (bucket, value) -> n.
+planner never sees a row: its input and output are counts by the places of signatures, (bucket, value) -> n.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from anonymize.buckets.core import assign_core
 from anonymize.buckets.counts import Counts, Groups, Plan, is_eligible
 from anonymize.buckets.separate import place_separated
+from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible
 
 
@@ -43,7 +44,7 @@ def make_plan(
     rng
         Secret randomness: who gets company of people and who of counterfeits, and of which values.
     wanted
-        int[B, V]: tuples that buckets are to receive beyond their shortages: whole signatures.
+        int[P]: tuples that buckets are to receive beyond their shortages: whole signatures.
     first
         The groups to begin a series with: there is no bucket yet, and the people are m-eligible with these
         groups and without. The plan's first buckets have their signatures.
@@ -73,24 +74,24 @@ def make_plan(
     need = shortages(placed.signatures, placed.present)
     if wanted is not None:
         need[: len(wanted)] += wanted
-    open_need = need * (placed.signatures.sum(axis=1) >= m)[:, None]
-    batch = balance(counts.free, open_need.sum(axis=0), m, on_ineligible, rng)
+    open_need = need * (placed.signatures.sizes >= m)[placed.signatures.bucket]
+    batch = balance(counts.free, placed.signatures.by_value(open_need), m, on_ineligible, rng)
 
-    filled = _scatter(batch.moved, open_need, rng)
+    filled = _scatter(batch.moved, open_need, placed.signatures, rng)
     rest = counts.free - batch.moved - batch.held_back
     extra = _values_of_counterfeits(rest, batch.added, m, rng)
-    known, reused = placed.signatures, np.zeros(placed.signatures.shape, np.int64)
+    known, reused = placed.signatures, np.zeros_like(need)
     if first is not None:
-        known, reused = first.signatures, first.number[:, None] * first.signatures
+        known, reused = first.signatures, first.number[first.signatures.bucket]
     elif largest_first:
-        groups = placed.present.max(axis=1, initial=0)
+        groups = known.most(placed.present)
         reused = assign_core(rest + extra, m, known, groups, counts.everybody)
-    reused = reused + assign_to_existing(rest + extra - reused.sum(axis=0), m, known)
-    assigned, signatures = assign_counts(rest + extra - reused.sum(axis=0), m, known)
+    reused = reused + assign_to_existing(rest + extra - known.by_value(reused), m, known)
+    assigned, signatures = assign_counts(rest + extra - known.by_value(reused), m, known)
     assigned[: len(reused)] += reused
-    fake = _scatter(extra, assigned, rng)
+    fake = _scatter(extra, assigned, signatures, rng)
 
-    grown = ((0, len(signatures) - len(need)), (0, 0))
+    grown = (0, len(assigned) - len(need))
     return Plan(
         signatures=signatures,
         moved=np.pad(filled, grown) + assigned - fake,
@@ -102,14 +103,14 @@ def make_plan(
     )
 
 
-def shortages(signatures: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """int[B, V]: tuples each bucket lacks to hold every value of its signature equally often.
+def shortages(signatures: Signatures, present: np.ndarray) -> np.ndarray:
+    """int[P]: tuples each place lacks for its bucket to hold every value of its signature equally often.
 
     References
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.1, balancing.
     """
-    return np.where(signatures, present.max(axis=1, initial=0, keepdims=True) - present, 0)
+    return signatures.most(present)[signatures.bucket] - present
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ def balance(
     return Batch(moved=moved, held_back=held_back, added=max(0, int(total) - room))
 
 
-def assign_counts(rest: np.ndarray, m: int, signatures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def assign_counts(rest: np.ndarray, m: int, signatures: Signatures) -> tuple[np.ndarray, Signatures]:
     """Assign an m-eligible rest to balanced buckets, creating buckets where needed.
 
     Each iteration takes the beta most frequent values as a signature and alpha people of each, for
@@ -184,42 +185,40 @@ def assign_counts(rest: np.ndarray, m: int, signatures: np.ndarray) -> tuple[np.
     m
         Privacy parameter, at least 2.
     signatures
-        bool[B, V]: buckets that exist.
+        The buckets that exist.
 
     Returns
     -------
     assigned
-        int[B', V]: people assigned.
+        int[P']: people assigned.
     signatures
-        bool[B', V]: the existing buckets, then the new ones in the order of their creation.
+        The existing buckets, then the new ones in the order of their creation.
 
     References
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.2, Figure 3, Lemma 5.
     """
     rest = rest.copy()
-    rows = {signature.tobytes(): row for row, signature in enumerate(signatures)}
-    added: dict[int, np.ndarray] = {}
+    existing = np.split(signatures.value, signatures.first[1:])
+    rows = {signature.tobytes(): row for row, signature in enumerate(existing[: len(signatures)])}
+    added: dict[int, int] = {}
     created = []
     while rest.any():
         order = np.argsort(-rest, kind="stable")
         alpha, beta = _largest_step(rest[order], m)
-        signature = np.zeros(len(rest), bool)
-        signature[order[:beta]] = True
+        signature = np.sort(order[:beta])
         row = rows.setdefault(signature.tobytes(), len(rows))
         if row == len(signatures) + len(created):
             created.append(signature)
-        added[row] = added.get(row, 0) + alpha * signature
-        rest -= alpha * signature
-    if created:
-        signatures = np.vstack([signatures, created])
-    assigned = np.zeros(signatures.shape, np.int64)
-    for row, tuples in added.items():
-        assigned[row] = tuples
-    return assigned, signatures
+        added[row] = added.get(row, 0) + alpha
+        rest[signature] -= alpha
+    signatures = signatures.with_new(created)
+    groups = np.zeros(len(signatures), np.int64)
+    groups[list(added)] = list(added.values())
+    return groups[signatures.bucket], signatures
 
 
-def assign_to_existing(rest: np.ndarray, m: int, signatures: np.ndarray) -> np.ndarray:
+def assign_to_existing(rest: np.ndarray, m: int, signatures: Signatures) -> np.ndarray:
     """Assign what existing buckets can take of an m-eligible rest, such that the others stay m-eligible.
 
     Figure 3 looks at the most frequent values alone, and soon every few people have a bucket of their
@@ -233,11 +232,11 @@ def assign_to_existing(rest: np.ndarray, m: int, signatures: np.ndarray) -> np.n
     m
         Privacy parameter, at least 2. Buckets with smaller signatures receive nobody.
     signatures
-        bool[B, V]: buckets that exist.
+        The buckets that exist.
 
     Returns
     -------
-    int[B, V]
+    int[P]
         People assigned; each bucket receives equally many of every value in its signature.
 
     Notes
@@ -245,30 +244,41 @@ def assign_to_existing(rest: np.ndarray, m: int, signatures: np.ndarray) -> np.n
     Inequalities 5-7 for any signature: with alpha people of each of its beta values gone, a value inside
     it must be left with at most (people - alpha beta) / m, and so must every value outside.
     """
-    rest, assigned = rest.copy(), np.zeros(signatures.shape, np.int64)
-    usable = np.flatnonzero(signatures.sum(axis=1) >= m)
-    inside = signatures[usable]
-    beta = inside.sum(axis=1)
+    rest, groups = rest.copy(), np.zeros(len(signatures), np.int64)
+    usable = np.flatnonzero(signatures.sizes >= m)
+    some, _ = signatures.only(usable)
     while usable.size:
-        alpha = _largest_alphas(rest, m, inside, beta)
-        best = np.lexsort((beta, -alpha))[0]
+        alpha = _largest_alphas(rest, m, some)
+        best = np.lexsort((some.sizes, -alpha))[0]
         if alpha[best] < 1:
             break
-        assigned[usable[best]] += alpha[best] * inside[best]
-        rest -= alpha[best] * inside[best]
-    return assigned
+        groups[usable[best]] += alpha[best]
+        rest[some.value[some.bucket == best]] -= alpha[best]
+    return groups[signatures.bucket]
 
 
-def _largest_alphas(rest: np.ndarray, m: int, inside: np.ndarray, beta: np.ndarray) -> np.ndarray:
+def _largest_alphas(rest: np.ndarray, m: int, signatures: Signatures) -> np.ndarray:
     """int[B]: how many people of each of its values every bucket can take."""
-    people = rest.sum()
-    scarcest = np.where(inside, rest, rest.max()).min(axis=1)
-    most_inside = np.where(inside, rest, 0).max(axis=1)
-    most_outside = np.where(inside, 0, rest).max(axis=1)
-    alpha = np.minimum(scarcest, (people - m * most_outside) // beta)
+    people, beta, first = rest.sum(), signatures.sizes, signatures.first
+    inside = rest[signatures.value]
+    scarcest, most_inside = np.minimum.reduceat(inside, first), np.maximum.reduceat(inside, first)
+    alpha = np.minimum(scarcest, (people - m * _most_outside(rest, signatures)) // beta)
     larger = beta > m
     alpha[larger] = np.minimum(alpha[larger], (people - m * most_inside[larger]) // (beta[larger] - m))
     return alpha
+
+
+def _most_outside(rest: np.ndarray, signatures: Signatures) -> np.ndarray:
+    """int[B]: the people of the most frequent value that is not in the signature."""
+    order = np.argsort(-rest, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    ranks = rank[signatures.value]
+    ranks = ranks[np.lexsort((ranks, signatures.bucket))]
+    within = np.arange(len(ranks)) - signatures.first[signatures.bucket]
+    # The ranks of a signature's values in ascending order: where one is skipped, that value is outside.
+    skipped = np.where(ranks != within, within, signatures.sizes[signatures.bucket])
+    return np.append(rest[order], 0)[np.minimum.reduceat(skipped, signatures.first)]
 
 
 def _largest_step(counts: np.ndarray, m: int) -> tuple[int, int]:
@@ -313,15 +323,23 @@ def _lowest_first(room: np.ndarray, total: int, rank: np.ndarray, rng: np.random
     return units
 
 
-def _scatter(tuples: np.ndarray, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """int[B, V]: the tuples of each value at random among its places, int[B, V], in all buckets.
+def _scatter(
+    tuples: np.ndarray, places: np.ndarray, signatures: Signatures, rng: np.random.Generator
+) -> np.ndarray:
+    """int[P]: the tuples of each value, int[V], at random among its places, int[P], in all buckets.
 
     Handed out in the buckets' order, real people would be in the first and counterfeits in the later
     ones, and a counterfeit in one bucket would tell that of another.
     """
     scattered = np.zeros_like(places)
+    by_value = np.argsort(signatures.value, kind="stable")
+    ends = np.searchsorted(signatures.value[by_value], np.arange(signatures.values + 1))
     for value in np.flatnonzero(tuples):
-        scattered[:, value] = rng.multivariate_hypergeometric(places[:, value], tuples[value])
+        its = by_value[ends[value] : ends[value + 1]]
+        column = np.zeros(len(signatures), np.int64)
+        column[signatures.bucket[its]] = places[its]
+        drawn = rng.multivariate_hypergeometric(column, tuples[value])
+        scattered[its] = drawn[signatures.bucket[its]]
     return scattered
 
 

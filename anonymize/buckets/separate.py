@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymize.buckets.counts import Counts, Demand
+from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible
 
 
@@ -18,10 +19,10 @@ from anonymize.errors import NotEligible
 class Placed:
     """Buckets after the separated people found one."""
 
-    signatures: np.ndarray
-    """bool[B', V]: signatures, with new buckets at the end."""
+    signatures: Signatures
+    """All of them, with new buckets at the end."""
     present: np.ndarray
-    """int[B', V]: bound and separated people, by bucket and value."""
+    """int[P']: bound and separated people, by its places."""
     separated: Demand
     """How many people of each class (its queue) each bucket receives."""
     held_back: np.ndarray
@@ -81,52 +82,49 @@ def _new_signature(value: int, allowed: np.ndarray, m: int) -> np.ndarray | None
 
 
 class _Buckets:
-    """Buckets while they fill: at most one new bucket per class, so room for all is there at once."""
+    """Buckets while they fill, and new ones are opened."""
 
     def __init__(self, counts: Counts):
         self.classes = counts
-        self.existing, values = counts.signatures.shape
-        self.number = self.existing
-        rows = self.existing + len(counts.separated)
-        self.signatures = np.zeros((rows, values), bool)
-        self.signatures[: self.existing] = counts.signatures
-        self.present = np.zeros((rows, values), np.int64)
-        self.present[: self.existing] = counts.bound
-        self.sizes = self.signatures.sum(axis=1)
-        self.tallest = self.present.max(axis=1, initial=0)
+        self.signatures, self.existing = counts.signatures, len(counts.signatures)
+        self.present = counts.bound.astype(np.int64)
         self.entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return self.signatures.sizes
 
     def that_fit(self, value: int, forbidden: np.ndarray, m: int) -> np.ndarray:
         """Buckets that have the value, none that is forbidden, and a signature of at least m values."""
-        has = np.flatnonzero(self.signatures[: self.number, value] & (self.sizes[: self.number] >= m))
-        return has[~(self.signatures[has] & forbidden).any(axis=1)]
+        has = self.signatures.bucket[self.signatures.value == value]
+        meets = np.zeros(len(self.signatures), bool)
+        meets[self.signatures.bucket[forbidden[self.signatures.value]]] = True
+        return has[(self.sizes[has] >= m) & ~meets[has]]
 
     def fill_shortages(self, group: int, value: int, fitting: np.ndarray) -> int:
         """Place people of the class where their value is short; returns how many remain."""
-        short = self.tallest[fitting] - self.present[fitting, value]
+        place = self.signatures.find(fitting, np.full_like(fitting, value))
+        short = self.signatures.most(self.present)[fitting] - self.present[place]
         people = int(self.classes.separated[group])
         taken = np.clip(people - (np.cumsum(short) - short), 0, short)
         self.receive(group, value, fitting[taken > 0], taken[taken > 0])
         return people - int(taken.sum())
 
     def receive(self, group: int, value: int, buckets: np.ndarray, people: np.ndarray) -> None:
-        self.present[buckets, value] += people
-        self.tallest[buckets] = np.maximum(self.tallest[buckets], self.present[buckets, value])
+        self.present[self.signatures.find(buckets, np.full_like(buckets, value))] += people
         self.entries.append((np.full(len(buckets), group), buckets, people))
 
     def create(self, signature: np.ndarray) -> int:
-        bucket = self.number
-        self.signatures[bucket, signature] = True
-        self.sizes[bucket] = len(signature)
-        self.number += 1
-        return bucket
+        self.signatures = self.signatures.with_new([signature])
+        self.present = np.append(self.present, np.zeros(len(signature), np.int64))
+        return len(self.signatures) - 1
 
     def placed(self, held_back: np.ndarray) -> Placed:
         none = np.empty(0, np.int64)
         columns = zip((none, none, none), *self.entries, strict=True)
         return Placed(
-            signatures=self.signatures[: self.number],
-            present=self.present[: self.number],
+            signatures=self.signatures,
+            present=self.present,
             separated=Demand(*(np.concatenate(column) for column in columns)),
             held_back=held_back,
         )

@@ -20,10 +20,14 @@ def all_buckets(buckets: pl.DataFrame, plan: Plan, values: pl.Series) -> pl.Data
     values
         The sensitive values that the plan's columns stand for.
     """
-    row, value = np.nonzero(plan.signatures[buckets.height :])
+    bucket, value = plan.signatures.bucket, plan.signatures.value
+    is_new = bucket >= buckets.height
     signatures = (
         pl.DataFrame(
-            {"bucket_id": pl.Series(row + buckets.height, dtype=pl.Int32), "signature": values.gather(value)}
+            {
+                "bucket_id": pl.Series(bucket[is_new], dtype=pl.Int32),
+                "signature": values.gather(value[is_new]),
+            }
         )
         .group_by("bucket_id", maintain_order=True)
         .agg("signature")

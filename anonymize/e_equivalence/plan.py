@@ -13,6 +13,7 @@ import numpy as np
 
 from anonymize.buckets.counts import Counts, Plan
 from anonymize.buckets.plan import make_plan, shortages
+from anonymize.buckets.signatures import Signatures
 from anonymize.e_equivalence.min_cut import smallest_safe_cut
 
 ATTEMPTS = 8
@@ -66,14 +67,14 @@ def make_safe_plan(
     He, Barman and Naughton, ICDE 2011, Algorithms 2 and 3, Lemma 5.
     """
     existing = len(counts.signatures)
-    inserted = shortages(counts.signatures, counts.bound).sum(axis=1)
-    wanted = _lacking(counts.signatures, inserted, cuts, e)[:, None] * counts.signatures
+    inserted = counts.signatures.by_bucket(shortages(counts.signatures, counts.bound))
+    wanted = _lacking(counts.signatures, inserted, cuts, e)[counts.signatures.bucket]
     best = None
     for _ in range(ATTEMPTS):
         plan = make_plan(counts, m, on_ineligible, draw(), wanted=wanted)
         plan = _without_empty(plan, counts)
         lacking = _lacking(plan.signatures, inserted_tuples(plan), cuts, e)
-        made_up = replace(plan, counterfeits=plan.counterfeits + lacking[:, None] * plan.signatures)
+        made_up = replace(plan, counterfeits=plan.counterfeits + lacking[plan.signatures.bucket])
         if best is None or made_up.counterfeits.sum() < best.counterfeits.sum():
             best = made_up
         if not lacking.any():
@@ -82,7 +83,7 @@ def make_safe_plan(
     return _without_unused(best, existing)
 
 
-def _lacking(signatures: np.ndarray, inserted: np.ndarray, cuts: Cuts, e: int) -> np.ndarray:
+def _lacking(signatures: Signatures, inserted: np.ndarray, cuts: Cuts, e: int) -> np.ndarray:
     """int[B]: whole signatures each bucket lacks for a safe cut.
 
     Every tuple inserted is in every cut between nodes n and 0, so this is a division; Algorithm 3 finds
@@ -91,7 +92,7 @@ def _lacking(signatures: np.ndarray, inserted: np.ndarray, cuts: Cuts, e: int) -
     cuts = cuts.of_first(len(signatures))
     missing = smallest_safe_cut(e) - cuts.weight - inserted
     needed = (cuts.connected | (inserted > 0)) & (missing > 0)
-    return np.where(needed, -(-missing // np.maximum(signatures.sum(axis=1), 1)), 0)
+    return np.where(needed, -(-missing // np.maximum(signatures.sizes, 1)), 0)
 
 
 def _separated(plan: Plan) -> np.ndarray:
@@ -102,14 +103,14 @@ def _separated(plan: Plan) -> np.ndarray:
 
 def inserted_tuples(plan: Plan) -> np.ndarray:
     """int[B']: tuples each bucket receives."""
-    return plan.moved.sum(axis=1) + plan.counterfeits.sum(axis=1) + _separated(plan)
+    return plan.signatures.by_bucket(plan.moved + plan.counterfeits) + _separated(plan)
 
 
 def _without_empty(plan: Plan, counts: Counts) -> Plan:
     """The plan without buckets that would hold nobody but counterfeits."""
-    people = plan.moved.sum(axis=1) + _separated(plan)
-    people[: len(counts.bound)] += counts.bound.sum(axis=1)
-    return replace(plan, counterfeits=plan.counterfeits * (people > 0)[:, None])
+    people = plan.signatures.by_bucket(plan.moved) + _separated(plan)
+    people[: len(counts.signatures)] += counts.signatures.by_bucket(counts.bound)
+    return replace(plan, counterfeits=plan.counterfeits * (people > 0)[plan.signatures.bucket])
 
 
 def _wanting(
@@ -119,10 +120,10 @@ def _wanting(
     buckets = len(counts.signatures)
     new = buckets + np.flatnonzero(lacking[buckets:])
     rows = np.append(np.arange(buckets), new)
-    signatures = plan.signatures[rows]
-    nobody = np.zeros((len(new), signatures.shape[1]), np.int64)
-    counts = replace(counts, signatures=signatures, bound=np.vstack([counts.bound, nobody]))
-    return counts, np.vstack([wanted, nobody]) + lacking[rows, None] * signatures
+    signatures, _ = plan.signatures.only(rows)
+    grown = (0, len(signatures.value) - len(wanted))
+    counts = replace(counts, signatures=signatures, bound=np.pad(counts.bound, grown))
+    return counts, np.pad(wanted, grown) + lacking[rows][signatures.bucket]
 
 
 def _without_unused(plan: Plan, existing: int) -> Plan:
@@ -130,10 +131,11 @@ def _without_unused(plan: Plan, existing: int) -> Plan:
     used = inserted_tuples(plan) > 0
     used[:existing] = True
     number = np.cumsum(used) - 1
+    signatures, places = plan.signatures.only(np.flatnonzero(used))
     return replace(
         plan,
-        signatures=plan.signatures[used],
-        moved=plan.moved[used],
-        counterfeits=plan.counterfeits[used],
+        signatures=signatures,
+        moved=plan.moved[places],
+        counterfeits=plan.counterfeits[places],
         separated=plan.separated._replace(bucket=number[plan.separated.bucket]),
     )

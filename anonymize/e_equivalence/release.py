@@ -158,7 +158,8 @@ def _with_kept(division: Division, opening: Opening, values: pl.Series) -> Count
     """The counts of the division, with counterfeits that stay among the bound tuples."""
     bound_tuples = division.counts.bound.copy()
     kept = opening.kept
-    np.add.at(bound_tuples, (kept["bucket_id"].to_numpy(), positions(kept[VALUE], values)), 1)
+    bucket = kept["bucket_id"].to_numpy().astype(np.int64)
+    np.add.at(bound_tuples, division.counts.signatures.find(bucket, positions(kept[VALUE], values)), 1)
     return replace(division.counts, bound=bound_tuples)
 
 

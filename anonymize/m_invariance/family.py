@@ -14,6 +14,7 @@ import numpy as np
 
 from anonymize.buckets.assign import Local
 from anonymize.buckets.counts import Demand, Groups
+from anonymize.buckets.signatures import Signatures
 from anonymize.kernels.family import best_signature
 from anonymize.m_invariance.regions import Regions
 
@@ -38,7 +39,8 @@ class Family(NamedTuple):
 
     def groups(self) -> Groups:
         """All groups of each signature."""
-        return Groups(self.signatures, sum(groups.sum(axis=1) for groups in self.by_region))
+        number = sum(groups.sum(axis=1) for groups in self.by_region)
+        return Groups(Signatures.of(self.signatures), number)
 
     def local(self, regions: Regions) -> Iterator[Local]:
         """From where the people of the groups come: those whose groups lie in one region first."""

@@ -96,19 +96,22 @@ def from_the_neighbourhood(
     where = cells.leaves
     if where.number == 1:
         return []
-    values = plan.moved.shape[1]
+    values = plan.signatures.values
     free = (division.bucket == UNDECIDED) & (division.queue < values)
     arrivals = where.count_by(division.queue[free], values, free)
-    received = plan.moved.sum(axis=0)
+    received = plan.signatures.by_value(plan.moved)
     for left_over in np.flatnonzero(received < arrivals.sum(axis=1)):
         arrivals[left_over] = rng.multivariate_hypergeometric(arrivals[left_over], received[left_over])
 
-    bucket, value = np.nonzero(plan.moved)
-    present, wanted = _present_and_wanted(division, plan, bucket, value, where)
+    receiving = np.flatnonzero(plan.moved)
+    bucket, value = plan.signatures.bucket[receiving], plan.signatures.value[receiving]
+    moved = plan.moved[receiving]
+    present, wanted = _present_and_wanted(division, plan, receiving, where)
     filled = []
-    for v in np.unique(value):
-        rows = np.flatnonzero(value == v)
-        places = rng.permutation(np.repeat(rows, plan.moved[bucket[rows], v]))
+    by_value = np.argsort(value, kind="stable")
+    for rows in np.split(by_value, np.flatnonzero(np.diff(value[by_value])) + 1) if len(value) else []:
+        v = value[rows[0]]
+        places = rng.permutation(np.repeat(rows, moved[rows]))
         coming = rng.permutation(np.repeat(np.arange(where.number), arrivals[v]))
         lots = len(places) // BY_LOT
         filled.append((places[:lots], coming[:lots]))
@@ -131,23 +134,23 @@ def from_the_neighbourhood(
 
 
 def _present_and_wanted(
-    division: Division, plan: Plan, bucket: np.ndarray, value: np.ndarray, where: Regions
+    division: Division, plan: Plan, receiving: np.ndarray, where: Regions
 ) -> tuple[np.ndarray, np.ndarray]:
-    """float64[P, C] twice: of the bucket and value of each row, who lives where now, and who should.
+    """float64[P, C] twice: of each place that receives anybody, who lives where now, and who should.
 
     A bucket has one more person than there are, who lives where everybody does.
     """
-    values = plan.moved.shape[1]
     stays = np.flatnonzero(division.bucket != UNDECIDED)
-    rows, pairs = bucket * values + value, division.bucket[stays] * values + division.queue[stays]
-    row = np.minimum(np.searchsorted(rows, pairs), len(rows) - 1)
-    known = rows[row] == pairs if len(rows) else np.zeros(len(pairs), bool)
-    present = where.count_by(row[known], len(rows), stays[known]).astype(float)
+    row = np.full(len(plan.moved), -1)
+    row[receiving] = np.arange(len(receiving))
+    row = row[plan.signatures.find(division.bucket[stays], division.queue[stays])]
+    known = row >= 0
+    present = where.count_by(row[known], len(receiving), stays[known]).astype(float)
     everybody = np.bincount(where.of_person, minlength=where.number) / max(len(where.of_person), 1)
     profile = where.count_by(division.bucket[stays], len(plan.signatures), stays) + everybody
     profile /= profile.sum(axis=1, keepdims=True)
-    people = present.sum(axis=1) + plan.moved[bucket, value]
-    return present, people[:, None] * profile[bucket]
+    people = present.sum(axis=1) + plan.moved[receiving]
+    return present, people[:, None] * profile[plan.signatures.bucket[receiving]]
 
 
 def worth(present: np.ndarray, wanted: np.ndarray, spread: list[np.ndarray]) -> np.ndarray:

@@ -8,10 +8,12 @@ from anonymize.buckets.counts import is_eligible
 from anonymize.buckets.divide import UNDECIDED, divide
 from anonymize.buckets.memory import MEMORY_SCHEMA, Memory
 from anonymize.buckets.plan import make_plan
+from anonymize.buckets.signatures import Signatures
 from anonymize.m_invariance.group import EMPTY, group_people
 from anonymize.m_invariance.release import release
 from anonymize.ranks import keyed_ranks
 from anonymize.state import State
+from tests.plans import as_tables
 from tests.series import draws, make_contract
 
 VALUES = ["bronchitis", "dyspepsia", "flu", "gastritis"]
@@ -93,7 +95,7 @@ def division(published):
     people = snapshot(TABLE_2A)
     signatures = np.array([[value in signature for value in VALUES] for signature in SIGNATURES])
     value = np.array([VALUES.index(value) for value in people["value"]])
-    return divide(people["pseudonym"], value, published.people, signatures, number=2)
+    return divide(people["pseudonym"], value, published.people, Signatures.of(signatures), number=2)
 
 
 def test_table_1a_is_2_eligible_and_so_is_what_is_inserted_into_table_2a(division):
@@ -114,7 +116,7 @@ def test_figure_2a_the_buckets_after_division(division):
 
 def test_figures_2b_and_2c_ray_fills_a_shortage_and_two_counterfeits_the_others(division):
     for number in range(20):
-        plan = make_plan(division.counts, 2, "refuse", draws(number)("plan"))
+        plan = as_tables(make_plan(division.counts, 2, "refuse", draws(number)("plan")))
         moved = np.zeros((4, 4), int)
         moved[BUC2, DYSPEPSIA] = 1
         moved[BUC1, [FLU, GASTRITIS]] = 2
@@ -122,7 +124,7 @@ def test_figures_2b_and_2c_ray_fills_a_shortage_and_two_counterfeits_the_others(
         counterfeits[BUC3, BRONCHITIS] = counterfeits[BUC4, FLU] = 1
         assert plan.moved.tolist() == moved.tolist()
         assert plan.counterfeits.tolist() == counterfeits.tolist()
-        assert plan.signatures.tolist() == division.counts.signatures.tolist()
+        assert plan.signatures.tolist() == division.counts.signatures.table().tolist()
         assert not plan.separated.people.sum()
 
 

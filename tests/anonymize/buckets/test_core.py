@@ -6,9 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymize.buckets.core import assign_core
-from anonymize.buckets.counts import Counts, Groups, is_eligible
+from anonymize.buckets.counts import Groups, is_eligible
 from anonymize.buckets.plan import make_plan
+from anonymize.buckets.signatures import Signatures
 from anonymize.m_invariance.family import choose_family
+from tests.plans import as_tables, counted
 from tests.series import draws
 
 
@@ -20,6 +22,11 @@ def eligible(rng, values, m, people):
     return counts
 
 
+def assigned_as_table(rest, m, table, groups):
+    signatures = Signatures.of(table)
+    return signatures.table(assign_core(rest, m, signatures, groups, rest))
+
+
 @settings(max_examples=100, derandomize=True, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 4))
 def test_the_program_leaves_an_eligible_rest_and_balanced_buckets(seed, m):
@@ -29,7 +36,7 @@ def test_the_program_leaves_an_eligible_rest_and_balanced_buckets(seed, m):
     signatures = np.array([rng.permutation(values) < rng.integers(1, m + 2) for _ in range(8)])
     signatures = np.unique(signatures, axis=0)
     groups = rng.integers(0, 300, len(signatures))
-    assigned = assign_core(rest, m, signatures, groups, rest)
+    assigned = assigned_as_table(rest, m, signatures, groups)
     left = rest - assigned.sum(axis=0)
     assert left.min() >= 0
     assert is_eligible(left, m)
@@ -42,13 +49,13 @@ def test_the_program_leaves_an_eligible_rest_and_balanced_buckets(seed, m):
 def test_large_buckets_are_filled_first():
     signatures = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]], bool)
     rest = np.array([100, 100, 100, 100])
-    assigned = assign_core(rest, 2, signatures, np.array([500, 500, 3, 3]), rest)
+    assigned = assigned_as_table(rest, 2, signatures, np.array([500, 500, 3, 3]))
     assert assigned[:2].sum() == 400
 
 
 def test_a_few_people_are_left_to_the_search_bucket_by_bucket():
     rest = np.array([10, 10])
-    assert not assign_core(rest, 2, np.ones((1, 2), bool), np.array([500]), rest).any()
+    assert not assigned_as_table(rest, 2, np.ones((1, 2), bool), np.array([500])).any()
 
 
 def in_small_buckets(seed, *, largest_first):
@@ -60,9 +67,11 @@ def in_small_buckets(seed, *, largest_first):
     free, bound = rng.multinomial(people, shares), np.zeros((0, 50), np.int64)
     signatures, first = bound.astype(bool), choose_family(free[None], m).groups()
     for number in range(20):
-        counts = Counts(signatures, bound, free)
-        plan = make_plan(
-            counts, m, "counterfeit", draws(number)("plan"), first=first, largest_first=largest_first
+        counts = counted(signatures, bound, free)
+        plan = as_tables(
+            make_plan(
+                counts, m, "counterfeit", draws(number)("plan"), first=first, largest_first=largest_first
+            )
         )
         signatures, first = plan.signatures, None
         present = np.pad(bound, ((0, len(signatures) - len(bound)), (0, 0))) + plan.moved
@@ -80,9 +89,9 @@ def test_with_large_buckets_first_fewer_groups_are_in_small_ones(seed):
 
 def test_a_series_begins_with_the_groups_that_it_is_given():
     signatures = np.array([[1, 1, 0, 0], [0, 0, 1, 1]], bool)
-    first = Groups(signatures, np.array([30, 20]))
-    counts = Counts(np.zeros((0, 4), bool), np.zeros((0, 4), np.int64), np.array([40, 32, 30, 25]))
-    plan = make_plan(counts, 2, "refuse", draws(1)("plan"), first=first)
+    first = Groups(Signatures.of(signatures), np.array([30, 20]))
+    counts = counted(np.zeros((0, 4), bool), np.zeros((0, 4), np.int64), np.array([40, 32, 30, 25]))
+    plan = as_tables(make_plan(counts, 2, "refuse", draws(1)("plan"), first=first))
     assert (plan.signatures[:2] == signatures).all()
     assert (plan.moved[:2] >= first.number[:, None] * signatures).all()
     assert (plan.moved.sum(axis=0) == counts.free).all()

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from anonymize.buckets.counts import is_eligible
 from anonymize.buckets.plan import assign_counts, assign_to_existing
+from anonymize.buckets.signatures import Signatures
 
 
 @st.composite
@@ -19,10 +20,15 @@ def batches_and_buckets(draw):
     return rest, m, signatures[signatures.sum(axis=1) >= 1]
 
 
+def assigned_as_table(rest, m, table):
+    signatures = Signatures.of(table)
+    return signatures.table(assign_to_existing(rest, m, signatures))
+
+
 @given(batches_and_buckets())
 def test_what_existing_buckets_leave_is_eligible_and_they_stay_balanced(case):
     rest, m, signatures = case
-    assigned = assign_to_existing(rest, m, signatures)
+    assigned = assigned_as_table(rest, m, signatures)
     left = rest - assigned.sum(axis=0)
     assert (left >= 0).all()
     assert is_eligible(left, m)
@@ -35,7 +41,7 @@ def test_what_existing_buckets_leave_is_eligible_and_they_stay_balanced(case):
 @given(batches_and_buckets())
 def test_no_existing_bucket_could_take_one_more_of_each_of_its_values(case):
     rest, m, signatures = case
-    left = rest - assign_to_existing(rest, m, signatures).sum(axis=0)
+    left = rest - assigned_as_table(rest, m, signatures).sum(axis=0)
     for signature in signatures:
         fits = signature.sum() >= m and (left >= signature).all()
         assert not (fits and left.any() and is_eligible(left - signature, m))
@@ -46,10 +52,10 @@ def test_a_batch_like_an_earlier_one_opens_fewer_buckets_than_figure_3_alone():
     frequency = 1 / (np.arange(20) + 5)
     opened = {True: 0, False: 0}
     for reuse in opened:
-        signatures = np.zeros((0, 20), bool)
+        signatures = Signatures.of(np.zeros((0, 20), bool))
         for _ in range(20):
             batch = rng.multinomial(400, frequency / frequency.sum())
-            taken = assign_to_existing(batch, 5, signatures).sum(axis=0) if reuse else 0
+            taken = signatures.by_value(assign_to_existing(batch, 5, signatures)) if reuse else 0
             _, signatures = assign_counts(batch - taken, 5, signatures)
         opened[reuse] = len(signatures)
     assert opened[True] < 0.8 * opened[False]

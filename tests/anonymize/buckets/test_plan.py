@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymize.buckets.counts import Counts, is_eligible
+from anonymize.buckets.counts import is_eligible
 from anonymize.buckets.plan import (
     assign_counts,
     assign_to_existing,
@@ -16,7 +16,9 @@ from anonymize.buckets.plan import (
     make_plan,
     shortages,
 )
+from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible
+from tests.plans import as_tables, counted
 from tests.series import draws
 
 RANDOM = draws(1)
@@ -27,7 +29,7 @@ def counts_of(signatures, bound, free, **separated):
     matrix = np.zeros((len(signatures), len(free)), bool)
     for row, signature in enumerate(signatures):
         matrix[row, signature] = True
-    return Counts(
+    return counted(
         signatures=matrix,
         bound=np.array(bound, np.int64).reshape(matrix.shape),
         free=np.array(free, np.int64),
@@ -39,7 +41,7 @@ def is_balanced(plan, counts):
     """Whether every bucket holds each value of its signature equally often, and no other."""
     existing = len(counts.signatures)
     tuples = plan.moved + plan.counterfeits
-    tuples[:existing] += counts.bound
+    tuples[:existing] += as_tables(counts).bound
     for group, bucket, people in zip(*plan.separated, strict=True):
         tuples[bucket, counts.separated_value[group]] += people
     inside = [set(row[signature]) for row, signature in zip(tuples, plan.signatures, strict=True)]
@@ -87,7 +89,9 @@ def test_assignment_is_that_of_figure_3(batch, existing):
     rest, m = batch
     existing = [signature for signature in existing if max(signature) < len(rest)]
     matrix = np.array([[v in signature for v in range(len(rest))] for signature in existing])
-    assigned, signatures = assign_counts(np.array(rest), m, matrix.reshape(-1, len(rest)).astype(bool))
+    known = Signatures.of(matrix.reshape(-1, len(rest)).astype(bool))
+    assigned, signatures = assign_counts(np.array(rest), m, known)
+    assigned, signatures = signatures.table(assigned), signatures.table()
     expected = Counter()
     for signature, alpha in assign_by_the_book(rest, m):
         expected[signature] += alpha
@@ -108,7 +112,8 @@ def test_existing_buckets_take_all_they_can_such_that_the_others_stay_eligible(b
     existing = [signature for signature in existing if max(signature) < len(rest)]
     matrix = np.array([[v in signature for v in range(len(rest))] for signature in existing])
     matrix = matrix.reshape(-1, len(rest)).astype(bool)
-    assigned = assign_to_existing(np.array(rest), m, matrix)
+    known = Signatures.of(matrix)
+    assigned = known.table(assign_to_existing(np.array(rest), m, known))
     left = rest - assigned.sum(axis=0)
     assert (left >= 0).all()
     assert is_eligible(left, m)
@@ -129,7 +134,8 @@ def test_assignment_of_many_values_ends_with_everybody_assigned():
         (np.full(300, 7), 299),
     ):
         assert is_eligible(rest, m)
-        assigned, signatures = assign_counts(rest, m, np.zeros((0, len(rest)), bool))
+        assigned, signatures = assign_counts(rest, m, Signatures.of(np.zeros((0, len(rest)), bool)))
+        assigned, signatures = signatures.table(assigned), signatures.table()
         assert (assigned.sum(axis=0) == rest).all()
         assert (signatures.sum(axis=1) >= m).all()
         assert ((assigned > 0) == signatures).all()
@@ -198,8 +204,9 @@ def test_balancing_holds_back_the_fewest_and_then_needs_the_fewest_counterfeits(
 
 def every_plan(counts, m):
     """The fewest counterfeits of all plans: each person in any bucket with their value, old or new."""
-    present = tuple(tuple(row) for row in counts.bound)
-    signatures = [frozenset(np.flatnonzero(row).tolist()) for row in counts.signatures]
+    tables = as_tables(counts)
+    present = tuple(tuple(row) for row in tables.bound)
+    signatures = [frozenset(np.flatnonzero(row).tolist()) for row in tables.signatures]
     new = [frozenset(some) for size in range(m, 5) for some in combinations(range(4), size)]
     buckets = signatures + [signature for signature in new if signature not in signatures]
     states = {present + ((0,) * 4,) * (len(buckets) - len(signatures))}
@@ -225,11 +232,11 @@ def test_no_plan_at_all_has_fewer_counterfeits(m):
         counts = counts_of(
             signatures, bound, np.bincount(rng.integers(0, 4, rng.integers(0, 5)), minlength=4)
         )
-        plan = make_plan(counts, m, "counterfeit", draws(number)("plan"))
+        plan = as_tables(make_plan(counts, m, "counterfeit", draws(number)("plan")))
         assert is_balanced(plan, counts)
         assert plan.counterfeits.sum() == every_plan(counts, m)
         if is_eligible(counts.free, m):
-            refusing = make_plan(counts, m, "refuse", draws(number)("plan"))
+            refusing = as_tables(make_plan(counts, m, "refuse", draws(number)("plan")))
             assert refusing.counterfeits.sum() == plan.counterfeits.sum()
 
 
@@ -258,7 +265,7 @@ def random_counts(draw):
 @given(random_counts(), st.integers(2, 5), st.sampled_from(["refuse", "counterfeit", "defer"]))
 def test_a_plan_places_everybody_where_they_may_be_and_balances_every_bucket(counts, m, policy):
     try:
-        plan = make_plan(counts, m, policy, RANDOM("plan"))
+        plan = as_tables(make_plan(counts, m, policy, RANDOM("plan")))
     except NotEligible:
         assert policy != "defer"
         return
@@ -283,7 +290,9 @@ def test_a_plan_places_everybody_where_they_may_be_and_balances_every_bucket(cou
 def test_shortages_are_what_a_bucket_lacks_to_its_most_frequent_value():
     signatures = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], bool)
     present = np.array([[3, 1, 0], [0, 2, 1], [0, 0, 0]])
-    assert shortages(signatures, present).tolist() == [[0, 2, 0], [2, 0, 1], [0, 0, 0]]
+    counts = counted(signatures, present, np.zeros(3, int))
+    lacking = shortages(counts.signatures, counts.bound)
+    assert counts.signatures.table(lacking).tolist() == [[0, 2, 0], [2, 0, 1], [0, 0, 0]]
 
 
 # Who can be told apart by where they are put
@@ -293,7 +302,7 @@ def test_people_fill_shortages_anywhere_and_not_in_the_first_buckets():
     # Three buckets lack the same value and one person has it: each bucket is as likely to receive them.
     counts = counts_of([[0, 1], [1, 2], [1, 3]], [[1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], [0, 1, 0, 0])
     received = Counter(
-        int(np.flatnonzero(make_plan(counts, 2, "counterfeit", draws(n)("plan")).moved[:, 1])[0])
+        int(np.flatnonzero(as_tables(make_plan(counts, 2, "counterfeit", draws(n)("plan"))).moved[:, 1])[0])
         for n in range(300)
     )
     assert all(70 <= received[bucket] <= 130 for bucket in range(3))
@@ -303,7 +312,7 @@ def test_the_company_of_one_person_is_any_other_value():
     counts = counts_of([], [], [0, 1, 0, 0, 0])
     company = Counter()
     for n in range(300):
-        plan = make_plan(counts, 3, "counterfeit", draws(n)("plan"))
+        plan = as_tables(make_plan(counts, 3, "counterfeit", draws(n)("plan")))
         company.update(np.flatnonzero(plan.counterfeits[0]).tolist())
     assert set(company) == {0, 2, 3, 4}
     assert all(110 <= times <= 190 for times in company.values())
@@ -311,7 +320,7 @@ def test_the_company_of_one_person_is_any_other_value():
 
 def tuples_of(free, m, number):
     """What is published of a batch: the values of every group, and how many counterfeits each bucket has."""
-    plan = make_plan(counts_of([], [], free), m, "counterfeit", draws(number)("plan"))
+    plan = as_tables(make_plan(counts_of([], [], free), m, "counterfeit", draws(number)("plan")))
     tuples = plan.moved + plan.counterfeits
     return sorted(zip(tuples.tolist(), plan.counterfeits.sum(axis=1).tolist(), strict=True))
 
@@ -347,7 +356,7 @@ def test_a_new_signature_is_the_same_whichever_of_its_values_is_the_persons():
             forbidden=[[True, True] + [False] * 8],
             separated=[1],
         )
-        plan = make_plan(counts, 2, "counterfeit", RANDOM("plan"))
+        plan = as_tables(make_plan(counts, 2, "counterfeit", RANDOM("plan")))
         (bucket,) = plan.separated.bucket
         signature = frozenset(np.flatnonzero(plan.signatures[bucket]).tolist())
         assert value in signature

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymize.buckets.assign import HELD_BACK, execute
-from anonymize.buckets.counts import Counts, Demand, Plan, is_eligible
+from anonymize.buckets.counts import Demand, Plan, is_eligible
 from anonymize.buckets.divide import UNDECIDED, Division
 from anonymize.buckets.plan import make_plan
+from anonymize.buckets.signatures import Signatures
 from anonymize.m_invariance import neighbours
 from anonymize.m_invariance.family import choose_family
 from anonymize.m_invariance.neighbours import (
@@ -29,6 +30,7 @@ from tests.anonymize.attack.attack_series import (
     snapshots,
 )
 from tests.anonymize.buckets.test_core import eligible
+from tests.plans import as_tables, counted
 
 NOBODY = np.empty(0, np.int64)
 
@@ -36,9 +38,16 @@ NOBODY = np.empty(0, np.int64)
 def arriving(value, values):
     """People of whom nobody has been in a release, divided."""
     none = np.zeros((0, values), np.int64)
-    counts = Counts(none.astype(bool), none, np.bincount(value, minlength=values))
+    counts = counted(none.astype(bool), none, np.bincount(value, minlength=values))
     undecided = np.full(len(value), UNDECIDED)
     return Division(undecided, value, np.zeros(len(value), bool), counts)
+
+
+def received_by(plan, bucket, value):
+    """How many people each place got; everybody has one."""
+    places = plan.signatures.find(bucket, value)
+    assert (places >= 0).all()
+    return np.bincount(places, minlength=len(plan.moved))
 
 
 @settings(max_examples=150, derandomize=True, deadline=None)
@@ -77,11 +86,12 @@ def test_exchanging_two_values_of_a_bucket_leaves_all_counts_by_region_as_they_a
     counts = regions.count_by(value, 8)
     family = choose_family(counts.T, 3)
     local = next(iter(family.local(regions)))
+    signatures = Signatures.of(family.signatures)
     plan = Plan(
-        signatures=family.signatures,
-        moved=family.by_region[0].sum(axis=1)[:, None] * family.signatures,
+        signatures=signatures,
+        moved=family.by_region[0].sum(axis=1)[signatures.bucket],
         separated=Demand(NOBODY, NOBODY, NOBODY),
-        counterfeits=np.zeros(family.signatures.shape, np.int64),
+        counterfeits=np.zeros(len(signatures.value), np.int64),
         held_back=np.zeros(8, np.int64),
         held_back_separated=NOBODY,
     )
@@ -107,8 +117,7 @@ def test_everybody_of_a_first_release_gets_into_the_bucket_that_was_planned(seed
     plan = make_plan(division.counts, m, "refuse", rng, first=family.groups())
     ranks = rng.permutation(len(value)).astype(np.uint64)
     bucket = execute(plan, division, ranks, family.local(regions))
-    received = np.bincount(bucket * values + value, minlength=plan.moved.size)
-    assert (received.reshape(plan.moved.shape) == plan.moved).all()
+    assert (received_by(plan, bucket, value) == plan.moved).all()
 
 
 def survivors_and_arrivals(rng, values=6):
@@ -118,7 +127,7 @@ def survivors_and_arrivals(rng, values=6):
     stays = rng.random(len(value)) < 0.6
     bucket = np.where(stays, value // 3, UNDECIDED)
     bound = np.bincount(bucket[stays] * values + value[stays], minlength=12).reshape(2, values)
-    counts = Counts(signatures, bound, np.bincount(value[~stays], minlength=values))
+    counts = counted(signatures, bound, np.bincount(value[~stays], minlength=values))
     division = Division(bucket, value, np.zeros(len(value), bool), counts)
     return value, division
 
@@ -134,8 +143,7 @@ def test_everybody_of_a_later_release_gets_into_the_bucket_that_was_planned(poli
         local = from_the_neighbourhood(division, plan, cells, rng)
         bucket = execute(plan, division, rng.permutation(len(value)).astype(np.uint64), local)
         arrived = (division.bucket == UNDECIDED) & (bucket != HELD_BACK)
-        received = np.bincount(bucket[arrived] * 6 + value[arrived], minlength=plan.moved.size)
-        assert (received.reshape(plan.moved.shape) == plan.moved).all()
+        assert (received_by(plan, bucket[arrived], value[arrived]) == plan.moved).all()
 
 
 def halves(people, left):
@@ -151,9 +159,9 @@ def test_people_come_to_the_bucket_that_lacks_their_value_where_they_live(monkey
     bucket = np.repeat([0, UNDECIDED, 1, UNDECIDED], [20, 10, 20, 10])
     value = np.concatenate([np.repeat([0, 1, 0], [5, 15, 10]), np.repeat([0, 1, 0], [5, 15, 10])])
     bound = np.array([[5, 15], [5, 15]])
-    counts = Counts(np.ones((2, 2), bool), bound, np.array([20, 0]))
+    counts = counted(np.ones((2, 2), bool), bound, np.array([20, 0]))
     plan = make_plan(counts, 2, "counterfeit", np.random.default_rng(1))
-    assert plan.moved.tolist() == [[10, 0], [10, 0]]
+    assert as_tables(plan).moved.tolist() == [[10, 0], [10, 0]]
     division = Division(bucket, value, np.zeros(60, bool), counts)
     monkeypatch.setattr(neighbours, "BY_LOT", by_lot)
     (local,) = from_the_neighbourhood(division, plan, cells, np.random.default_rng(2))
@@ -168,10 +176,10 @@ def test_which_values_stay_where_does_not_decide_where_a_bucket_is_at_home():
     cells = halves(80, 40)
     bucket = np.concatenate([np.repeat([0, UNDECIDED], [20, 20])] * 2)
     value = np.concatenate([np.repeat([0, 0, 1], [20, 10, 10]), np.repeat([1, 0, 1], [20, 10, 10])])
-    counts = Counts(np.ones((1, 2), bool), np.array([[20, 20]]), np.array([20, 20]))
+    counts = counted(np.ones((1, 2), bool), np.array([[20, 20]]), np.array([20, 20]))
     plan = make_plan(counts, 2, "refuse", np.random.default_rng(1))
     division = Division(bucket, value, np.zeros(80, bool), counts)
-    present, wanted = _present_and_wanted(division, plan, *np.nonzero(plan.moved), cells.leaves)
+    present, wanted = _present_and_wanted(division, plan, np.flatnonzero(plan.moved), cells.leaves)
     assert present.tolist() == [[20, 0], [0, 20]]
     assert wanted == pytest.approx(np.full((2, 2), 20))
 
@@ -214,7 +222,7 @@ def test_people_of_a_bucket_live_near_one_another_after_many_have_come_and_gone(
             bucket[rng.random(3600) < 0.3] = UNDECIDED
             stays = bucket != UNDECIDED
             bound = np.bincount(bucket[stays] * 5 + value[stays], minlength=10).reshape(2, 5)
-            counts = Counts(signatures, bound, np.bincount(value[~stays], minlength=5))
+            counts = counted(signatures, bound, np.bincount(value[~stays], minlength=5))
             plan = make_plan(counts, 3, "defer", rng)
             division = Division(bucket, value, np.zeros(3600, bool), counts)
             cells = find_cells(at[:, None])
