@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymize.buckets import plan
+from anonymize.buckets.signatures import Signatures
 from anonymize.evidence.generalized import minimum_widths
 from anonymize.formats import GENERALIZATION
 from anonymize.m_invariance.release import release
@@ -41,9 +42,9 @@ def widths(releases: int, replaced: Mapping[str, Callable]) -> list[tuple[int, d
     return found
 
 
-def nobody(rest: np.ndarray, _m: int, signatures: np.ndarray, *_counts: np.ndarray) -> np.ndarray:
+def nobody(_rest: np.ndarray, _m: int, signatures: Signatures, *_counts: np.ndarray) -> np.ndarray:
     """Nobody goes to a bucket because it exists."""
-    return np.zeros((len(signatures), len(rest)), np.int64)
+    return np.zeros(len(signatures.value), np.int64)
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from rich.table import Table
 
 from anonymize.attack.every_table import as_published, orders_within_colors, worst_posterior
 from anonymize.buckets.plan import assign_counts
+from anonymize.buckets.signatures import Signatures
 from anonymize.candidate import Candidate
 from anonymize.codes import encode_columns
 from anonymize.contract import Contract
@@ -228,11 +229,10 @@ def gda_by_distance(color: np.ndarray, ranks: np.ndarray, distances: np.ndarray,
 def m_invariant_groups(color: np.ndarray, ranks: np.ndarray, distances: np.ndarray, l: int) -> np.ndarray:
     """Buckets as the first release of m-invariance fills them, each split by its perimeter rule."""
     sizes = np.bincount(color)
-    shares, _ = assign_counts(sizes, l, np.zeros((0, len(sizes)), bool))
+    shares, buckets = assign_counts(sizes, l, Signatures.none(len(sizes)))
+    by_color = np.argsort(buckets.value, kind="stable")
     bucket = np.empty(len(color), np.int64)
-    bucket[np.lexsort((ranks, color))] = np.repeat(
-        np.tile(np.arange(len(shares)), len(sizes)), shares.T.ravel()
-    )
+    bucket[np.lexsort((ranks, color))] = np.repeat(buckets.bucket[by_color], shares[by_color])
     return group_people(
         bucket, color, (distances / 30).reshape(-1, 1), ranks, "fast", np.random.default_rng(0)
     )

@@ -38,6 +38,12 @@ class Signatures:
         bucket, value = np.nonzero(table)
         return cls(bucket, value, *table.shape)
 
+    @classmethod
+    def none(cls, values: int) -> Signatures:
+        """No signature yet, of so many values."""
+        nothing = np.empty(0, np.int64)
+        return cls(nothing, nothing, 0, values)
+
     def __len__(self) -> int:
         """How many there are."""
         return self.number

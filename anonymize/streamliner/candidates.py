@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from anonymize.buckets.plan import assign_counts
+from anonymize.buckets.signatures import Signatures
 from anonymize.kernels.rda_groups import rda_groups
 from anonymize.kernels.ria_images import ria_images
 
@@ -104,16 +105,17 @@ def gda(color: np.ndarray, ranks: np.ndarray, weighted_rank: np.ndarray, l: int)
     colors: Xiao and Tao, m-Invariance, SIGMOD 2007, Figure 3.
     """
     sizes = np.bincount(color)
-    shares, _ = assign_counts(sizes, l, np.zeros((0, len(sizes)), bool))
+    shares, buckets = assign_counts(sizes, l, Signatures.none(len(sizes)))
     by_rank = np.argsort(ranks)
     # A line is the identifiers of one color in one bucket; lines are numbered color by color.
-    lines, line = shares.T.ravel(), np.empty(len(color), np.int64)
+    by_color = np.argsort(buckets.value, kind="stable")
+    lines, line = shares[by_color], np.empty(len(color), np.int64)
     line[_sorted_by(color, by_rank)] = np.repeat(np.arange(lines.size), lines)
 
     by_distance = by_rank[np.argsort(weighted_rank[by_rank], kind="stable")]
     place = np.arange(len(color)) - np.repeat(np.cumsum(lines) - lines, lines)
-    groups = shares.max(axis=1)
-    first_group = np.tile(np.cumsum(groups) - groups, len(sizes))
+    groups = buckets.most(shares)
+    first_group = (np.cumsum(groups) - groups)[buckets.bucket[by_color]]
     group = np.empty(len(color), np.int64)
     group[_sorted_by(line, by_distance)] = np.repeat(first_group, lines) + place
     return group

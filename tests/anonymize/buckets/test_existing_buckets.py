@@ -52,7 +52,7 @@ def test_a_batch_like_an_earlier_one_opens_fewer_buckets_than_figure_3_alone():
     frequency = 1 / (np.arange(20) + 5)
     opened = {True: 0, False: 0}
     for reuse in opened:
-        signatures = Signatures.of(np.zeros((0, 20), bool))
+        signatures = Signatures.none(20)
         for _ in range(20):
             batch = rng.multinomial(400, frequency / frequency.sum())
             taken = signatures.by_value(assign_to_existing(batch, 5, signatures)) if reuse else 0

@@ -134,7 +134,7 @@ def test_assignment_of_many_values_ends_with_everybody_assigned():
         (np.full(300, 7), 299),
     ):
         assert is_eligible(rest, m)
-        assigned, signatures = assign_counts(rest, m, Signatures.of(np.zeros((0, len(rest)), bool)))
+        assigned, signatures = assign_counts(rest, m, Signatures.none(len(rest)))
         assigned, signatures = signatures.table(assigned), signatures.table()
         assert (assigned.sum(axis=0) == rest).all()
         assert (signatures.sum(axis=1) >= m).all()

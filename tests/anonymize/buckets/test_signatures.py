@@ -62,7 +62,7 @@ def test_some_buckets_in_another_order_and_new_ones_below(case):
 @pytest.mark.parametrize("values", [2_000, 20_000])
 def test_memory_goes_with_the_people_and_not_with_buckets_times_values(values):
     free = np.full(values, 10)
-    nobody = Signatures.of(np.zeros((0, values), bool))
+    nobody = Signatures.none(values)
     tracemalloc.start()
     try:
         counts = Counts(nobody, np.empty(0, np.int64), free)
