@@ -242,6 +242,8 @@ def _without_edges_of(absent: pl.DataFrame, before: Graphs, memory: pl.DataFrame
     all edges at merged nodes of the bucket are forgotten: a graph with fewer edges is never less safe. The
     same befalls nodes that were merged for a smaller e.
     """
+    if absent.is_empty() and not (before.nodes["merged_for"] < e).any():
+        return before
     place = ["bucket_id", "older", "younger"]
     exact = before.nodes.filter(pl.col("merged_for").is_null()).select("bucket_id", "node")
     lost = (
@@ -270,6 +272,8 @@ def _without_edges_of(absent: pl.DataFrame, before: Graphs, memory: pl.DataFrame
 
 def _forget(graphs: Graphs, nodes: pl.DataFrame) -> Graphs:
     """The graphs without the edges at some nodes, those to node 0 included."""
+    if nodes.is_empty():
+        return graphs
     edges = graphs.edges
     for end in ("older", "younger"):
         edges = edges.join(nodes, left_on=["bucket_id", end], right_on=["bucket_id", "node"], how="anti")
