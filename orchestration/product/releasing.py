@@ -21,7 +21,7 @@ from orchestration.product.names import job_name, series_tag
 from orchestration.product.origin import run_of_the_ui
 from orchestration.product.resources import resources
 from orchestration.series.committed import read_record
-from orchestration.series.partitions import today
+from orchestration.series.due import today
 from orchestration.series.series import Series, named
 from orchestration.shipped import shipped
 from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
