@@ -10,7 +10,7 @@ from rich.console import Console
 
 from anonymize.errors import AlreadyPublished, HomeError, PublishedFolderError
 from orchestration.audit.command import audit
-from orchestration.product.releasing import releases_to_make
+from orchestration.command import releases_to_make
 from orchestration.series import due
 from orchestration.steps.candidate import compute_candidate
 from orchestration.steps.delta import compare_snapshots

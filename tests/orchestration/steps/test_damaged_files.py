@@ -12,8 +12,9 @@ import yaml
 from sqlalchemy.exc import OperationalError
 
 from anonymize.errors import ContractError, HomeError, SnapshotError
+from orchestration.command import releases_to_make
 from orchestration.contracts.contract_file import load_contract
-from orchestration.product.releasing import dagster_instance, releases_to_make
+from orchestration.product.releasing import dagster_instance
 from orchestration.series import due
 from orchestration.steps.snapshot import take_snapshot
 from orchestration.storage.home import Home
