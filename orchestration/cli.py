@@ -280,32 +280,24 @@ def _release(
     file, through: str | None, home: Path | None, *, without_upstream: bool = False
 ) -> tuple[Path, bool]:
     """Make the due releases of a contract; returns their folder, and whether one of them has to wait."""
+    from orchestration.command import releases_to_make, releasing
     from orchestration.expectations import start_judge
-
-    start_judge()
-    from orchestration.product.releasing import make_release, releases_to_make, releasing
-    from orchestration.product.upstream import missing_upstream
     from orchestration.series.series import Series
-    from orchestration.snapshots.sources import place
-    from orchestration.steps.snapshot import has_arrived
     from orchestration.storage.home import Home
 
     series = Series(file, Home.at(home))
     made, waits = 0, False
-    with releasing(series) as instance:
+    with releasing(series) as dagster:
         waiting = releases_to_make(series, through)
         for number, release in enumerate(waiting, start=1):
-            if waits := not has_arrived(series, release):
-                out.print(f"{release}  waits for its snapshot: {place(file, release)}")
+            why = _waits_for(series, release, dagster, without_upstream=without_upstream)
+            if waits := why is not None:
+                out.print(f"{release}  waits for {why}")
                 break
-            key = None if without_upstream else missing_upstream(series, release, instance)
-            if waits := key is not None:
-                out.print(
-                    f"{release}  waits for {key.to_user_string()}, which is not materialized for it in the"
-                    f" Dagster of {series.home.dagster}. If you know that the snapshot is complete, release"
-                    " it with --without-upstream"
-                )
-                break
+            start_judge()  # it gets ready while Dagster does
+            instance = dagster()
+            from orchestration.product.releasing import make_release
+
             with _status(f"{series.name} {release}, {number} of {len(waiting)}"):
                 started = time.perf_counter()
                 released = make_release(series, release, instance)
@@ -314,6 +306,26 @@ def _release(
     if not made and not waits:
         out.print(f"{series.name}: every release that is due is published, and is as it was published")
     return series.published_folder, waits
+
+
+def _waits_for(series, release: str, dagster, *, without_upstream: bool) -> str | None:
+    """What a due release waits for; None if it can be made. Dagster is asked only about what is upstream."""
+    from orchestration.snapshots.sources import place
+    from orchestration.steps.arrival import has_arrived
+
+    if not has_arrived(series, release):
+        return f"its snapshot: {place(series.file, release)}"
+    if without_upstream or not series.contract.upstream:
+        return None
+    from orchestration.product.upstream import missing_upstream
+
+    key = missing_upstream(series, release, dagster())
+    if key is None:
+        return None
+    return (
+        f"{key.to_user_string()}, which is not materialized for it in the Dagster of {series.home.dagster}."
+        " If you know that the snapshot is complete, release it with --without-upstream"
+    )
 
 
 def _line(released, seconds: float) -> str:

@@ -22,8 +22,9 @@ from orchestration.series.siblings import siblings
 from orchestration.snapshots.identifiers import changed_form
 from orchestration.snapshots.previous import join_previous
 from orchestration.snapshots.sources import place, read_snapshot, snapshot_exists
+from orchestration.steps.arrival import never_comes
 from orchestration.steps.changes import contract_changes, describe_changes, refuse_changes
-from orchestration.steps.snapshot import content_digest, keyed, never_comes
+from orchestration.steps.snapshot import content_digest, keyed
 from orchestration.storage.store import read_json, read_table
 
 Say = Callable[[str], None]

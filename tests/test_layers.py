@@ -1,11 +1,13 @@
 """Which part of the code may know of which: imports go downward, and a principle is a folder and one line."""
 
 import ast
+import importlib
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+from anonymize.principle import on_first_call
 from anonymize.principles import PRINCIPLES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -66,13 +68,15 @@ def modules(folder):
 
 
 def imports(source):
-    """The full names of all modules and objects that a module imports, wherever in it."""
+    """The full names of all modules and objects that a module imports: wherever in it, or at a first call."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found |= {f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", None) == on_first_call.__name__:
+            found.add(".".join(ast.literal_eval(argument) for argument in node.args))
     return found
 
 
@@ -88,6 +92,20 @@ def parts_imported(path):
 def test_an_import_is_found_wherever_and_however_it_is_written():
     source = "import a.b\nfrom c import d, e as f\ndef g():\n    from h.i import j\n    from . import k\n"
     assert imports(source) == {"a.b", "c.d", "c.e", "h.i.j", "..k"}
+
+
+def test_an_import_at_the_first_call_is_found_too():
+    assert imports('Principle(release=on_first_call("a.b.release", "release"))') == {"a.b.release.release"}
+    with pytest.raises(ValueError, match="malformed"):  # what is not written out can't be checked
+        imports("on_first_call(module, name)")
+
+
+@pytest.mark.parametrize("principle", sorted(PRINCIPLES))
+def test_what_a_principle_imports_at_the_first_call_is_there(principle):
+    """A name that is wrong would be found by the first release only."""
+    named = imports((ANONYMIZE / principle / "principle.py").read_text())
+    for module, name in (one.rsplit(".", 1) for one in named if one.startswith(f"anonymize.{principle}.")):
+        assert getattr(importlib.import_module(module), name)
 
 
 def test_no_import_is_relative_or_of_everything():

@@ -10,7 +10,7 @@ from anonymize.buckets.memory import Memory
 from anonymize.candidate import Candidate
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
-from anonymize.e_equivalence.min_cut import smallest_safe_cut
+from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.evidence.anatomized import AnatomizedCandidate
 from anonymize.evidence.signatures import signature_invariance
 from anonymize.state import State

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.e_equivalence.graph import Graphs
-from anonymize.e_equivalence.min_cut import smallest_safe_cut
+from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.kernels.merge_nodes import DROPPED, merge_nodes
 
 MOST_NODES = 64

@@ -7,16 +7,6 @@ import numpy as np
 from anonymize.kernels.min_cut import min_cuts
 
 
-def smallest_safe_cut(e: int) -> int:
-    """The smallest weight a cut may have: more than 2(e - 1).
-
-    References
-    ----------
-    He, Barman and Naughton, ICDE 2011, Theorem 2.
-    """
-    return 2 * (e - 1) + 1
-
-
 def cuts_between(
     bucket: np.ndarray, first: np.ndarray, second: np.ndarray, weight: np.ndarray, newest: int, buckets: int
 ) -> np.ndarray:

@@ -25,3 +25,13 @@ class EEquivalence(BucketParameters):
                 f"e ({e}) must be at least 2: with less, any two people may be known to share a value"
             )
         return e
+
+
+def smallest_safe_cut(e: int) -> int:
+    """The smallest weight a cut may have: more than 2(e - 1).
+
+    References
+    ----------
+    He, Barman and Naughton, ICDE 2011, Theorem 2.
+    """
+    return 2 * (e - 1) + 1

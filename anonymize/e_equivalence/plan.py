@@ -14,7 +14,7 @@ import numpy as np
 from anonymize.buckets.counts import Counts, Plan
 from anonymize.buckets.plan import make_plan, shortages
 from anonymize.buckets.signatures import Signatures
-from anonymize.e_equivalence.min_cut import smallest_safe_cut
+from anonymize.e_equivalence.parameters import smallest_safe_cut
 
 ATTEMPTS = 8
 """Plans there may be in search of one that fills whole signatures with people."""

@@ -12,13 +12,9 @@ from anonymize.buckets.parameters import (
 )
 from anonymize.checks import COUNTERFEITS, COVERAGE_FOUND, SIGNATURE_INVARIANCE, Check
 from anonymize.contract.changes import Change
-from anonymize.e_equivalence.evidence import evidence
-from anonymize.e_equivalence.min_cut import smallest_safe_cut
-from anonymize.e_equivalence.parameters import EEquivalence
-from anonymize.e_equivalence.plots import plots
-from anonymize.e_equivalence.release import release, renew_counterfeits
+from anonymize.e_equivalence.parameters import EEquivalence, smallest_safe_cut
 from anonymize.formats import ANATOMY
-from anonymize.principle import Principle
+from anonymize.principle import Principle, on_first_call
 from anonymize.promise import Promise
 
 
@@ -42,8 +38,8 @@ def _promise(parameters: EEquivalence) -> Promise:
 E_EQUIVALENCE = Principle(
     parameters=EEquivalence,
     version="2",
-    release=release,
-    evidence=evidence,
+    release=on_first_call("anonymize.e_equivalence.release", "release"),
+    evidence=on_first_call("anonymize.e_equivalence.evidence", "evidence"),
     checks=(
         Check(
             "balance",
@@ -75,7 +71,7 @@ E_EQUIVALENCE = Principle(
     faults=bucket_faults,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
-    renewed=renew_counterfeits,
-    plots=plots,
+    renewed=on_first_call("anonymize.e_equivalence.release", "renew_counterfeits"),
+    plots=on_first_call("anonymize.e_equivalence.plots", "plots"),
 )
 """Everything that the data product needs to make, judge and show e-equivalent releases."""

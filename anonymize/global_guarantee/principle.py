@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from anonymize.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, Check
 from anonymize.formats import GENERALIZATION
-from anonymize.global_guarantee.evidence import evidence
-from anonymize.global_guarantee.forecast import foresee
 from anonymize.global_guarantee.parameters import GlobalGuarantee, faults
-from anonymize.global_guarantee.plots import plots
-from anonymize.global_guarantee.release import release
-from anonymize.principle import Memory, Principle
+from anonymize.principle import Memory, Principle, on_first_call
 from anonymize.promise import Promise
 
 GLOBAL_GUARANTEE = Principle(
     parameters=GlobalGuarantee,
     version="1",
-    release=release,
-    evidence=evidence,
+    release=on_first_call("anonymize.global_guarantee.release", "release"),
+    evidence=on_first_call("anonymize.global_guarantee.evidence", "evidence"),
     checks=(
         Check(
             "breach_probability",
@@ -40,7 +36,7 @@ GLOBAL_GUARANTEE = Principle(
     ),
     format=lambda _contract: GENERALIZATION,
     faults=faults,
-    foresee=foresee,
+    foresee=on_first_call("anonymize.global_guarantee.forecast", "foresee"),
     stated=("placed_no_more", "placed_once_more"),
     semantics=("transient", "persistent"),
     memory=Memory(
@@ -48,6 +44,6 @@ GLOBAL_GUARANTEE = Principle(
         "What the releases so far have spent of each person's budget for each value, under pseudonyms.",
         ("remembered", "links", "placed_no_more", "placed_once_more"),
     ),
-    plots=plots,
+    plots=on_first_call("anonymize.global_guarantee.plots", "plots"),
 )
 """Everything that the data product needs to make, judge and show releases under the global guarantee."""

@@ -11,10 +11,8 @@ from anonymize.buckets.parameters import (
 from anonymize.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
 from anonymize.contract.changes import Change
 from anonymize.formats import FORMATS
-from anonymize.m_invariance.evidence import evidence
 from anonymize.m_invariance.parameters import MInvariance
-from anonymize.m_invariance.release import release
-from anonymize.principle import Principle
+from anonymize.principle import Principle, on_first_call
 
 
 def _changes(before: MInvariance, now: MInvariance) -> list[Change]:
@@ -32,8 +30,8 @@ def _changes(before: MInvariance, now: MInvariance) -> list[Change]:
 M_INVARIANCE = Principle(
     parameters=MInvariance,
     version="4",
-    release=release,
-    evidence=evidence,
+    release=on_first_call("anonymize.m_invariance.release", "release"),
+    evidence=on_first_call("anonymize.m_invariance.evidence", "evidence"),
     checks=(
         Check(
             "m_uniqueness",

@@ -8,12 +8,9 @@ from typing import Any
 from anonymize.checks import Check
 from anonymize.contract import ViewContract
 from anonymize.formats import TAXONOMY_CUTS
-from anonymize.principle import Memory, Principle
+from anonymize.principle import Memory, Principle, on_first_call
 from anonymize.promise import Join, Promise
-from anonymize.sequential.evidence import evidence
 from anonymize.sequential.parameters import Sequential, faults, split_pair
-from anonymize.sequential.plots import plots
-from anonymize.sequential.release import release
 
 
 def promise(parameters: Sequential) -> Promise:
@@ -42,8 +39,8 @@ def _largest(k: Any) -> float:
 SEQUENTIAL = Principle(
     parameters=Sequential,
     version="1",
-    release=release,
-    evidence=evidence,
+    release=on_first_call("anonymize.sequential.release", "release"),
+    evidence=on_first_call("anonymize.sequential.evidence", "evidence"),
     checks=(
         Check(
             "join_privacy",
@@ -80,6 +77,6 @@ SEQUENTIAL = Principle(
         "The views published so far, the previous releases they were joined with, and the last cuts.",
         ("earlier_releases", "nodes"),
     ),
-    plots=plots,
+    plots=on_first_call("anonymize.sequential.plots", "plots"),
 )
 """Everything that the data product needs to make, judge and show releases of views."""

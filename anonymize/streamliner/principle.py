@@ -7,12 +7,10 @@ from functools import partial
 
 from anonymize.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
 from anonymize.formats import GENERALIZATION
-from anonymize.principle import Memory, Principle
+from anonymize.principle import Memory, Principle, on_first_call
 from anonymize.promise import Promise
-from anonymize.streamliner.evidence import evidence
 from anonymize.streamliner.later import series_changes, series_faults, series_promise
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
-from anonymize.streamliner.release import release
 
 
 def promise(parameters: StreamlinerParameters) -> Promise:
@@ -23,8 +21,8 @@ def promise(parameters: StreamlinerParameters) -> Promise:
 STREAMLINER = Principle(
     parameters=StreamlinerParameters,
     version="1",
-    release=release,
-    evidence=evidence,
+    release=on_first_call("anonymize.streamliner.release", "release"),
+    evidence=on_first_call("anonymize.streamliner.evidence", "evidence"),
     checks=(
         Check(
             "l_diversity",
@@ -67,7 +65,7 @@ def streamliner(later: Principle) -> Principle:
     """
     return replace(
         STREAMLINER,
-        release=partial(release, later=later),
+        release=partial(on_first_call("anonymize.streamliner.release", "release"), later=later),
         promise=partial(series_promise, alone=promise, later=later),
         faults=partial(series_faults, later=later),
         parameter_changes=partial(series_changes, later=later),

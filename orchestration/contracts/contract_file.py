@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import hashlib
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,8 +51,8 @@ def load_contract(
     defaults
         What keys stand for that the file leaves out.
     is_scheduled
-        Whether releases are to be made by it. Without it the schedule is not looked at, which takes Dagster:
-        an audit doesn't need either.
+        Whether releases are to be made by it. An audit does not need the schedule, nor what reads it: the
+        small install has no croniter.
 
     Raises
     ------
@@ -80,8 +79,11 @@ def load_contract(
         faults += _schedule_faults(declared)
     if faults:
         raise ContractError(where, faults)
-    declared_first, cron = contract.releases.first, contract.releases.cron
-    first = _ticks(cron, declared_first)[0] if cron and is_scheduled else declared_first
+    first, cron = contract.releases.first, contract.releases.cron
+    if cron and is_scheduled:
+        from orchestration.contracts.schedule import ticks  # noqa: PLC0415 - the small install has no croniter
+
+        first = next(ticks(cron, first)).date()
     return ContractFile(
         path=path.absolute(),
         contract=contract,
@@ -116,17 +118,10 @@ def _schedule_faults(declared: Any) -> list[Fault]:
     cron = releases.get("cron") if isinstance(releases, Mapping) else None
     if not isinstance(cron, str):
         return []
-    from dagster._utils.schedules import is_valid_cron_string  # noqa: PLC0415 - slow to import
+    from orchestration.contracts.schedule import schedule_fault  # noqa: PLC0415 - as above
 
-    if not is_valid_cron_string(cron):
-        meant = "five fields, minute hour day month weekday, as in 0 0 1 */3 *"
-        return [("releases.cron", f"{cron} is not a schedule that Dagster accepts: {meant}")]
-    ticks = _ticks(cron, _first(releases))
-    if len(ticks) < 2:
-        return [("releases.cron", f"{cron} never ticks on or after {_first(releases)}")]
-    if ticks[0] == ticks[1]:  # a cron has the same hours on every day it ticks on
-        return [("releases.cron", f"{cron} ticks more than once a day, and releases are named by their date")]
-    return []
+    fault = schedule_fault(cron, _first(releases))
+    return [] if fault is None else [("releases.cron", fault)]
 
 
 def _first(releases: Mapping) -> dt.date:
@@ -135,15 +130,3 @@ def _first(releases: Mapping) -> dt.date:
         return dt.date.fromisoformat(str(releases.get("first")))
     except ValueError:
         return dt.date(2000, 1, 1)
-
-
-def _ticks(cron: str, first: dt.date) -> list[dt.date]:
-    """The dates of the schedule's first two ticks on or after a date; fewer if it doesn't tick."""
-    from dagster._utils.schedules import cron_string_iterator  # noqa: PLC0415 - slow to import
-
-    start = dt.datetime.combine(first, dt.time(), dt.UTC).timestamp()
-    ticks = cron_string_iterator(start, cron, "UTC")
-    try:
-        return [tick.date() for tick in itertools.islice(ticks, 2)]
-    except ValueError:  # 31 February
-        return []

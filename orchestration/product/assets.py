@@ -25,8 +25,8 @@ from orchestration.product.names import (
     tag_value,
     upstream_keys,
 )
+from orchestration.product.partitions import previous_release
 from orchestration.product.step import CheckOn, Done, Step, build
-from orchestration.series.partitions import previous_release
 from orchestration.series.series import Series
 from orchestration.series.siblings import published_releases
 from orchestration.snapshots.previous import published_here

@@ -1,4 +1,4 @@
-"""Every due release of a contract in order, each through Dagster."""
+"""A release through Dagster, and the Dagster of a home."""
 
 from __future__ import annotations
 
@@ -14,18 +14,15 @@ import dagster as dg
 from dagster._core.errors import DagsterExecutionInterruptedError
 from sqlalchemy.exc import DBAPIError
 
-from anonymize.errors import ContractError, HomeError, RepublishError
-from orchestration.contracts.registry import register
+from anonymize.errors import HomeError, RepublishError
 from orchestration.product.factory import product_definitions
 from orchestration.product.names import job_name, series_tag
 from orchestration.product.origin import run_of_the_ui
 from orchestration.product.resources import resources
 from orchestration.series.committed import read_record
-from orchestration.series.partitions import today
-from orchestration.series.series import Series, named
+from orchestration.series.series import Series
 from orchestration.shipped import shipped
 from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
-from orchestration.storage.manifest import verify_series
 from orchestration.storage.store import write_copy
 
 DAGSTER_YAML = shipped("dagster.yaml")
@@ -45,46 +42,6 @@ class Released:
     seconds: dict[str, float]
     """Whole seconds by part: algorithm, audit, files, and Dagster with all the rest."""
     folder: Path
-
-
-def releases_to_make(series: Series, through: str | None) -> list[str]:
-    """The due releases that are not published, up to and with `through`.
-
-    Published ones are verified: their files and the chain of their manifests.
-
-    Raises
-    ------
-    ContractError
-        If `through` is not one of the contract's releases that are due, or the contract is not the one
-        that the series was begun with.
-    PublishedFolderError
-        If a published release was changed or is gone.
-    HomeError
-        If the series can't be gone on with: another key, a newer history.
-    """
-    due = _due(series, through)
-    with series.locked():
-        published = [release for release in series.due if series.is_published(release)]
-        if published:
-            verify_series(series.published_folder)
-            series.verify(published[-1])  # no later manifest vouches for the last one: history does
-    return [release for release in due if release not in published]
-
-
-def _due(series: Series, through: str | None) -> list[str]:
-    due = series.due
-    if not due:
-        message = f"no release is due yet; the first is {series.file.first_release}, and today is {today()}"
-        raise ContractError(str(series.file.path), [("releases.first", message)])
-    if through is None:
-        return due
-    if through not in due:
-        before = [release for release in due if release < through][-1:]
-        after = [release for release in due if release > through][:1]
-        nearest = " and ".join(before + after)
-        message = f"{through} is no release that is due; the nearest are {nearest}, due are {named(due)}"
-        raise ContractError("--through", [("", message)])
-    return due[: due.index(through) + 1]
 
 
 def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> Released:
@@ -128,22 +85,10 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
     )
 
 
-@contextmanager
-def releasing(series: Series) -> Iterator[dg.DagsterInstance]:
-    """A Dagster instance in the home, while no other command releases the same series."""
-    with (
-        only_one(series.private_folder, f"series {series.name}", name=".releasing"),
-        dagster_instance(series.home) as instance,
-    ):
-        register(series.home, series.file)
-        _end_dead_runs(series, instance)
-        yield instance
+def end_dead_runs(series: Series, instance: dg.DagsterInstance) -> None:
+    """End the runs of commands that were killed; whoever calls this has the lock of `releasing`.
 
-
-def _end_dead_runs(series: Series, instance: dg.DagsterInstance) -> None:
-    """A run whose process was killed would be running for ever in the UI, and count as one of those allowed.
-
-    Whoever holds the series knows that no other command is at it.
+    In the UI such a run would be running for ever, and count as one of those allowed.
     """
     unfinished = dg.RunsFilter(
         job_name=job_name(series.contract.product),

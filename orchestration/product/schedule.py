@@ -7,8 +7,9 @@ import dagster as dg
 from anonymize.contract import QuerySource
 from anonymize.errors import SnapshotError
 from orchestration.product.names import job_name, upstream_keys
+from orchestration.product.partitions import for_dagster
 from orchestration.product.upstream import materialized, missing_upstream
-from orchestration.series.partitions import FORMAT
+from orchestration.series.due import FORMAT
 from orchestration.series.series import Series
 from orchestration.snapshots.sources import snapshot_exists
 
@@ -19,7 +20,7 @@ def schedule_of(series: Series, job) -> dg.ScheduleDefinition:
     @dg.schedule(
         name=f"{job_name(series.contract.product)}_schedule",
         job=job,
-        cron_schedule=series.contract.releases.cron,
+        cron_schedule=for_dagster(series.contract.releases.cron),
         execution_timezone="UTC",
         description="Releases on schedule; skips while an earlier release or its own snapshot is missing.",
     )

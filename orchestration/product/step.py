@@ -13,9 +13,9 @@ from orchestration.expectations import Verdict
 from orchestration.expectations.verdict import no_verdict
 from orchestration.product.judged import metadata_of, words_of
 from orchestration.product.names import SERIES_TAG, asset_key, tag_value
+from orchestration.product.partitions import release_partitions
 from orchestration.product.resources import PublisherHome
 from orchestration.product.status import keep_facts, version_tags
-from orchestration.series.partitions import release_partitions
 from orchestration.series.series import Series
 
 ONE_RUN = dg.BackfillPolicy.single_run()

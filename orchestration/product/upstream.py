@@ -7,7 +7,7 @@ import datetime as dt
 import dagster as dg
 
 from orchestration.product.names import upstream_keys
-from orchestration.series.partitions import FORMAT
+from orchestration.series.due import FORMAT
 from orchestration.series.series import Series
 
 

@@ -6,11 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from anonymize.attack.knowledge import Knowledge
 from anonymize.candidate import Candidate
 from anonymize.promise import Promise
 from anonymize.state import State
@@ -18,6 +17,9 @@ from orchestration.datapackage.dated import dated
 from orchestration.expectations.verdict import Verdict
 from orchestration.storage.sealed import read_sealed, write_sealed
 from orchestration.storage.store import read_table, sha256, write_json, write_table
+
+if TYPE_CHECKING:
+    from anonymize.attack.knowledge import Knowledge
 
 COMMITTED = "candidate.json"
 """Written last and sealed: without it, nothing else in the folder counts."""
@@ -147,6 +149,8 @@ def read_state(folder: Path, committed: Committed) -> State:
 
 def read_knowledge(folder: Path, committed: Committed) -> Knowledge:
     """What the next attack remembers."""
+    from anonymize.attack.knowledge import Knowledge  # noqa: PLC0415 - imports what computes
+
     return Knowledge.of(dict(read_tables(folder, KNOWLEDGE, committed)))
 
 

@@ -18,8 +18,8 @@ from anonymize.errors import ContractError, HomeError, PublishedFolderError
 from anonymize.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import CANDIDATE, Committed, read_committed
+from orchestration.series.due import due_releases, today
 from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, read_facts, write_facts
-from orchestration.series.partitions import due_releases, today
 from orchestration.series.record import published_row, release_row
 from orchestration.series.siblings import (
     ALONE,

@@ -13,7 +13,8 @@ from anonymize.errors import AlreadyPublished, SnapshotError
 from anonymize.pseudonyms import pseudonyms
 from orchestration.expectations import Verdict, judge
 from orchestration.series.series import Series
-from orchestration.snapshots.sources import read_snapshot, snapshot_exists, snapshot_faults
+from orchestration.snapshots.sources import read_snapshot, snapshot_faults
+from orchestration.steps.arrival import missing_before, never_comes
 from orchestration.steps.audit import refuse_broken
 from orchestration.storage.store import read_json, write_csv, write_json, write_table
 
@@ -91,37 +92,6 @@ def _read(series: Series, release: str, folder: Path) -> pl.DataFrame:
         raise
     listed.unlink(missing_ok=True)
     return people
-
-
-def has_arrived(series: Series, release: str) -> bool:
-    """Whether a release's snapshot is there; without it, and without any later one, the release waits.
-
-    Raises
-    ------
-    SnapshotError
-        If it is missing and a later one is there, or the source can't be asked.
-    """
-    if snapshot_exists(series.file, release):
-        return True
-    if later := missing_before(series, release):
-        raise SnapshotError(f"{series.name} {release}: its snapshot is missing. {never_comes(later)}")
-    return False
-
-
-def missing_before(series: Series, release: str) -> str | None:
-    """A release after a snapshot that is missing, whose own has arrived."""
-    if snapshot_exists(series.file, release):
-        return None
-    after = series.due[series.number(release) :]
-    return next((later for later in after if snapshot_exists(series.file, later)), None)
-
-
-def never_comes(later: str) -> str:
-    """What to do about a snapshot that is missing while a later one is there."""
-    return (
-        f"That of {later} is there: if this one never comes, deliver the one before it once more, under this"
-        " date"
-    )
 
 
 def keyed(people: pl.DataFrame, key: bytes) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from anonymize.attack.cuts import cuts
 from anonymize.attack.stays import follow_stays
 from anonymize.e_equivalence import graph, plan
 from anonymize.e_equivalence import release as steps
-from anonymize.e_equivalence.min_cut import smallest_safe_cut
+from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.errors import NotEligible
 from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, cuts_each, publish
 

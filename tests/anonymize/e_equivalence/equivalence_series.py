@@ -15,7 +15,7 @@ from anonymize.candidate import Candidate
 from anonymize.columns import PSEUDONYM
 from anonymize.contract import Contract
 from anonymize.e_equivalence import E_EQUIVALENCE
-from anonymize.e_equivalence.min_cut import smallest_safe_cut
+from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.e_equivalence.release import release
 from anonymize.formats import ANATOMY
 from anonymize.formats.published import knowledge_table

@@ -6,7 +6,7 @@ import pytest
 
 from anonymize.attack.equivalence import minimum_equivalence
 from anonymize.e_equivalence.matrices import bucket_graph, build_graph, matrices, smallest_cut
-from anonymize.e_equivalence.min_cut import smallest_safe_cut
+from anonymize.e_equivalence.parameters import smallest_safe_cut
 from tests.anonymize.e_equivalence.histories import History
 
 SERIES = 25

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anonymize.e_equivalence import E_EQUIVALENCE, plan
-from anonymize.e_equivalence.min_cut import smallest_safe_cut
+from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.errors import ContractError
 from anonymize.principles import parse_contract
 from anonymize.state import State

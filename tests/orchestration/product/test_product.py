@@ -8,12 +8,12 @@ from dataclasses import replace
 import dagster as dg
 import polars as pl
 import pytest
-from dagster._core.definitions.partitions.context import partition_loading_context
 
 from anonymize import principles
 from anonymize.checks import Check
 from anonymize.errors import AuditFailed
 from orchestration.product.names import job_name
+from orchestration.series import due
 from tests.hospital import IDENTIFIER, RELEASES, definitions, everything, make, published
 
 FIRST, SECOND, THIRD = RELEASES
@@ -378,9 +378,9 @@ def test_a_sensor_releases_when_a_snapshot_has_arrived_and_again_when_it_was_cor
     assert arrival(contract, instance)[1] != corrected
 
 
-def test_a_sensor_has_nothing_to_do_once_all_is_published(series, instance):
-    with partition_loading_context(dt.datetime(2024, 5, 1, tzinfo=dt.UTC)):
-        assert arrival(series, instance) == "every release that is due is published"
+def test_a_sensor_has_nothing_to_do_once_all_is_published(series, instance, monkeypatch):
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 5, 1, tzinfo=dt.UTC))
+    assert arrival(series, instance) == "every release that is due is published"
 
 
 def test_a_source_that_cannot_be_asked_is_a_reason_to_skip(series, instance, hospital):

@@ -10,8 +10,8 @@ from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import InProcessWorkspaceLoadTarget
 from dagster_graphql.test.utils import execute_dagster_graphql
 
+from orchestration.command import UNFINISHED, releasing
 from orchestration.contracts.registry import register
-from orchestration.product import releasing
 from orchestration.product.names import job_name
 from orchestration.product.releasing import dagster_instance, make_release
 from tests.hospital import RELEASES, definitions
@@ -85,7 +85,8 @@ def test_a_run_of_the_command_is_on_the_pages_of_its_job_and_can_be_executed_aga
             for stored in instance.get_runs():
                 started = dg.DagsterEvent("PIPELINE_START", stored.job_name)
                 instance.handle_run_event(stored.run_id, started)
-            with releasing.releasing(series):
+            (series.private_folder / UNFINISHED).touch()
+            with releasing(series):
                 pass
             ended = {stored.run_id: stored.status.value for stored in instance.get_runs()}
             assert ended == {made.run_id: "FAILURE", again["run"]["runId"]: "STARTED"}

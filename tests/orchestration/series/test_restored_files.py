@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from anonymize.errors import HomeError, PublishedFolderError
-from orchestration.product.releasing import releases_to_make
+from orchestration.command import releases_to_make
 from orchestration.steps.candidate import compute_candidate
 from orchestration.steps.delta import compare_snapshots
 from orchestration.steps.publication import publish

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from anonymize.errors import HomeError
+from orchestration.command import releasing
 from orchestration.contracts.contract_file import load_contract
 from orchestration.contracts.registry import known_contracts, register
-from orchestration.product.releasing import releasing
 from orchestration.storage import history, home
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.store import read_json

@@ -14,7 +14,7 @@ from anonymize.errors import (
     SnapshotError,
     ValueChangeRefused,
 )
-from orchestration.product.releasing import releases_to_make
+from orchestration.command import releases_to_make
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 
 FIRST, SECOND, THIRD = RELEASES

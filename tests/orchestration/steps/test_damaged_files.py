@@ -9,12 +9,13 @@ import duckdb
 import polars as pl
 import pytest
 import yaml
-from dagster._core.definitions.partitions.context import partition_loading_context
 from sqlalchemy.exc import OperationalError
 
 from anonymize.errors import ContractError, HomeError, SnapshotError
+from orchestration.command import releases_to_make
 from orchestration.contracts.contract_file import load_contract
-from orchestration.product.releasing import dagster_instance, releases_to_make
+from orchestration.product.releasing import dagster_instance
+from orchestration.series import due
 from orchestration.steps.snapshot import take_snapshot
 from orchestration.storage.home import Home
 from tests.hospital import RELEASES, everything, make, make_by_dagster, published
@@ -148,16 +149,14 @@ def test_a_disk_that_is_full_for_the_history_is_said(hospital, home, monkeypatch
 # ---- the clock
 
 
-def test_a_clock_that_is_behind(hospital, home):
+def test_a_clock_that_is_behind(hospital, home, monkeypatch):
     series, before = hospital.series(home), everything(home)
-    with (
-        partition_loading_context(dt.datetime(2024, 2, 1, tzinfo=dt.UTC)),
-        pytest.raises(HomeError) as refusal,
-    ):
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 2, 1, tzinfo=dt.UTC))
+    with pytest.raises(HomeError) as refusal:
         releases_to_make(series, None)
     message = str(refusal.value)
     assert f"{SECOND}: is published, and by this machine's clock it is not due yet" in message
-    assert "The clock says" in message
+    assert "The clock says 2024-02-01" in message
     assert in_one_line(message)
     assert everything(home) == before
 

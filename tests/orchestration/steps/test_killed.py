@@ -12,6 +12,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from orchestration.command import UNFINISHED
 from orchestration.product.releasing import dagster_instance
 from tests.hospital import RELEASES, make, published, several_threads
 
@@ -98,6 +99,7 @@ def test_the_command_interrupted_killed_and_run_again(hospital, tmp_path):
     process = start(hospital, home)
     judges = started_by(process)
     kill_when(process, (private / SECOND / "linkage.parquet").exists)
+    assert (private / UNFINISHED).exists()
 
     assert published(home).items() <= published(undisturbed).items()
     done = subprocess.run(
@@ -109,6 +111,7 @@ def test_the_command_interrupted_killed_and_run_again(hospital, tmp_path):
         text=True,
     )
     assert published(home) == published(undisturbed)
+    assert not (private / UNFINISHED).exists()
     assert [line.split()[0] for line in done.stdout.splitlines()] in ([SECOND, THIRD], [*RELEASES])
     releases = hospital.series(home).history.releases("hospital", "v1")
     assert releases["status"].to_list() == ["published"] * 3

@@ -10,9 +10,10 @@ import yaml
 from anonymize.errors import HomeError, NotEligible, SnapshotError
 from orchestration.expectations.verdict import no_verdict
 from orchestration.steps import candidate
+from orchestration.steps.arrival import has_arrived
 from orchestration.steps.candidate import compute_candidate
 from orchestration.steps.delta import compare_snapshots
-from orchestration.steps.snapshot import has_arrived, take_snapshot
+from orchestration.steps.snapshot import take_snapshot
 from tests.hospital import RELEASES, make
 from tests.orchestration.steps.test_bad_input import refused
 

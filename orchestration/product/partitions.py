@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import warnings
-from functools import cache, lru_cache
+from functools import cache
 
 import dagster as dg
 
 from orchestration.contracts.contract_file import ContractFile
+from orchestration.series.due import FORMAT
 
 # What the chain of releases rests on is marked beta or preview by Dagster; the warning helps nobody here.
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
 warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 
-FORMAT = "%Y-%m-%d"
 DAILY = "0 0 * * *"
+LEAP_DAY = re.compile(r" 29 2 \*$")
+"""What Dagster takes for 28 February and shifts by a day: its partitions begin a day early, and one may be
+missing."""
 
 
 def release_partitions(file: ContractFile) -> dg.TimeWindowPartitionsDefinition:
@@ -26,13 +30,6 @@ def release_partitions(file: ContractFile) -> dg.TimeWindowPartitionsDefinition:
     return _partitions(file.first_release, file.contract.releases.cron)
 
 
-def due_releases(file: ContractFile) -> list[str]:
-    """The dates of all releases of a contract up to now."""
-    with dg.partition_loading_context() as context:  # has the time that Dagster takes for now
-        minute = context.effective_dt.replace(second=0, microsecond=0)  # a schedule ticks on whole minutes
-    return list(_due(file.first_release, file.contract.releases.cron, minute))
-
-
 @cache
 def _partitions(first: str, cron: str | None) -> dg.TimeWindowPartitionsDefinition:
     if cron is None:
@@ -40,17 +37,14 @@ def _partitions(first: str, cron: str | None) -> dg.TimeWindowPartitionsDefiniti
         return dg.TimeWindowPartitionsDefinition(
             start=first, end=day_after.isoformat(), fmt=FORMAT, cron_schedule=DAILY, end_offset=1
         )
-    return dg.TimeWindowPartitionsDefinition(start=first, fmt=FORMAT, cron_schedule=cron, end_offset=1)
+    return dg.TimeWindowPartitionsDefinition(
+        start=first, fmt=FORMAT, cron_schedule=for_dagster(cron), end_offset=1
+    )
 
 
-@lru_cache
-def _due(first: str, cron: str | None, minute: dt.datetime) -> tuple[str, ...]:
-    return tuple(_partitions(first, cron).get_partition_keys(current_time=minute))
-
-
-def today() -> str:
-    """The date by this machine's clock, UTC: what decides which releases are due."""
-    return dt.datetime.now(dt.UTC).strftime(FORMAT)
+def for_dagster(cron: str) -> str:
+    """The same schedule as Dagster has to be given it, so that it ticks as written."""
+    return LEAP_DAY.sub(" 29 FEB *", cron)
 
 
 def previous_release() -> dg.TimeWindowPartitionMapping:
