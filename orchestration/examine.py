@@ -59,6 +59,8 @@ def examine(series: Series, say: Say) -> bool:
     ]:
         say(f"  {missing[0]}: has no snapshot. {never_comes(max(arrived))}")
         is_right = False
+    if waiting and may_be_released:
+        is_right &= _keeps_its_contract(series, waiting[0], say)
     for release in waiting:
         if release not in arrived:
             say(f"  {release}: no snapshot yet in {place(series.file, release)}")
@@ -71,12 +73,14 @@ def examine(series: Series, say: Say) -> bool:
             continue
         say(f"  {release}: {people.height:,} people, no faults")
         if release == waiting[0] and may_be_released:
-            is_right &= _foresee(series, release, people, say)
+            is_right &= _foresee(series, release, people, say, is_refused=not is_right)
     return is_right
 
 
 def _may_be_released(series: Series, say: Say) -> bool:
     """Say what stands against any further release: the series' own files, other series of the product."""
+    if not series.home.path.exists():
+        say(f"  there is no home in {series.home.path}, so nothing counts as published: is --home right?")
     if not any(series.is_published(release) for release in series.due) and not _has_siblings(series):
         return True
     try:
@@ -116,19 +120,25 @@ def _replaced(series: Series, release: str) -> str | None:
     )
 
 
-def _foresee(series: Series, release: str, people: pl.DataFrame, say: Say) -> bool:
-    """Say what would become of the next release; returns whether it could be made as things are."""
-    contract, principle = series.contract, principle_of(series.contract)
-    committed, folder = series.committed_before(release), series.folder_before(release)
+def _keeps_its_contract(series: Series, release: str, say: Say) -> bool:
+    """Say what changed in the contract; returns whether the next release could be made under it."""
+    committed = series.committed_before(release)
     declared = committed.declared if committed else None
-    for line in describe_changes(contract_changes(declared, contract)):
+    for line in describe_changes(contract_changes(declared, series.contract)):
         say(f"  {release}: changed since the release before: {line}")
-    is_right = True
     try:
         refuse_changes(series, release, declared)
     except ContractError as refusal:
         say(f"  {release}: would be refused: {refusal}")
-        is_right = False
+        return False
+    return True
+
+
+def _foresee(series: Series, release: str, people: pl.DataFrame, say: Say, *, is_refused: bool) -> bool:
+    """Say what would become of the next release; returns whether its snapshot could be released."""
+    contract, principle = series.contract, principle_of(series.contract)
+    committed, folder = series.committed_before(release), series.folder_before(release)
+    is_right = True
     # Before there is a key, any will do: a plan's size hardly depends on it.
     key = series.home.key() if committed else secrets.token_bytes(32)
     present = keyed(people, series.pseudonym_key if committed else key)
@@ -147,8 +157,10 @@ def _foresee(series: Series, release: str, people: pl.DataFrame, say: Say) -> bo
         say(f"  {release}: would be refused: {refusal}")
         return False
     figures = candidate.figures
+    is_refused |= not is_right
+    would = "without what stands against it, it would be released" if is_refused else "would be released"
     say(
-        f"  {release}: would be released with {figures['groups']:,} groups, {figures['counterfeits']:,}"
+        f"  {release}: {would} with {figures['groups']:,} groups, {figures['counterfeits']:,}"
         f" counterfeits and {figures['held_back']:,} people held back"
     )
     accepted = contract.accept.get(release, ())

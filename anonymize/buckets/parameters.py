@@ -41,7 +41,9 @@ def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Chan
     if now.m != before.m:
         is_safe = now.m > before.m
         why = (
-            "People who are new get larger signatures." if is_safe else "People who are new get smaller ones."
+            "People who are new get larger signatures."
+            if is_safe
+            else "People who are new get smaller signatures."
         )
         changes.append(Change("m", f"{before.m} -> {now.m}", "safe" if is_safe else "consent", why))
     for name in ("on_ineligible", "on_value_change"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ FUNCTIONS = {
 """The functions that a condition may call: of one row, the same every time, and none of them reads a file."""
 MOST_PARTS = 1000
 """The most values of a column that people are counted by."""
+MOST_SHOWN = 20
+"""The most values of a column that a message lists."""
 ROWS = "SELECT * FROM estimate_people WHERE "
 
 
@@ -80,7 +83,7 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> str:
     parsed, plain = _parsed(ROWS + where), _parsed(ROWS + "true")
     condition, _ = _taken(parsed), _taken(plain)
     if condition is None or _without_places(parsed) != _without_places(plain):
-        raise QueryError(f"--where {where}: must be one condition, as in {_example(columns)}")
+        raise QueryError(f"--where {where}: can't be read as one condition, as in {_example(columns)}")
     for part in _parts(condition):
         _check(part, where, columns)
     with duckdb.connect() as connection:
@@ -155,7 +158,11 @@ def _check(part: Mapping[str, Any], where: str, columns: Mapping[str, Column]) -
         )
     if kind == "COLUMN_REF" and _column(part, columns) is None:
         name = ".".join(part["column_names"])
-        raise QueryError(f"--where {where}: there is no column {name}; there are {_names(columns)}")
+        is_label = any(name in column.values for column in columns.values() if column.values)
+        quotes = f" For the label, write '{name}' in single quotes" if is_label else ""
+        raise QueryError(
+            f"--where {where}: there is no column {name}; there are {_names(columns)}.{quotes}".rstrip(".")
+        )
     if kind == "FUNCTION" and part["function_name"].lower() not in FUNCTIONS:
         known = ", ".join(sorted(name for name in FUNCTIONS if name.isidentifier()))
         raise QueryError(f"--where {where}: there is no function {part['function_name']}; there are {known}")
@@ -173,8 +180,17 @@ def _check_labels(part: Mapping[str, Any], where: str, columns: Mapping[str, Col
     named = [column for one in sides if (column := _column(one, columns)) and column.values is not None]
     for column in named:
         if unknown := [text for text in _texts(sides) if text not in column.values]:
-            known = ", ".join(sorted(column.values)[:20])
-            raise QueryError(f"--where {where}: {column.name} has no value {unknown[0]}; it has {known}")
+            known = _values(column, unknown[0])
+            raise QueryError(f"--where {where}: {column.name} has no value {unknown[0]}. {known}")
+
+
+def _values(column: Column, unknown: str) -> str:
+    """The values of a column; of many, the first ones and those that are written nearly alike."""
+    known = sorted(column.values or ())
+    shown, more = known[:MOST_SHOWN], len(known) - MOST_SHOWN
+    alike = difflib.get_close_matches(unknown, known, 3, 0.6)
+    meant = f"Did you mean {' or '.join(alike)}? " if alike else ""
+    return f"{meant}It has {', '.join(shown)}" + (f" and {more} more" if more > 0 else "")
 
 
 def _column(part: Mapping[str, Any], columns: Mapping[str, Column]) -> Column | None:

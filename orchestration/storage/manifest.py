@@ -175,13 +175,14 @@ def is_release(folder: Path) -> bool:
 
 
 def _releases_in(folder: Path) -> list[Path]:
-    wanted = "give that of a release (…/hospital/v1/2024-01-01) or of a series (…/hospital/v1)"
+    wanted = "give the folder of a release (…/hospital/v1/2024-01-01) or of a series (…/hospital/v1)"
     if not folder.is_dir():
-        raise PublishedFolderError(f"{folder}: is no folder; {wanted}")
+        there = "is a file" if folder.is_file() else "is not there"
+        raise PublishedFolderError(f"{folder}: {there}; {wanted}")
     releases = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     if any(map(is_release, releases)):
         return releases
     depths = ("*/*", "*/*/*", "*/*/*/*")
     below = sorted(found.parents[1] for depth in depths for found in folder.glob(f"{depth}/{MANIFEST}"))
-    hint = f", as {below[0]} is" if below else ""
-    raise PublishedFolderError(f"{folder}: is no series with published releases in it; {wanted}{hint}")
+    hint = f". Did you mean {below[0]}?" if below else ""
+    raise PublishedFolderError(f"{folder}: is neither a release nor a series of releases; {wanted}{hint}")

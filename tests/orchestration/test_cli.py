@@ -112,6 +112,24 @@ def test_whoever_knows_that_a_snapshot_is_complete_need_not_wait(republish, hosp
     assert (code, out[0].split()[:2]) == (0, [THIRD, "published"])
 
 
+def test_validate_says_what_changed_before_the_next_snapshot_is_there(republish, hospital, home):
+    hospital.file(THIRD).unlink()
+    hospital.declare(principle={"m": 2, "on_ineligible": "wait"})
+    code, out, err = republish("validate", hospital.contract, "--home", home)
+    said = "\n".join(out)
+    assert (code, err) == (2, [])
+    assert "m: 3 -> 2 (weakens what is promised" in said
+    assert f"write accept: {{{THIRD}: [m]}}" in said  # in brackets, which are no markup
+    hospital.declare(principle={"m": 2, "on_ineligible": "wait"}, accept={THIRD: ["m"]})
+    assert republish("validate", hospital.contract, "--home", home)[0] == 0
+
+
+def test_validate_says_that_there_is_no_home(republish, hospital, tmp_path):
+    _, out, _ = republish("validate", hospital.contract, "--home", tmp_path / "nowhere")
+    assert f"there is no home in {tmp_path / 'nowhere'}" in "\n".join(out)
+    assert not (tmp_path / "nowhere").exists()
+
+
 @pytest.fixture
 def broken_algorithm(monkeypatch):
     """A library that fails, and quotes a person in what it says."""
@@ -364,7 +382,7 @@ def test_parquet_files_say_nothing_but_their_rows(one_run):
 def test_validate_changes_nothing(republish, hospital, tmp_path):
     code, out, err = republish("validate", hospital.contract, "--home", tmp_path / "nowhere")
     assert (code, err) == (0, [])
-    assert out[0].endswith("the contract of hospital/v1 has no faults")
+    assert out[0].endswith("the contract of hospital/v1 is well formed")
     taken = [line.split(":")[0].strip() for line in out if line.endswith("people, no faults")]
     assert taken == list(RELEASES)
     assert not (tmp_path / "nowhere").exists()
@@ -375,7 +393,7 @@ def test_validate_leaves_out_what_is_published(republish, hospital, home):
     code, out, _ = republish("validate", hospital.contract, "--home", home)
     assert code == 0
     assert [line for line in out if FIRST in line or SECOND in line] == []
-    assert [line for line in out if line.endswith("no faults")][1:] == [f"  {THIRD}: 300 people, no faults"]
+    assert [line for line in out if line.endswith("no faults")] == [f"  {THIRD}: 300 people, no faults"]
 
 
 def test_validate_names_the_faults_of_a_snapshot(republish, hospital, home):
@@ -415,8 +433,8 @@ def test_verify_needs_nothing_private(republish, home, tmp_path, monkeypatch):
 def test_verify_says_what_it_expects(republish, home, folder):
     code, out, err = republish("verify", home / folder)
     assert (code, out, len(err)) == (2, [], 1)
-    assert "give that of a release (…/hospital/v1/2024-01-01) or of a series" in err[0]
-    assert ("as " + str(home / "published/hospital/v1") in err[0]) == (
+    assert "give the folder of a release (…/hospital/v1/2024-01-01) or of a series" in err[0]
+    assert (f"Did you mean {home / 'published/hospital/v1'}?" in err[0]) == (
         folder in {"published/hospital", "published", ""}
     )
 
