@@ -76,7 +76,7 @@ def why_not(
         return f"{release} is published"
     if (waiting := next_release(series)) != release:
         return f"the release before, {waiting}, is not published yet"
-    if key := missing_upstream(series, release, context.instance):
+    if series.contract.upstream and (key := missing_upstream(series, release, context.instance)):
         return f"{key.to_user_string()} is not materialized for {release} yet"
     try:
         arrived = snapshot_exists(series.file, release)
