@@ -6,6 +6,7 @@ import pytest
 
 from anonymize.buckets.counterfeits import counterfeits_of, people_alike
 from anonymize.buckets.counts import Demand, Plan
+from anonymize.buckets.signatures import Signatures
 from anonymize.errors import ContractError
 from anonymize.formats.anatomy import anatomize
 from anonymize.m_invariance import M_INVARIANCE
@@ -83,10 +84,10 @@ def test_a_counterfeit_has_the_quasi_identifiers_of_somebody_in_its_bucket():
 
 def test_a_counterfeit_may_look_like_anybody_of_its_bucket():
     plan = Plan(
-        signatures=np.ones((2, 3), bool),
-        moved=np.zeros((2, 3), np.int64),
+        signatures=Signatures.of(np.ones((2, 3), bool)),
+        moved=np.zeros(6, np.int64),
         separated=Demand(NOBODY, NOBODY, NOBODY),
-        counterfeits=np.array([[0, 2, 0], [1, 0, 1]]),
+        counterfeits=np.array([0, 2, 0, 1, 0, 1]),
         held_back=np.zeros(3, np.int64),
         held_back_separated=NOBODY,
     )
