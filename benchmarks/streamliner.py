@@ -230,9 +230,10 @@ def m_invariant_groups(color: np.ndarray, ranks: np.ndarray, distances: np.ndarr
     """Buckets as the first release of m-invariance fills them, each split by its perimeter rule."""
     sizes = np.bincount(color)
     shares, buckets = assign_counts(sizes, l, Signatures.none(len(sizes)))
-    by_color = np.argsort(buckets.value, kind="stable")
     bucket = np.empty(len(color), np.int64)
-    bucket[np.lexsort((ranks, color))] = np.repeat(buckets.bucket[by_color], shares[by_color])
+    bucket[np.lexsort((ranks, color))] = np.repeat(
+        buckets.bucket[buckets.by_values], shares[buckets.by_values]
+    )
     return group_people(
         bucket, color, (distances / 30).reshape(-1, 1), ranks, "fast", np.random.default_rng(0)
     )

@@ -32,12 +32,15 @@ class Groups(NamedTuple):
 
 @dataclass(frozen=True)
 class Counts:
-    """The people of T(n), counted. V values, P places, C classes of people who need a new signature."""
+    """The people of T(n), counted. V values, C classes of people who need a new signature.
+
+    The signatures of all buckets have P places: one for each value of each signature.
+    """
 
     signatures: Signatures
     """Those of all buckets there are."""
     bound: np.ndarray
-    """int[P]: people who keep their signature, by its places (division, section 4.1)."""
+    """int[P]: people who keep their signature, at the place of their bucket and value (section 4.1)."""
     free: np.ndarray
     """int[V]: inserted people, S-, who may go to any bucket that has their value."""
     separated_value: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))

@@ -1,7 +1,7 @@
 """Plan a release on counts: which bucket gets how many people and counterfeits of which value.
 
 Xiao and Tao, m-Invariance, SIGMOD 2007, sections 4.1 (division, balancing) and 4.2 (assignment). The
-planner never sees a row: its input and output are counts by the places of signatures, (bucket, value) -> n.
+planner never sees a row: it gets and gives numbers of people, one for each value of each bucket's signature.
 """
 
 from __future__ import annotations
@@ -332,10 +332,9 @@ def _scatter(
     ones, and a counterfeit in one bucket would tell that of another.
     """
     scattered = np.zeros_like(places)
-    by_value = np.argsort(signatures.value, kind="stable")
-    ends = np.searchsorted(signatures.value[by_value], np.arange(signatures.values + 1))
+    ends = np.searchsorted(signatures.value[signatures.by_values], np.arange(signatures.values + 1))
     for value in np.flatnonzero(tuples):
-        its = by_value[ends[value] : ends[value + 1]]
+        its = signatures.by_values[ends[value] : ends[value + 1]]
         column = np.zeros(len(signatures), np.int64)
         column[signatures.bucket[its]] = places[its]
         drawn = rng.multivariate_hypergeometric(column, tuples[value])

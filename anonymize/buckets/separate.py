@@ -56,7 +56,7 @@ def place_separated(counts: Counts, m: int, on_ineligible: str, rng: np.random.G
                 held_back[group] = remaining
                 continue
             fitting = [buckets.create(signature)]
-        smallest = min(fitting, key=lambda bucket: buckets.sizes[bucket])
+        smallest = min(fitting, key=lambda bucket: buckets.signatures.sizes[bucket])
         buckets.receive(group, value, np.array([smallest]), np.array([remaining]))
     if held_back.any() and on_ineligible != "defer":
         raise NotEligible(
@@ -86,20 +86,16 @@ class _Buckets:
 
     def __init__(self, counts: Counts):
         self.classes = counts
-        self.signatures, self.existing = counts.signatures, len(counts.signatures)
+        self.signatures = counts.signatures
         self.present = counts.bound.astype(np.int64)
         self.entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-
-    @property
-    def sizes(self) -> np.ndarray:
-        return self.signatures.sizes
 
     def that_fit(self, value: int, forbidden: np.ndarray, m: int) -> np.ndarray:
         """Buckets that have the value, none that is forbidden, and a signature of at least m values."""
         has = self.signatures.bucket[self.signatures.value == value]
         meets = np.zeros(len(self.signatures), bool)
         meets[self.signatures.bucket[forbidden[self.signatures.value]]] = True
-        return has[(self.sizes[has] >= m) & ~meets[has]]
+        return has[(self.signatures.sizes[has] >= m) & ~meets[has]]
 
     def fill_shortages(self, group: int, value: int, fitting: np.ndarray) -> int:
         """Place people of the class where their value is short; returns how many remain."""

@@ -59,6 +59,11 @@ class Signatures:
         return np.cumsum(self.sizes) - self.sizes
 
     @cached_property
+    def by_values(self) -> np.ndarray:
+        """int64[P]: all places, value by value, and bucket by bucket within a value."""
+        return np.argsort(self.value, kind="stable")
+
+    @cached_property
     def _keys(self) -> np.ndarray:
         return self.bucket * self.values + self.value
 

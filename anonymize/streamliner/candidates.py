@@ -108,14 +108,13 @@ def gda(color: np.ndarray, ranks: np.ndarray, weighted_rank: np.ndarray, l: int)
     shares, buckets = assign_counts(sizes, l, Signatures.none(len(sizes)))
     by_rank = np.argsort(ranks)
     # A line is the identifiers of one color in one bucket; lines are numbered color by color.
-    by_color = np.argsort(buckets.value, kind="stable")
-    lines, line = shares[by_color], np.empty(len(color), np.int64)
+    lines, line = shares[buckets.by_values], np.empty(len(color), np.int64)
     line[_sorted_by(color, by_rank)] = np.repeat(np.arange(lines.size), lines)
 
     by_distance = by_rank[np.argsort(weighted_rank[by_rank], kind="stable")]
     place = np.arange(len(color)) - np.repeat(np.cumsum(lines) - lines, lines)
     groups = buckets.most(shares)
-    first_group = (np.cumsum(groups) - groups)[buckets.bucket[by_color]]
+    first_group = (np.cumsum(groups) - groups)[buckets.bucket[buckets.by_values]]
     group = np.empty(len(color), np.int64)
     group[_sorted_by(line, by_distance)] = np.repeat(first_group, lines) + place
     return group

@@ -82,7 +82,7 @@ def usefulness(
     values = known[VALUE].unique().sort()
     workload = random_workload(schema, columns, values, QUERIES, WIDTH, np.random.default_rng(0))
     true = true_counts(known, workload)
-    widths = _widths(boxes, schema)
+    widths = mean_widths(boxes, dict(schema.attributes()))
     return Usefulness(
         groups=len(sizes),
         mean_group=tuples / max(1, len(sizes)),
@@ -154,14 +154,23 @@ def _boxes(main: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     return boxes.group_by(boxes.columns).len("rows").sort(boxes.columns)
 
 
-def _widths(boxes: pl.DataFrame, schema: Schema) -> dict[str, float]:
+def mean_widths(boxes: pl.DataFrame, attributes: Mapping[str, QuasiIdentifier]) -> dict[str, float]:
+    """How many values the boxes cover on average over their rows, by column.
+
+    Parameters
+    ----------
+    boxes
+        `qi_0_low`, `qi_0_high`, … as codes, and `rows`: how many have this box.
+    attributes
+        The attributes by our names of their columns.
+    """
     rows = pl.col("rows")
     means = boxes.select(
         (
             ((pl.col(f"{column}_high") - pl.col(f"{column}_low") + int(qi.discrete)) * rows).sum()
             / rows.sum()
         ).alias(column)
-        for column, qi in schema.attributes()
+        for column, qi in attributes.items()
     )
     return {column: float(means[column][0] or 0.0) for column in means.columns}
 
@@ -174,10 +183,15 @@ def domain_width(attribute: QuasiIdentifier) -> float:
 
 def _counts_without(known: pl.DataFrame, workload: Workload, schema: Schema) -> np.ndarray:
     """The answers of somebody for whom people are spread evenly over all domains."""
-    attributes = dict(schema.attributes())
     people = dict(known.group_by(VALUE).len().iter_rows())
+    share = share_of_domains(workload, dict(schema.attributes()))
+    return share * np.array([people.get(value, 0) for value in workload.value])
+
+
+def share_of_domains(workload: Workload, attributes: Mapping[str, QuasiIdentifier]) -> np.ndarray:
+    """float64[Q]: which share of all there can be each query asks for, over the attributes by column."""
     share = np.ones(len(workload.value))
     for position, column in enumerate(workload.columns):
         asked = workload.high[:, position] - workload.low[:, position] + int(attributes[column].discrete)
         share = share * asked / domain_width(attributes[column])
-    return share * np.array([people.get(value, 0) for value in workload.value])
+    return share

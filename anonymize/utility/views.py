@@ -13,7 +13,14 @@ from anonymize.contract.attributes import Column
 from anonymize.formats.intervals import read_number
 from anonymize.utility.discernibility import discernibility
 from anonymize.utility.queries import Workload, overlap, random_workload, workload_error
-from anonymize.utility.usefulness import QUERIES, WIDTH, Usefulness, domain_width
+from anonymize.utility.usefulness import (
+    QUERIES,
+    WIDTH,
+    Usefulness,
+    domain_width,
+    mean_widths,
+    share_of_domains,
+)
 
 
 def view_usefulness(view: pl.DataFrame, schema: View, people: pl.DataFrame, held_back: int) -> Usefulness:
@@ -48,10 +55,10 @@ def view_usefulness(view: pl.DataFrame, schema: View, people: pl.DataFrame, held
     boxes = _boxes(view, schema)
     known = encode_columns(people, schema)
     groups = boxes.group_by([f"{column}_{end}" for column in cut for end in ("low", "high")]).agg(
-        pl.col("records").sum()
+        pl.col("rows").sum()
     )
     true, estimated, without = _answers(boxes, schema, known, cut)
-    widths = {column: _mean_width(boxes, column, columns[column].discrete) for column in cut}
+    widths = mean_widths(boxes, {column: columns[column] for column in cut})
     return Usefulness(
         groups=groups.height if cut else 1,
         mean_group=view.height / max(1, groups.height if cut else 1),
@@ -59,15 +66,15 @@ def view_usefulness(view: pl.DataFrame, schema: View, people: pl.DataFrame, held
         held_back=held_back,
         widths=widths,
         shares={column: width / domain_width(columns[column]) for column, width in widths.items()},
-        discernibility=discernibility(groups["records"].to_numpy()) if cut else view.height**2,
+        discernibility=discernibility(groups["rows"].to_numpy()) if cut else view.height**2,
         query_error=workload_error(true, estimated, len(known)),
         error_without=workload_error(true, without, len(known)),
     )
 
 
 def _boxes(view: pl.DataFrame, schema: View) -> pl.DataFrame:
-    """`column_0_low`, `column_0_high`, … as closed codes, and `records`: how many have them all."""
-    rows = view.select(column for column, _ in schema.attributes()).group_by(pl.all()).len("records")
+    """`column_0_low`, `column_0_high`, … as closed codes, and `rows`: how many records have them all."""
+    rows = view.select(column for column, _ in schema.attributes()).group_by(pl.all()).len("rows")
     for column, declared in schema.attributes():
         rows = rows.join(_covered(rows[column].unique(), column, declared), on=column).drop(column)
     return rows.sort(rows.columns)
@@ -107,17 +114,15 @@ def _answers(
     for some in asked:
         workload = random_workload(schema, some, None, -(-QUERIES // len(asked)), WIDTH, rng)
         units = [int(columns[column].discrete) for column in some]
-        widths = [domain_width(columns[column]) for column in some]
         there = (
             known.group_by(some)
-            .len("records")
+            .len("rows")
             .with_columns(
                 pl.col(column).alias(f"{column}_{end}") for column in some for end in ("low", "high")
             )
         )
         counted = [_inside(cells, some, workload, units) for cells in (there, boxes)]
-        covered = (workload.high - workload.low + units) / widths
-        answers.append([*counted, len(known) * covered.prod(axis=1)])
+        answers.append([*counted, len(known) * share_of_domains(workload, columns)])
     true, estimated, without = map(np.concatenate, zip(*answers, strict=True))
     return true, estimated, without
 
@@ -127,17 +132,12 @@ def _inside(
 ) -> np.ndarray:
     """float64[Q]: the records in each query, spread evenly over their cells."""
     names = [(f"{column}_low", f"{column}_high") for column in columns]
-    alike = cells.group_by(itertools.chain(*names)).agg(pl.col("records").sum())
+    alike = cells.group_by(itertools.chain(*names)).agg(pl.col("rows").sum())
     ends = [[alike[name].cast(pl.Float64).to_numpy() for name in pair] for pair in names]
-    records = alike["records"].to_numpy()
+    records = alike["rows"].to_numpy()
     found = np.empty(len(workload.low))
     for query, (first, last) in enumerate(zip(workload.low, workload.high, strict=True)):
         asked = zip(ends, first, last, units, strict=True)
         shares = [overlap(*box, low, high, unit) for box, low, high, unit in asked]
         found[query] = (np.prod(shares, axis=0) * records).sum()
     return found
-
-
-def _mean_width(boxes: pl.DataFrame, column: str, discrete: bool) -> float:
-    width = pl.col(f"{column}_high") - pl.col(f"{column}_low") + int(discrete)
-    return float(boxes.select((width * pl.col("records")).sum() / pl.col("records").sum()).item() or 0.0)

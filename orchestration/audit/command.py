@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from anonymize.errors import PublishedFolderError, SignatureError
 from orchestration.audit.command_line import SECONDS
@@ -75,7 +76,7 @@ def audit(
     if sign is not None and out is None:
         raise SignatureError("--sign: there is nothing to sign without a report. Add --out FOLDER")
     key = None if sign is None else load_private_key(sign)
-    console = console or Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    console = console or Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 140)
     declared_in = read_contract(contract)
     declared = declared_in.contract
     foreign = load_mapping(mapping, declared) if mapping else None
@@ -123,7 +124,8 @@ def _print(findings: Findings, console: Console) -> None:
     table.add_column("holds")
     for row in findings.promises().iter_rows(named=True):
         kept = "yes" if not row["undecided"] else f"not decided for {row['undecided']:,}"
-        holds = kept if row["holds"] else "[red]NO[/red] " + ", ".join(row["broken_in"])
+        broken = Text.assemble(("NO", "red"), " ", ", ".join(row["broken_in"]))
+        holds = kept if row["holds"] else broken
         figures = ["-" if row[name] is None else f"{row[name]:.4g}" for name in ("found", "required")]
         table.add_row(
             row["promise"], row["series"], f"{row['people']:,}", f"{row['broken']:,}", *figures, holds

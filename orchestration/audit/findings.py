@@ -267,8 +267,7 @@ def _attack_release(
     attacked = AttackedRelease(release.name, len(tables[main]), found, words_not_compared=texts.not_compared)
     if release_format.attack == "join":
         return replace(attacked, useful=_useful_view(release_format, tables, people, contract, release))
-    is_grouped = release_format.attack == "groups"
-    if not (is_grouped and found.findings.filter(promise=fi.ENTRIES)["holds"].all()):
+    if not found.findings.filter(promise=fi.ENTRIES)["holds"].all():
         return attacked
     grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
     internal = release_format.internal(grouped, contract)

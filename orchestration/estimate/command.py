@@ -31,9 +31,9 @@ def estimate(published: Path, where: str = "true", by: str | None = None) -> pl.
     Returns
     -------
     polars.DataFrame
-        `release`, `split` (the column's value), `people`, `standard_error`, `low`, `high` (the truth lies
-        between them in 95 of 100 cases), `share` (of everybody, or with `by` of all who meet the condition),
-        `share_error`. No row where nobody meets the condition.
+        `release`, `split` (the column's value), `people`, `standard_error`, `low`, `high` (made to have the
+        truth between them in 95 of 100 cases), `share` (of everybody, or with `by` of all who meet the
+        condition), `share_error`. No row where nobody meets the condition.
 
     Raises
     ------

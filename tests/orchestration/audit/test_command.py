@@ -380,6 +380,17 @@ def test_the_command_ends_with_the_verdict(folders, command):
     assert "promises are broken" in failed.stdout
 
 
+def test_brackets_in_what_it_prints_are_text(folders, capsys):
+    """Else a part of a folder's name is taken for a colour, and lost."""
+    options = {"truth": folders / "truth", "contract": folders / "contract.yaml"}
+    both = [folders / "published/hospital" / series for series in ("v1", "v2")]
+    assert audit(both, out=folders / "of [red] patients", **options) == 3
+    told = capsys.readouterr().out
+    assert "of [red] patients/audit.html" in told
+    assert " NO " in told
+    assert "[red]NO" not in told
+
+
 def test_its_help_explains_every_option(command):
     told = command("--help").stdout
     for option in ("PUBLISHED", "--truth", "--contract", "--private", "--out", "--mapping", "--seconds"):
