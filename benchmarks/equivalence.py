@@ -7,7 +7,8 @@ python benchmarks/equivalence.py skew             Figure 8: synthetic batches, s
 python benchmarks/equivalence.py queries          Figure 9: error of range queries
 python benchmarks/equivalence.py time             Figure 10: seconds of a release, against m-invariance
 python benchmarks/equivalence.py real             Adult and receipts, where they are
-    python benchmarks/equivalence.py picture          Figure 4c, the graph of a bucket in Example 10
+python benchmarks/equivalence.py kept             m-invariance: buckets that stay keep their groups, or don't
+python benchmarks/equivalence.py picture          Figure 4c, the graph of a bucket in Example 10
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from __future__ import annotations
 import datetime as dt
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from unittest.mock import patch
 
@@ -33,6 +35,7 @@ from anonymize.candidate import Candidate
 from anonymize.e_equivalence import plan as e_plan
 from anonymize.e_equivalence.matrices import build_graph, matrices
 from anonymize.errors import NotEligible
+from anonymize.m_invariance.release import GROUPING
 from anonymize.principles import PRINCIPLES, parse_contract
 from anonymize.pseudonyms import pseudonyms
 from anonymize.randomness import generator
@@ -62,8 +65,10 @@ class Made:
     seconds: float
 
 
-def publish(declared: dict, principle: dict, snapshots: Iterable[pl.DataFrame]) -> Iterator[Made]:
-    """The releases of a series under a principle, in order."""
+def publish(
+    declared: dict, principle: dict, snapshots: Iterable[pl.DataFrame], forgotten: Container[str] = ()
+) -> Iterator[Made]:
+    """The releases of a series under a principle, in order; some tables of its state may be forgotten."""
     make = PRINCIPLES[principle["name"]].release
     first = dt.date.fromisoformat(declared["releases"]["first"])
     declared = {
@@ -82,7 +87,7 @@ def publish(declared: dict, principle: dict, snapshots: Iterable[pl.DataFrame]) 
         begun = time.perf_counter()
         candidate = make(entered, contract, state, number, draw)
         yield Made(candidate, people, time.perf_counter() - begun)
-        state = candidate.state
+        state = State({k: table for k, table in candidate.state.tables.items() if k not in forgotten})
 
 
 def named(snapshots: Iterable[tuple[str, pl.DataFrame]]) -> list[pl.DataFrame]:
@@ -377,6 +382,42 @@ def measure_real() -> None:
     print_table("Real data", rows, ["releases", "people", "counterfeits, release by release", "smallest cut"])
 
 
+def measure_kept(releases: int = 7) -> None:
+    """How many people stay in one group from release to release, and how many of them are told apart.
+
+    People are told apart where two groups of one signature share all but few of their people. Beside it the
+    same series with buckets that are all grouped anew in every release.
+    """
+    rows = {}
+    for live, r, m in ((400, 4, 3), (2_000, 5, 3), (2_000, 40, 3), (20_000, 20, 10), (20_000, 200, 10)):
+        snapshots = named(census_series(rows=live + r * releases, live=live, r=r, releases=releases))
+        principle = {"name": "m_invariance", "m": m, "on_ineligible": "counterfeit"}
+        figures = []
+        for forgotten in ((), (GROUPING,)):
+            made = list(publish(census_contract(m), principle, snapshots, forgotten))
+            *_, told_apart = _pairs_over_time(made, m // 2 + 1)
+            figures += [f"{100 * _share_in_the_same_group(made):.0f} %", told_apart]
+        rows[f"{live:,} people, {r} replaced, m = {m}"] = figures
+    print_table(
+        f"m-invariance, {releases} releases: people in the same group as before, and people told apart",
+        rows,
+        ("kept: same group", "kept: told apart", "anew: same group", "anew: told apart"),
+    )
+
+
+def _share_in_the_same_group(made: list[Made]) -> float:
+    """The mean share of a release's people whose group has exactly the people that it had before."""
+    shares = []
+    for before, now in pairwise(one.candidate.linkage for one in made):
+        earlier, later = (
+            linkage.group_by("group_id").agg(pl.col("pseudonym").bin.encode("hex").sort().str.join())
+            for linkage in (before, now)
+        )
+        same = later.join(earlier, on="pseudonym", how="semi").select("group_id")
+        shares.append(now.join(same, on="group_id", how="semi").height / now.height)
+    return float(np.mean(shares))
+
+
 def draw_picture() -> None:
     """The graph of bucket 2 after the three releases of Table VII."""
     rows = [("Ellen Frank c2 c3", 0), ("Ellen Harry Ian Jane", 1), ("Ian Jane c4 c5", 2)]
@@ -403,6 +444,7 @@ MEASURES = {
     "queries": measure_queries,
     "time": measure_time,
     "real": measure_real,
+    "kept": measure_kept,
     "picture": draw_picture,
 }
 

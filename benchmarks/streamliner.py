@@ -234,9 +234,8 @@ def m_invariant_groups(color: np.ndarray, ranks: np.ndarray, distances: np.ndarr
     bucket[np.lexsort((ranks, color))] = np.repeat(
         buckets.bucket[buckets.by_values], shares[buckets.by_values]
     )
-    return group_people(
-        bucket, color, (distances / 30).reshape(-1, 1), ranks, "fast", np.random.default_rng(0)
-    )
+    seeds = np.zeros(len(buckets), np.uint64)
+    return group_people(bucket, color, (distances / 30).reshape(-1, 1), ranks, "fast", seeds)
 
 
 def best_first(color: np.ndarray, distances: np.ndarray, l: int) -> np.ndarray:

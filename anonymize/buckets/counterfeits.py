@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from anonymize.buckets.counts import Plan
@@ -14,7 +16,7 @@ def counterfeits_of(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def people_alike(
-    wanted: np.ndarray, bucket: np.ndarray, buckets: int, rng: np.random.Generator
+    wanted: np.ndarray, bucket: np.ndarray, buckets: int, pick: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """The person of its bucket whose quasi-identifiers each counterfeit gets, where exact ones are published.
 
@@ -34,8 +36,8 @@ def people_alike(
         int[N]: the bucket of each person.
     buckets
         How many buckets there are.
-    rng
-        Secret randomness.
+    pick
+        Secret randomness: turns numbers of people, int64[C], into as many numbers that are smaller.
 
     Returns
     -------
@@ -45,4 +47,4 @@ def people_alike(
     by_bucket = np.argsort(bucket, kind="stable")
     people = np.bincount(bucket, minlength=buckets)
     first = np.cumsum(people) - people
-    return by_bucket[first[wanted] + rng.integers(people[wanted])]
+    return by_bucket[first[wanted] + pick(people[wanted])]

@@ -190,7 +190,7 @@ def _new_counterfeits(
         Secret randomness.
     """
     its_bucket, value = counterfeits_of(plan)
-    alike = people_alike(its_bucket, bucket, len(plan.signatures), rng)
+    alike = people_alike(its_bucket, bucket, len(plan.signatures), rng.integers)
     columns = [column for column, _ in schema.attributes()]
     return pl.DataFrame(
         {"bucket_id": pl.Series(its_bucket, dtype=pl.Int32), VALUE: values.gather(value)}

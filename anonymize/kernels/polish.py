@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from anonymize.kernels.split import EMPTY
+from anonymize.kernels.splitmix import STEP, mixed_number
 
 BLOCK = 32
 """Groups that exchange people at a time. Twice as many cost four times as much and gain 1 %."""
@@ -72,12 +73,8 @@ def polish_bucket(values, size, group, passes, seed):
 @njit(cache=True, nogil=True)
 def draw(state):
     """A number in [0, 1) from a state, uint64[1], that it moves on (splitmix64)."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return (z >> np.uint64(11)) * 2.0**-53
+    state[0] += STEP
+    return (mixed_number(state[0]) >> np.uint64(11)) * 2.0**-53
 
 
 @njit(cache=True, nogil=True)

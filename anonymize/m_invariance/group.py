@@ -23,7 +23,7 @@ def group_people(
     codes: np.ndarray,
     ranks: np.ndarray,
     effort: str,
-    rng: np.random.Generator,
+    seeds: np.ndarray,
 ) -> np.ndarray:
     """The QI group of every tuple: one tuple per value of its bucket's signature in each group.
 
@@ -39,8 +39,8 @@ def group_people(
         uint64[N]: a secret order of the tuples, which decides between tuples that are alike.
     effort
         `fast`: the split alone; `best`: exchanges too.
-    rng
-        Secret randomness of the exchanges.
+    seeds
+        uint64[B]: a secret number for each bucket 0 … B - 1, for the exchanges.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def group_people(
     -----
     Within a bucket every value is carried by equally many tuples, and all values are treated alike. Exchange
     two values throughout the bucket, and each grouping is as likely as before: groups do not
-    show which of their values a person has.
+    show which of their values a person has. The same tuples, ranks and seed give the same groups.
     """
     if not len(bucket):
         return np.empty(0, np.int64)
@@ -67,12 +67,12 @@ def group_people(
 
     ordered = np.ascontiguousarray(codes[rows])
     within = np.empty(len(rows), np.int32)
-    seeds = rng.integers(0, 2**64, len(starts), np.uint64)
+    seed = seeds[bucket[rows[starts]]]
 
     def group_one(which: int) -> None:
         part = slice(starts[which], stops[which])
         split_bucket(ordered[part], sizes[which], within[part])
-        polish_bucket(ordered[part], sizes[which], within[part], PASSES[effort], seeds[which])
+        polish_bucket(ordered[part], sizes[which], within[part], PASSES[effort], seed[which])
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(group_one, np.argsort(starts - stops, kind="stable")))

@@ -29,7 +29,7 @@ def _changes(before: MInvariance, now: MInvariance) -> list[Change]:
 
 M_INVARIANCE = Principle(
     parameters=MInvariance,
-    version="4",
+    version="5",
     release=on_first_call("anonymize.m_invariance.release", "release"),
     evidence=on_first_call("anonymize.m_invariance.evidence", "evidence"),
     checks=(

@@ -1,8 +1,12 @@
-"""From buckets to published tables: counterfeits take shape, tuples are grouped, and groups are published."""
+"""From buckets to published tables: counterfeits take shape, tuples are grouped, and groups are published.
+
+All that is random here follows a secret of the series and who is in a bucket. A bucket that nobody
+entered or left, and whose people have the quasi-identifiers they had, keeps its groups. In other buckets
+every choice is made anew.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +20,9 @@ from anonymize.contract import Contract, Schema
 from anonymize.formats import ANATOMY
 from anonymize.formats.anatomy import Anatomy, anatomize
 from anonymize.formats.generalization import Generalization, generalize
+from anonymize.kernels.splitmix import STEP, mixed
 from anonymize.m_invariance.group import EMPTY, group_people
-from anonymize.ranks import keyed_ranks
-
-Draw = Callable[[str], np.random.Generator]
+from anonymize.ranks import ranks_within
 
 
 class Tuples(NamedTuple):
@@ -49,7 +52,7 @@ def publish_groups(
     tuples: Tuples,
     values: pl.Series,
     contract: Contract,
-    draw: Draw,
+    secret: bytes,
 ) -> Generalization | Anatomy:
     """Group the tuples of each bucket, and publish the groups in the contract's format.
 
@@ -68,37 +71,40 @@ def publish_groups(
         The sensitive value of each of the T tuples.
     contract
         The columns, the format and the effort.
-    draw
-        Secret randomness.
+    secret
+        32 bytes that stay the same throughout a series.
 
     References
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, sections 3.2 (counterfeits) and 4.3 (split).
     """
-    shares, ranks = normalised(codes, contract), keyed_ranks(hosted[PSEUDONYM], draw("split"))
-    people, forged = len(hosted), int(tuples.counterfeit.sum())
+    shares, effort = normalised(codes, contract), contract.principle.effort
+    people, buckets = len(hosted), tuples.bucket.max(initial=-1) + 1
+    hosting, forged = tuples.bucket[:people], tuples.bucket[people:]
+    ranks, seeds = ranks_within(hosted[PSEUDONYM], hosting, buckets, secret)
     if contract.principle.format == ANATOMY.name:
-        rng = draw("counterfeits")
+        lots = _lots(forged, seeds)
         alike = people_alike(
-            tuples.bucket[people:], tuples.bucket[:people], tuples.bucket.max(initial=-1) + 1, rng
+            forged, hosting, buckets, lambda ends: (lots % ends.astype(np.uint64)).astype(np.int64)
         )
         shown = hosted[np.append(np.arange(people), alike)]
-        ranks = np.append(ranks, rng.integers(0, 2**64, forged, np.uint64))
-        group = _group(tuples, np.vstack([shares, shares[alike]]), ranks, contract, draw)
+        shares, ranks = np.vstack([shares, shares[alike]]), np.append(ranks, mixed(lots))
+        group = group_people(tuples.bucket, tuples.value, shares, ranks, effort, seeds)
         return anatomize(shown, values, group, tuples.counterfeit, contract)
     # Counterfeits of one bucket and value are all alike, so their order says nothing.
-    ranks = np.append(ranks, np.zeros(forged, np.uint64))
-    anywhere = np.full((forged, shares.shape[1]), EMPTY)
-    group = _group(tuples, np.vstack([shares, anywhere]), ranks, contract, draw)
-    return generalize(pl.concat([codes, codes.clear(forged)]), values, group, tuples.counterfeit, contract)
+    ranks = np.append(ranks, np.zeros(len(forged), np.uint64))
+    shares = np.vstack([shares, np.full((len(forged), shares.shape[1]), EMPTY)])
+    group = group_people(tuples.bucket, tuples.value, shares, ranks, effort, seeds)
+    codes = pl.concat([codes, codes.clear(len(forged))])
+    return generalize(codes, values, group, tuples.counterfeit, contract)
 
 
-def _group(
-    tuples: Tuples, shares: np.ndarray, ranks: np.ndarray, contract: Contract, draw: Draw
-) -> np.ndarray:
-    """int64[T]: the group of each tuple."""
-    effort = contract.principle.effort
-    return group_people(tuples.bucket, tuples.value, shares, ranks, effort, draw("exchange"))
+def _lots(forged: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """uint64[C]: a secret number for each counterfeit; `forged` has their buckets, each bucket's together."""
+    is_first = np.diff(forged, prepend=-1) != 0
+    before = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
+    number = np.arange(1, len(forged) + 1) - before
+    return mixed(seeds[forged] + number.astype(np.uint64) * STEP)
 
 
 def normalised(codes: pl.DataFrame, schema: Schema) -> np.ndarray:

@@ -25,6 +25,9 @@ from anonymize.m_invariance.regions import Regions, find_regions
 from anonymize.ranks import keyed_ranks
 from anonymize.state import State
 
+GROUPING = "grouping"
+"""The state's table with one row, `key`: 32 secret bytes of the first release. All groups follow them."""
+
 
 def release(
     people: pl.DataFrame,
@@ -93,8 +96,9 @@ def release(
     is_hosted = bucket != HELD_BACK
     hosted = people.filter(is_hosted)
     tuples = Tuples.of(bucket[is_hosted], value[is_hosted], plan)
+    grouping = state.tables.get(GROUPING, pl.DataFrame({"key": [draw("grouping").bytes(32)]}))
     published = publish_groups(
-        hosted, codes.filter(is_hosted), tuples, values.gather(tuples.value), contract, draw
+        hosted, codes.filter(is_hosted), tuples, values.gather(tuples.value), contract, grouping["key"].item()
     )
     linkage = hosted.select(
         PSEUDONYM,
@@ -107,7 +111,7 @@ def release(
         published=published.tables,
         linkage=linkage,
         buckets=in_use,
-        state=State(memory.after(linkage, buckets, number).tables()),
+        state=State({**memory.after(linkage, buckets, number).tables(), GROUPING: grouping}),
         figures=bucket_figures(division, plan, in_use),
     )
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymize.pseudonyms import pseudonyms
-from anonymize.ranks import keyed_ranks
+from anonymize.ranks import keyed_ranks, ranks_within
 from tests.series import draws
 
 
@@ -84,3 +84,30 @@ def test_nobody_has_no_rank():
 def test_a_null_has_no_rank():
     with pytest.raises(ValueError, match="1 identifiers are null"):
         ranks(pl.Series(["Ann", None]))
+
+
+@settings(deadline=None)
+@given(st.permutations(range(12)), st.integers(1, 12))
+def test_within_a_set_ranks_follow_who_is_in_it_and_in_no_order(order, present):
+    everybody, key = people(12), b"of a series"
+    of = np.array([0] * 5 + [1] * 7)
+    rank = dict(zip(everybody, ranks_within(everybody, of, 2, key)[0].tolist(), strict=True))
+    some = np.array(order[:present])
+    found, numbers = ranks_within(everybody.gather(some), of[some], 3, key)
+    is_whole = [{*some} >= {*np.flatnonzero(of == which)} for which in (0, 1)]
+    _, whole_numbers = ranks_within(everybody, of, 3, key)
+    for row, its_rank in zip(some, found.tolist(), strict=True):
+        assert (its_rank == rank[everybody[int(row)]]) == is_whole[of[row]]
+    assert [numbers[which] == whole_numbers[which] for which in (0, 1)] == is_whole
+
+
+def test_another_key_gives_other_ranks_within_a_set():
+    everybody, of = people(50), np.zeros(50, np.int64)
+    one, other = (ranks_within(everybody, of, 1, key) for key in (b"one", b"other"))
+    assert not (one[0] == other[0]).any()
+    assert one[1] != other[1]
+
+
+def test_a_set_of_nobody_has_a_number_and_no_ranks():
+    found, numbers = ranks_within(people(0), np.empty(0, np.int64), 2, b"key")
+    assert (len(found), len(numbers)) == (0, 2)

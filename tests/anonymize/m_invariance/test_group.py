@@ -16,7 +16,8 @@ from tests.series import draws
 
 def split(bucket, value, codes, ranks, effort="fast", seed=1):
     """The groups of some tuples."""
-    return group_people(bucket, value, codes, ranks, effort, np.random.default_rng(seed))
+    seeds = np.random.default_rng(seed).integers(0, 2**64, bucket.max(initial=-1) + 1, np.uint64)
+    return group_people(bucket, value, codes, ranks, effort, seeds)
 
 
 def perimeter(part):

@@ -78,7 +78,7 @@ def test_groups_have_one_tuple_of_each_value_of_their_bucket(effort):
     shuffled = rng.permutation(500)
     bucket, value, codes = bucket[shuffled], value[shuffled], rng.random((500, 3))
     ranks = rng.integers(0, 2**64, 500, np.uint64)
-    group = group_people(bucket, value, codes, ranks, effort, np.random.default_rng(1))
+    group = group_people(bucket, value, codes, ranks, effort, rng.integers(0, 2**64, 2, np.uint64))
     seen = {}
     for number, of, carried in zip(group.tolist(), bucket.tolist(), value.tolist(), strict=True):
         seen.setdefault((number, of), []).append(carried)

@@ -1,0 +1,158 @@
+"""A bucket that is there again with the same people has the same groups; any other is grouped anew."""
+
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.m_invariance import M_INVARIANCE
+from anonymize.m_invariance.release import GROUPING
+from anonymize.state import State
+from tests.series import draws, entered, make_contract
+
+VALUES = ["flu", "gout", "mumps", "asthma", "angina", "scurvy", "colic", "croup"]
+SCHEMA = {"person": pl.String, "age": pl.Int64, "zipcode": pl.Int64, "value": pl.String}
+
+
+def people(rng, first, number):
+    """New people; one quasi-identifier is coarse, so that many people are alike by it."""
+    return pl.DataFrame(
+        {
+            "person": [f"p{first + i}" for i in range(number)],
+            "age": rng.integers(0, 12, number) * 10,
+            "zipcode": rng.integers(0, 1000, number),
+            "value": rng.choice(VALUES, number),
+        },
+        schema=SCHEMA,
+    )
+
+
+def updated(rng, table, first, number):
+    """A table after so many people left and as many came."""
+    return pl.concat([table.sample(table.height - number, seed=first), people(rng, first, number)])
+
+
+def released(tables, forgotten=(), **principle):
+    """The candidate of each table. `forgotten` tables of the state are lost after every release."""
+    contract = make_contract(values=VALUES, m=3, on_ineligible="counterfeit", **principle)
+    state, made = State.empty(), []
+    for number, table in enumerate(tables, start=1):
+        made.append(M_INVARIANCE.release(entered(table, contract), contract, state, number, draws(number)))
+        state = made[-1].state
+        state = State({name: kept for name, kept in state.tables.items() if name not in forgotten})
+    return made
+
+
+def sets(candidate, column):
+    """The people of each bucket, or of each group, by bucket."""
+    found = {}
+    for _, rows in candidate.linkage.group_by({"bucket_id", column}):
+        found.setdefault(rows["bucket_id"][0], set()).add(frozenset(rows["pseudonym"]))
+    return found
+
+
+def untouched(before, now):
+    """The buckets of which nobody left, and to which nobody came."""
+    earlier, later = sets(before, "bucket_id"), sets(now, "bucket_id")
+    return [bucket for bucket in later if earlier.get(bucket) == later[bucket]]
+
+
+def small_updates(seed=0, releases=6):
+    rng = np.random.default_rng(seed)
+    tables = [people(rng, 0, 400)]
+    for number in range(1, releases):
+        tables.append(updated(rng, tables[-1], 1000 * number, 4))
+    return tables
+
+
+@pytest.mark.parametrize("published_as", ["generalization", "anatomy"])
+@pytest.mark.parametrize("effort", ["fast", "best"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bucket_that_nobody_entered_or_left_keeps_its_groups(effort, published_as, seed):
+    made = released(small_updates(seed), effort=effort, format=published_as)
+    kept = with_counterfeits = 0
+    for before, now in pairwise(made):
+        forged = set(now.buckets.filter(pl.col("counterfeits") > 0)["bucket_id"])
+        for bucket in untouched(before, now):
+            assert sets(now, "group_id")[bucket] == sets(before, "group_id")[bucket]
+            kept += 1
+            with_counterfeits += bucket in forged
+    assert kept > 30
+    assert with_counterfeits > 0
+
+
+def test_rows_of_exact_quasi_identifiers_stay_too_and_counterfeits_look_like_the_same_people():
+    made = released(small_updates(), format="anatomy")
+    compared = 0
+    for before, now in pairwise(made):
+        for bucket in untouched(before, now):
+            shown = [
+                candidate.published["quasi_identifiers"]
+                .join(
+                    candidate.linkage.filter(pl.col("bucket_id") == bucket).select("group_id").unique(),
+                    on="group_id",
+                    how="semi",
+                )
+                .select("age", "zipcode")
+                .sort("age", "zipcode")
+                for candidate in (before, now)
+            ]
+            assert shown[0].equals(shown[1])
+            compared += 1
+    assert compared > 10
+
+
+def test_without_the_secret_of_the_series_groups_are_drawn_anew():
+    made = released(small_updates(), forgotten=(GROUPING,))
+    changed = [
+        bucket
+        for before, now in pairwise(made)
+        for bucket in untouched(before, now)
+        if sets(now, "group_id")[bucket] != sets(before, "group_id")[bucket]
+    ]
+    assert len(changed) > 5
+
+
+def test_a_bucket_that_somebody_left_is_grouped_anew():
+    # All alike, so that groups are made by lot alone. Of a person's two companions, chance keeps 1 of 40.
+    rng = np.random.default_rng(1)
+    everybody = people(rng, 0, 240).with_columns(
+        pl.lit(30, pl.Int64).alias("age"),
+        pl.lit(500, pl.Int64).alias("zipcode"),
+        pl.Series("value", VALUES[:3] * 80),
+    )
+    before, now = released([everybody, everybody[3:]])
+    companions = [
+        {
+            frozenset(pair)
+            for groups in sets(one, "group_id").values()
+            for group in groups
+            for pair in ((a, b) for a in group for b in group if a < b)
+        }
+        for one in (before, now)
+    ]
+    assert len(companions[0] & companions[1]) < 15
+    assert len(companions[1]) == 237
+
+
+def test_people_whose_quasi_identifiers_change_are_grouped_by_what_they_are_now():
+    rng = np.random.default_rng(2)
+    table = people(rng, 0, 300)
+    moved = table.with_columns(zipcode=pl.Series(rng.permutation(table["zipcode"].to_numpy())))
+    before, now = released([table, moved])
+    assert sorted(untouched(before, now)) == sorted(sets(now, "bucket_id"))
+    assert sets(now, "group_id") != sets(before, "group_id")
+
+
+def test_a_series_that_has_no_secret_yet_draws_one_and_keeps_it():
+    tables = small_updates(releases=3)
+    contract = make_contract(values=VALUES, m=3, on_ineligible="counterfeit")
+    (first,) = released(tables[:1])
+    older = State({name: table for name, table in first.state.tables.items() if name != GROUPING})
+    second = M_INVARIANCE.release(entered(tables[1], contract), contract, older, 2, draws(2))
+    third = M_INVARIANCE.release(entered(tables[2], contract), contract, second.state, 3, draws(3))
+    (key,) = second.state.tables[GROUPING]["key"]
+    assert len(key) == 32
+    assert not second.state.tables[GROUPING].equals(first.state.tables[GROUPING])
+    assert third.state.tables[GROUPING].equals(second.state.tables[GROUPING])
