@@ -18,4 +18,4 @@ def mixed(z):
 
 
 mixed_number = njit(mixed)
-"""The same of one number, for kernels."""
+"""The same of one number, for kernels, which have it compiled into themselves (see `stable_partition`)."""

@@ -20,7 +20,7 @@ print(json.dumps(called))
 """
 NOT_CALLED = {"merge_nodes"}
 """Graphs have to have grown for many releases."""
-PARTS_OF_OTHERS = {"stable_partition", "draw", "kd_order", "assign_at_least_cost"}
+PARTS_OF_OTHERS = {"stable_partition", "mixed_number", "draw", "kd_order", "assign_at_least_cost"}
 """Are compiled into the kernels that call them."""
 
 
