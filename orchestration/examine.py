@@ -17,6 +17,7 @@ from anonymize.principles import principle_of
 from anonymize.randomness import generator
 from anonymize.state import State
 from orchestration.series.committed import read_state
+from orchestration.series.due import today
 from orchestration.series.series import Series
 from orchestration.series.siblings import siblings
 from orchestration.snapshots.identifiers import changed_form
@@ -40,15 +41,17 @@ def examine(series: Series, say: Say) -> bool:
     say
         Prints a line.
     """
-    due = series.due
+    first, is_due = series.file.first_release, bool(series.due)
+    due = series.due or [first]  # its snapshot may be looked at before
     waiting = [release for release in due if not series.is_published(release)]
     arrived = [release for release in waiting if snapshot_exists(series.file, release)]
-    first = series.file.first_release
     if first != series.contract.releases.first.isoformat():
         say(f"  the first release is that of {first}, the schedule's first date from releases.first on")
     say(
         f"  {len(due)} releases are due, {len(due) - len(waiting)} of them published;"
         f" of the others, {len(arrived)} snapshots are there"
+        if is_due
+        else f"  no release is due yet; the first is {first}, and today is {today()}"
     )
     for release in due:
         if release not in waiting and (replaced := _replaced(series, release)):

@@ -56,12 +56,6 @@ def ticks(cron: str, first: dt.date) -> Iterator[dt.datetime]:
         return
 
 
-def last_tick(cron: str, first: dt.date) -> dt.datetime:
-    """The last tick of a schedule before the midnight of a date, UTC."""
-    midnight = dt.datetime.combine(first, dt.time())
-    return croniter(cron, midnight, ret_type=dt.datetime).get_prev().replace(tzinfo=dt.UTC)
-
-
 def _is_accepted(cron: str) -> bool:
     """Whether Dagster takes it for a schedule (its `is_valid_cron_string`)."""
     if NEAREST_WEEKDAY.search(cron) or not croniter.is_valid(cron):

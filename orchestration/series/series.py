@@ -69,8 +69,8 @@ class Series:
         return due_releases(self.file)
 
     def number(self, release: str) -> int:
-        """The n of a release, counted from 1."""
-        return self.due.index(release) + 1
+        """The n of a release, counted from 1. The first one has its number before it is due."""
+        return 1 if release == self.file.first_release else self.due.index(release) + 1
 
     def chain_number(self, release: str) -> int:
         """The number of a release counted from the first of the series that this one goes on from."""
@@ -103,9 +103,8 @@ class Series:
 
     def previous(self, release: str) -> str | None:
         """The release before, or None for the first."""
-        due = self.due
-        number = due.index(release)
-        return due[number - 1] if number else None
+        number = self.number(release)
+        return self.due[number - 2] if number > 1 else None
 
     def folder_before(self, release: str) -> Path | None:
         """The working files that a release is built on: of the release before, or of the series before."""
@@ -152,13 +151,15 @@ class Series:
         Raises
         ------
         HomeError
-            If the series was begun with another key, the history by newer software, or another run
-            has the lock.
+            If the release is not due, the series was begun with another key, the history by newer
+            software, or another run has the lock.
         ContractError
             If the contract is not the one the series was begun with where that can't change.
         PublishedFolderError
             If a release that was published is gone, or is not as it was published.
         """
+        if release not in self.due:
+            raise HomeError(f"{self.name} {release}: is not due. This machine's clock says {today()}")
         with self.locked():
             clear_partial(self.private(release))
             yield self.private(release)

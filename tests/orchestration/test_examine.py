@@ -1,5 +1,6 @@
 """`republish validate`: what it says of a series, its snapshots and the next release, changing nothing."""
 
+import datetime as dt
 import shutil
 
 import polars as pl
@@ -7,6 +8,7 @@ import pytest
 import yaml
 
 from orchestration.examine import examine
+from orchestration.series import due
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 
 FIRST, SECOND, THIRD = RELEASES
@@ -53,6 +55,16 @@ def test_a_batch_that_is_not_eligible_is_foreseen(validate, hospital, home, poli
     found, said = validate(home)
     assert found == is_right
     assert words in said
+
+
+def test_a_first_snapshot_that_comes_before_its_date_is_looked_at(validate, tmp_path, monkeypatch):
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2023, 12, 31, 12, tzinfo=dt.UTC))
+    is_right, said = validate(tmp_path / "nowhere")
+    assert is_right
+    assert f"no release is due yet; the first is {FIRST}, and today is 2023-12-31" in said
+    assert f"{FIRST}: 300 people, no faults" in said
+    assert "would be released with" in said
+    assert SECOND not in said
 
 
 def test_an_odd_snapshot_is_foreseen(validate, hospital, home):

@@ -12,7 +12,7 @@ from dagster._utils.schedules import is_valid_cron_string, schedule_execution_ti
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from orchestration.contracts.schedule import last_tick, schedule_fault, ticks
+from orchestration.contracts.schedule import schedule_fault, ticks
 from orchestration.product.partitions import for_dagster, release_partitions
 from orchestration.series import due
 from orchestration.series.due import due_releases
@@ -87,8 +87,15 @@ def declared(cron, first=FIRST):
 
 
 def by_dagster(file, moment):
+    """Dagster's partitions, without the first where it is there before its time."""
     with partition_loading_context(moment):
-        return release_partitions(file).get_partition_keys()
+        found = release_partitions(file).get_partition_keys()
+    first, cron = (
+        dt.datetime.combine(dt.date.fromisoformat(file.first_release), MIDNIGHT),
+        file.contract.releases.cron,
+    )
+    begins = next(ticks(cron, first.date())) if cron else first
+    return found if begins <= moment else found[1:]
 
 
 def moments(file, first):
@@ -96,7 +103,6 @@ def moments(file, first):
     cron = file.contract.releases.cron
     days = [first + dt.timedelta(days=days) for days in (-200, -1, 0, 59, 400)]
     found = [tick for tick in itertools.islice(ticks(cron, first), 3) if tick.year < 2060] if cron else []
-    found += [last_tick(cron, first)] if cron else []
     found += [dt.datetime.combine(day, MIDNIGHT) for day in days]
     minute = dt.timedelta(minutes=1)
     return [one + shift for one in found for shift in (-minute, dt.timedelta())]
@@ -126,6 +132,15 @@ def test_of_any_schedule_too(cron, days):
 
 def test_a_single_release_is_due_on_its_date(at):
     the_same_dates(declared(None), FIRST, at)
+
+
+@pytest.mark.parametrize("cron", [None, "0 6 1 * *"])
+def test_the_first_release_is_not_due_before_its_time(cron, at):
+    file = declared(cron, dt.date(2024, 3, 1))
+    at(dt.datetime(2024, 2, 29, 23, 59, tzinfo=dt.UTC))
+    assert due_releases(file) == []
+    at(dt.datetime(2024, 3, 1, 6 if cron else 0, tzinfo=dt.UTC))
+    assert due_releases(file) == ["2024-03-01"]
 
 
 @pytest.mark.parametrize("cron", WRITTEN)

@@ -147,6 +147,22 @@ def test_a_backfill_in_one_run_publishes_what_release_by_release_does(hospital, 
     assert evaluated
 
 
+def test_the_first_release_waits_for_its_date(hospital, tmp_path, instance, monkeypatch):
+    """Dagster lists its partition a period before, and its snapshot may be there already."""
+    series = hospital.series(tmp_path / "home")
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2023, 12, 31, 12, tzinfo=dt.UTC))
+    with pytest.raises(dg.Failure) as refusal:
+        run(series, instance, FIRST)
+    assert refusal.value.description.startswith(
+        f"hospital/v1 {FIRST}: is not due. This machine's clock says 2023-12-31"
+    )
+    assert not series.published_folder.exists()
+    assert not series.private(FIRST).exists()
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 1, 1, tzinfo=dt.UTC))
+    assert run(series, instance, FIRST).success
+    assert series.is_published(FIRST)
+
+
 def test_a_backfill_that_fails_leaves_the_releases_before_audited(hospital, instance, tmp_path, monkeypatch):
     series = hospital.series(tmp_path / "home")
     with monkeypatch.context() as broken:
