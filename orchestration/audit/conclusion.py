@@ -81,5 +81,5 @@ def _what_remains(described: Mapping[str, Any]) -> str:
         if learned
         else ""
     )
-    matters = "1 matter" if gaps == 1 else f"{gaps} matters"
-    return f"Not covered, and listed with the reason: {matters}.{guessed}"
+    things = "1 thing" if gaps == 1 else f"{gaps} things"
+    return f"Not covered by this audit: {things}, listed below with the reasons.{guessed}"

@@ -114,7 +114,10 @@ def test_the_conclusion_is_one_paragraph_with_the_promise_that_matters(page, des
     assert "Ada Officer attacked 3 releases (2024-01-01 to 2024-03-01)" in said
     assert "Every promise holds." in said
     assert "Promised: at least 3; found: 3." in said
-    assert f"Not covered, and listed with the reason: {len(described['not_covered'])} matters." in said
+    assert (
+        f"Not covered by this audit: {len(described['not_covered'])} things, listed below with the reasons."
+        in said
+    )
 
 
 def test_a_broken_promise_is_in_the_conclusion_and_nothing_is_praised(audited, tmp_path):
