@@ -16,7 +16,7 @@ from __future__ import annotations
 import datetime as dt
 import sys
 import time
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -35,7 +35,6 @@ from anonymize.candidate import Candidate
 from anonymize.e_equivalence import plan as e_plan
 from anonymize.e_equivalence.matrices import build_graph, matrices
 from anonymize.errors import NotEligible
-from anonymize.m_invariance.release import GROUPING
 from anonymize.principles import PRINCIPLES, parse_contract
 from anonymize.pseudonyms import pseudonyms
 from anonymize.randomness import generator
@@ -66,10 +65,10 @@ class Made:
 
 
 def publish(
-    declared: dict, principle: dict, snapshots: Iterable[pl.DataFrame], forgotten: Container[str] = ()
+    declared: dict, principle: dict, snapshots: Iterable[pl.DataFrame], *, renewed: bool = False
 ) -> Iterator[Made]:
-    """The releases of a series under a principle, in order; some tables of its state may be forgotten."""
-    make = PRINCIPLES[principle["name"]].release
+    """The releases of a series, in order, each built on the state before, or on that state renewed."""
+    of = PRINCIPLES[principle["name"]]
     first = dt.date.fromisoformat(declared["releases"]["first"])
     declared = {
         **declared,
@@ -85,9 +84,9 @@ def publish(
             return generator(b"benchmark", contract.product, "v1", str(number), purpose)
 
         begun = time.perf_counter()
-        candidate = make(entered, contract, state, number, draw)
+        candidate = of.release(entered, contract, state, number, draw)
         yield Made(candidate, people, time.perf_counter() - begun)
-        state = State({k: table for k, table in candidate.state.tables.items() if k not in forgotten})
+        state = of.renewed(candidate.state) if renewed else candidate.state
 
 
 def named(snapshots: Iterable[tuple[str, pl.DataFrame]]) -> list[pl.DataFrame]:
@@ -393,8 +392,8 @@ def measure_kept(releases: int = 7) -> None:
         snapshots = named(census_series(rows=live + r * releases, live=live, r=r, releases=releases))
         principle = {"name": "m_invariance", "m": m, "on_ineligible": "counterfeit"}
         figures = []
-        for forgotten in ((), (GROUPING,)):
-            made = list(publish(census_contract(m), principle, snapshots, forgotten))
+        for renewed in (False, True):
+            made = list(publish(census_contract(m), principle, snapshots, renewed=renewed))
             *_, told_apart = _pairs_over_time(made, m // 2 + 1)
             figures += [f"{100 * _share_in_the_same_group(made):.0f} %", told_apart]
         rows[f"{live:,} people, {r} replaced, m = {m}"] = figures

@@ -33,14 +33,13 @@ def updated(rng, table, first, number):
     return pl.concat([table.sample(table.height - number, seed=first), people(rng, first, number)])
 
 
-def released(tables, forgotten=(), **principle):
-    """The candidate of each table. `forgotten` tables of the state are lost after every release."""
+def released(tables, between=lambda state: state, **principle):
+    """The candidate of each table. What a release leaves goes through `between` before the next."""
     contract = make_contract(values=VALUES, m=3, on_ineligible="counterfeit", **principle)
     state, made = State.empty(), []
     for number, table in enumerate(tables, start=1):
         made.append(M_INVARIANCE.release(entered(table, contract), contract, state, number, draws(number)))
-        state = made[-1].state
-        state = State({name: kept for name, kept in state.tables.items() if name not in forgotten})
+        state = between(made[-1].state)
     return made
 
 
@@ -103,8 +102,8 @@ def test_rows_of_exact_quasi_identifiers_stay_too_and_counterfeits_look_like_the
     assert compared > 10
 
 
-def test_without_the_secret_of_the_series_groups_are_drawn_anew():
-    made = released(small_updates(), forgotten=(GROUPING,))
+def test_groups_that_are_renewed_are_drawn_anew():
+    made = released(small_updates(), between=M_INVARIANCE.renewed)
     changed = [
         bucket
         for before, now in pairwise(made)
@@ -149,7 +148,8 @@ def test_a_series_that_has_no_secret_yet_draws_one_and_keeps_it():
     tables = small_updates(releases=3)
     contract = make_contract(values=VALUES, m=3, on_ineligible="counterfeit")
     (first,) = released(tables[:1])
-    older = State({name: table for name, table in first.state.tables.items() if name != GROUPING})
+    older = M_INVARIANCE.renewed(first.state)
+    assert {*first.state.tables} - {*older.tables} == {GROUPING}
     second = M_INVARIANCE.release(entered(tables[1], contract), contract, older, 2, draws(2))
     third = M_INVARIANCE.release(entered(tables[2], contract), contract, second.state, 3, draws(3))
     (key,) = second.state.tables[GROUPING]["key"]

@@ -7,6 +7,8 @@ import pytest
 from anonymize.attack import finding as fi
 from anonymize.attack.finding import finding
 from anonymize.errors import AuditFailed
+from anonymize.m_invariance.release import GROUPING
+from orchestration.series.committed import read_state
 from orchestration.steps import audit, candidate
 from orchestration.steps.candidate import DRAWS, compute_candidate
 from orchestration.steps.delta import compare_snapshots
@@ -83,6 +85,15 @@ def test_any_other_promise_is_broken_at_the_first_draw(hospital, home, convicted
     with pytest.raises(AuditFailed, match=f"{promise} is broken for 7"):
         compute_candidate(series, THIRD)
     assert len(states) == 1
+
+
+def test_from_the_middle_on_old_groups_are_renewed(hospital, home, convicted):
+    """Buckets that nobody entered or left would be grouped as before, however often plans are drawn."""
+    series = prepared(hospital.series(home), THIRD)
+    states = convicted(DRAWS // 2)
+    compute_candidate(series, THIRD)
+    assert [GROUPING in state.tables for state in states] == [True] * (DRAWS // 2) + [False]
+    assert GROUPING in read_state(series.private(THIRD), series.committed(THIRD)).tables
 
 
 def test_from_the_middle_on_old_counterfeits_are_renewed(hospital, convicted, tmp_path):
