@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "kernels": set(),
     **{leaf: set() for leaf in LEAVES},
     "pseudonyms": {"kernels"},
-    "ranks": {"pseudonyms"},
+    "ranks": {"kernels", "pseudonyms"},
     "delta": {"columns"},
     "candidate": {"state"},
     "contract": {"columns", "errors"},
