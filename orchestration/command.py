@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from anonymize.errors import ContractError
 from orchestration.contracts.registry import register
-from orchestration.series.due import today
+from orchestration.series.due import none_is_due
 from orchestration.series.series import Series, named
 from orchestration.storage.home import only_one, sync
 from orchestration.storage.manifest import verify_series
@@ -85,8 +85,7 @@ def releases_to_make(series: Series, through: str | None) -> list[str]:
 def _due(series: Series, through: str | None) -> list[str]:
     due = series.due
     if not due:
-        message = f"no release is due yet; the first is {series.file.first_release}, and today is {today()}"
-        raise ContractError(str(series.file.path), [("releases.first", message)])
+        raise ContractError(str(series.file.path), [("releases.first", none_is_due(series.file))])
     if through is None:
         return due
     if through not in due:

@@ -17,7 +17,7 @@ from anonymize.principles import principle_of
 from anonymize.randomness import generator
 from anonymize.state import State
 from orchestration.series.committed import read_state
-from orchestration.series.due import today
+from orchestration.series.due import none_is_due
 from orchestration.series.series import Series
 from orchestration.series.siblings import siblings
 from orchestration.snapshots.identifiers import changed_form
@@ -51,7 +51,7 @@ def examine(series: Series, say: Say) -> bool:
         f"  {len(due)} releases are due, {len(due) - len(waiting)} of them published;"
         f" of the others, {len(arrived)} snapshots are there"
         if is_due
-        else f"  no release is due yet; the first is {first}, and today is {today()}"
+        else f"  {none_is_due(series.file)}"
     )
     for release in due:
         if release not in waiting and (replaced := _replaced(series, release)):

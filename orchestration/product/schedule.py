@@ -9,7 +9,7 @@ from anonymize.errors import SnapshotError
 from orchestration.product.names import job_name, upstream_keys
 from orchestration.product.partitions import for_dagster
 from orchestration.product.upstream import materialized, missing_upstream
-from orchestration.series.due import FORMAT
+from orchestration.series.due import FORMAT, none_is_due
 from orchestration.series.series import Series
 from orchestration.snapshots.sources import snapshot_exists
 
@@ -45,7 +45,8 @@ def sensor_of(series: Series, job) -> dg.SensorDefinition:
     def arrival_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         release = next_release(series)
         if release is None:
-            return dg.SkipReason("every release that is due is published")
+            everything = "every release that is due is published"
+            return dg.SkipReason(everything if series.due else none_is_due(series.file))
         if reason := why_not(series, release, context):
             return dg.SkipReason(reason)
         made = [str(materialized(context.instance, key, release)) for key in upstream_keys(series.contract)]

@@ -34,6 +34,11 @@ def _due(first: str, cron: str | None, minute: dt.datetime) -> tuple[str, ...]:
     return tuple(f"{tick:{FORMAT}}" for tick in itertools.takewhile(lambda tick: tick <= minute, every))
 
 
+def none_is_due(file: ContractFile) -> str:
+    """What there is to say of a contract before its first date."""
+    return f"no release is due yet; the first is {file.first_release}, and today is {today()}"
+
+
 def now() -> dt.datetime:
     """The time by this machine's clock, UTC: what decides which releases are due."""
     return dt.datetime.now(dt.UTC)

@@ -158,7 +158,10 @@ def test_the_first_release_waits_for_its_date(hospital, tmp_path, instance, monk
     )
     assert not series.published_folder.exists()
     assert not series.private(FIRST).exists()
+    none = f"no release is due yet; the first is {FIRST}, and today is 2023-12-31"
+    assert arrival(series, instance) == none
     monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 1, 1, tzinfo=dt.UTC))
+    assert arrival(series, instance)[0] == FIRST
     assert run(series, instance, FIRST).success
     assert series.is_published(FIRST)
 
