@@ -120,7 +120,7 @@ class Principle:
     memory: Memory | None = None
     """None where nothing is remembered from release to release."""
     renewed: Callable[[State], State] = lambda state: state
-    """The same state without what an adversary might recognize by now, old counterfeits or groups, say."""
+    """The same state without what an adversary might recognize: old counterfeits, groups that stay."""
     plots: Callable[[Contract, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
     """Charts of the states that the last releases left, by release, oldest first."""
 

@@ -3,7 +3,8 @@
 Random choices between rows (who of a queue goes to which bucket, in which order equal tuples are split)
 follow a keyed hash of each row's own identity. A permutation of positions would depend on how an engine
 happens to order its rows. Random choices within a set of rows follow the same hashes, mixed with one
-number for the whole set: the set that is there again is treated as before, and any other set anew.
+number for the whole set. A set that has the same rows again is treated as before; with one row more or
+less, all choices are new.
 """
 
 from __future__ import annotations

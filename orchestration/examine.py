@@ -41,18 +41,17 @@ def examine(series: Series, say: Say) -> bool:
     say
         Prints a line.
     """
-    first, is_due = series.file.first_release, bool(series.due)
-    due = series.due or [first]  # its snapshot may be looked at before
-    waiting = [release for release in due if not series.is_published(release)]
+    due, first = series.due, series.file.first_release
+    # The first snapshot may be looked at before its date.
+    waiting = [release for release in due or [first] if not series.is_published(release)]
     arrived = [release for release in waiting if snapshot_exists(series.file, release)]
     if first != series.contract.releases.first.isoformat():
         say(f"  the first release is that of {first}, the schedule's first date from releases.first on")
-    say(
-        f"  {len(due)} releases are due, {len(due) - len(waiting)} of them published;"
+    counts = (
+        f"{len(due)} releases are due, {len(due) - len(waiting)} of them published;"
         f" of the others, {len(arrived)} snapshots are there"
-        if is_due
-        else f"  {none_is_due(series.file)}"
     )
+    say(f"  {counts if due else none_is_due(series.file)}")
     for release in due:
         if release not in waiting and (replaced := _replaced(series, release)):
             say(f"  {release}: {replaced}")

@@ -100,10 +100,8 @@ def publish_groups(
 
 
 def _lots(forged: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """uint64[C]: a secret number for each counterfeit; `forged` has their buckets, each bucket's together."""
-    is_first = np.diff(forged, prepend=-1) != 0
-    before = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
-    number = np.arange(1, len(forged) + 1) - before
+    """uint64[C]: a secret number for each counterfeit; `forged` has their buckets, in ascending order."""
+    number = np.arange(1, len(forged) + 1) - np.searchsorted(forged, forged)
     return mixed(seeds[forged] + number.astype(np.uint64) * STEP)
 
 

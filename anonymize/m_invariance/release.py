@@ -96,7 +96,9 @@ def release(
     is_hosted = bucket != HELD_BACK
     hosted = people.filter(is_hosted)
     tuples = Tuples.of(bucket[is_hosted], value[is_hosted], plan)
-    grouping = state.tables.get(GROUPING, pl.DataFrame({"key": [draw("grouping").bytes(32)]}))
+    grouping = state.tables.get(GROUPING)
+    if grouping is None:
+        grouping = pl.DataFrame({"key": [draw("grouping").bytes(32)]})
     published = publish_groups(
         hosted, codes.filter(is_hosted), tuples, values.gather(tuples.value), contract, grouping["key"].item()
     )

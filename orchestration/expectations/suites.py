@@ -36,7 +36,7 @@ def verdict(promise: str, table: pl.DataFrame, parameters: Mapping[str, Any]) ->
     """
     declared = json.loads((SUITES / f"{promise}.json").read_text())
     suite = gx.ExpectationSuite(name=promise, expectations=declared["expectations"])
-    # To say how many rows are wrong takes half as long again, and is of use only where some are.
+    # To count the rows that fail takes a third longer. It is of use only where some do.
     results = _validate(promise, table, suite, parameters, "BOOLEAN_ONLY")
     if not all(map(_is_met, results)):
         results = _validate(promise, table, suite, parameters, "BASIC")
@@ -62,7 +62,10 @@ def _validate(
 
 @cache
 def _whole(promise: str) -> BatchDefinition:
-    """The evidence of a promise, all its rows. Declared once: to declare it writes the whole context out."""
+    """How Great Expectations reads the evidence of a promise: whole.
+
+    Declared once for each promise, because every declaration writes the whole context out.
+    """
     return _source.add_dataframe_asset(promise).add_batch_definition_whole_dataframe("whole")
 
 

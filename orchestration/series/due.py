@@ -1,7 +1,7 @@
 """Which releases of a contract are due: one for every tick of its schedule so far.
 
-These are the partitions that Dagster has (`orchestration/product/partitions.py`), but for one: Dagster has
-the first a period before its date.
+Dagster's partitions are the same (`orchestration/product/partitions.py`), with one exception: Dagster has the
+first one a period before its date.
 """
 
 from __future__ import annotations

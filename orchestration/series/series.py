@@ -159,7 +159,10 @@ class Series:
             If a release that was published is gone, or is not as it was published.
         """
         if release not in self.due:
-            raise HomeError(f"{self.name} {release}: is not due. This machine's clock says {today()}")
+            raise HomeError(
+                f"{self.name} {release}: is not due. This machine's clock says {today()}: make it on its"
+                " date, or set the clock right"
+            )
         with self.locked():
             clear_partial(self.private(release))
             yield self.private(release)

@@ -90,11 +90,8 @@ def by_dagster(file, moment):
     """Dagster's partitions, without the first where it is there before its time."""
     with partition_loading_context(moment):
         found = release_partitions(file).get_partition_keys()
-    first, cron = (
-        dt.datetime.combine(dt.date.fromisoformat(file.first_release), MIDNIGHT),
-        file.contract.releases.cron,
-    )
-    begins = next(ticks(cron, first.date())) if cron else first
+    first, cron = dt.date.fromisoformat(file.first_release), file.contract.releases.cron
+    begins = next(ticks(cron, first)) if cron else dt.datetime.combine(first, MIDNIGHT)
     return found if begins <= moment else found[1:]
 
 
