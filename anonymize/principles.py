@@ -13,7 +13,7 @@ from anonymize.e_equivalence import E_EQUIVALENCE
 from anonymize.errors import ContractError
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
 from anonymize.m_invariance import M_INVARIANCE
-from anonymize.principle import Principle
+from anonymize.principle.principle import Principle
 from anonymize.sequential import SEQUENTIAL
 from anonymize.streamliner import streamliner
 

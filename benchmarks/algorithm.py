@@ -21,9 +21,9 @@ from anonymize.contract import Contract
 from anonymize.kernels.split import EMPTY, split_bucket
 from anonymize.m_invariance import publish
 from anonymize.m_invariance import release as steps
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract
-from anonymize.randomness import generator
-from anonymize.state import State
 from benchmarks.people import pseudonymous
 from benchmarks.phases import timed
 

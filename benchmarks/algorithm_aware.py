@@ -18,15 +18,15 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymize.attack.algorithm_aware import AlgorithmAware, algorithm_aware_posterior
-from anonymize.codes import decode
 from anonymize.contract import Contract
 from anonymize.errors import RepublishError
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import knowledge_table
 from anonymize.m_invariance.release import release
+from anonymize.people.codes import decode
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract
-from anonymize.randomness import generator
-from anonymize.state import State
 from orchestration.snapshots.sources import enter
 
 VALUES = ["a", "b", "c"]

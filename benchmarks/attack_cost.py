@@ -23,9 +23,9 @@ from anonymize.attack.release import attack_release
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import knowledge_table
 from anonymize.m_invariance.release import release
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract, principle_of
-from anonymize.randomness import generator
-from anonymize.state import State
 from benchmarks.census import census_contract, census_series
 from benchmarks.people import pseudonymous
 

@@ -19,8 +19,8 @@ from anonymize.errors import RepublishError
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import knowledge_table
 from anonymize.m_invariance.release import release
-from anonymize.randomness import generator
-from anonymize.state import State
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from benchmarks.algorithm_aware import snapshots, tiny_contract
 from benchmarks.people import pseudonymous
 

@@ -31,14 +31,14 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymize.attack.equivalence import compromised
-from anonymize.candidate import Candidate
 from anonymize.e_equivalence import plan as e_plan
 from anonymize.e_equivalence.matrices import build_graph, matrices
 from anonymize.errors import NotEligible
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.randomness import generator
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 from anonymize.principles import PRINCIPLES, parse_contract
-from anonymize.pseudonyms import pseudonyms
-from anonymize.randomness import generator
-from anonymize.state import State
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract, census_series
 from benchmarks.real_data import (
     WHY_NOT,

@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymize.e_equivalence.release import release
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract
-from anonymize.randomness import generator
-from anonymize.state import State
 from benchmarks.people import pseudonymous
 
 LIVE, LEAVING, VALUES = 300, 20, 8

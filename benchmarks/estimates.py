@@ -26,12 +26,12 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from anonymize.codes import code_domain, encode_columns
 from anonymize.columns import VALUE
 from anonymize.contract import CategoryAttribute, Contract
 from anonymize.formats import ANATOMY, GENERALIZATION
+from anonymize.people.codes import code_domain, encode_columns
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract, principle_of
-from anonymize.state import State
 from anonymize.utility.queries import Workload, estimated_counts, true_counts
 from benchmarks.census import SEED as SEED_OF_CENSUS
 from benchmarks.census import census, census_contract
@@ -39,8 +39,8 @@ from benchmarks.estimator import DATE, estimating
 from benchmarks.people import pseudonymous
 from benchmarks.real_data import adult, adult_contract, data_folder, receipts_contract, receipts_series
 from orchestration.contracts.contract_file import load_contract
-from orchestration.demo import CONTRACT, SEED, hospital_snapshots
-from orchestration.estimate.statements import quoted, text
+from orchestration.demo.hospital import CONTRACT, SEED, hospital_snapshots
+from orchestration.readers.estimate.statements import quoted, text
 
 LEVELS = {0.95: 1.96, 0.8: 1.2816, 0.5: 0.6745}
 

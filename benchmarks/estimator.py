@@ -13,10 +13,10 @@ import polars as pl
 from anonymize.contract import Contract
 from anonymize.principles import principle_of
 from anonymize.utility.cells import Cells, cells_of_people
-from orchestration.datapackage.dated import dated
-from orchestration.datapackage.package import data_package
-from orchestration.estimate.command import prepared
-from orchestration.estimate.statements import estimate_sql, quoted
+from orchestration.readers.datapackage.dated import dated
+from orchestration.readers.datapackage.package import data_package
+from orchestration.readers.estimate.command import prepared
+from orchestration.readers.estimate.statements import estimate_sql, quoted
 
 DATE = "2024-01-01"
 

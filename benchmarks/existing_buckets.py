@@ -18,8 +18,8 @@ from anonymize.buckets.signatures import Signatures
 from anonymize.evidence.generalized import minimum_widths
 from anonymize.formats import GENERALIZATION
 from anonymize.m_invariance.release import release
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract
-from anonymize.state import State
 from benchmarks.census import census_contract, census_series
 from benchmarks.people import pseudonymous
 

@@ -16,14 +16,14 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from anonymize.codes import code_domain, encode
 from anonymize.contract import Contract
 from anonymize.errors import NotEligible
 from anonymize.formats import GENERALIZATION
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
-from anonymize.pseudonyms import pseudonyms
-from anonymize.randomness import generator
-from anonymize.state import State
+from anonymize.people.codes import code_domain, encode
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from benchmarks.census import DOMAINS, QUASI_IDENTIFIERS, census
 from benchmarks.real_data import WHY_NOT, data_folder, receipts_contract, receipts_series
 

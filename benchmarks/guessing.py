@@ -20,9 +20,9 @@ from anonymize.attack.presence import guess_presence
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import knowledge_table
 from anonymize.m_invariance.release import release
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract
-from anonymize.randomness import generator
-from anonymize.state import State
 from benchmarks.census import census_contract, census_series
 from benchmarks.people import pseudonymous
 from benchmarks.real_data import WHY_NOT, adult_contract, adult_series, data_folder

@@ -24,9 +24,9 @@ from anonymize.columns import IDENTIFIER
 from anonymize.contract import Contract
 from anonymize.formats import ANATOMY, Published
 from anonymize.m_invariance.release import release
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract
-from anonymize.randomness import generator
-from anonymize.state import State
 from anonymize.utility.cells import Cells, cells_of_groups, cells_of_people
 from anonymize.utility.ncp import normalized_certainty_penalty
 from benchmarks.census import ROWS, census, census_contract

@@ -6,7 +6,7 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import Schema
-from anonymize.pseudonyms import pseudonyms
+from anonymize.people.pseudonyms import pseudonyms
 from orchestration.snapshots.sources import enter
 
 KEY = b"a key for benchmarks"

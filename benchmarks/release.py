@@ -32,9 +32,9 @@ from anonymize.contract import Contract
 from anonymize.e_equivalence import release as equivalent
 from anonymize.m_invariance import release as invariant
 from anonymize.m_invariance.group import PASSES
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract, principle_of
-from anonymize.randomness import generator
-from anonymize.state import State
 from anonymize.utility.ncp import normalized_certainty_penalty
 from benchmarks.algorithm import PHASES
 from benchmarks.census import QUASI_IDENTIFIERS, census

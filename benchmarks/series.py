@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from anonymize.candidate import Candidate
 from anonymize.columns import IDENTIFIER
 from anonymize.contract import Contract
 from anonymize.m_invariance.release import release
-from anonymize.randomness import generator
-from anonymize.state import State
+from anonymize.people.randomness import generator
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 from benchmarks.dynamic import Series
 from benchmarks.people import KEY, pseudonymous
 

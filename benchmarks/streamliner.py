@@ -23,14 +23,14 @@ from rich.table import Table
 from anonymize.attack.every_table import as_published, orders_within_colors, worst_posterior
 from anonymize.buckets.plan import assign_counts
 from anonymize.buckets.signatures import Signatures
-from anonymize.candidate import Candidate
-from anonymize.codes import encode_columns
 from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
 from anonymize.m_invariance.group import group_people
-from anonymize.pseudonyms import pseudonyms
-from anonymize.randomness import generator
-from anonymize.state import State
+from anonymize.people.codes import encode_columns
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.randomness import generator
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 from anonymize.streamliner import STREAMLINER
 from anonymize.streamliner.candidates import gda, rda
 from anonymize.streamliner.model import is_l_diverse

@@ -10,8 +10,8 @@ import networkx as nx
 
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.contracts.registry import known_contracts
-from orchestration.product.factory import product_definitions
-from orchestration.product.resources import resources
+from orchestration.dagster.factory import product_definitions
+from orchestration.dagster.resources import resources
 from orchestration.series.series import Series
 from orchestration.snapshots.previous import published_here
 from orchestration.storage.home import Home

@@ -13,11 +13,11 @@ import polars as pl
 
 from anonymize.attack.attacks import attack
 from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract, principle_of
-from anonymize.pseudonyms import pseudonyms
-from anonymize.randomness import generator
-from anonymize.state import State
-from orchestration.demo import DISEASES, hospital_snapshots
+from orchestration.demo.hospital import DISEASES, hospital_snapshots
 from orchestration.snapshots.sources import enter
 
 KEY = b"nobody is protected here"

@@ -10,16 +10,16 @@ import dagster as dg
 import polars as pl
 import yaml
 
+from orchestration.chain.candidate import compute_candidate
+from orchestration.chain.delta import compare_snapshots
+from orchestration.chain.publication import publish
+from orchestration.chain.snapshot import take_snapshot
 from orchestration.contracts.contract_file import load_contract
-from orchestration.demo import CONTRACT, hospital_snapshots
-from orchestration.product.factory import product_definitions
-from orchestration.product.releasing import dagster_instance, make_release
-from orchestration.product.resources import resources
+from orchestration.dagster.factory import product_definitions
+from orchestration.dagster.releasing import dagster_instance, make_release
+from orchestration.dagster.resources import resources
+from orchestration.demo.hospital import CONTRACT, hospital_snapshots
 from orchestration.series.series import Series
-from orchestration.steps.candidate import compute_candidate
-from orchestration.steps.delta import compare_snapshots
-from orchestration.steps.publication import publish
-from orchestration.steps.snapshot import take_snapshot
 from orchestration.storage.home import Home
 
 KEY = "a key that is made up for tests"

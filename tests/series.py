@@ -22,14 +22,14 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from anonymize.candidate import Candidate
 from anonymize.contract import Contract
 from anonymize.errors import NotEligible, RepublishError, ValueChangeRefused
 from anonymize.m_invariance.release import release
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.randomness import generator
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract
-from anonymize.pseudonyms import pseudonyms
-from anonymize.randomness import generator
-from anonymize.state import State
 from orchestration.snapshots.sources import enter
 
 KEY = b"the key of the tests"

@@ -6,8 +6,8 @@ import pytest
 
 from anonymize.attack.release import attack_release
 from anonymize.m_invariance.release import release
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract, principle_of
-from anonymize.state import State
 from benchmarks import real_data
 from tests.series import entered
 

@@ -14,7 +14,7 @@ from anonymize.attack.knowledge import promised
 from anonymize.attack.matching import covering_groups, match
 from anonymize.columns import VALUE
 from anonymize.formats import Published
-from anonymize.promise import Promise
+from anonymize.promise.promise import Promise
 
 MOST_PEOPLE = 20_000
 """People in one release up to which its assignments are attacked: some seconds for each release."""

@@ -8,10 +8,10 @@ import polars as pl
 
 from anonymize.attack import finding as fi
 from anonymize.attack.finding import finding
-from anonymize.codes import encode
 from anonymize.columns import VALUE
 from anonymize.contract import CategoryAttribute, Schema
 from anonymize.formats import Format
+from anonymize.people.codes import encode
 
 Tables = Mapping[str, pl.DataFrame]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.promise import Promise
+from anonymize.promise.promise import Promise
 
 COVERAGE = "coverage"
 COUNTS = "counts"

@@ -16,10 +16,10 @@ import polars as pl
 from scipy import sparse
 
 from anonymize.attack.coverage import cover, value_domain
-from anonymize.codes import code_domain
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats.published import Published
+from anonymize.people.codes import code_domain
 
 BINS = (4, 32)
 """The fewest and the most cells into which a quasi-identifier's codes are put; a small domain has a cell for

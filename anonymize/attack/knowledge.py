@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 import polars as pl
 
 from anonymize.attack.stays import Stays
-from anonymize.promise import Promise
+from anonymize.promise.promise import Promise
 
 STAYS = "stays_"
 """What the tables of stays are called among the others."""

@@ -27,12 +27,12 @@ from anonymize.attack.invariance import Invariance, check_invariance, moved_peop
 from anonymize.attack.knowledge import Knowledge, promised
 from anonymize.attack.stays import follow_stays, followed_counterfeits
 from anonymize.attack.tables import attack_tables
-from anonymize.codes import encode
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
 from anonymize.formats import Format, Published
 from anonymize.formats.published import GROUP, knowledge_table
-from anonymize.promise import Promise
+from anonymize.people.codes import encode
+from anonymize.promise.promise import Promise
 
 GROUPS_PER_RELEASE = 10**9
 """Partitions of different releases have different numbers: release x this + group_id."""

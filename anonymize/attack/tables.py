@@ -21,11 +21,11 @@ from anonymize.attack.side_channels import (
     told_apart,
     unread_columns,
 )
-from anonymize.codes import encode
 from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.contract import CategoryAttribute, Schema
 from anonymize.formats import Format
 from anonymize.formats.format import EXTRA
+from anonymize.people.codes import encode
 
 Tables = Mapping[str, pl.DataFrame]
 

@@ -18,7 +18,7 @@ from anonymize.contract import CategoryColumn, NumberColumn, View
 from anonymize.errors import SnapshotError
 from anonymize.formats import Format
 from anonymize.formats.format import EXTRA
-from anonymize.promise import Promise
+from anonymize.promise.promise import Promise
 
 PREVIOUS, EARLIER = "previous_{}", "view_{}"
 """What the knowledge calls the tables of other products, and the views of the series."""

@@ -16,7 +16,7 @@ from anonymize.buckets.signatures import Signatures
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
 from anonymize.errors import ValueChangeRefused
-from anonymize.values import known_values, positions
+from anonymize.people.values import known_values, positions
 
 UNDECIDED = -1
 

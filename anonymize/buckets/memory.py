@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.state import State
+from anonymize.principle.state import State
 
 PEOPLE = "memory"
 """The state's table of people and the buckets they were in."""

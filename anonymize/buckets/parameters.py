@@ -6,8 +6,8 @@ from typing import Literal
 
 from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 from anonymize.contract.changes import Change
-from anonymize.principle import Memory
-from anonymize.promise import Promise
+from anonymize.principle.principle import Memory
+from anonymize.promise.promise import Promise
 
 
 class BucketParameters(Parameters):

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import polars as pl
 
 from anonymize.buckets.memory import Memory
-from anonymize.candidate import Candidate
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
 from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.evidence.anatomized import AnatomizedCandidate
 from anonymize.evidence.signatures import signature_invariance
-from anonymize.state import State
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 
 
 def evidence(

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.e_equivalence.min_cut import cuts_between
-from anonymize.state import State
+from anonymize.principle.state import State
 
 PLACE = ("bucket_id", "node")
 """Where a tuple is in the graphs: its bucket, and the node its lifespan begins at."""

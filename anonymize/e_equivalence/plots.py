@@ -12,7 +12,7 @@ from anonymize.contract import Contract
 from anonymize.e_equivalence.graph import Graphs
 from anonymize.e_equivalence.matrices import bucket_graph
 from anonymize.plot import Plot
-from anonymize.state import State
+from anonymize.principle.state import State
 
 NODES_SHOWN = 20
 """Nodes of a graph that can still be told apart in a picture."""

@@ -10,12 +10,12 @@ from anonymize.buckets.parameters import (
     bucket_faults,
     bucket_promise,
 )
-from anonymize.checks import COUNTERFEITS, COVERAGE_FOUND, SIGNATURE_INVARIANCE, Check
 from anonymize.contract.changes import Change
 from anonymize.e_equivalence.parameters import EEquivalence, smallest_safe_cut
 from anonymize.formats import ANATOMY
-from anonymize.principle import Principle, on_first_call
-from anonymize.promise import Promise
+from anonymize.principle.checks import COUNTERFEITS, COVERAGE_FOUND, SIGNATURE_INVARIANCE, Check
+from anonymize.principle.principle import Principle, on_first_call
+from anonymize.promise.promise import Promise
 
 
 def _changes(before: EEquivalence, now: EEquivalence) -> list[Change]:

@@ -15,17 +15,17 @@ from anonymize.buckets.divide import UNDECIDED, Division, divide_people
 from anonymize.buckets.figures import bucket_figures
 from anonymize.buckets.memory import Memory
 from anonymize.buckets.tables import all_buckets, buckets_in_use
-from anonymize.candidate import Candidate
-from anonymize.codes import code_domain, encode
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema
 from anonymize.e_equivalence.forget import merge_old_nodes
 from anonymize.e_equivalence.graph import Graphs, Opening, advance, open_graphs
 from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
 from anonymize.formats.anatomy import anatomize
-from anonymize.ranks import keyed_ranks
-from anonymize.state import State
-from anonymize.values import positions
+from anonymize.people.codes import code_domain, encode
+from anonymize.people.ranks import keyed_ranks
+from anonymize.people.values import positions
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 
 ATTRIBUTES = "attributes"
 """The state's table of the quasi-identifiers that its counterfeits have: `column`, `name`."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.candidate import Candidate
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema
 from anonymize.evidence.groups import counterfeit_statistics, group_table
 from anonymize.evidence.signatures import Remembered, group_sizes
 from anonymize.formats import ANATOMY
 from anonymize.formats.anatomy import QUASI_IDENTIFIERS, SENSITIVE
+from anonymize.principle.candidate import Candidate
 
 
 @dataclass(frozen=True)

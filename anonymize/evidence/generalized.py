@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.candidate import Candidate
-from anonymize.codes import encode
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema
 from anonymize.evidence.groups import counterfeit_statistics, group_table
 from anonymize.evidence.signatures import Remembered, group_sizes
 from anonymize.formats import GENERALIZATION, Published
 from anonymize.formats.generalization import MICRODATA
+from anonymize.people.codes import encode
+from anonymize.principle.candidate import Candidate
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.codes import encode
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
 from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
 from anonymize.formats.published import GROUP, Published, stated_counterfeits
+from anonymize.people.codes import encode
 
 QUASI_IDENTIFIERS = "quasi_identifiers"
 """The main table: a row for each tuple."""

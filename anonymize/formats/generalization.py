@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.codes import code_domain, decode, encode
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
 from anonymize.formats.published import GROUP, Published, stated_counterfeits
+from anonymize.people.codes import code_domain, decode, encode
 from anonymize.plot import Plot
 
 MICRODATA = "microdata"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.codes import encode
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
+from anonymize.people.codes import encode
 
 GROUP = pl.col("group_id").cast(pl.Int64)
 

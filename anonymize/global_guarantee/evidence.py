@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from anonymize.candidate import Candidate
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
 from anonymize.evidence.generalized import GeneralizedCandidate
-from anonymize.state import State
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 
 ROUNDING = 1e-9
 """Sums of logarithms round."""

@@ -18,7 +18,7 @@ from anonymize.global_guarantee.ledger import Ledger
 from anonymize.global_guarantee.strategy import Strategy, budget, spending, strategy_of
 from anonymize.kernels.ledger import fewest_releases
 from anonymize.kernels.read_only import read_only
-from anonymize.state import State
+from anonymize.principle.state import State
 
 HORIZON = 20
 """More releases than this are not told apart."""

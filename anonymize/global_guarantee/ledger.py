@@ -19,7 +19,7 @@ from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.global_guarantee.strategy import ROUNDING, Strategy, admitted_share, budget, spending
 from anonymize.kernels.ledger import post
 from anonymize.kernels.read_only import read_only
-from anonymize.state import State
+from anonymize.principle.state import State
 
 PEOPLE_SCHEMA = {PSEUDONYM: pl.Binary, "l": pl.Int32, "last_seen": pl.Int32}
 LINKS_SCHEMA = {"person": pl.Int32, "value_id": pl.Int32, "spent": pl.Float64}

@@ -8,7 +8,7 @@ from typing import Any
 from anonymize.contract import Contract
 from anonymize.global_guarantee.forecast import HORIZON, forecast
 from anonymize.plot import Plot
-from anonymize.state import State
+from anonymize.principle.state import State
 
 SHOWN = (0, 1, 2, 4, 8)
 """People are counted who can be placed in no more releases, in 1, 2 to 3, 4 to 7, and 8 or more."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from anonymize.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, Check
 from anonymize.formats import GENERALIZATION
 from anonymize.global_guarantee.parameters import GlobalGuarantee, faults
-from anonymize.principle import Memory, Principle, on_first_call
-from anonymize.promise import Promise
+from anonymize.principle.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, Check
+from anonymize.principle.principle import Memory, Principle, on_first_call
+from anonymize.promise.promise import Promise
 
 GLOBAL_GUARANTEE = Principle(
     parameters=GlobalGuarantee,

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import polars as pl
 
-from anonymize.candidate import Candidate
-from anonymize.codes import code_domain, encode_columns
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema, Sensitive
 from anonymize.errors import NotEligible
@@ -18,9 +16,11 @@ from anonymize.global_guarantee.forecast import forecast, forecast_figures, long
 from anonymize.global_guarantee.ledger import Accounts, Ledger
 from anonymize.global_guarantee.partition import partition
 from anonymize.global_guarantee.strategy import strategy_of
-from anonymize.ranks import keyed_ranks
-from anonymize.state import State
-from anonymize.values import positions, refuse_unfit
+from anonymize.people.codes import code_domain, encode_columns
+from anonymize.people.ranks import keyed_ranks
+from anonymize.people.values import positions, refuse_unfit
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 
 HELD_BACK = -1
 """In place of a group."""

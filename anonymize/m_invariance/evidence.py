@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import polars as pl
 
 from anonymize.buckets.memory import Memory
-from anonymize.candidate import Candidate
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
 from anonymize.evidence.anatomized import AnatomizedCandidate
 from anonymize.evidence.generalized import GeneralizedCandidate
 from anonymize.evidence.signatures import signature_invariance
 from anonymize.formats import ANATOMY
-from anonymize.state import State
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 
 
 def evidence(

@@ -8,11 +8,11 @@ from anonymize.buckets.parameters import (
     bucket_faults,
     bucket_promise,
 )
-from anonymize.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
 from anonymize.contract.changes import Change
 from anonymize.formats import FORMATS
 from anonymize.m_invariance.parameters import MInvariance
-from anonymize.principle import Principle, on_first_call
+from anonymize.principle.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
+from anonymize.principle.principle import Principle, on_first_call
 
 
 def _changes(before: MInvariance, now: MInvariance) -> list[Change]:

@@ -14,7 +14,6 @@ import polars as pl
 
 from anonymize.buckets.counterfeits import counterfeits_of, people_alike
 from anonymize.buckets.counts import Plan
-from anonymize.codes import code_domain
 from anonymize.columns import PSEUDONYM
 from anonymize.contract import Contract, Schema
 from anonymize.formats import ANATOMY
@@ -22,7 +21,8 @@ from anonymize.formats.anatomy import Anatomy, anatomize
 from anonymize.formats.generalization import Generalization, generalize
 from anonymize.kernels.splitmix import STEP, mixed
 from anonymize.m_invariance.group import EMPTY, group_people
-from anonymize.ranks import ranks_within
+from anonymize.people.codes import code_domain
+from anonymize.people.ranks import ranks_within
 
 
 class Tuples(NamedTuple):

@@ -14,16 +14,16 @@ from anonymize.buckets.figures import bucket_figures
 from anonymize.buckets.memory import Memory
 from anonymize.buckets.plan import make_plan
 from anonymize.buckets.tables import all_buckets, buckets_in_use
-from anonymize.candidate import Candidate
-from anonymize.codes import encode_columns
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
 from anonymize.m_invariance.family import Family, choose_family
 from anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
 from anonymize.m_invariance.publish import Tuples, normalised, publish_groups
 from anonymize.m_invariance.regions import Regions, find_regions
-from anonymize.ranks import keyed_ranks
-from anonymize.state import State
+from anonymize.people.codes import encode_columns
+from anonymize.people.ranks import keyed_ranks
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 
 GROUPING = "grouping"
 """The state's table with one row, `key`: 32 secret bytes of the first release. All groups follow them."""

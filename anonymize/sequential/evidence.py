@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from anonymize.candidate import Candidate
 from anonymize.contract import CategoryColumn, ViewContract
 from anonymize.formats.intervals import half_open
 from anonymize.formats.taxonomy_cuts import CUTS, VIEW
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 from anonymize.sequential.matching import Coded, Pairs, code_published, code_view, node_intervals, unrelated
 from anonymize.sequential.privacy import linking
 from anonymize.sequential.release import earlier_releases
-from anonymize.state import State
 
 
 def evidence(

@@ -10,8 +10,8 @@ import polars as pl
 from anonymize.contract import CategoryColumn, ViewContract
 from anonymize.formats.taxonomy_cuts import CUTS
 from anonymize.plot import Plot
+from anonymize.principle.state import State
 from anonymize.sequential.taxonomy import category_taxonomy
-from anonymize.state import State
 
 MOST_NODES = 60
 """Beyond that, labels are left out."""

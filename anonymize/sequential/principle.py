@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymize.checks import Check
 from anonymize.contract import ViewContract
 from anonymize.formats import TAXONOMY_CUTS
-from anonymize.principle import Memory, Principle, on_first_call
-from anonymize.promise import Join, Promise
+from anonymize.principle.checks import Check
+from anonymize.principle.principle import Memory, Principle, on_first_call
+from anonymize.promise.promise import Join, Promise
 from anonymize.sequential.parameters import Sequential, faults, split_pair
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import polars as pl
 
-from anonymize.candidate import Candidate
 from anonymize.columns import PSEUDONYM, view_column
 from anonymize.contract import CategoryColumn, ViewContract
 from anonymize.errors import SnapshotError
@@ -20,9 +19,10 @@ from anonymize.formats.taxonomy_cuts import (
     cuts_table,
     publish_view,
 )
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import PREVIOUS, State
 from anonymize.sequential.matching import Coded, Earlier, Pairs, code_view, read_earlier, unrelated
 from anonymize.sequential.specialize import Specialized, specialize
-from anonymize.state import PREVIOUS, State
 
 EARLIER = "view_{number}"
 """State: the distinct rows of an earlier view of the series, `column_0`, …, and `records`."""

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 
 from anonymize.buckets.memory import Memory
-from anonymize.candidate import Candidate
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
 from anonymize.evidence.generalized import GeneralizedCandidate
 from anonymize.evidence.signatures import group_sizes, signature_invariance
-from anonymize.state import State
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 from anonymize.streamliner.conditions import Proposal, theorem_2_faults
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.codes import code_domain, encode
 from anonymize.contract import Schema
 from anonymize.formats.generalization import published_interval
 from anonymize.kernels.components import components
+from anonymize.people.codes import code_domain, encode
 
 
 def minimal_partition(images: np.ndarray) -> np.ndarray:

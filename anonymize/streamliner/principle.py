@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from anonymize.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
 from anonymize.formats import GENERALIZATION
-from anonymize.principle import Memory, Principle, on_first_call
-from anonymize.promise import Promise
+from anonymize.principle.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
+from anonymize.principle.principle import Memory, Principle, on_first_call
+from anonymize.promise.promise import Promise
 from anonymize.streamliner.later import series_changes, series_faults, series_promise
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
 

@@ -8,19 +8,19 @@ import numpy as np
 import polars as pl
 
 from anonymize.buckets.memory import Memory
-from anonymize.candidate import Candidate
-from anonymize.codes import code_domain, encode_columns
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
 from anonymize.errors import NotEligible
 from anonymize.formats.generalization import Generalization, generalize
-from anonymize.principle import Principle
-from anonymize.ranks import keyed_ranks
-from anonymize.state import State
+from anonymize.people.codes import code_domain, encode_columns
+from anonymize.people.ranks import keyed_ranks
+from anonymize.people.values import known_values, positions
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.principle import Principle
+from anonymize.principle.state import State
 from anonymize.streamliner.candidates import gda, rda, ria
 from anonymize.streamliner.later import later_contract
 from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
-from anonymize.values import known_values, positions
 
 
 def release(

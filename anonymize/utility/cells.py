@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.codes import code_domain
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
 from anonymize.formats.published import Published
+from anonymize.people.codes import code_domain
 from anonymize.utility.queries import Workload
 
 MOST_CELLS = 50_000_000

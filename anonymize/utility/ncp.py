@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.codes import code_domain
 from anonymize.contract import Schema
+from anonymize.people.codes import code_domain
 
 
 def normalized_certainty_penalty(boxes: pl.DataFrame, sizes: pl.DataFrame, schema: Schema) -> float:

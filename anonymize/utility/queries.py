@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.codes import code_domain
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
+from anonymize.people.codes import code_domain
 
 DELTA = 0.005
 """Counts below this share of all people are not asked to be more accurate than that (section 4.2)."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.codes import code_domain, encode
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats import Format
 from anonymize.formats.published import Published
+from anonymize.people.codes import code_domain, encode
 from anonymize.utility.discernibility import discernibility
 from anonymize.utility.queries import Workload, overlap, random_workload, true_counts, workload_error
 

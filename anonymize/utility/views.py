@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import polars as pl
 
-from anonymize.codes import encode_columns
 from anonymize.contract import CategoryColumn, View
 from anonymize.contract.attributes import Column
 from anonymize.formats.intervals import read_number
+from anonymize.people.codes import encode_columns
 from anonymize.utility.discernibility import discernibility
 from anonymize.utility.queries import Workload, overlap, random_workload, workload_error
 from anonymize.utility.usefulness import (

@@ -13,11 +13,11 @@ from rich.text import Text
 
 from anonymize.errors import PublishedFolderError, SignatureError
 from orchestration.audit.command_line import SECONDS
-from orchestration.audit.conclusion import verdict
-from orchestration.audit.findings import Findings, Material, attack, steps
-from orchestration.audit.foreign import load_mapping
-from orchestration.audit.reading import Reading, find_series, read_contract
-from orchestration.audit.report import About, audited_releases, describe, signed_part, write_report
+from orchestration.audit.read.folders import Reading, find_series, read_contract
+from orchestration.audit.read.foreign import load_mapping
+from orchestration.audit.report.conclusion import verdict
+from orchestration.audit.report.document import About, audited_releases, describe, signed_part, write_report
+from orchestration.audit.run import Findings, Material, attack, steps
 from orchestration.audit.signature import load_private_key, sign_report
 from orchestration.snapshots.previous import read_previous
 

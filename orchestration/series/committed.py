@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from anonymize.candidate import Candidate
-from anonymize.promise import Promise
-from anonymize.state import State
-from orchestration.datapackage.dated import dated
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
+from anonymize.promise.promise import Promise
 from orchestration.expectations.verdict import Verdict
+from orchestration.readers.datapackage.dated import dated
 from orchestration.storage.sealed import read_sealed, write_sealed
 from orchestration.storage.store import read_table, sha256, write_json, write_table
 

@@ -1,6 +1,6 @@
 """Which releases of a contract are due: one for every tick of its schedule so far.
 
-Dagster's partitions are the same (`orchestration/product/partitions.py`), with one exception: Dagster has the
+Dagster's partitions are the same (`orchestration/dagster/partitions.py`), with one exception: Dagster has the
 first one a period before its date.
 """
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from anonymize.randomness import derive_key
+from anonymize.people.randomness import derive_key
 from orchestration.storage.home import Home
 from orchestration.storage.sealed import read_sealed, write_sealed
 from orchestration.storage.store import read_json

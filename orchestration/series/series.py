@@ -15,7 +15,7 @@ import numpy as np
 
 from anonymize.contract import Product
 from anonymize.errors import ContractError, HomeError, PublishedFolderError
-from anonymize.randomness import derive_key, generator
+from anonymize.people.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import CANDIDATE, Committed, read_committed
 from orchestration.series.due import due_releases, today

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from anonymize.contract import Contract
 from anonymize.errors import ContractError
-from anonymize.randomness import derive_key
+from anonymize.people.randomness import derive_key
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import Committed, read_committed
 from orchestration.series.facts import FACTS, facts_of

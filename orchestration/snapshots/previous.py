@@ -9,8 +9,8 @@ import polars as pl
 from anonymize.columns import view_column
 from anonymize.contract import PreviousRelease, Product
 from anonymize.errors import PublishedFolderError, SnapshotError
+from anonymize.principle.state import PREVIOUS, State
 from anonymize.principles import principle_of
-from anonymize.state import PREVIOUS, State
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.storage.home import Home
 from orchestration.storage.manifest import is_release, verify_release

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from anonymize.attack.release import attack_release
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.errors import ContractError
+from anonymize.principle.state import State
 from anonymize.principles import PRINCIPLES, parse_contract, principle_of
-from anonymize.state import State
 from orchestration.storage.store import write_table
 from tests.series import draws, entered, make_contract
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from orchestration.contracts.registry import register
-from orchestration.product.releasing import dagster_instance, make_release
+from orchestration.dagster.releasing import dagster_instance, make_release
 from orchestration.shipped import shipped
 from tests.browser import CHROMIUM, browser, dagster_server
 from tests.hospital import KEY, RELEASES, build, make

@@ -11,8 +11,8 @@ from anonymize.buckets.plan import make_plan
 from anonymize.buckets.signatures import Signatures
 from anonymize.m_invariance.group import EMPTY, group_people
 from anonymize.m_invariance.release import release
-from anonymize.ranks import keyed_ranks
-from anonymize.state import State
+from anonymize.people.ranks import keyed_ranks
+from anonymize.principle.state import State
 from tests.plans import as_tables
 from tests.series import draws, make_contract
 

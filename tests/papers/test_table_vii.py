@@ -5,9 +5,9 @@ import pytest
 
 from anonymize.attack.equivalence import compromised
 from anonymize.e_equivalence.release import release
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract
-from anonymize.randomness import generator
-from anonymize.state import State
 from tests.series import make
 
 PATIENTS = {

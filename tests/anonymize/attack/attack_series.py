@@ -8,9 +8,9 @@ import polars as pl
 
 from anonymize.attack.release import attack_release
 from anonymize.m_invariance.release import release
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from anonymize.principles import principle_of
-from anonymize.randomness import generator
-from anonymize.state import State
 from orchestration.snapshots.sources import enter
 from tests.series import make, parse_past_the_check
 

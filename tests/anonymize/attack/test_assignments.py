@@ -6,7 +6,7 @@ import pytest
 from anonymize.attack import finding as fi
 from anonymize.attack.assignments import attack_assignments, see
 from anonymize.formats import Published
-from anonymize.promise import Promise
+from anonymize.promise.promise import Promise
 
 TWO = Promise(candidates=2, largest_share=1 / 2, signatures="unique")
 AGES = {"t": 10, "u": 20, "v": 30, "w": 40, "x": 20, "y": 30, "z": 40}

@@ -8,7 +8,7 @@ import pytest
 from anonymize.attack import finding as fi
 from anonymize.attack.intersection import candidates
 from anonymize.formats import ANATOMY
-from anonymize.promise import Promise
+from anonymize.promise.promise import Promise
 from tests.anonymize.attack.attack_series import (
     Release,
     attack_each,

@@ -6,7 +6,7 @@ import pytest
 from anonymize.attack.exposure import exposed_by_counterfeits
 from anonymize.formats import GENERALIZATION
 from anonymize.m_invariance.release import release
-from anonymize.state import State
+from anonymize.principle.state import State
 from tests.series import draws, entered, make_contract
 
 

@@ -9,7 +9,7 @@ from anonymize.attack.equivalence import minimum_equivalence
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.release import equivalence_findings
 from anonymize.formats import ANATOMY, GENERALIZATION
-from anonymize.promise import Promise
+from anonymize.promise.promise import Promise
 from tests.anonymize.attack.attack_series import Release, attack_series, broken, contract
 
 # He, Barman and Naughton: Tables IV to VII by Anatomy; ages stand for whole quasi-identifiers.

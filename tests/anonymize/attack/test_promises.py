@@ -5,7 +5,7 @@ import pytest
 
 from anonymize.attack import finding as fi
 from anonymize.attack.knowledge import promised
-from anonymize.promise import Promise
+from anonymize.promise.promise import Promise
 from tests.anonymize.attack import attack_series as generalized
 from tests.anonymize.attack.attack_series import broken
 from tests.anonymize.e_equivalence import equivalence_series as equivalent

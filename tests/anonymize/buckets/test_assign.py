@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from anonymize.buckets.assign import HELD_BACK, assign
 from anonymize.buckets.counts import Demand
-from anonymize.ranks import keyed_ranks
+from anonymize.people.ranks import keyed_ranks
 from tests.series import draws
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from anonymize.buckets.counts import is_eligible
 from anonymize.buckets.plan import make_plan
 from anonymize.m_invariance.release import release
-from anonymize.state import State
+from anonymize.principle.state import State
 from tests.anonymize.buckets.test_plan import counts_of
 from tests.series import draws, entered, make_contract
 

@@ -11,7 +11,6 @@ from anonymize.attack import release as attack
 from anonymize.attack.cuts import cuts
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.release import ReleaseAttack, attack_release
-from anonymize.candidate import Candidate
 from anonymize.columns import PSEUDONYM
 from anonymize.contract import Contract
 from anonymize.e_equivalence import E_EQUIVALENCE
@@ -19,8 +18,9 @@ from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.e_equivalence.release import release
 from anonymize.formats import ANATOMY
 from anonymize.formats.published import knowledge_table
-from anonymize.randomness import generator
-from anonymize.state import State
+from anonymize.people.randomness import generator
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 from tests.series import entered, parse_past_the_check
 
 VALUES = [f"disease {letter}" for letter in "abcdefgh"]

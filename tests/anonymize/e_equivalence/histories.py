@@ -8,7 +8,7 @@ import polars as pl
 from anonymize.buckets.memory import Memory
 from anonymize.e_equivalence.forget import merge_old_nodes
 from anonymize.e_equivalence.graph import Graphs, advance, open_graphs
-from anonymize.state import State
+from anonymize.principle.state import State
 
 EVERYTHING_FITS = pl.lit(value=True)
 """Every counterfeit could be somebody's under the contract as it is."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from anonymize.e_equivalence.parameters import EEquivalence
 from anonymize.e_equivalence.release import release
 from anonymize.errors import NotEligible
-from anonymize.state import State
+from anonymize.principle.state import State
 from tests.anonymize.e_equivalence.equivalence_series import Made, evidence_on
 from tests.series import Table, draws, entered, tables
 

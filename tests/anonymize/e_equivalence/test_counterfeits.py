@@ -9,8 +9,8 @@ from anonymize.attack import finding as fi
 from anonymize.contract import CategoryAttribute
 from anonymize.e_equivalence import E_EQUIVALENCE
 from anonymize.e_equivalence.release import release, renew_counterfeits
-from anonymize.randomness import generator
-from anonymize.state import State
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, publish
 from tests.series import entered
 

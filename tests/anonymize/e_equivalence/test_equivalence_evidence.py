@@ -8,8 +8,8 @@ import pytest
 from anonymize.e_equivalence import E_EQUIVALENCE, plan
 from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.errors import ContractError
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract
-from anonymize.state import State
 from orchestration.expectations import judge
 from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, publish
 

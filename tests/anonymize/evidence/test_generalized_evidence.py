@@ -5,10 +5,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from anonymize.buckets.memory import Memory
-from anonymize.candidate import Candidate
 from anonymize.m_invariance.evidence import evidence
-from anonymize.pseudonyms import pseudonyms
-from anonymize.state import State
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 from tests.series import KEY, entered, make_contract, publish, tables, under_pseudonyms
 
 

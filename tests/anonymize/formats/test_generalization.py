@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from anonymize.codes import encode_columns
 from anonymize.formats.generalization import GENERALIZATION, generalize
+from anonymize.people.codes import encode_columns
 from tests.series import make_contract
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from anonymize.candidate import Candidate
 from anonymize.contract import Contract
 from anonymize.errors import NotEligible
 from anonymize.formats import GENERALIZATION
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
-from anonymize.pseudonyms import pseudonyms
-from anonymize.randomness import generator
-from anonymize.state import State
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.randomness import generator
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.state import State
 
 KEY = b"the key of the tests"
 AGE = {"name": "age", "kind": "number", "domain": [0, 99]}

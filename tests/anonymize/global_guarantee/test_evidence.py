@@ -10,7 +10,7 @@ import pytest
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
 from anonymize.global_guarantee.evidence import Posting, breach_probability, post_again
 from anonymize.global_guarantee.forecast import forecast, forecast_words, plan_words
-from anonymize.state import State
+from anonymize.principle.state import State
 from tests.anonymize.global_guarantee.guarantee_series import crowd, make_contract, publish
 
 CONTRACT = make_contract(strategy="geometric", a=0.6, forget_after=3)

@@ -17,7 +17,7 @@ from anonymize.attack.finding import BREACH
 from anonymize.attack.release import attack_release
 from anonymize.errors import NotEligible, SnapshotError
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
-from anonymize.state import State
+from anonymize.principle.state import State
 from tests.anonymize.global_guarantee.guarantee_series import (
     AGE,
     STRATEGIES,

@@ -10,7 +10,7 @@ from anonymize.buckets.signatures import Signatures
 from anonymize.errors import ContractError
 from anonymize.formats.anatomy import anatomize
 from anonymize.m_invariance import M_INVARIANCE
-from anonymize.state import State
+from anonymize.principle.state import State
 from tests.series import draws, entered, make_contract
 
 VALUES = ["flu", "gout", "mumps", "asthma", "angina", "scurvy"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anonymize.kernels.split import EMPTY, split_bucket
 from anonymize.m_invariance.group import group_people
-from anonymize.ranks import keyed_ranks
+from anonymize.people.ranks import keyed_ranks
 from tests.series import draws
 
 

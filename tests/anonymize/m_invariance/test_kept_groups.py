@@ -8,7 +8,7 @@ import pytest
 
 from anonymize.m_invariance import M_INVARIANCE
 from anonymize.m_invariance.release import GROUPING
-from anonymize.state import State
+from anonymize.principle.state import State
 from tests.series import draws, entered, make_contract
 
 VALUES = ["flu", "gout", "mumps", "asthma", "angina", "scurvy", "colic", "croup"]

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 from anonymize.buckets.memory import Memory
 from anonymize.contract import CategoryAttribute
-from anonymize.state import State
+from anonymize.principle.state import State
 from tests.series import Release, Table, publish, tables
 
 EXAMPLES = int(os.environ.get("REPUBLISH_EXAMPLES", "250"))

@@ -7,7 +7,7 @@ import pytest
 
 from anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
 from anonymize.m_invariance.release import release
-from anonymize.state import State
+from anonymize.principle.state import State
 from tests.series import Table, draws, make, make_contract, publish
 
 AGES_ONLY = {"person": pl.String, "age": pl.Int64, "value": pl.String}

@@ -3,8 +3,8 @@
 import polars as pl
 
 from anonymize.contract import ViewContract
+from anonymize.principle.state import State
 from anonymize.principles import parse_contract
-from anonymize.state import State
 
 JOBS = [
     ["Banker", "Professional", "ANY"],

@@ -14,9 +14,9 @@ from anonymize.errors import SnapshotError
 from anonymize.formats.intervals import number_label, read_number
 from anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publish_view
 from anonymize.kernels.specialize import matches, unmatched
+from anonymize.principle.state import State
 from anonymize.sequential import SEQUENTIAL
 from anonymize.sequential.taxonomy import category_taxonomy
-from anonymize.state import State
 from orchestration.snapshots.previous import enter_previous
 from tests.anonymize.sequential import executed_join
 from tests.anonymize.sequential.sequential_tables import JOBS, NAMES, people, state, table, view_contract

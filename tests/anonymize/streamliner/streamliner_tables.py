@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from anonymize.contract import Contract
 from anonymize.m_invariance import M_INVARIANCE
-from anonymize.randomness import generator
-from anonymize.state import State
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
 from anonymize.streamliner.release import release as release_of
 

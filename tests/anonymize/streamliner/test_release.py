@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from anonymize.errors import NotEligible, SnapshotError
 from anonymize.formats import GENERALIZATION
-from anonymize.state import State
+from anonymize.principle.state import State
 from anonymize.streamliner import STREAMLINER
 from anonymize.streamliner.candidates import gda, rda, ria, rotations
 from anonymize.streamliner.conditions import Proposal, proposal, theorem_2_faults

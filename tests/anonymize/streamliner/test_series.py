@@ -8,7 +8,7 @@ from anonymize.attack.release import attack_release
 from anonymize.formats import GENERALIZATION
 from anonymize.m_invariance import M_INVARIANCE
 from anonymize.m_invariance.evidence import evidence as m_invariance_evidence
-from anonymize.state import State
+from anonymize.principle.state import State
 from anonymize.streamliner import STREAMLINER, streamliner
 from anonymize.streamliner.later import later_contract
 from tests.anonymize.streamliner.streamliner_tables import make_contract, run

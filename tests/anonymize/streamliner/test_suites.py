@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from anonymize.state import State
+from anonymize.principle.state import State
 from anonymize.streamliner import STREAMLINER
-from orchestration.steps.audit import fewest_rows
+from orchestration.chain.audit import fewest_rows
 from tests.anonymize.streamliner.streamliner_tables import make_contract, people, run
 
 SUITES = Path(__file__).parents[3] / "data_contracts" / "expectations"

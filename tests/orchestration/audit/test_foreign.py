@@ -6,7 +6,7 @@ import yaml
 
 from anonymize.errors import ContractError, PublishedFolderError
 from anonymize.principles import parse_contract
-from orchestration.audit.foreign import convert, interval_reader, load_mapping
+from orchestration.audit.read.foreign import convert, interval_reader, load_mapping
 
 
 @pytest.fixture(scope="module")

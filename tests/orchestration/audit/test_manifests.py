@@ -8,7 +8,7 @@ import pytest
 
 from anonymize.attack import finding as fi
 from anonymize.errors import PublishedFolderError
-from orchestration.audit import charts
+from orchestration.audit.report import charts
 from tests.orchestration.audit.published_folders import NAMES, forge, rewrite, run, write_series
 
 

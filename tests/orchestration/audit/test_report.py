@@ -10,8 +10,8 @@ import yaml
 from pypdf import PdfReader
 
 from anonymize.attack.finding import COVERAGE, OF_FILES
-from orchestration.audit.conclusion import conclusion
-from orchestration.audit.handout import SMALL, handed_out, public_names, without_small
+from orchestration.audit.report.conclusion import conclusion
+from orchestration.audit.report.handout import SMALL, handed_out, public_names, without_small
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 
 CHROMIUM = next(

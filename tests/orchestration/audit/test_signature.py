@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from anonymize.errors import SignatureError
-from orchestration import cli
 from orchestration.audit.signature import (
     PASSPHRASE_VARIABLE,
     SIGNATURE,
@@ -24,6 +23,7 @@ from orchestration.audit.signature import (
     verify_releases,
     verify_report,
 )
+from orchestration.cli import app as cli
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 
 FIRST, SECOND, THIRD = NAMES

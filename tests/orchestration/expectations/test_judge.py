@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from anonymize.checks import COVERAGE
+from anonymize.principle.checks import COVERAGE
 from anonymize.principles import PRINCIPLES
 from orchestration.expectations import judge
 

@@ -6,11 +6,11 @@ import shutil
 import pytest
 
 from anonymize.errors import HomeError, PublishedFolderError
-from orchestration.command import releases_to_make
-from orchestration.steps.candidate import compute_candidate
-from orchestration.steps.delta import compare_snapshots
-from orchestration.steps.publication import publish
-from orchestration.steps.snapshot import take_snapshot
+from orchestration.chain.candidate import compute_candidate
+from orchestration.chain.delta import compare_snapshots
+from orchestration.chain.publication import publish
+from orchestration.chain.snapshot import take_snapshot
+from orchestration.cli.releasing import releases_to_make
 from tests.hospital import RELEASES, make, published
 
 FIRST, SECOND, THIRD = RELEASES

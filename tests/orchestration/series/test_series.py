@@ -10,12 +10,12 @@ from rich.console import Console
 
 from anonymize.errors import AlreadyPublished, HomeError, PublishedFolderError
 from orchestration.audit.command import audit
-from orchestration.command import releases_to_make
+from orchestration.chain.candidate import compute_candidate
+from orchestration.chain.delta import compare_snapshots
+from orchestration.chain.publication import publish
+from orchestration.chain.snapshot import take_snapshot
+from orchestration.cli.releasing import releases_to_make
 from orchestration.series import due
-from orchestration.steps.candidate import compute_candidate
-from orchestration.steps.delta import compare_snapshots
-from orchestration.steps.publication import publish
-from orchestration.steps.snapshot import take_snapshot
 from tests.hospital import RELEASES, Hospital, everything, make, published
 
 FIRST, SECOND, THIRD = RELEASES

@@ -9,10 +9,10 @@ from rich.console import Console
 
 from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
 from orchestration.audit.command import audit
+from orchestration.chain.delta import compare_snapshots
 from orchestration.series.committed import read_knowledge
-from orchestration.steps.delta import compare_snapshots
 from tests.hospital import RELEASES, everything, make, published
-from tests.orchestration.steps.test_bad_input import refused
+from tests.orchestration.chain.test_bad_input import refused
 
 FIRST, SECOND, THIRD = RELEASES
 

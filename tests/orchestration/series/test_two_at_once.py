@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anonymize.errors import HomeError
-from orchestration.command import releasing
+from orchestration.cli.releasing import releasing
 from orchestration.contracts.contract_file import load_contract
 from orchestration.contracts.registry import known_contracts, register
 from orchestration.storage import history, home
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 def start(contract, home):
     """`republish release`, as a process of its own."""
     words = ["release", contract, "--home", home, "--through", SECOND]
-    command = [sys.executable, "-m", "orchestration.cli", *map(str, words)]
+    command = [sys.executable, "-m", "orchestration.cli.app", *map(str, words)]
     return subprocess.Popen(
         command,
         cwd=ROOT,

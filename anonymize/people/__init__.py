@@ -1,0 +1,1 @@
+"""People in a table: codes, values, pseudonyms, random order and changes."""

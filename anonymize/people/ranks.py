@@ -1,0 +1,71 @@
+"""An order of people that only the key's holder can compute, and that every engine computes alike.
+
+Random choices between rows (who of a queue goes to which bucket, in which order equal tuples are split)
+follow a keyed hash of each row's own identity. A permutation of positions would depend on how an engine
+happens to order its rows. Random choices within a set of rows follow the same hashes, mixed with one
+number for the whole set. A set that has the same rows again is treated as before; with one row more or
+less, all choices are new.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from anonymize.kernels.splitmix import mixed
+from anonymize.people.pseudonyms import pseudonyms
+
+
+def keyed_ranks(identities: pl.Series, rng: np.random.Generator) -> np.ndarray:
+    """A number for each row by which to order rows; secret, and a function of the row's identity alone.
+
+    Parameters
+    ----------
+    identities
+        What tells rows apart: pseudonyms (Binary), or text; no nulls.
+    rng
+        Secret randomness of one purpose; 32 bytes of it are the key.
+
+    Returns
+    -------
+    uint64[N]
+        The first eight bytes, little-endian, of the keyed BLAKE2b of each identity.
+    """
+    return _hashes(identities, rng.bytes(32))
+
+
+def ranks_within(
+    identities: pl.Series, of: np.ndarray, sets: int, key: bytes
+) -> tuple[np.ndarray, np.ndarray]:
+    """A secret order of the rows of each of several sets, and a secret number for each set.
+
+    Both depend on the key and on which rows a set has, and on nothing else. With one row more or less, all
+    of a set's ranks are unrelated to those it had.
+
+    Parameters
+    ----------
+    identities
+        As in `keyed_ranks`. N rows.
+    of
+        int[N]: the set of each row, 0 … sets - 1.
+    sets
+        How many sets there are.
+    key
+        1 to 64 secret bytes.
+
+    Returns
+    -------
+    tuple[numpy.ndarray, numpy.ndarray]
+        uint64[N]: the ranks, in the order of the rows. uint64[sets]: a number for each set.
+    """
+    hashes = _hashes(identities, key)
+    numbers = np.zeros(sets, np.uint64)
+    np.add.at(numbers, of, hashes)
+    numbers = mixed(numbers)
+    return mixed(hashes ^ numbers[of]), numbers
+
+
+def _hashes(identities: pl.Series, key: bytes) -> np.ndarray:
+    """uint64[N]: the first eight bytes, little-endian, of the keyed BLAKE2b of each identity."""
+    digests = pseudonyms(identities, key).bin.slice(0, 8)
+    return digests.bin.reinterpret(dtype=pl.UInt64, endianness="little").to_numpy()

@@ -1,0 +1,1 @@
+"""What a principle is, and what every principle shares: its promise, candidates, state and checks."""

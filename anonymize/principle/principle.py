@@ -1,0 +1,135 @@
+"""What a principle brings: one object exported by its folder, and the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, get_args
+
+import numpy as np
+import polars as pl
+
+from anonymize.contract import Contract, Parameters, PreviousRelease, Product
+from anonymize.contract.changes import Change
+from anonymize.formats import Format
+from anonymize.plot import Plot
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.checks import Check
+from anonymize.principle.state import State
+from anonymize.promise.promise import Promise
+
+Draw = Callable[[str], np.random.Generator]
+"""Secret, repeatable randomness: from a purpose to a generator."""
+Release = Callable[[pl.DataFrame, Contract, State, int, Draw], Candidate]
+"""`release(people, contract, state, number, draw)`: T(n) and the state before it become a candidate.
+
+`people` has the columns `pseudonym`, `qi_0`, `qi_1`, … (own types) and `value`, one row per person, in any
+order.
+"""
+Evidence = Callable[
+    [Candidate, pl.DataFrame, State, Contract, Mapping[str, pl.DataFrame]], dict[str, pl.DataFrame]
+]
+"""`evidence(candidate, people, before, contract, attacked)`: a table of counts by each check's name.
+
+`attacked` is what the attack on the candidate counted beside its findings (`ReleaseAttack.tables`).
+"""
+
+
+def on_first_call(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that is not imported before the function is called.
+
+    Every contract is read with all principles at hand, and most commands compute with none of them, or with
+    one. What computes imports numba, scipy and networkx, which takes longer than such a command.
+
+    Parameters
+    ----------
+    module
+        Its full name, written out, so that `tests/test_layers.py` sees it as an import.
+    name
+        The function's name in the module.
+
+    Examples
+    --------
+    >>> square_root = on_first_call("math", "sqrt")
+    >>> square_root(9.0)
+    3.0
+    """
+
+    def called(*arguments: Any, **named: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments, **named)
+
+    return called
+
+
+def any_change_needs_consent(before: Parameters, now: Parameters) -> list[Change]:
+    """Every parameter that changed, none of them known to be safe."""
+    former, today = before.model_dump(mode="json"), now.model_dump(mode="json")
+    return [
+        Change(name, f"{former.get(name)} -> {value}", "consent", "What is promised changes.")
+        for name, value in today.items()
+        if former.get(name) != value
+    ]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The private asset that depends on itself at the release before."""
+
+    name: str
+    """`buckets`, say."""
+    description: str
+    """What is in it, in one sentence."""
+    figures: tuple[str, ...] = ()
+    """Those of the candidate's figures that are shown on it."""
+
+
+@dataclass(frozen=True)
+class Principle:
+    """All that the data product knows of a principle."""
+
+    parameters: type[Parameters]
+    """What a contract says under `principle`; its field `name` is the principle's name."""
+    version: str
+    """Of the algorithm: raised whenever the same inputs would give other published bytes."""
+    release: Release
+    evidence: Evidence
+    checks: tuple[Check, ...]
+    """What `evidence` is judged by in any of its formats, in the order shown; see `checks_of`."""
+    suite_parameters: Callable[[Contract, Mapping[str, int]], dict[str, Any]]
+    """What the suites' `$PARAMETER`s stand for, from the contract and the candidate's figures."""
+    promise: Callable[[Any], Promise]
+    """What an adversary may be left with, from the principle's parameters."""
+    format: Callable[[Contract], Format]
+    """How releases are published."""
+    faults: Callable[[Contract], Sequence[tuple[str, str]]] = lambda _contract: ()
+    """What is wrong with a contract whose parts are each right: `(key, what is wrong and the way out)`."""
+    foresee: Callable[[Contract, State], list[str]] = lambda _contract, _state: []
+    """What is to be said before the next release, from the state before it: a line each, for `validate`."""
+    stated: tuple[str, ...] = ()
+    """Those of the candidate's figures that a manifest states beside the counts of every principle."""
+    semantics: tuple[str, ...] = ("persistent",)
+    """The kinds of sensitive values that it protects: `persistent`, `transient`."""
+    parameter_changes: Callable[[Any, Any], list[Change]] = any_change_needs_consent
+    """What changed between the parameters of the release before and today's, and whether that is safe."""
+    contract: type[Product] = Contract
+    """The shape of its contracts: of a table with a sensitive column, or of a view (`ViewContract`)."""
+    previous: Callable[[Any], tuple[PreviousRelease, ...]] = lambda _contract: ()
+    """The releases of others that a contract names. `release` finds them in the state as `previous_0`, …,
+    with the columns `column_0`, … of each; the attack is given them too."""
+    memory: Memory | None = None
+    """None where nothing is remembered from release to release."""
+    renewed: Callable[[State], State] = lambda state: state
+    """The same state without what an adversary might recognize: old counterfeits, groups that stay."""
+    plots: Callable[[Contract, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
+    """Charts of the states that the last releases left, by release, oldest first."""
+
+    def checks_of(self, contract: Product) -> tuple[Check, ...]:
+        """What is judged of releases in the format that a contract has them published in."""
+        published = self.format(contract).name
+        return tuple(check for check in self.checks if check.only_in in (None, published))
+
+    @property
+    def name(self) -> str:
+        """What contracts and manifests call the principle."""
+        return get_args(self.parameters.model_fields["name"].annotation)[0]

@@ -1,0 +1,1 @@
+"""What a principle promises, as data."""

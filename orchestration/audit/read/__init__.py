@@ -1,0 +1,1 @@
+"""Reading what is audited: anybody's published folders, and the truth."""

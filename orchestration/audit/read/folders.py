@@ -1,0 +1,418 @@
+"""What an audit reads: published folders, the truth behind them, the contract, the private linkage."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from anonymize.attack import finding as fi
+from anonymize.attack.finding import finding
+from anonymize.columns import IDENTIFIER
+from anonymize.contract import Product
+from anonymize.errors import PublishedFolderError, SnapshotError
+from anonymize.formats import FORMATS, GENERALIZATION, Format
+from anonymize.formats.format import PublishedColumn
+from anonymize.principles import principle_of
+from orchestration.audit.read.foreign import Foreign, convert
+from orchestration.contracts.contract_file import ContractFile, load_contract
+from orchestration.readers.datapackage.dated import undated
+from orchestration.snapshots.conformity import conform, describe_faults
+from orchestration.snapshots.sources import enter
+from orchestration.storage.manifest import MANIFEST, is_release, verify_release
+
+UNNEEDED = {
+    "product": "releases",
+    "series": "audited",
+    "source": {"path": "{release}.csv"},
+    "releases": {"first": "2000-01-01"},
+}
+"""What a contract that is only audited need not say."""
+MAIN_TABLES = ("microdata", "quasi_identifiers", "view")
+"""What a release folder without a manifest is known by."""
+HARMLESS_METADATA = {b"ARROW:schema", b"pandas"}
+
+
+@dataclass(frozen=True)
+class ReleaseFiles:
+    """Where one published release is."""
+
+    name: str
+    path: Path
+    """Its folder, or its one file."""
+    manifest: dict | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """Everything in it."""
+        return [self.path] if self.path.is_file() else sorted(p for p in self.path.iterdir() if p.is_file())
+
+
+@dataclass(frozen=True)
+class PublishedSeries:
+    """The releases of one series, in order."""
+
+    name: str
+    releases: list[ReleaseFiles]
+    before: PublishedSeries | None = None
+    """The series that it goes on from (`supersedes`), whose people keep what they were promised there."""
+
+    @property
+    def chain(self) -> list[ReleaseFiles]:
+        """Its releases after those of the series that it goes on from."""
+        return [*(self.before.chain if self.before else []), *self.releases]
+
+
+@dataclass
+class Reading:
+    """Every file that was read, so that the report can say what it is about."""
+
+    files: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+    """Path: SHA-256 (hex), rows (None for what is no table)."""
+
+    def note(self, path: Path, rows: int | None = None) -> None:
+        """Remember a file by its hash."""
+        with path.open("rb") as file:
+            self.files[str(path)] = (hashlib.file_digest(file, "sha256").hexdigest(), rows)
+
+
+def read_contract(path: Path) -> ContractFile:
+    """The contract with its place; of one that leaves out where snapshots come from, what an audit needs.
+
+    Raises
+    ------
+    ContractError
+        Naming the file and every fault.
+    """
+    return load_contract(path, UNNEEDED, is_scheduled=False)
+
+
+def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[PublishedSeries]:
+    """The series that some folders and files are of; single releases of one folder are one series.
+
+    A series that goes on from another one comes after it.
+
+    Raises
+    ------
+    PublishedFolderError
+        If there is nothing to audit in one of them, a release is not what its manifest says, or a series goes
+        on from one that is not among them.
+    """
+    found = [release for path in published for release in _releases(path, foreign)]
+    by_series = itertools.groupby(
+        sorted(found, key=lambda release: str(release.path.parent)), key=lambda release: release.path.parent
+    )
+    series = [
+        PublishedSeries(_series_name(folder, rows := list(group)), _ordered(rows))
+        for folder, group in by_series
+    ]
+    names = [one.name for one in series]
+    return _in_chains(
+        one if names.count(one.name) == 1 else PublishedSeries(str(one.releases[0].path.parent), one.releases)
+        for one in series
+    )
+
+
+def _in_chains(series: Iterable[PublishedSeries]) -> list[PublishedSeries]:
+    """The series with those that they go on from, which come first.
+
+    Raises
+    ------
+    PublishedFolderError
+        If one is missing: people who were published there keep its promise, which nothing else states.
+    """
+    placed: list[PublishedSeries] = []
+    waiting = list(series)
+    while waiting:
+        known = {_of_series(one): one for one in placed}
+        ready = [one for one in waiting if (former := _superseded(one)) is None or former in known]
+        if not ready:
+            (product, name), folder = _superseded(waiting[0]), waiting[0].releases[0].path.parent
+            raise PublishedFolderError(
+                f"{folder}: goes on from series {name} of {product}, and people who were published there keep"
+                f" what {name} promised. Audit both together: name the folder of {product}/{name} too, and"
+                " have its true tables in the folder of the truth"
+            )
+        placed += [replace(one, before=known.get(_superseded(one))) for one in ready]
+        waiting = [one for one in waiting if one not in ready]
+    return placed
+
+
+def _of_series(series: PublishedSeries) -> tuple[Any, Any]:
+    """Product and series as its first release's manifest states them."""
+    manifest = series.releases[0].manifest or {}
+    return manifest.get("product"), manifest.get("series")
+
+
+def _superseded(series: PublishedSeries) -> tuple[Any, str] | None:
+    """Product and name of the series that this one says it goes on from."""
+    name = (series.releases[0].manifest or {}).get("supersedes")
+    return (_of_series(series)[0], name) if isinstance(name, str) else None
+
+
+def format_of(release: ReleaseFiles, contract: Product, foreign: Foreign | None) -> Format:
+    """How a release is published: as its manifest states, else as the contract's principle does.
+
+    Another tool's files are read as generalizations.
+
+    Raises
+    ------
+    PublishedFolderError
+        If the manifest names a format that there is none of, or that is for contracts of another shape.
+    """
+    own = principle_of(contract).format(contract)
+    if release.path.is_file() or foreign is not None:
+        return GENERALIZATION
+    stated = (release.manifest or {}).get("format")
+    if stated is None:
+        return own
+    if not isinstance(stated, str) or stated not in FORMATS:
+        accepted = ", ".join(FORMATS)
+        raise PublishedFolderError(
+            f"{release.path / MANIFEST}: format {stated} is unknown; known: {accepted}"
+        )
+    if FORMATS[stated].attack != own.attack:
+        raise PublishedFolderError(
+            f"{release.path / MANIFEST}: format {stated} is not what a contract under"
+            f" {contract.principle.name} describes: give the release's own contract"
+        )
+    return FORMATS[stated]
+
+
+def read_release(
+    release: ReleaseFiles,
+    release_format: Format,
+    contract: Product,
+    foreign: Foreign | None,
+    reading: Reading,
+) -> dict[str, pl.DataFrame]:
+    """The published tables of a release, in file order.
+
+    Raises
+    ------
+    PublishedFolderError
+        If a table is missing, unreadable or lacks a column.
+    """
+    if release.path.is_file():
+        rows = _read_table(release.path, foreign.mapping.separator if foreign else ",")
+        reading.note(release.path, len(rows))
+        return convert(rows, foreign, contract, str(release.path))
+    expected = release_format.columns(contract)
+    tables = {}
+    for file in release.files:
+        if file.suffix == ".parquet" and file.stem in expected:
+            tables[file.stem] = undated(_read_table(file), release.name)
+        reading.note(file, len(tables[file.stem]) if file.stem in tables else None)
+    for name, columns in expected.items():
+        if name not in tables:
+            raise PublishedFolderError(f"{release.path / name}.parquet: is missing")
+        if missing := [column.name for column in columns if column.name not in tables[name].columns]:
+            raise PublishedFolderError(
+                f"{release.path / name}.parquet: has no column {missing[0]}, which the contract asks for"
+            )
+        tables[name] = _typed(tables[name], columns, f"{release.path / name}.parquet")
+    return tables
+
+
+def _typed(table: pl.DataFrame, columns: Sequence[PublishedColumn], where: str) -> pl.DataFrame:
+    """The table with each of the format's columns in its type, and nested columns of its own as text.
+
+    Raises
+    ------
+    PublishedFolderError
+        Naming the first column that is of another type.
+    """
+    typed = []
+    for column in columns:
+        dtype = table.schema[column.name]
+        accepted = [kind for kind in column.dtype.split(" or ") if _is_like(dtype, kind)]
+        if not accepted:
+            raise PublishedFolderError(
+                f"{where}: column {column.name} is {dtype}, and must be {column.dtype}"
+            )
+        typed.append(pl.col(column.name).cast(getattr(pl, accepted[0]), strict=False))
+    known = {column.name for column in columns}
+    nested = [name for name, dtype in table.schema.items() if name not in known and dtype.is_nested()]
+    as_text = [pl.Series(name, [str(entry) for entry in table[name].to_list()]) for name in nested]
+    return table.with_columns(*typed, *as_text)
+
+
+def _is_like(dtype: pl.DataType, kind: str) -> bool:
+    """Whether a column's type can stand for one of the four that are published."""
+    return {
+        "Int64": dtype.is_integer(),
+        "Float64": dtype.is_numeric(),
+        "String": isinstance(dtype, pl.String | pl.Categorical | pl.Enum),
+        "Date": dtype == pl.Date,
+    }[kind]
+
+
+def read_truth(folder: Path, release: str, contract: Product, reading: Reading) -> pl.DataFrame:
+    """The snapshot behind a release: `<release>.parquet` or `.csv` in the folder of the truth.
+
+    Returns
+    -------
+    polars.DataFrame
+        `person` (the identifier), `identifier`, `qi_0`, …, `value` (of a view `column_0`, …), in the file's
+        row order.
+
+    Raises
+    ------
+    SnapshotError
+        If it is missing, unreadable, or not what the contract says.
+    """
+    candidates = [folder / f"{release}{suffix}" for suffix in (".parquet", ".csv")]
+    file = next((path for path in candidates if path.is_file()), None)
+    if file is None:
+        raise SnapshotError(
+            f"{folder}: has no {release}.parquet and no {release}.csv, the truth of {release}"
+        )
+    try:
+        snapshot = (
+            pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file, infer_schema=False)
+        )
+    except (pl.exceptions.PolarsError, OSError):
+        raise SnapshotError(f"{file}: can't be read as a {file.suffix[1:]} table") from None
+    snapshot = enter(snapshot, contract)
+    if faults := describe_faults(snapshot, contract):
+        raise SnapshotError(f"{file}: " + "; ".join(faults))
+    reading.note(file, len(snapshot))
+    return conform(snapshot, contract).with_columns(person=pl.col(IDENTIFIER).cast(pl.String))
+
+
+def read_linkage(
+    folder: Path, series: str, release: str, contract: Product, reading: Reading
+) -> pl.DataFrame:
+    """The private linkage of a release: `person`, `group_id` of everybody in it.
+
+    Looked for in `<folder>/<release>/`, and in `<series>/<release>/` anywhere in the folder.
+
+    Raises
+    ------
+    SnapshotError
+        If there is none, or more than one.
+    """
+    tail = Path(series).name
+    # Another series' linkage would be worse than none.
+    places = [
+        path
+        for path in sorted(folder.glob("**/linkage.parquet"))
+        if path.parent.name == release and (path.parents[1].name == tail or path.parents[1] == folder)
+    ]
+    if len(places) > 1 and (product := Path(series).parent.name):
+        places = [path for path in places if path.parents[2].name == product]
+    if len(places) != 1:
+        raise SnapshotError(
+            f"{folder}: has {len(places) or 'no'} linkage.parquet of release {release} of series {tail}"
+        )
+    linkage = pl.read_parquet(places[0])
+    if missing := {contract.identifier, "group_id"} - set(linkage.columns):
+        raise SnapshotError(f"{places[0]}: has no column {min(missing)}")
+    reading.note(places[0], len(linkage))
+    person = linkage[contract.identifier].cast(pl.String).alias("person")
+    return pl.DataFrame([person, linkage["group_id"].cast(pl.Int64)])
+
+
+def metadata_finding(
+    release: ReleaseFiles, release_format: Format, differ: Mapping[str, bool]
+) -> pl.DataFrame:
+    """Whether files carry more than the tables: foreign keys in Parquet, other texts, times, stray files.
+
+    Parameters
+    ----------
+    release, release_format
+        What is published.
+    differ
+        For each text that was made again, whether the published one is another.
+    """
+    documents = {MANIFEST, *(f"{name}.json" for name in release_format.documents)}
+    suspicious = [
+        file.name
+        for file in release.files
+        if (differ[file.name] if file.name in differ else _says_more(file, documents))
+    ]
+    return finding(fi.METADATA, len(release.files), len(suspicious))
+
+
+def _says_more(file: Path, documents: set[str]) -> bool:
+    if file.name in documents:
+        return re.search(r"\d{2}:\d{2}:\d{2}", file.read_text(errors="replace")) is not None
+    if file.suffix == ".csv":
+        return False
+    if file.suffix != ".parquet":
+        return True
+    keys = set(pq.read_metadata(file).metadata or {})
+    return bool(keys - HARMLESS_METADATA)
+
+
+def _releases(path: Path, foreign: Foreign | None) -> Iterable[ReleaseFiles]:
+    if not path.exists():
+        raise PublishedFolderError(f"{path}: there is no such file or folder")
+    path = path.absolute()
+    if path.is_file():
+        return [_foreign(path, foreign)]
+    if _is_release(path):
+        return [_own(path)]
+    own = [_own(folder) for folder in sorted(path.iterdir()) if folder.is_dir() and _is_release(folder)]
+    if own:
+        return own
+    deeper = [folder for folder in sorted(path.iterdir()) if folder.is_dir() and _is_series(folder)]
+    if deeper:
+        return [release for folder in deeper for release in _releases(folder, foreign)]
+    files = sorted(file for file in path.iterdir() if file.suffix in (".csv", ".parquet"))
+    if not files:
+        raise PublishedFolderError(
+            f"{path}: is neither a release (microdata.parquet, quasi_identifiers.parquet and"
+            " sensitive.parquet, or view.parquet), nor a series of such folders, nor a folder of .csv or"
+            " .parquet files"
+        )
+    return [_foreign(file, foreign) for file in files]
+
+
+def _foreign(path: Path, foreign: Foreign | None) -> ReleaseFiles:
+    if foreign is None:
+        raise PublishedFolderError(f"{path}: was not made by republish; say what its columns are (--mapping)")
+    if path.suffix not in (".csv", ".parquet"):
+        raise PublishedFolderError(f"{path}: must be a .csv or .parquet file")
+    return ReleaseFiles(path.stem, path)
+
+
+def _own(path: Path) -> ReleaseFiles:
+    manifest = verify_release(path) if (path / MANIFEST).exists() else None
+    return ReleaseFiles(path.name, path, manifest)
+
+
+def _is_series(folder: Path) -> bool:
+    return any(_is_release(release) for release in folder.iterdir() if release.is_dir())
+
+
+def _is_release(folder: Path) -> bool:
+    return is_release(folder) or any((folder / f"{table}.parquet").exists() for table in MAIN_TABLES)
+
+
+def _ordered(releases: list[ReleaseFiles]) -> list[ReleaseFiles]:
+    """By name: what manifests say of their places is for the audit to check."""
+    return sorted(releases, key=lambda release: release.name)
+
+
+def _series_name(folder: Path, releases: list[ReleaseFiles]) -> str:
+    manifest = releases[0].manifest or {}
+    if all(isinstance(manifest.get(part), str) for part in ("product", "series")):
+        return f"{manifest['product']}/{manifest['series']}"
+    return folder.name
+
+
+def _read_table(file: Path, separator: str = ",") -> pl.DataFrame:
+    try:
+        if file.suffix == ".csv":
+            return pl.read_csv(file, separator=separator, infer_schema=False)
+        return pl.read_parquet(file)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise PublishedFolderError(f"{file}: can't be read: {str(error).splitlines()[0]}") from None

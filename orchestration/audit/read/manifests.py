@@ -1,0 +1,133 @@
+"""What manifests say, held against each other and against the published tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from anonymize.attack import finding as fi
+from anonymize.attack.finding import finding
+from anonymize.contract import Product
+from anonymize.formats import Format
+from anonymize.principles import principle_of
+from orchestration.audit.read.folders import PublishedSeries, ReleaseFiles
+from orchestration.storage.manifest import MANIFEST
+from orchestration.storage.store import sha256
+
+
+def chain_finding(series: PublishedSeries, number: int) -> pl.DataFrame | None:
+    """Whether a release follows the one before it in the folder of its series; None without any manifest.
+
+    All releases in the folder count, also those that are not audited.
+
+    Parameters
+    ----------
+    series
+        The releases that are audited.
+    number
+        Of the release, counted from 1 over these.
+    """
+    release = series.releases[number - 1]
+    if all(one.manifest is None for one in series.releases):
+        return None
+    if release.manifest is None:
+        return finding(fi.CHAIN, 1, 1)
+    folders = sorted(
+        folder
+        for folder in release.path.parent.iterdir()
+        if folder.is_dir() and not folder.name.startswith(".") and any(folder.iterdir())
+    )
+    place = folders.index(release.path)
+    before = folders[place - 1] / MANIFEST if place else None
+    follows = {
+        "release": release.path.name,
+        "n": place + 1,
+        "previous": sha256(before) if before is not None and before.is_file() else None,
+    }
+    first = folders[0] / MANIFEST
+    origin = _of_series(release.manifest) if not first.is_file() else _of_series(_manifest(first))
+    holds = _of_series(release.manifest) == origin and all(
+        _is_same(release.manifest.get(part), told) for part, told in follows.items()
+    )
+    return finding(fi.CHAIN, 1, 0 if holds else 1)
+
+
+def claims_finding(
+    release: ReleaseFiles,
+    release_format: Format,
+    contract: Product,
+    tables: Mapping[str, pl.DataFrame],
+    people: int,
+) -> pl.DataFrame | None:
+    """How many of a manifest's claims the published tables contradict; None without a manifest.
+
+    Parameters
+    ----------
+    release, release_format, tables
+        What is published.
+    contract
+        The columns behind it.
+    people
+        How many people the truth has.
+    """
+    if release.manifest is None:
+        return None
+    main, *_ = release_format.tables(contract)
+    counterfeits = int(tables["counterfeits"]["count"].sum()) if "counterfeits" in tables else 0
+    rows = len(tables[main])
+    claims = {
+        "tuples": rows,
+        "counterfeits": counterfeits,
+        "held_back": people - (rows - counterfeits),
+    }
+    if "group_id" in tables[main].columns:
+        claims["groups"] = tables[main]["group_id"].drop_nulls().n_unique()
+    wrong = [name for name, found in claims.items() if not _is_same(release.manifest.get(name), found)]
+    wrong += [
+        file
+        for file, stated in release.manifest["files"].items()
+        if not _is_same(stated.get("rows"), _rows(tables, file))
+    ]
+    return finding(fi.CLAIMS, len(claims) + len(release.manifest["files"]), len(wrong))
+
+
+def held_back(release: ReleaseFiles) -> int:
+    """How many people a release says it holds back; none if it doesn't say so in a way that can be read."""
+    stated = (release.manifest or {}).get("held_back")
+    return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else 0
+
+
+def other_promises(contract: Product, series: PublishedSeries) -> int:
+    """How many manifests of the contract's principle state other parameters than the contract."""
+    own = contract.principle.model_dump(mode="json")
+    stated = [(release.manifest or {}).get("principle") for release in series.releases]
+    return sum(
+        isinstance(one, dict) and one.get("name") == principle_of(contract).name and one != own
+        for one in stated
+    )
+
+
+def _rows(tables: Mapping[str, pl.DataFrame], file: str) -> int | None:
+    table = tables.get(Path(file).stem)
+    return None if table is None else len(table)
+
+
+def _is_same(stated: Any, found: Any) -> bool:
+    """Whether they are equal and of one type: in JSON, true is not 1."""
+    return type(stated) is type(found) and stated == found
+
+
+def _of_series(manifest: Mapping[str, Any]) -> tuple[Any, Any]:
+    return manifest.get("product"), manifest.get("series")
+
+
+def _manifest(file: Path) -> Mapping[str, Any]:
+    try:
+        read = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return {}
+    return read if isinstance(read, dict) else {}

@@ -1,0 +1,80 @@
+"""The texts of a published folder, held against the contract and the manifest that they are made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+import polars as pl
+
+from anonymize.formats import Format
+from orchestration.audit.read.folders import ReleaseFiles
+from orchestration.contracts.contract_file import ContractFile
+from orchestration.readers.datapackage.folder import WRITTEN, texts, texts_of_package
+from orchestration.readers.datapackage.package import data_package
+from orchestration.storage.manifest import DATA_PACKAGE
+from orchestration.storage.store import SUMS
+
+WORDS = {"title", "description", "licenses", "contributors", "citation", "unit", "constraints", "attributes"}
+"""Keys of a package whose content a contract declares, and a later revision of it may declare otherwise."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What a comparison of a release's texts came to."""
+
+    differ: Mapping[str, bool] = field(default_factory=dict)
+    """For each file of text that was compared, whether it says anything else than it should."""
+    not_compared: str | None = None
+    """Why some words were not compared with the contract; None if all were."""
+
+
+def compare_texts(
+    release: ReleaseFiles, release_format: Format, file: ContractFile, tables: Mapping[str, pl.DataFrame]
+) -> Texts:
+    """Make the texts of a release again and compare them with those that are published.
+
+    With the very contract that the release was made under, they have to be the same bytes. With another
+    revision of it, the words that a contract declares are believed, and everything else is compared.
+
+    Parameters
+    ----------
+    release, release_format, tables
+        What is published.
+    file
+        The contract that the audit was given.
+    """
+    stated = release.manifest or {}
+    if DATA_PACKAGE not in stated.get("files", {}):
+        return Texts()
+    if stated.get("software_version") != version("republish"):
+        return Texts(dict.fromkeys((SUMS, *WRITTEN), False), "another version of republish wrote them.")
+    types = {name: str(dtype) for table in tables.values() for name, dtype in table.schema.items()}
+    try:
+        expected = texts(file.contract, release_format, stated, types)
+        found = {name: (release.path / name).read_text(encoding="utf-8") for name in expected}
+        if stated.get("contract_sha256") == file.sha256:
+            return Texts({SUMS: False} | {name: found[name] != text for name, text in expected.items()})
+        package = json.loads(found[DATA_PACKAGE])
+        again = texts_of_package(package)
+        differ = {name: found[name] != text for name, text in again.items()}
+        own = data_package(file.contract, release_format, stated, types)
+        differ[DATA_PACKAGE] |= _without_words(package) != _without_words(own)
+    except (KeyError, TypeError, ValueError, AttributeError, OSError):  # a forged manifest or package
+        return Texts({SUMS: False, DATA_PACKAGE: True})
+    return Texts({SUMS: False} | differ, "they are of another revision of the contract, and are believed.")
+
+
+def _without_words(package: Any) -> Any:
+    """A package without what a contract declares freely: what is left follows from columns and promise."""
+    if isinstance(package, list):
+        return [_without_words(part) for part in package]
+    if not isinstance(package, dict):
+        return package
+    kept = {key: _without_words(part) for key, part in package.items() if key not in WORDS}
+    if isinstance(kept.get("sensitive"), dict):
+        kept["sensitive"] = {key: part for key, part in kept["sensitive"].items() if key != "values"}
+    return kept

@@ -1,0 +1,273 @@
+"""The audit's report, for a reader who was not there: figures, never a person.
+
+It is written twice, each time as a page that stands alone and prints on A4, and as JSON: `audit`, with all
+figures and the paths of what was read, and `handout`, without paths and without small counts of people.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from anonymize.attack.finding import MEANINGS, SERIES, is_at_most
+from anonymize.contract import Product
+from anonymize.principles import principle_of
+from anonymize.promise.promise import Promise
+from anonymize.utility.usefulness import Usefulness
+from orchestration.audit.read.columns import described_columns
+from orchestration.audit.report import charts
+from orchestration.audit.report.conclusion import conclusion, verdict
+from orchestration.audit.report.handout import handed_out, public_names
+from orchestration.audit.run import (
+    AttackedRelease,
+    AttackedSeries,
+    Findings,
+    Gap,
+    Material,
+    final_distribution,
+    intersection_table,
+    largest_breach,
+)
+from orchestration.audit.signature import SIGNATURE, SIGNED
+from orchestration.storage.manifest import MANIFEST
+
+PURPOSE = "To find out whether the published releases keep what the contract promises."
+BACKGROUND = [
+    "every published table, of every series given",
+    "who is in the table at every release, under which name",
+    "everybody's exact quasi-identifiers at every release",
+    "that a person's sensitive value stays the same while they carry it, and when it changed",
+    "how many counterfeits each group has, as far as that is published",
+]
+BACKGROUND_OF_VIEWS = [
+    "every published view of the series, and every other release that the contract names",
+    "that all of these are about the same people",
+    "the hierarchies and domains of the columns, and which pairs of values nobody has",
+    "nobody's record in particular",
+]
+
+
+@dataclass(frozen=True)
+class About:
+    """What a report says of the audit itself."""
+
+    date: str
+    """The day of the audit, UTC, YYYY-MM-DD."""
+    auditor: str | None = None
+    """Who audits."""
+    purpose: str | None = None
+    """What for."""
+
+
+def describe(findings: Findings, material: Material, contract: Path, about: About) -> dict[str, Any]:
+    """Everything the report says, as plain JSON values."""
+    promise = promise_of(findings)
+    described = {
+        "product": findings.contract.product,
+        "date": about.date,
+        "auditor": about.auditor,
+        "purpose": about.purpose or PURPOSE,
+        "software": f"republish {version('republish')}",
+        "holds": findings.holds,
+        "verdict": verdict(findings),
+        "contract": {
+            "file": str(contract),
+            "product": findings.contract.product,
+            **_columns(findings),
+            "principle": findings.contract.principle.model_dump(mode="json"),
+        },
+        "columns": described_columns(material),
+        "background_knowledge": (BACKGROUND if any(map(_in_groups, findings.series)) else BACKGROUND_OF_VIEWS)
+        + (["everybody's group in every release (private folder)"] if material.private else []),
+        "promises": [_promise(row, promise) for row in findings.promises().to_dicts()],
+        "series": [_series(one, promise, findings.contract) for one in findings.series],
+        "not_covered": [_gap(gap) for gap in findings.not_covered],
+        "read": [
+            {"file": file, "sha256": digest, "rows": rows}
+            for file, (digest, rows) in sorted(material.reading.files.items())
+        ],
+        "published": _published(material),
+    }
+    return described | {"conclusion": conclusion(described)}
+
+
+def promise_of(findings: Findings) -> Promise:
+    """What the contract promises today."""
+    return principle_of(findings.contract).promise(findings.contract.principle)
+
+
+def _columns(findings: Findings) -> dict[str, Any]:
+    contract = findings.contract
+    named = {contract.LISTED_UNDER: [one.name for _, one in contract.attributes()]}
+    return named if contract.sensitive is None else {**named, "sensitive": contract.sensitive.name}
+
+
+def _in_groups(series: AttackedSeries) -> bool:
+    return series.in_groups
+
+
+def _promise(row: dict[str, Any], promise: Promise) -> dict[str, Any]:
+    """A row of the findings, with what it means and which way its figure is promised."""
+    name = SERIES if row["promise"].startswith(SERIES) else row["promise"]
+    bound = None if row["required"] is None else "at most" if is_at_most(name, promise) else "at least"
+    return row | {"meaning": MEANINGS[name], "bound": bound}
+
+
+def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict[str, Any]:
+    sizes = [found.e for found in series.equivalences if found.e is not None]
+    return {
+        "name": series.name,
+        "releases": [_release(release, contract) for release in series.releases],
+        "intersection": intersection_table(series).to_dicts(),
+        "candidates": final_distribution(series).to_dicts(),
+        "largest_breach_probability": largest_breach(series),
+        "breach_is_promised": promise.breach_probability is not None,
+        "smallest_equivalence": min(sizes, default=None),
+        "equivalence_is_promised": promise.equivalence is not None,
+        "promised_share": promise.largest_share,
+        "presence": None if series.presence is None else asdict(series.presence),
+        "exact_risks": None if series.assignments is None else series.assignments.figures,
+        # Signatures are numbered, not named: which values are rare is not the report's to say.
+        "equivalence": [
+            {
+                "signature": number,
+                "values": len(found.signature),
+                "partitions": found.partitions,
+                "people": found.people,
+                "e": found.e,
+                "at_least": found.at_least,
+                "proven": found.proven,
+            }
+            for number, found in enumerate(series.equivalences, start=1)
+        ],
+    }
+
+
+def _release(release: AttackedRelease, contract: Product) -> dict[str, Any]:
+    guesses = release.guesses
+    return {
+        "release": release.name,
+        "tuples": release.tuples,
+        "figures": release.attack.figures,
+        "findings": release.attack.findings.to_dicts(),
+        "useful": None if release.useful is None else _useful(release.useful, contract),
+        "guesses": None
+        if guesses is None
+        else asdict(guesses) | {"error": guesses.error, "group_known": guesses.hosted / guesses.people},
+    }
+
+
+def _useful(found: Usefulness, contract: Product) -> dict[str, Any]:
+    """The figures, with the publisher's names of columns."""
+    names = contract.column_names()
+    renamed = {
+        part: {names[column]: figure for column, figure in getattr(found, part).items()}
+        for part in ("widths", "shares")
+    }
+    return asdict(found) | renamed
+
+
+def _gap(gap: Gap) -> dict[str, Any]:
+    return {"what": gap.what, "why": gap.why, "people": list(gap.people), "series": gap.series}
+
+
+def _published(material: Material) -> list[dict[str, Any]]:
+    """The published files that were read, without the folders above them."""
+    names = public_names([series.name for series in material.series])
+    read = material.reading.files
+    return [
+        {
+            "file": f"{names[series.name]}/{release.name}/{file.name}"
+            if release.path.is_dir()
+            else f"{names[series.name]}/{file.name}",
+            "sha256": read[str(file)][0],
+            "rows": read[str(file)][1],
+        }
+        for series in material.series
+        for release in series.releases
+        for file in release.files
+    ]
+
+
+def audited_releases(material: Material) -> list[dict[str, Any]]:
+    """What is signed of each release: the SHA-256 of its manifest as it was read, or of its files."""
+    read = material.reading.files
+    releases = []
+    for series in material.series:
+        for release in series.releases:
+            manifest = release.manifest or {}
+            named = f"{manifest.get('product')}/{manifest.get('series')}"
+            files = [file for file in release.files if release.manifest is None or file.name == MANIFEST]
+            releases.append(
+                {
+                    "series": release.path.parent.name if release.manifest is None else named,
+                    "release": release.name,
+                    "files": {file.name: read[str(file)][0] for file in files},
+                }
+            )
+    return releases
+
+
+def signed_part(described: dict[str, Any]) -> dict[str, Any]:
+    """What a signature shows of a report in plain sight."""
+    return {part: described[part] for part in ("software", "date", "auditor", "verdict")}
+
+
+def write_report(described: dict[str, Any], findings: Findings, folder: Path) -> list[Path]:
+    """Write both versions of the report into a folder; returns the paths of its files.
+
+    An earlier signature in the folder is removed: it was of another report.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (SIGNED, SIGNATURE):
+        (folder / name).unlink(missing_ok=True)
+    plots = [charts.of_series(one, promise_of(findings)) for one in findings.series]
+    template = _environment().get_template("report.html.j2")
+    written = []
+    for name, told in (("audit", described), ("handout", handed_out(described))):
+        html, data = folder / f"{name}.html", folder / f"{name}.json"
+        html.write_text(template.render(**told, plots=plots, is_internal=name == "audit"), encoding="utf-8")
+        data.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        written += [html, data]
+    return written
+
+
+@functools.cache  # its templates are compiled once
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("orchestration.audit.report", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["figure"] = _figure
+    environment.filters["percent"] = _percent
+    environment.filters["points"] = lambda share: f"{100 * share:.1f}"
+    environment.filters["filled"] = _filled
+    return environment
+
+
+def _figure(value: Any) -> str:
+    """A number as a reader wants it; a dash where there is none."""
+    if value is None:
+        return "\u2013"
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
+    return f"{int(value):,}" if isinstance(value, int | float) else str(value)
+
+
+def _filled(text: str, counts: list[int | str]) -> str:
+    """A text with its counts in their places."""
+    return text.format(*map(_figure, counts))
+
+
+def _percent(share: float | None) -> str:
+    """A share as a percentage; a dash where there is none."""
+    return "\u2013" if share is None else f"{100 * share:.1f} %"

@@ -1,0 +1,579 @@
+"""The audit of whole series: every release attacked in order, then all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import polars as pl
+from pydantic import ValidationError
+
+from anonymize.attack import finding as fi
+from anonymize.attack.assignments import MOST_PEOPLE, AttackedAssignments, Seen, attack_assignments, see
+from anonymize.attack.attacks import attack as attack_one
+from anonymize.attack.breach import breach_figures
+from anonymize.attack.equivalence import Equivalence, minimum_equivalence
+from anonymize.attack.finding import finding
+from anonymize.attack.guessing import Guesses, guess_values
+from anonymize.attack.intersection import SCOPES, candidates, distribution, intersection_figures
+from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.presence import Presence, guess_presence
+from anonymize.attack.release import ReleaseAttack
+from anonymize.columns import VALUE
+from anonymize.contract import Product
+from anonymize.errors import PublishedFolderError
+from anonymize.formats import Format, Published
+from anonymize.formats.published import GROUP, knowledge_table
+from anonymize.principles import principle_of
+from anonymize.promise.promise import Promise
+from anonymize.utility.usefulness import Usefulness, usefulness
+from anonymize.utility.views import view_usefulness
+from orchestration.audit.read.folders import (
+    PublishedSeries,
+    Reading,
+    ReleaseFiles,
+    format_of,
+    metadata_finding,
+    read_linkage,
+    read_release,
+    read_truth,
+)
+from orchestration.audit.read.foreign import Foreign
+from orchestration.audit.read.manifests import chain_finding, claims_finding, held_back, other_promises
+from orchestration.audit.read.texts import compare_texts
+from orchestration.contracts.contract_file import ContractFile
+from orchestration.storage.manifest import MANIFEST
+
+
+@dataclass(frozen=True)
+class Material:
+    """Where everything is that an audit reads."""
+
+    file: ContractFile
+    series: list[PublishedSeries]
+    truth: Path
+    private: Path | None
+    foreign: Foreign | None
+    reading: Reading
+    previous: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """The releases of others that the contract names: `previous_0`, …."""
+
+    @property
+    def contract(self) -> Product:
+        """What the columns are and what is promised."""
+        return self.file.contract
+
+
+@dataclass(frozen=True)
+class AttackedRelease:
+    """One release, attacked with all that came before it."""
+
+    name: str
+    tuples: int
+    attack: ReleaseAttack
+    seen: Seen | None = None
+    """For the attack on all releases together; None where there are too many people."""
+    useful: Usefulness | None = None
+    """What the release is worth; None where it has entries that can't be read."""
+    guesses: Guesses | None = None
+    """What is guessed right after learning from the groups."""
+    known: pl.DataFrame | None = None
+    """The truth, `person`, `value`, `qi_0`, … as codes; of the last release alone."""
+    published: Published | None = None
+    """The groups; of the last release alone."""
+    words_not_compared: str | None = None
+    """Why the words of its texts were not compared with the contract; None if they were."""
+
+
+@dataclass(frozen=True)
+class AttackedSeries:
+    """All releases of a series."""
+
+    name: str
+    releases: list[AttackedRelease]
+    equivalences: list[Equivalence]
+    """The smallest attack per signature; empty where it wasn't attacked."""
+    assignments: AttackedAssignments | None = None
+    """What all releases together allow; None where it wasn't attacked."""
+    why_no_assignments: str | None = None
+    """If it should have been."""
+    presence: Presence | None = None
+    """How well people in the last release are told from people of earlier ones; None if there are too few."""
+    before: AttackedSeries | None = None
+    """The series that it goes on from: it was attacked with everything known from there."""
+
+    @property
+    def chain(self) -> list[AttackedRelease]:
+        """Its releases after those of the series that it goes on from."""
+        return [*(self.before.chain if self.before else []), *self.releases]
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What an adversary knows in the end."""
+        return self.releases[-1].attack.knowledge
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether releases are of groups, so that candidate values could be intersected."""
+        return self.knowledge.covered is not None
+
+    def promises(self) -> pl.DataFrame:
+        """One row per promise, over all releases: the release that breaks it most, else the last one."""
+        found = [(release.name, release.attack.findings) for release in self.releases]
+        if self.assignments is not None:
+            found.append((self.releases[-1].name, self.assignments.findings))
+        rows = pl.concat(
+            findings.with_columns(pl.lit(name).alias("release"), pl.lit(n).alias("n"))
+            for n, (name, findings) in enumerate(found)
+        )
+        where = pl.col("release").filter(~pl.col("holds"))
+        worst = pl.all().sort_by("broken", "n").last()
+        return (
+            rows.group_by("promise", maintain_order=True)
+            .agg(worst, where.alias("broken_in"))
+            .with_columns(pl.lit(self.name).alias("series"))
+            .drop("release", "n")
+        )
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Something that a reader might believe was looked at."""
+
+    what: str
+    """With `{}` in the place of each count of people."""
+    why: str
+    people: tuple[int, ...] = ()
+    """The counts: a report that is handed out does not show small ones."""
+    series: str | None = None
+    """The series that it is about, if it is about one."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the audit came to."""
+
+    contract: Product
+    series: list[AttackedSeries]
+    together: pl.DataFrame | None
+    """Evidence over all series, if there is more than one."""
+    not_covered: list[Gap] = field(default_factory=list)
+    """What was not looked at, and why."""
+
+    def promises(self) -> pl.DataFrame:
+        """One row per series and promise: `series`, `promise`, `people`, `broken`, … `broken_in`."""
+        rows = [one.promises() for one in self.series]
+        if self.together is not None:
+            rows.append(
+                self.together.with_columns(
+                    pl.lit("all series together").alias("series"),
+                    pl.lit([], dtype=pl.List(pl.String)).alias("broken_in"),
+                )
+            )
+        return pl.concat(rows, how="diagonal").select(
+            "series", "promise", "people", "broken", "undecided", "found", "required", "holds", "broken_in"
+        )
+
+    @property
+    def holds(self) -> bool:
+        """Whether every promise is kept."""
+        return bool(self.promises()["holds"].all())
+
+
+def steps(material: Material) -> int:
+    """How many steps `attack` takes, for a progress bar."""
+    return sum(len(one.releases) + 2 for one in material.series)
+
+
+def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
+    """Run every attack; yields the name of each step as it begins, and the findings at the end.
+
+    Parameters
+    ----------
+    material
+        What to read.
+    seconds
+        Time for the equivalence attack on each series.
+    """
+    attacked: dict[str, AttackedSeries] = {}
+    domain = None
+    for series in material.series:
+        releases: list[AttackedRelease] = []
+        ever: list[pl.DataFrame] = []
+        before = attacked[series.before.name] if series.before else None
+        knowledge = before.knowledge if before else Knowledge(domain=domain, releases=material.previous)
+        for number, _ in enumerate(series.releases, start=1):
+            yield f"{series.name} {series.releases[number - 1].name}"
+            releases.append(_attack_release(material, series, number, knowledge, seconds))
+            knowledge = releases[-1].attack.knowledge
+            ever = _with_places(ever, releases[-1].known)
+            # What was carried over is only kept once.
+            if number > 1:
+                releases[-2] = _forget(releases[-2])
+        yield f"{series.name}: who has the same value as whom"
+        one = AttackedSeries(
+            series.name,
+            releases,
+            _equivalences(knowledge, seconds),
+            presence=_presence(releases[-1], ever),
+            before=before,
+        )
+        yield f"{series.name}: who can have which value"
+        attacked[series.name] = _with_assignments(one, material, series)
+        domain = knowledge.domain
+    found = list(attacked.values())
+    yield Findings(
+        material.contract, found, _together(found, material.contract), _not_covered(material, found)
+    )
+
+
+def _attack_release(
+    material: Material, series: PublishedSeries, number: int, knowledge: Knowledge, seconds: float
+) -> AttackedRelease:
+    release = series.releases[number - 1]
+    contract, reading = material.contract, material.reading
+    release_format = format_of(release, contract, material.foreign)
+    tables = read_release(release, release_format, contract, material.foreign, reading)
+    people = read_truth(material.truth, release.name, contract, reading)
+    people = _like_published(people, release_format, tables, contract, knowledge, release.path)
+    linkage = (
+        read_linkage(material.private, series.name, release.name, contract, reading)
+        if material.private
+        else None
+    )
+    found = attack_one(
+        contract.table_schema,
+        release_format,
+        tables,
+        people,
+        promises_of(contract, series, number),
+        knowledge,
+        linkage=linkage,
+        held_back=held_back(release),
+        is_own_format=material.foreign is None,
+        everything=True,
+        seconds=seconds,
+    )
+    stated = [
+        chain_finding(series, number),
+        claims_finding(release, release_format, contract, tables, len(people)),
+    ]
+    rows = [row for row in stated if row is not None]
+    texts = compare_texts(release, release_format, material.file, tables)
+    rows += [found.findings, metadata_finding(release, release_format, texts.differ)]
+    found = replace(found, findings=pl.concat(rows))
+    main, *_ = release_format.tables(contract)
+    attacked = AttackedRelease(release.name, len(tables[main]), found, words_not_compared=texts.not_compared)
+    if release_format.attack == "join":
+        return replace(attacked, useful=_useful_view(release_format, tables, people, contract, release))
+    if not found.findings.filter(promise=fi.ENTRIES)["holds"].all():
+        return attacked
+    grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
+    internal = release_format.internal(grouped, contract)
+    published, known = release_format.read(internal, contract), knowledge_table(people, contract)
+    return replace(
+        attacked,
+        seen=see(known, published, linkage) if len(people) <= MOST_PEOPLE else None,
+        useful=usefulness(release_format, internal, published, contract, known),
+        guesses=guess_values(known, published, contract, linkage),
+        known=known,
+        published=published,
+    )
+
+
+def _useful_view(
+    release_format: Format,
+    tables: Mapping[str, pl.DataFrame],
+    people: pl.DataFrame,
+    contract: Product,
+    release: ReleaseFiles,
+) -> Usefulness | None:
+    """What a view is worth; None if it has a label that its column does not have."""
+    main, *_ = release_format.tables(contract)
+    view = release_format.internal(tables, contract)[main]
+    try:
+        return view_usefulness(view, contract, people, held_back(release))
+    except ValueError:
+        return None
+
+
+def _with_places(ever: list[pl.DataFrame], known: pl.DataFrame | None) -> list[pl.DataFrame]:
+    """Everybody's last quasi-identifiers, after one more release."""
+    if known is None:
+        return ever
+    return [pl.concat([*ever, known.drop(VALUE)]).unique("person", keep="last", maintain_order=True)]
+
+
+def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | None:
+    if last.known is None:
+        return None
+    (everybody,) = ever
+    outside = everybody.join(last.known, on="person", how="anti", maintain_order="left")
+    return guess_presence(last.known, outside, last.published)
+
+
+def _like_published(
+    people: pl.DataFrame,
+    release_format: Format,
+    tables: Mapping[str, pl.DataFrame],
+    contract: Product,
+    knowledge: Knowledge,
+    where: Path,
+) -> pl.DataFrame:
+    """The truth with sensitive values of the published type: a CSV's numbers are text.
+
+    Raises
+    ------
+    PublishedFolderError
+        If the type is another than in an earlier release.
+    """
+    if contract.sensitive is None:
+        return people
+    columns = release_format.internal(tables, contract).values()
+    dtype = next(table.schema[VALUE] for table in columns if VALUE in table.columns)
+    if knowledge.domain is not None and knowledge.domain.schema[VALUE] != dtype:
+        raise PublishedFolderError(
+            f"{where}: column {contract.sensitive.name} is {dtype}, and was {knowledge.domain.schema[VALUE]}"
+            " in an earlier release; list the values in the contract (sensitive.values)"
+        )
+    if people.schema[VALUE] == dtype:
+        return people
+    values = people[VALUE].cast(dtype, strict=False)
+    if values.null_count():
+        raise PublishedFolderError(
+            f"{where}: column {contract.sensitive.name} is {dtype}, and {values.null_count()} true values are"
+            " not; list the values in the contract (sensitive.values)"
+        )
+    return people.with_columns(values)
+
+
+def _with_assignments(
+    attacked: AttackedSeries, material: Material, series: PublishedSeries
+) -> AttackedSeries:
+    """The series with what all its releases together allow."""
+    promises = promises_of(material.contract, series, len(series.releases))
+    if all(promise.candidates is None for promise in promises):
+        return attacked
+    is_linked = material.private is not None
+    why = None
+    if any(release.seen is None for release in attacked.chain):
+        why = f"a release has more than {MOST_PEOPLE:,} people, or entries that can't be read."
+    elif not is_linked and any(held_back(release) for release in series.chain):
+        why = "which people a release holds back is known with the private folder alone (--private)."
+    if why is not None:
+        return replace(attacked, why_no_assignments=why)
+    rows = pl.concat(release.attack.findings for release in attacked.chain)
+    keeps_definition = rows.filter(promise=fi.SIGNATURES)["holds"].all() and all(
+        promise.signatures is not None for promise in promises
+    )
+    state = attacked.knowledge.hosted if is_linked else attacked.knowledge.covered
+    found = attack_assignments(
+        [release.seen for release in attacked.chain],
+        candidates([state], "value").select("person", VALUE, "promised"),
+        promises,
+        is_bounded=is_linked and keeps_definition,
+    )
+    return replace(attacked, assignments=found)
+
+
+def promises_of(contract: Product, series: PublishedSeries, number: int) -> list[Promise]:
+    """What the first releases of a series each promised to the people they published first.
+
+    The promises of the series that it goes on from come first: people who were published there keep them.
+    A manifest of the contract's own principle states the parameters of its release; where there is none, the
+    contract's count.
+
+    Raises
+    ------
+    PublishedFolderError
+        If a manifest's parameters are none of the principle's.
+    """
+    principle = principle_of(contract)
+    promises = []
+    for release in [*(series.before.chain if series.before else []), *series.releases[:number]]:
+        stated = (release.manifest or {}).get("principle")
+        parameters = contract.principle
+        if isinstance(stated, dict) and stated.get("name") == principle.name:
+            try:
+                parameters = principle.parameters.model_validate(stated)
+            except ValidationError as error:
+                fault = error.errors()[0]
+                where = ".".join(map(str, ("principle", *fault["loc"])))
+                raise PublishedFolderError(f"{release.path / MANIFEST}: {where}: {fault['msg']}") from None
+        promises.append(principle.promise(parameters))
+    return promises
+
+
+def _forget(release: AttackedRelease) -> AttackedRelease:
+    return replace(release, attack=replace(release.attack, knowledge=Knowledge()), known=None, published=None)
+
+
+def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
+    if knowledge.members is None or knowledge.members.is_empty():
+        return []
+    return minimum_equivalence(knowledge.members, knowledge.contents, seconds=seconds)
+
+
+def _together(attacked: list[AttackedSeries], contract: Product) -> pl.DataFrame | None:
+    """All series are out there: what is left of each person when they are intersected with each other.
+
+    A series that goes on from another one was attacked with it already, and stands for both.
+    """
+    gone_on = [one.before.name for one in attacked if one.before]
+    attacked = [one for one in attacked if one.name not in gone_on]
+    if len(attacked) < 2:
+        return None
+    required = principle_of(contract).promise(contract.principle).candidates
+    if required is None:
+        return None
+    kinds = (
+        ("hosted", "covered") if all(one.knowledge.hosted is not None for one in attacked) else ("covered",)
+    )
+    rows = []
+    for kind in kinds:
+        left = candidates([getattr(one.knowledge, kind) for one in attacked])
+        few = left.filter(pl.col("candidates") < required)["person"].n_unique()
+        name = f"{fi.SERIES}, by {'hosting group' if kind == 'hosted' else 'quasi-identifiers'}"
+        rows.append(finding(name, left["person"].n_unique(), few, left["candidates"].min(), required))
+    return pl.concat(rows)
+
+
+def intersection_table(series: AttackedSeries) -> pl.DataFrame:
+    """What intersecting comes to by what an adversary links: `linked`, `attacked`, `vulnerable`, …."""
+    if not series.in_groups:
+        return pl.DataFrame()
+    return pl.DataFrame(
+        [
+            {"linked": scope} | intersection_figures(candidates([series.knowledge.covered], scope))
+            for scope in SCOPES
+        ]
+    )
+
+
+def final_distribution(series: AttackedSeries) -> pl.DataFrame:
+    """`candidates`, `people`: everybody ever published, by what is left of them."""
+    if not series.in_groups:
+        return pl.DataFrame()
+    return distribution(candidates([series.knowledge.covered]))
+
+
+def largest_breach(series: AttackedSeries) -> float | None:
+    """The largest breach probability in the end, where it could be computed."""
+    state = series.knowledge.breach
+    return None if state is None or state.is_empty() else breach_figures(state)["largest"]
+
+
+def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:
+    """What a reader might believe was looked at."""
+    grouped = [one for one in attacked if one.in_groups]
+    gaps = [] if material.private else [_hosts_unknown(one) for one in grouped]
+    gaps += [gap for one in grouped for gap in _equivalence_gaps(one)]
+    gaps += [gap for one in grouped for gap in _assignment_gaps(one)]
+    gaps += [SEVERAL_VIEWS] if len(attacked) > len(grouped) and len(attacked) > 1 else []
+    gaps += [gap for one in attacked for gap in _word_gaps(one)]
+    for series in material.series:
+        without = sum(release.manifest is None for release in series.releases)
+        if without:
+            what = f"whether {without} of {len(series.releases)} releases are as published"
+            gaps.append(Gap(what, "they have no manifest to be held against.", series=series.name))
+        if other := other_promises(material.contract, series):
+            what = f"whether {other} of {len(series.releases)} releases promise what they should"
+            why = "their manifests state other parameters than the contract, and are believed."
+            gaps.append(Gap(what, why, series=series.name))
+    sensitive = material.contract.sensitive
+    if sensitive is not None and sensitive.semantics == "transient":
+        gaps.append(TRANSIENT)
+    return gaps + NEVER_COVERED
+
+
+def _word_gaps(series: AttackedSeries) -> list[Gap]:
+    reasons = [one.words_not_compared for one in series.releases if one.words_not_compared]
+    what = "titles, descriptions and terms in the texts of {} of {} releases"
+    return [
+        Gap(what.format(reasons.count(why), len(series.releases)), why, series=series.name)
+        for why in dict.fromkeys(reasons)
+    ]
+
+
+SEVERAL_VIEWS = Gap(
+    "Several series of views with each other",
+    "each series was joined with the releases before it, and with those that the contract names.",
+)
+TRANSIENT = Gap(
+    "Values that come and go",
+    "candidate sets are intersected over the releases in which a person had the same value; for having"
+    " had a value at any time, see the breach probabilities.",
+)
+NEVER_COVERED = [
+    Gap(
+        "Adversaries who know the publisher's algorithm",
+        "the attack takes time exponential in the number of people; it is run on tiny instances in the"
+        " software's own tests and benchmarks.",
+    ),
+    Gap(
+        "Adversaries who know some people's sensitive values, or from elsewhere how values depend on"
+        " quasi-identifiers",
+        "the background knowledge assumed is everybody's presence and quasi-identifiers, no values. What can"
+        " be learned from the releases themselves is a figure that is not promised.",
+    ),
+    Gap(
+        "Times and owners of the files where they are offered for download",
+        "they are not part of the folders' content and change with every copy.",
+    ),
+]
+
+
+def _hosts_unknown(series: AttackedSeries) -> Gap:
+    figures = series.releases[-1].attack.figures
+    return Gap(
+        "the groups of {} of {} people in the last release",
+        "more than one group covers them, and no private folder was given (--private). Groups were not"
+        " checked person by person; groups with these people in them are left out of the equivalence"
+        " attack, and these people out of breach probabilities.",
+        (figures["people"] - figures["hosts_known"], figures["people"]),
+        series.name,
+    )
+
+
+def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
+    what = "values that no assignment of tuples to people allows, and exact risks"
+    if series.why_no_assignments is not None:
+        return [Gap(what, series.why_no_assignments, series=series.name)]
+    if series.assignments is None:
+        return []
+    gaps = []
+    figures = series.assignments.figures
+    if figures and figures["decided"] < figures["tuples"]:
+        gaps.append(
+            Gap(
+                "exact risks of {} of {} tuples",
+                "too many people share the groups that may hold them. Values that no assignment allows"
+                " were struck off for them too; with the private folder, the groups themselves bound the"
+                " risk (signature invariance).",
+                (figures["tuples"] - figures["decided"], figures["tuples"]),
+                series.name,
+            )
+        )
+    if series.assignments.left_out:
+        why = f"{len(series.assignments.left_out)} releases allow too many choices."
+        gaps.append(Gap(what, why, series=series.name))
+    return gaps
+
+
+def _equivalence_gaps(series: AttackedSeries) -> list[Gap]:
+    if not series.equivalences:
+        what = "who has the same value as whom"
+        return [Gap(what, "no group's people are all known.", series=series.name)]
+    unproven = sum(not found.proven for found in series.equivalences)
+    if not unproven:
+        return []
+    return [
+        Gap(
+            f"equivalence on {unproven} of {len(series.equivalences)} parts",
+            "the time was too short, or the series too large, to prove the smallest; the one found is"
+            " given, and a bound. A part is a signature; the last one is all of them together. Give more"
+            " time (--seconds).",
+            series=series.name,
+        )
+    ]

@@ -1,0 +1,114 @@
+"""Make an audited candidate a fact: once, whole, and after the release before it."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from anonymize.errors import HomeError
+from anonymize.principles import principle_of
+from orchestration.chain.candidate import made_from
+from orchestration.readers.datapackage.folder import column_types, texts
+from orchestration.series.committed import CANDIDATE, Committed
+from orchestration.series.series import Series
+from orchestration.storage.home import public_folder
+from orchestration.storage.manifest import MANIFEST, Described, manifest, sums
+from orchestration.storage.store import sha256, write_folder
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A release that is a fact."""
+
+    folder: Path
+    manifest: dict
+    manifest_sha256: str
+    is_new: bool
+    """Whether it was published just now, rather than found and verified."""
+
+
+def publish(series: Series, release: str) -> Publication:
+    """Publish the committed candidate of a release, or verify that it is published as it was.
+
+    Raises
+    ------
+    HomeError
+        If there is no audited candidate, or it was made from something else than there is now: another
+        release before, other parameters.
+    PublishedFolderError
+        If the published folder, or that of the release before, was changed.
+    """
+    with series.locked_for(release):
+        folder = series.published(release)
+        is_new = not series.is_published(release)
+        if is_new:
+            _publish(series, release, folder)
+        stated = series.verify(release)
+        digest = series.record_publication(release)
+        _delete_old_private_folders(series, release)
+        return Publication(folder=folder, manifest=stated, manifest_sha256=digest, is_new=is_new)
+
+
+def _publish(series: Series, release: str, folder: Path) -> None:
+    private = series.private(release)
+    committed = _audited(series, release)
+    previous = series.previous(release)
+    if previous:
+        series.verify(previous)  # the chain would vouch for a manifest that was changed
+    series.begin()
+    figures = committed.figures
+    release_format = principle_of(series.contract).format(series.contract)
+    described = Described(
+        product=series.contract.product,
+        series=series.contract.series,
+        release=release,
+        n=series.number(release),
+        format=release_format.name,
+        principle=committed.parameters,
+        tuples=figures["tuples"],
+        groups=figures["groups"],
+        counterfeits=figures["counterfeits"],
+        held_back=figures["held_back"],
+        stated={name: figures[name] for name in principle_of(series.contract).stated},
+        exposed=int(committed.attack.get("exposed", 0)) if figures.get("batch_counterfeits") else 0,
+        together=committed.together,
+        supersedes=series.contract.supersedes,
+        contract_sha256=series.file.sha256,
+        previous=sha256(series.published(previous) / MANIFEST) if previous else None,
+    )
+    tables = {name.removeprefix(CANDIDATE): private / name for name in committed.tables(CANDIDATE)}
+    files = {**tables, **texts(series.contract, release_format, asdict(described), column_types(tables))}
+    public_folder(folder.parent, series.home.path)
+    write_folder(folder, files, lambda written: manifest(described, written), sums)
+
+
+def _audited(series: Series, release: str) -> Committed:
+    """The candidate, if it is the one that its audit and the releases before it speak for."""
+    committed = series.committed(release)
+    if committed is None:
+        raise HomeError(
+            f"{series.name} {release}: there is no candidate with an audit passed. Materialize"
+            f" {series.contract.product}/release first, or run republish release"
+        )
+    previous = series.previous(release)
+    if previous and not series.is_published(previous):
+        raise HomeError(
+            f"{series.name} {release}: the release before, {previous}, is not published yet. Publish it first"
+        )
+    if committed.made_from != made_from(series, release):
+        raise HomeError(
+            f"{series.name} {release}: its snapshot, the release before or the parameters changed since the"
+            f" candidate was made. Materialize {series.contract.product}/release once more"
+        )
+    return committed
+
+
+def _delete_old_private_folders(series: Series, release: str) -> None:
+    """Delete what the contract says is not to be kept; the last state is all that the next release needs."""
+    keep = series.contract.keep_private
+    if keep == "all":
+        return
+    published = [due for due in series.due[: series.number(release)] if series.is_published(due)]
+    for old in published[:-keep]:
+        shutil.rmtree(series.private(old), ignore_errors=True)

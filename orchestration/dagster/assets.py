@@ -1,0 +1,227 @@
+"""The assets of a product: snapshot -> delta -> (memory, release, counterfeits, audit) -> publication."""
+
+from collections.abc import Collection, Mapping
+
+import dagster as dg
+
+from anonymize.contract import Product
+from anonymize.principles import principle_of
+from orchestration.chain.audit import ATTACK
+from orchestration.chain.candidate import compute_candidate
+from orchestration.chain.delta import EXPECTED, compare_snapshots
+from orchestration.chain.publication import publish
+from orchestration.chain.snapshot import take_snapshot
+from orchestration.dagster import metadata
+from orchestration.dagster.lineage import lineage
+from orchestration.dagster.names import (
+    AUDIT,
+    CHAIN_CHECK,
+    COUNTERFEITS,
+    DELTA,
+    PUBLICATION,
+    RELEASE,
+    SERIES_TAG,
+    SNAPSHOT,
+    SNAPSHOT_CHECK,
+    asset_key,
+    group_name,
+    key_of,
+    tag_value,
+    upstream_keys,
+)
+from orchestration.dagster.partitions import previous_release
+from orchestration.dagster.step import CheckOn, Done, Step, build
+from orchestration.expectations import Verdict
+from orchestration.series.series import Series
+from orchestration.series.siblings import published_releases
+from orchestration.snapshots.previous import published_here
+
+ATTACKED = {
+    "groups": (
+        "An adversary who knows every person's quasi-identifiers, dates of presence and group learns no more"
+        " than was promised."
+    ),
+    "join": "An adversary who joins the view with every earlier release learns no more than was promised.",
+}
+"""What a release withstands, by the attack that its format names."""
+
+
+def assets_of(series: Series, apart: Collection[str] = ()) -> list[dg.AssetsDefinition]:
+    """The assets of the product that a series' contract declares; they don't depend on products `apart`."""
+    steps = (
+        _snapshot(series),
+        _delta(series),
+        _candidate(series, [*_before(series), *_others(series, apart)]),
+        _publication(series),
+    )
+    return [build(step, series) for step in steps]
+
+
+def _before(series: Series) -> list[dg.AssetDep]:
+    """The last publication of the series that this one goes on from, if it goes on from one."""
+    product, former = series.contract.product, series.contract.supersedes
+    releases = published_releases(series.home, product, former) if former else []
+    return [_publications(series, product, former, releases[-1:])] if releases else []
+
+
+def _others(series: Series, apart: Collection[str]) -> list[dg.AssetDep]:
+    """Publications of other products that releases are joined with, if they are in the same home."""
+    return [
+        _publications(series, product, other, releases)
+        for (product, other), releases in published_here(series.file, series.home).items()
+        if product not in apart
+    ]
+
+
+def _publications(series: Series, product: str, other: str, releases: Collection[str]) -> dg.AssetDep:
+    """The dependency on some releases of another series."""
+    return dg.AssetDep(
+        key_of(series.home, product, other, PUBLICATION),
+        partition_mapping=dg.SpecificPartitionsPartitionMapping(sorted(set(releases))),
+    )
+
+
+def _lineage(contract: Product) -> dict[str, list[str]]:
+    principle = principle_of(contract)
+    states_counterfeits = COUNTERFEITS in principle.format(contract).tables(contract)
+    return lineage(principle.memory.name if principle.memory else None, has_counterfeits=states_counterfeits)
+
+
+def _spec(
+    series: Series,
+    asset: str,
+    description: str,
+    kinds: set[str],
+    further: Collection[dg.AssetDep] = (),
+    code_version: str | None = None,
+) -> dg.AssetSpec:
+    """One asset: made from others of the series, and from `further` ones."""
+    contract, key = series.contract, asset_key(series, asset)
+    return dg.AssetSpec(
+        key,
+        description=description,
+        deps=[*(_dep(series, above) for above in _lineage(contract)[asset]), *further],
+        group_name=group_name(key),
+        owners=list(contract.owners),
+        code_version=code_version,
+        kinds=kinds,
+        tags={"principle": contract.principle.name, SERIES_TAG: tag_value(contract.series)},
+    )
+
+
+def _dep(series: Series, asset: str, mapping: dg.PartitionMapping | None = None) -> dg.AssetDep:
+    return dg.AssetDep(asset_key(series, asset), partition_mapping=mapping)
+
+
+def _snapshot(described: Series) -> Step:
+    def work(series: Series, release: str) -> Done:
+        taken = take_snapshot(series, release)
+        return Done(
+            says=f"a snapshot of {taken.people} people",
+            metadata={SNAPSHOT: metadata.of_snapshot(series, taken)},
+            verdicts=(taken.verdict,),
+        )
+
+    description = "The table of people at the release's date, checked. Private."
+    upstream = [dg.AssetDep(key) for key in upstream_keys(described.contract)]
+    return Step(
+        name=SNAPSHOT,
+        assets=(_spec(described, SNAPSHOT, description, {"parquet", "polars"}, upstream),),
+        checks=(CheckOn(SNAPSHOT, SNAPSHOT_CHECK, "The snapshot is what the contract promises."),),
+        work=work,
+        before=metadata.draw_soon,
+    )
+
+
+def _delta(described: Series) -> Step:
+    def work(series: Series, release: str) -> Done:
+        compared = compare_snapshots(series, release)
+        if compared is None:
+            return Done(says="is not kept any more", metadata={}, is_kept=False)
+        return Done(
+            says="compared with the snapshot before",
+            metadata={DELTA: compared.figures},
+            verdicts=(compared.verdict,),
+        )
+
+    description = "Who entered, left, stayed or changed since the snapshot before. Private."
+    return Step(
+        name=DELTA,
+        assets=(_spec(described, DELTA, description, {"parquet", "polars"}),),
+        checks=(CheckOn(DELTA, EXPECTED, "The snapshot is ordinary, or what is odd is accepted by name."),),
+        work=work,
+    )
+
+
+def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
+    """Memory, candidate and audit in one step: the recursion over releases stays inside."""
+    contract = described.contract
+    principle = principle_of(contract)
+
+    def work(series: Series, release: str) -> Done:
+        committed = compute_candidate(series, release)
+        found = "audited" if committed.is_new else "found as audited before"
+        return Done(
+            says=f"{found}, {committed.figures.get('groups', 0)} groups",
+            metadata=metadata.of_candidate(series, release, committed),
+            verdicts=committed.verdicts,
+            is_kept=bool(committed.figures),
+        )
+
+    version = f"{principle.version}-{contract.privacy_digest()[:12]}"
+    tables = {"parquet", "polars"}
+    candidate = "\n\n".join(filter(None, (contract.description, "T*(n), the candidate to be published.")))
+    stated = "R(n): how many counterfeits each group has."
+    audited = "What was promised, against what an independent count and an attack find."
+    assets = []
+    if memory := principle.memory:
+        itself = _dep(described, memory.name, previous_release())
+        assets.append(
+            _spec(described, memory.name, memory.description, {"duckdb", "numpy"}, [*others, itself], version)
+        )
+    made_from = [] if memory else others
+    assets.append(_spec(described, RELEASE, candidate, tables, made_from, version))
+    if COUNTERFEITS in _lineage(contract):
+        assets.append(_spec(described, COUNTERFEITS, stated, tables, made_from, version))
+    assets.append(_spec(described, AUDIT, audited, {"greatexpectations"}, code_version=version))
+    attacked = ATTACKED[principle.format(contract).attack]
+    return Step(
+        name="candidate",
+        assets=tuple(assets),
+        checks=(
+            *(CheckOn(RELEASE, check.name, check.promises) for check in principle.checks_of(contract)),
+            CheckOn(RELEASE, ATTACK, attacked),
+            CheckOn(RELEASE, EXPECTED, "The release is ordinary, or what is odd is accepted by name."),
+        ),
+        work=work,
+    )
+
+
+def _publication(described: Series) -> Step:
+    def work(series: Series, release: str) -> Done:
+        publication = publish(series, release)
+        figures = {
+            "files": len(publication.manifest["files"]),
+            "releases_before": publication.manifest["n"] - 1,
+        }
+        return Done(
+            says="published" if publication.is_new else "is published as it was",
+            metadata={PUBLICATION: metadata.of_publication(series, release, publication)},
+            verdicts=(Verdict(promise=CHAIN_CHECK, passed=True, figures=figures, found=_chain(figures)),),
+        )
+
+    description = "The published folder: a fact, once and for all."
+    return Step(
+        name=PUBLICATION,
+        assets=(_spec(described, PUBLICATION, description, {"parquet"}),),
+        checks=(CheckOn(PUBLICATION, CHAIN_CHECK, "Every published file is what its manifest says."),),
+        work=work,
+    )
+
+
+def _chain(figures: Mapping[str, int]) -> str:
+    """What was found of a published folder, in words."""
+    return (
+        f"{figures['files']} files have the SHA-256 that the manifest states, and the manifest follows"
+        f" {figures['releases_before']} earlier ones."
+    )

@@ -1,0 +1,59 @@
+"""The other series of a product, to be looked at: their releases, plots and runs stay as they were left."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from anonymize.principles import PRINCIPLES
+from orchestration.dagster.lineage import lineage
+from orchestration.dagster.names import (
+    COUNTERFEITS,
+    SERIES_TAG,
+    asset_key,
+    group_name,
+    key_of,
+    tag_value,
+)
+from orchestration.series.series import Series
+from orchestration.series.siblings import published_releases, siblings
+from orchestration.storage.manifest import MANIFEST
+from orchestration.storage.store import read_json
+
+
+def other_series(series: Series) -> list[dg.AssetSpec]:
+    """Assets of the product's series that a contract does not declare, with their published releases.
+
+    Dagster shows what was made of them, and can't make any: they have no code, no job and no sensor.
+    """
+    product, specs = series.contract.product, {}
+    for name in siblings(series.home, product, series.contract.series):
+        specs |= {spec.key: spec for spec in _assets(series, name)}
+    # Series begun by earlier software share their keys, for their facts do not say which was the first.
+    return [spec for key, spec in specs.items() if key != asset_key(series, key.path[-1])]
+
+
+def _assets(series: Series, name: str) -> list[dg.AssetSpec]:
+    """The assets of one of them, as its last manifest describes them."""
+    home, product = series.home, series.contract.product
+    releases = published_releases(home, product, name)
+    stated = read_json(home.published(product, name) / releases[-1] / MANIFEST) or {}
+    principle = PRINCIPLES.get(stated.get("principle", {}).get("name"))
+    memory = principle.memory.name if principle and principle.memory else None
+    above = lineage(memory, has_counterfeits=f"{COUNTERFEITS}.parquet" in stated.get("files", ()))
+    description = (
+        f"Series {name}, as it was left. To be looked at: releases are made of {series.contract.series}, the"
+        " series that the contract declares."
+    )
+    keys = {asset: key_of(home, product, name, asset) for asset in above}
+    return [
+        dg.AssetSpec(
+            keys[asset],
+            deps=[keys[parent] for parent in parents],
+            description=description,
+            group_name=group_name(keys[asset]),
+            owners=list(series.contract.owners),
+            tags={SERIES_TAG: tag_value(name)} | ({"principle": principle.name} if principle else {}),
+            partitions_def=dg.StaticPartitionsDefinition(releases),
+        )
+        for asset, parents in above.items()
+    ]

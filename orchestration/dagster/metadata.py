@@ -1,0 +1,187 @@
+"""What the UI shows of a release: counts that plot over releases, columns, where they come from, charts."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.formats.format import RELEASE as RELEASE_COLUMN
+from anonymize.formats.published import knowledge_table
+from anonymize.plot import Plot
+from anonymize.principles import principle_of
+from anonymize.utility.usefulness import usefulness
+from anonymize.utility.views import view_usefulness
+from orchestration.chain.publication import Publication
+from orchestration.chain.snapshot import Snapshot
+from orchestration.dagster.charts import picture
+from orchestration.dagster.judged import report
+from orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
+from orchestration.readers.datapackage.dated import undated
+from orchestration.series.committed import CANDIDATE, Committed, read_record, read_state, read_tables
+from orchestration.series.series import Series
+from orchestration.storage.store import read_table
+
+CANDIDATES_LEFT = {
+    "fewest candidates": "smallest_candidates",
+    "fewest candidates by group": "smallest_candidates_by_host",
+}
+"""Figures of the attack that are shown on the release, by what they are called there."""
+RELEASES_SHOWN = 24
+"""How far back charts of the principle's memory go."""
+
+
+def draw_soon() -> None:
+    """Begin to import what draws charts: it takes a while, and the snapshot waits for its verdict anyway."""
+    threading.Thread(target=importlib.import_module, args=("matplotlib.figure",)).start()
+
+
+def of_snapshot(series: Series, snapshot: Snapshot) -> dict[str, Any]:
+    """People, and the columns that are read."""
+    contract = series.contract
+    columns = [
+        dg.TableColumn(contract.identifier, description="identifier; never published"),
+        *(
+            dg.TableColumn(one.name, str(one.dtype), description=f"{contract.ROLE}, {one.kind}")
+            for _, one in contract.attributes()
+        ),
+    ]
+    if (sensitive := contract.sensitive) is not None:
+        columns.append(dg.TableColumn(sensitive.name, description=f"sensitive, {sensitive.semantics}"))
+    return {"people": snapshot.people, "dagster/row_count": snapshot.people, **_column_schema(columns)}
+
+
+def of_candidate(series: Series, release: str, committed: Committed) -> dict[str, dict[str, Any]]:
+    """The entries of each asset that a candidate consists of, by its name; none if nothing is kept of it."""
+    figures, contract = dict(committed.figures), series.contract
+    if not figures:
+        return {}
+    seconds = {f"seconds: {part}": spent for part, spent in committed.seconds.items()}
+    counterfeits = figures["counterfeits"]
+    tables = _tables(series, release, committed)
+    stated = {
+        COUNTERFEITS: {
+            "counterfeits": counterfeits,
+            "share of tuples": counterfeits / max(1, figures["tuples"]),
+        }
+    }
+    memory = principle_of(contract).memory
+    remembered = {memory.name: {name: figures[name] for name in memory.figures}} if memory else {}
+    return {
+        **remembered,
+        RELEASE: {
+            **figures,
+            **seconds,
+            **_what_is_asked_first(series, release, committed, tables),
+            "dagster/row_count": figures["tuples"],
+            **_published_columns(series),
+            **{plot.name: picture(plot) for plot in _plots(series, release, tables)},
+        },
+        **(stated if COUNTERFEITS in principle_of(contract).format(contract).tables(contract) else {}),
+        AUDIT: {
+            **{name.replace("_", " "): figure for name, figure in committed.attack.items()},
+            "checks": len(committed.verdicts),
+            "failed checks": sum(not verdict.passed for verdict in committed.verdicts),
+        },
+    }
+
+
+def of_publication(series: Series, release: str, publication: Publication) -> dict[str, Any]:
+    """The folder, what the chain of manifests is checked by, and a report of the release."""
+    return {
+        "report": dg.MetadataValue.md(report(series, release, publication.manifest)),
+        "folder": dg.MetadataValue.path(publication.folder),
+        "manifest sha256": publication.manifest_sha256,
+        "tuples": publication.manifest["tuples"],
+        "counterfeits": publication.manifest["counterfeits"],
+    }
+
+
+def _what_is_asked_first(
+    series: Series, release: str, committed: Committed, tables: Mapping[str, pl.DataFrame] | None
+) -> dict[str, float]:
+    """Candidate values that an adversary is left with, and the error of counts, to plot over releases."""
+    shown = {
+        name: committed.attack[figure]
+        for name, figure in CANDIDATES_LEFT.items()
+        if committed.attack.get(figure) is not None
+    }
+    contract = series.contract
+    release_format = principle_of(contract).format(contract)
+    snapshot = series.private(release) / "snapshot.parquet"
+    if tables is None or not committed.figures.get("groups", 0) or not snapshot.exists():
+        return shown
+    people = read_table(snapshot)
+    if release_format.attack == "join":
+        main, *_ = release_format.tables(contract)
+        found = view_usefulness(tables[main], contract, people, committed.figures["held_back"])
+    else:
+        known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
+        found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
+    return {**shown, "query error": found.query_error}
+
+
+def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame] | None:
+    """The candidate's tables under our own names, without the column that says of which release they are.
+
+    None if its files are not kept any more.
+    """
+    if not _is_kept(series.private(release), committed):
+        return None
+    candidate = read_tables(series.private(release), CANDIDATE, committed).items()
+    named = {name: undated(table, release) for name, table in candidate}
+    return principle_of(series.contract).format(series.contract).internal(named, series.contract)
+
+
+def _is_kept(folder: Path, committed: Committed) -> bool:
+    return all((folder / name).exists() for name in committed.files)
+
+
+def _plots(series: Series, release: str, tables: Mapping[str, pl.DataFrame] | None) -> list[Plot]:
+    """The format's charts of the release, and the principle's of what it remembers."""
+    if tables is None:
+        return []
+    contract = series.contract
+    principle = principle_of(contract)
+    release_format = principle.format(contract)
+    last = series.due[: series.number(release)][-RELEASES_SHOWN:]
+    kept = {due: read_record(series.private(due), series.candidate_key(due)) for due in last}
+    states = {
+        due: read_state(series.private(due), record)
+        for due, record in kept.items()
+        if record and _is_kept(series.private(due), record)
+    }
+    return [*release_format.plots(tables, contract), *principle.plots(contract, states)]
+
+
+def _published_columns(series: Series) -> dict[str, Any]:
+    """The columns of the published tables, and the snapshot's columns they are from."""
+    contract = series.contract
+    tables = principle_of(contract).format(contract).columns(contract)
+    columns = {
+        column.name: column for name, table in tables.items() if name != COUNTERFEITS for column in table
+    }
+    shown = [
+        dg.TableColumn(RELEASE_COLUMN, "Date", description="the release: the same in every row"),
+        *(
+            dg.TableColumn(column.name, column.dtype, description=column.description)
+            for column in columns.values()
+        ),
+    ]
+    source, names = asset_key(series, SNAPSHOT), contract.column_names()
+    origins = {
+        column.name: [dg.TableColumnDep(source, names[column.origin])]
+        for column in columns.values()
+        if column.origin not in (None, IDENTIFIER)
+    }
+    return {**_column_schema(shown), "dagster/column_lineage": dg.TableColumnLineage(origins)}
+
+
+def _column_schema(columns: list[dg.TableColumn]) -> dict[str, Any]:
+    return {"dagster/column_schema": dg.TableSchema(columns=columns)}

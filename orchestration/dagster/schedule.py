@@ -1,0 +1,100 @@
+"""When a release is made without anybody asking: on its date, or when its snapshot has arrived."""
+
+import datetime as dt
+
+import dagster as dg
+
+from anonymize.contract import QuerySource
+from anonymize.errors import SnapshotError
+from orchestration.dagster.names import job_name, upstream_keys
+from orchestration.dagster.partitions import for_dagster
+from orchestration.dagster.upstream import materialized, missing_upstream
+from orchestration.series.due import FORMAT, none_is_due
+from orchestration.series.series import Series
+from orchestration.snapshots.sources import snapshot_exists
+
+
+def schedule_of(series: Series, job) -> dg.ScheduleDefinition:
+    """On every tick of the contract's cron, the release of that date, if all before it are published."""
+
+    @dg.schedule(
+        name=f"{job_name(series.contract.product)}_schedule",
+        job=job,
+        cron_schedule=for_dagster(series.contract.releases.cron),
+        execution_timezone="UTC",
+        description="Releases on schedule; skips while an earlier release or its own snapshot is missing.",
+    )
+    def release_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        release = context.scheduled_execution_time.strftime(FORMAT)
+        if reason := why_not(series, release, context):
+            return dg.SkipReason(reason)
+        return dg.RunRequest(run_key=f"{series.contract.series} {release}", partition_key=release)
+
+    return release_schedule
+
+
+def sensor_of(series: Series, job) -> dg.SensorDefinition:
+    """Whenever the snapshot of the next release is there."""
+
+    @dg.sensor(
+        name=f"{job_name(series.contract.product)}_arrival",
+        job=job,
+        minimum_interval_seconds=60,
+        description=_begins_when(series),
+    )
+    def arrival_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        release = next_release(series)
+        if release is None:
+            everything = "every release that is due is published"
+            return dg.SkipReason(everything if series.due else none_is_due(series.file))
+        if reason := why_not(series, release, context):
+            return dg.SkipReason(reason)
+        made = [str(materialized(context.instance, key, release)) for key in upstream_keys(series.contract)]
+        run_key = " ".join([series.contract.series, release, _arrival(series, release), *made])
+        return dg.RunRequest(run_key=run_key, partition_key=release)
+
+    return arrival_sensor
+
+
+def next_release(series: Series) -> str | None:
+    """The first due release that is not published."""
+    return next((release for release in series.due if not series.is_published(release)), None)
+
+
+def _begins_when(series: Series) -> str:
+    """What the sensor waits for, as the UI says it."""
+    made = "".join(f", and {key} is materialized for its date" for key in series.contract.upstream)
+    return f"Releases when the snapshot of the next due release has arrived{made}."
+
+
+def why_not(
+    series: Series, release: str, context: dg.ScheduleEvaluationContext | dg.SensorEvaluationContext
+) -> str | None:
+    """Why a release can't be made now, or None if it can."""
+    if release not in series.due:
+        return f"{release} is not a release of {series.name} that is due"
+    if series.is_published(release):
+        return f"{release} is published"
+    if (waiting := next_release(series)) != release:
+        return f"the release before, {waiting}, is not published yet"
+    if series.contract.upstream and (key := missing_upstream(series, release, context.instance)):
+        return f"{key.to_user_string()} is not materialized for {release} yet"
+    try:
+        arrived = snapshot_exists(series.file, release)
+    except SnapshotError as error:
+        return str(error)
+    return None if arrived else f"the snapshot of {release} has not arrived"
+
+
+def _arrival(series: Series, release: str) -> str:
+    """Tells a snapshot from one that replaced it: a corrected file, or contract, is tried again.
+
+    What a query would answer can't be told without asking: it is tried again every day.
+    """
+    source = series.contract.source
+    if isinstance(source, QuerySource):
+        arrived = dt.datetime.now(dt.UTC).strftime(FORMAT)
+    else:
+        file = series.file.resolve(source.path.replace("{release}", release)).stat()
+        arrived = f"{file.st_mtime_ns} {file.st_size}"
+    return f"{arrived} {series.file.sha256[:12]}"

@@ -1,0 +1,218 @@
+"""A step of a release as Dagster assets: the same loop, errors and checks for every step."""
+
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+
+from anonymize.errors import RepublishError
+from orchestration.dagster.judged import metadata_of, words_of
+from orchestration.dagster.names import SERIES_TAG, asset_key, tag_value
+from orchestration.dagster.partitions import release_partitions
+from orchestration.dagster.resources import PublisherHome
+from orchestration.dagster.status import keep_facts, version_tags
+from orchestration.expectations import Verdict
+from orchestration.expectations.verdict import no_verdict
+from orchestration.series.series import Series
+
+ONE_RUN = dg.BackfillPolicy.single_run()
+"""A backfill is one run over ascending releases, each committed before the next.
+
+Dagster puts assets into one run only where they depend on each other release by release. So the one
+dependency on the release before is that of the principle's memory, the recursion itself; the others that
+there are (the delta compares two snapshots, manifests form a chain) lie behind it, and their steps see to
+them.
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a step did for one release."""
+
+    says: str
+    """A line for the log."""
+    metadata: Mapping[str, Mapping[str, Any]]
+    """What the UI shows, by the asset's name."""
+    verdicts: tuple[Verdict, ...] = ()
+    """What was found on its checks."""
+    is_kept: bool = True
+    """Whether what was found is still there; if not, the release is published, and so had passed."""
+
+
+@dataclass(frozen=True)
+class CheckOn:
+    """A check of a step, and the asset it is shown on."""
+
+    asset: str
+    name: str
+    promises: str
+    """What is promised, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a release: the assets it makes, and how it makes them for one release."""
+
+    name: str
+    assets: tuple[dg.AssetSpec, ...]
+    work: Callable[[Series, str], Done]
+    checks: tuple[CheckOn, ...] = ()
+    before: Callable[[], None] = field(default=lambda: None)
+    """Called once when the step begins."""
+
+
+def build(step: Step, series: Series) -> dg.AssetsDefinition:
+    """The assets of a step, one function for all of them.
+
+    Parameters
+    ----------
+    step
+        What is made.
+    series
+        Whose releases are made.
+    """
+    file, product = series.file, series.contract.product
+    on = {check.name: asset_key(series, check.asset) for check in step.checks}
+    made_here = {spec.key for spec in step.assets}
+    tag = {SERIES_TAG: tag_value(series.contract.series)}
+
+    @dg.multi_asset(
+        name=f"{product}_{step.name}",
+        specs=list(step.assets),
+        check_specs=[
+            dg.AssetCheckSpec(
+                check.name,
+                asset=on[check.name],
+                description=check.promises,
+                blocking=True,  # of a release that breaks a promise, nothing further is made
+                partitions_def=release_partitions(file),
+            )
+            for check in step.checks
+        ],
+        partitions_def=release_partitions(file),
+        backfill_policy=ONE_RUN,
+    )
+    def make(
+        context: dg.AssetExecutionContext, home: PublisherHome
+    ) -> Iterator[dg.MaterializeResult | dg.AssetCheckResult]:
+        _refuse_another_series(context, series)
+        step.before()
+        for release in context.partition_keys:
+            try:
+                with _refusals([earlier for earlier in context.partition_keys if earlier < release]):
+                    done = step.work(home.series(file), release)
+            except dg.Failure as failure:
+                keep_facts(context, home.series(file))
+                yield from (_result(verdict, on) for verdict in _found(failure, step))
+                raise
+            context.log.info(f"{release}: {done.says}")
+            for asset, entries in done.metadata.items():
+                key = asset_key(series, asset)
+                context.add_asset_metadata(dict(entries), asset_key=key, partition_key=release)
+            _log_checks(context, on, release, done.verdicts)
+        for spec in step.assets:
+            yield dg.MaterializeResult(
+                asset_key=spec.key,
+                data_version=dg.DataVersion(file.contract.series),
+                tags={**version_tags(spec, made_here), **tag},
+            )
+        for check in step.checks:
+            yield _result(_verdict_on(check.name, done), on, blocks=_is_judged(check.name, done))
+
+    return make
+
+
+def _refuse_another_series(context: dg.AssetExecutionContext, series: Series) -> None:
+    """A run of an earlier series that is executed again would make a release of this one."""
+    begun_for, declared = context.run.tags.get(SERIES_TAG), series.contract.series
+    if begun_for not in (None, declared):
+        raise dg.Failure(
+            description=f"this run is of series {begun_for}, and the contract declares {declared}: begin a"
+            f" new run for a release of {declared}",
+            allow_retries=False,
+        )
+
+
+@contextmanager
+def _refusals(before: list[str]) -> Iterator[None]:
+    """A refusal of ours ends the step with its own words, and is not tried again.
+
+    In a backfill, a step is done for all releases before the next step begins. One release that is refused
+    keeps those `before` it from being published in this run; none of their work is lost.
+    """
+    try:
+        yield
+    except RepublishError as error:
+        way_out = f"\nTo publish the releases before it, backfill up to {before[-1]}" if before else ""
+        raise dg.Failure(description=f"{error}{way_out}", allow_retries=False) from error
+    except Exception as error:  # noqa: BLE001 - whatever a library raises
+        raise UnexpectedFailure(error) from None
+
+
+class UnexpectedFailure(dg.Failure):
+    """A library's error without its words: they may quote a person's value, and Dagster keeps them."""
+
+    def __init__(self, error: Exception):
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        super().__init__(
+            description=f"unexpected {type(error).__name__} in {at.filename}, line {at.lineno}; republish"
+            " release --debug shows more of it, and keeps nothing",
+            allow_retries=False,
+        )
+        self.unexpected = error
+
+
+def _found(failure: dg.Failure, step: Step) -> list[Verdict]:
+    """What was found on the checks of a step that failed; a step's only check fails with it."""
+    if verdicts := getattr(failure.__cause__, "verdicts", None):
+        return list(verdicts)
+    return [no_verdict(check.name, failure.description) for check in step.checks if len(step.checks) == 1]
+
+
+def _log_checks(
+    context: dg.AssetExecutionContext,
+    on: Mapping[str, dg.AssetKey],
+    release: str,
+    verdicts: tuple[Verdict, ...],
+) -> None:
+    """Show what checks found of each release of a range: a result alone would show it of none."""
+    if len(context.partition_keys) == 1:
+        return
+    for verdict in verdicts:
+        context.log_event(
+            dg.AssetCheckEvaluation(
+                asset_key=on[verdict.promise],
+                check_name=verdict.promise,
+                passed=verdict.passed,
+                metadata=metadata_of(verdict),
+                description=words_of(verdict),
+                partition=release,
+            )
+        )
+
+
+def _verdict_on(name: str, done: Done) -> Verdict:
+    """What was found on a promise; a release of earlier software may not have been checked for it."""
+    found = [verdict for verdict in done.verdicts if verdict.promise == name]
+    if not done.is_kept and not found:
+        return Verdict(name, passed=True, figures={})
+    return found[0] if found else no_verdict(name, "Not checked when the release was published.")
+
+
+def _is_judged(name: str, done: Done) -> bool:
+    """Whether a promise was looked at; a release published before its check was there is not refused."""
+    return any(verdict.promise == name for verdict in done.verdicts)
+
+
+def _result(verdict: Verdict, on: Mapping[str, dg.AssetKey], *, blocks: bool = True) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        passed=verdict.passed,
+        asset_key=on[verdict.promise],
+        check_name=verdict.promise,
+        metadata=metadata_of(verdict),
+        description=words_of(verdict),
+        severity=dg.AssetCheckSeverity.ERROR if blocks else dg.AssetCheckSeverity.WARN,
+    )

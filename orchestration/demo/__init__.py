@@ -1,0 +1,1 @@
+"""The demo: a made-up hospital, and what an attacker learns of it."""

@@ -1,0 +1,1 @@
+"""What a reader of a published folder uses: its texts, and estimates."""

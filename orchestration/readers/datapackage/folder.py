@@ -1,0 +1,67 @@
+"""The texts of a published folder, all of them made of the contract and of what the manifest states."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from anonymize.contract import Product
+from anonymize.formats import Format
+from orchestration.readers.datapackage.package import data_package
+from orchestration.readers.datapackage.readme import README, readme
+from orchestration.readers.estimate.statements import ESTIMATE, estimate_sql
+from orchestration.storage.manifest import DATA_PACKAGE, MANIFEST
+from orchestration.storage.store import SUMS
+
+WRITTEN = (DATA_PACKAGE, README, ESTIMATE)
+"""The texts that are made of contract and manifest."""
+DOCUMENTS = {
+    MANIFEST: "What was promised, counts, and the SHA-256 of every file and of the release before.",
+    SUMS: "The SHA-256 of every file, for `sha256sum -c`.",
+}
+"""What is in every folder beside its tables, for the README."""
+
+
+def texts(
+    contract: Product, release_format: Format, stated: Mapping[str, Any], types: Mapping[str, str]
+) -> dict[str, str]:
+    """The texts of a published folder by the names of their files.
+
+    Parameters
+    ----------
+    contract, release_format, stated, types
+        As in `data_package`.
+    """
+    return texts_of_package(data_package(contract, release_format, stated, types))
+
+
+def column_types(tables: Mapping[str, Path]) -> dict[str, str]:
+    """The type (`Int64`, `String`) of each column of some Parquet files, by its name.
+
+    Parameters
+    ----------
+    tables
+        The files by the names they are published under; those that are no tables are passed over.
+    """
+    schemas = (pl.read_parquet_schema(file) for name, file in tables.items() if name.endswith(".parquet"))
+    return {column: str(dtype) for schema in schemas for column, dtype in schema.items()}
+
+
+def texts_of_package(package: Mapping[str, Any]) -> dict[str, str]:
+    """The same texts of a package: all others are made of it."""
+    statements = estimate_sql(package)
+    estimate = {} if statements is None else {ESTIMATE: statements}
+    documents = {
+        DATA_PACKAGE: "All of this for programs: columns, types, domains, terms.",
+        **dict.fromkeys(estimate, "Counts of people with error bars, in DuckDB alone."),
+        **DOCUMENTS,
+    }
+    return {
+        **estimate,
+        DATA_PACKAGE: json.dumps(package, indent=2, ensure_ascii=False) + "\n",
+        README: readme(package, documents),
+    }

@@ -1,0 +1,185 @@
+"""`datapackage.json`: what is in a published folder, as a Frictionless Data Package.
+
+It is made of the contract's declared words and columns, and of what the release's manifest states. Nothing in
+it is read from the tables: it can't say more of anybody than they do.
+
+References
+----------
+https://specs.frictionlessdata.io/data-package/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from anonymize.contract import CategoryAttribute, DateAttribute, Product
+from anonymize.formats import Format
+from anonymize.formats.format import RELEASE, PublishedColumn
+from anonymize.principles import PRINCIPLES
+from orchestration.readers.datapackage.words import SEMANTICS, promised_in_words
+
+TYPES = {"Int64": "integer", "Float64": "number", "String": "string", "Date": "date"}
+"""The types of published columns, in a Data Package's words."""
+TABLES = {
+    "microdata": "A row for each tuple: a person, or a counterfeit.",
+    "quasi_identifiers": "A row for each tuple: the exact quasi-identifiers of a person, or a counterfeit.",
+    "sensitive": "How many tuples of each group have which value; who of the group has it is not published.",
+    "counterfeits": "R(n): how many tuples of a group are counterfeits. A group that is not listed has none.",
+    "view": "A row for each person.",
+}
+"""What the tables of all formats are, by name."""
+
+
+def data_package(
+    contract: Product, release_format: Format, stated: Mapping[str, Any], types: Mapping[str, str]
+) -> dict[str, Any]:
+    """The content of a release's `datapackage.json`.
+
+    Parameters
+    ----------
+    contract
+        Its words, columns, domains, labels and hierarchies.
+    release_format
+        Of the release.
+    stated
+        The release's manifest, or what it is to say: `product`, `series`, `release`, `n`, `principle`.
+    types
+        The type (`Int64`, `String`) of each published column that may have either, by its name.
+    """
+    parameters = PRINCIPLES[stated["principle"]["name"]].parameters.model_validate(stated["principle"])
+    promise = PRINCIPLES[parameters.name].promise(parameters)
+    words = {"title": contract.title, "description": contract.description}
+    tables = release_format.columns(contract).items()
+    return _without_none(
+        {
+            "profile": "data-package",
+            "name": f"{stated['product']}-{stated['series']}-{stated['release']}".lower(),
+            **{key: text or None for key, text in words.items()},
+            "version": stated["release"],
+            "licenses": contract.licence and [_licence(contract.licence)],
+            "contributors": contract.contact and [_contact(contract.contact)],
+            "citation": contract.citation,
+            "resources": [
+                *(_table(name, columns, contract, types) for name, columns in tables),
+                *(
+                    {"name": name, "path": f"{name}.json", "mediatype": "application/json"}
+                    for name in release_format.documents
+                ),
+            ],
+            "republish": {
+                **{key: stated[key] for key in ("product", "series", "release", "n")},
+                "format": release_format.name,
+                "principle": dict(stated["principle"]),
+                "promised": promised_in_words(promise),
+                "sensitive": _sensitive(contract),
+                "attributes": [_attribute(one) for _, one in contract.attributes()],
+            },
+        }
+    )
+
+
+def _table(
+    name: str, columns: list[PublishedColumn], contract: Product, types: Mapping[str, str]
+) -> dict[str, Any]:
+    release = {
+        "name": RELEASE,
+        "type": "date",
+        "description": "the release: the same in every row",
+        "constraints": {"required": True},
+    }
+    return {
+        "name": name,
+        "path": f"{name}.parquet",
+        "format": "parquet",
+        "mediatype": "application/vnd.apache.parquet",
+        "description": TABLES[name],
+        "schema": {"fields": [release, *(_field(column, contract, types) for column in columns)]},
+    }
+
+
+def _field(column: PublishedColumn, contract: Product, types: Mapping[str, str]) -> dict[str, Any]:
+    """A column with its type, its description, and which values there can be."""
+    attributes = dict(contract.attributes())
+    declared = attributes.get(column.origin)
+    if declared is None and column.origin is not None:
+        declared = contract.sensitive
+    kind = column.dtype if column.dtype in TYPES else types.get(column.name, "String")
+    return _without_none(
+        {
+            "name": column.name,
+            "type": TYPES[kind],
+            "description": _described(column.description, declared),
+            "unit": getattr(declared, "unit", None),
+            "constraints": {"required": True, **_values(declared, kind)},
+        }
+    )
+
+
+def _described(by_format: str, declared: Any) -> str:
+    words = getattr(declared, "description", None)
+    return f"{by_format}: {words}" if words else by_format
+
+
+def _values(declared: Any, kind: str) -> dict[str, Any]:
+    """The constraints on a column: its domain, labels or values, where they are declared."""
+    if declared is None:
+        return {"minimum": 1} if kind == "Int64" else {}
+    if isinstance(declared, CategoryAttribute):
+        return {} if getattr(declared, "keep", True) is False else {"enum": list(declared.labels)}
+    if hasattr(declared, "domain"):
+        if kind == "String":
+            return {}
+        low, high = _domain(declared)
+        return {"minimum": low, "maximum": high}
+    return {"enum": list(declared.values)} if declared.values is not None else {}
+
+
+def _attribute(declared: Any) -> dict[str, Any]:
+    """An attribute as the contract declares it: kind, domain or labels in order, hierarchy, minimum width."""
+    told = {"name": declared.name, "kind": declared.kind}
+    if isinstance(declared, CategoryAttribute):
+        told |= {"labels": list(declared.labels)}
+        told |= {"hierarchy": declared.hierarchy and [list(path) for path in declared.hierarchy]}
+    else:
+        told |= {"domain": _domain(declared)}
+    told |= {"min_width": declared.min_width or None}
+    told |= {"unit": declared.unit, "description": declared.description}
+    return _without_none(told)
+
+
+def _domain(declared: Any) -> list[Any]:
+    """The lowest and the highest value, dates as text."""
+    return [str(end) if isinstance(declared, DateAttribute) else end for end in declared.domain]
+
+
+def _sensitive(contract: Product) -> dict[str, Any] | None:
+    declared = contract.sensitive
+    if declared is None:
+        return None
+    return _without_none(
+        {
+            "name": declared.name,
+            "values": declared.values and list(declared.values),
+            "semantics": declared.semantics,
+            "means": SEMANTICS[declared.semantics],
+            "unit": declared.unit,
+            "description": declared.description,
+        }
+    )
+
+
+def _licence(declared: str) -> dict[str, str]:
+    """An SPDX name, an address, or a sentence, each under the key it belongs to."""
+    if declared.startswith(("https://", "http://")):
+        return {"path": declared}
+    return {"title": declared} if " " in declared else {"name": declared}
+
+
+def _contact(declared: str) -> dict[str, str]:
+    key = "email" if "@" in declared and "://" not in declared else "path"
+    return {"title": declared, "role": "publisher", key: declared}
+
+
+def _without_none(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in told.items() if value is not None}

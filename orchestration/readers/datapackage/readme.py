@@ -1,0 +1,80 @@
+"""`README.md` of a published folder: what it is, and how to check and read it. Made of the package alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from orchestration.readers.estimate.statements import quoted
+
+README = "README.md"
+
+
+DATED = (
+    "Every table begins with the column `release`. Read `../*/<table>.parquet` to get all releases as one"
+    " dated table."
+)
+
+
+def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
+    """The text of a release's README.
+
+    Parameters
+    ----------
+    package
+        The content of its `datapackage.json`.
+    documents
+        What each further file of the folder is, by name.
+    """
+    own = package["republish"]
+    title = package.get("title", f"{own['product']}/{own['series']}")
+    parts = [
+        f"# {title}: release {own['release']}",
+        package.get("description", ""),
+        _what_it_is(own),
+        "\n".join(f"- {sentence}" for sentence in own["promised"]),
+        _values(own.get("sensitive")),
+        _files(package, documents),
+        DATED,
+        "Check the files with `sha256sum -c SHA256SUMS`, and the whole series with `republish verify`.",
+        _how_to_count(own),
+        *(f"Licence: {next(iter(licence.values()))}" for licence in package.get("licenses", [])),
+        f"Cite as: {package['citation']}" if "citation" in package else "",
+        *(f"Contact: {contributor['title']}" for contributor in package.get("contributors", [])),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _what_it_is(own: Mapping[str, Any]) -> str:
+    return (
+        f"This is release {own['n']} of the series {own['product']}/{own['series']}. It is anonymized: no row"
+        " says which value a person has."
+    )
+
+
+def _values(sensitive: Mapping[str, Any] | None) -> str:
+    if sensitive is None:
+        return ""
+    return f"`{sensitive['name']}` is what nobody may learn of a person. {sensitive['means']}"
+
+
+def _files(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
+    files = {
+        resource["path"]: resource.get("description", "Which values each label stands for.")
+        for resource in package["resources"]
+    }
+    rows = (f"| `{name}` | {what} |" for name, what in {**files, **documents}.items())
+    return "\n".join(["| file | what it is |", "|---|---|", *rows])
+
+
+def _how_to_count(own: Mapping[str, Any]) -> str:
+    if own["format"] == "taxonomy_cuts":
+        return "Rows are people under labels of hierarchies: counts of these labels are exact."
+    return (
+        "Some rows may be counterfeits, which stand for nobody; `counterfeits.parquet` says how many there"
+        " are in which group. To count people, with an error bar, in DuckDB:\n\n"
+        "```sql\n"
+        ".read estimate.sql\n"
+        f"FROM estimate(true, split := {quoted(own['sensitive']['name'])});\n"
+        "```"
+    )

@@ -1,0 +1,113 @@
+"""`republish estimate`: how many people meet a condition, from a published folder alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from anonymize.errors import PublishedFolderError, QueryError
+from orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
+from orchestration.readers.estimate.statements import estimate_sql
+from orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_release
+from orchestration.storage.store import read_json
+
+
+def estimate(published: Path, where: str = "true", by: str | None = None) -> pl.DataFrame:
+    """Estimate how many people meet a condition, in one release or in each of a series.
+
+    Parameters
+    ----------
+    published
+        The folder of a release, or of a series.
+    where
+        A condition on the published columns, in DuckDB's SQL.
+    by
+        A column: one row for each of its values.
+
+    Returns
+    -------
+    polars.DataFrame
+        `release`, `split` (the column's value), `people`, `standard_error`, `low`, `high` (made to have the
+        truth between them in 95 of 100 cases), `share` (of everybody, or with `by` of all who meet the
+        condition), `share_error`. No row where nobody meets the condition.
+
+    Raises
+    ------
+    PublishedFolderError
+        If the folder is not what its manifest says, or has not what an estimate needs.
+    QueryError
+        If the condition or the column can't be asked for.
+    """
+    found = [_of_release(folder, where, by) for folder in releases_in(published)]
+    return pl.concat(found, how="vertical_relaxed")
+
+
+def _of_release(folder: Path, where: str, by: str | None) -> pl.DataFrame:
+    verify_release(folder)
+    package = _package(folder)
+    try:
+        statements, columns = estimate_sql(package), columns_of(package)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        raise PublishedFolderError(f"{folder / DATA_PACKAGE}: is not a package of republish's") from None
+    if statements is None:
+        raise QueryError(
+            f"{folder}: has no groups to estimate from; its rows are people under labels, so count them"
+        )
+    condition = checked_condition(where, columns)
+    split = "'all'" if by is None else checked_column(by, columns)
+    with prepared(folder, statements) as connection:
+        return _asked(connection, condition, split, where)
+
+
+def prepared(folder: Path, statements: str) -> duckdb.DuckDBPyConnection:
+    """A connection on which a release's statements were run, and that reaches nothing but what they read.
+
+    Parameters
+    ----------
+    folder
+        The release, or a folder with its tables.
+    statements
+        What `estimate_sql` returned.
+
+    Raises
+    ------
+    PublishedFolderError
+        If the tables have not the columns that the statements ask for.
+    """
+    connection = duckdb.connect()
+    connection.execute("SET VARIABLE folder = $folder", {"folder": str(folder.absolute())})
+    try:
+        connection.execute(statements)
+    except duckdb.Error as error:
+        connection.close()
+        raise PublishedFolderError(
+            f"{folder}: its tables are not what {DATA_PACKAGE} says: {str(error).splitlines()[0]}"
+        ) from None
+    # What runs from here on has a researcher's words in it.
+    connection.execute("SET enable_external_access = false; SET lock_configuration = true")
+    return connection
+
+
+def _asked(connection: duckdb.DuckDBPyConnection, condition: str, split: str, where: str) -> pl.DataFrame:
+    one = f"SELECT ({condition}) AS met FROM estimate_people LIMIT 0"  # noqa: S608 - parsed and written anew
+    try:
+        kind = str(connection.sql(one).types[0])
+        if kind != "BOOLEAN":
+            raise QueryError(f"--where {where}: is a {kind.lower()}, and must be true or false of a person")
+        return connection.sql(f"FROM estimate({condition}, split := {split})").pl()
+    except duckdb.Error as error:
+        raise QueryError(f"--where {where}: {str(error).splitlines()[0]}") from None
+
+
+def _package(folder: Path) -> Mapping[str, Any]:
+    package = read_json(folder / DATA_PACKAGE)
+    if package is None or "republish" not in package:
+        raise PublishedFolderError(
+            f"{folder}: has no {DATA_PACKAGE}, which says what domains and labels there are: it was published"
+            " by an older version. Take a later release of the series"
+        )
+    return package

@@ -1,0 +1,219 @@
+"""What a researcher asks for: a boolean expression over the published columns, and nothing else."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from anonymize.errors import QueryError
+from orchestration.readers.estimate.statements import quoted
+
+CLASSES = {
+    *("BETWEEN", "CASE", "CAST", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "FUNCTION"),
+    "OPERATOR",
+}
+"""The kinds of expressions that a condition may be made of: no subquery, no parameter, no window."""
+FUNCTIONS = {
+    *("+", "-", "*", "/", "//", "%", "~~", "!~~", "~~*", "!~~*"),
+    *("abs", "ceil", "contains", "date_part", "day", "ends_with", "floor", "length", "lower", "month"),
+    *("quarter", "regexp_matches", "round", "starts_with", "upper", "year"),
+}
+"""The functions that a condition may call: of one row, the same every time, and none of them reads a file."""
+MOST_PARTS = 1000
+"""The most values of a column that people are counted by."""
+MOST_SHOWN = 20
+"""The most values of a column that a message lists."""
+ROWS = "SELECT * FROM estimate_people WHERE "
+
+
+@dataclass(frozen=True)
+class Column:
+    """A published column that can be asked for."""
+
+    name: str
+    """As the contract calls it."""
+    values: frozenset[str] | None = None
+    """Its labels or values, where they are declared as text."""
+    size: int | None = None
+    """How many values it can have, where that is known."""
+
+
+def columns_of(package: Mapping[str, Any]) -> dict[str, Column]:
+    """The columns of a release that can be asked for, by their names in small letters.
+
+    Parameters
+    ----------
+    package
+        The content of its `datapackage.json`.
+    """
+    own = package["republish"]
+    found = [Column("release")]
+    for one in own["attributes"]:
+        labels = one.get("labels")
+        size = len(labels) if labels else None
+        if one["kind"] == "number" and all(isinstance(end, int) for end in one["domain"]):
+            size = one["domain"][1] - one["domain"][0] + 1
+        found.append(Column(one["name"], frozenset(labels) if labels else None, size))
+    values = own["sensitive"].get("values")
+    is_text = bool(values) and isinstance(values[0], str)
+    found.append(Column(own["sensitive"]["name"], frozenset(values) if is_text else None, 1))
+    return {column.name.lower(): column for column in found}
+
+
+def checked_condition(where: str, columns: Mapping[str, Column]) -> str:
+    """The condition as DuckDB understands it, written anew: nothing but a boolean expression is left in it.
+
+    Parameters
+    ----------
+    where
+        As the researcher wrote it.
+    columns
+        What `columns_of` returned.
+
+    Raises
+    ------
+    QueryError
+        Saying what in it can't be asked for, and what can.
+    """
+    parsed, plain = _parsed(ROWS + where), _parsed(ROWS + "true")
+    condition, _ = _taken(parsed), _taken(plain)
+    if condition is None or _without_places(parsed) != _without_places(plain):
+        raise QueryError(f"--where {where}: can't be read as one condition, as in {_example(columns)}")
+    for part in _parts(condition):
+        _check(part, where, columns)
+    with duckdb.connect() as connection:
+        kept = json.dumps(_parse(connection, ROWS + where))
+        (written,) = connection.execute("SELECT json_deserialize_sql($sql::JSON)", {"sql": kept}).fetchone()
+    return written.partition(" WHERE ")[2]
+
+
+def checked_column(by: str, columns: Mapping[str, Column]) -> str:
+    """The column to split by, as SQL writes it.
+
+    Raises
+    ------
+    QueryError
+        If there is no such column, or it has too many values to be split by.
+    """
+    column = columns.get(by.lower())
+    if column is None:
+        raise QueryError(f"--by {by}: there is no such column; there are {_names(columns)}")
+    if column.size is not None and column.size > MOST_PARTS:
+        raise QueryError(
+            f"--by {by}: has {column.size:,} values, more than {MOST_PARTS}. Ask for ranges by --where"
+        )
+    return quoted(column.name)
+
+
+def _parsed(sql: str) -> Any:
+    with duckdb.connect() as connection:
+        return _parse(connection, sql)
+
+
+def _parse(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
+    (text,) = connection.execute("SELECT json_serialize_sql($sql)", {"sql": sql}).fetchone()
+    return json.loads(text)
+
+
+def _taken(parsed: Any) -> Any:
+    """The condition, taken out of what was parsed; None if that is no SELECT with a condition."""
+    if parsed.get("error") or len(parsed["statements"]) != 1:
+        return None
+    return parsed["statements"][0]["node"].pop("where_clause", None)
+
+
+def _without_places(parsed: Any) -> Any:
+    if isinstance(parsed, list):
+        return [_without_places(part) for part in parsed]
+    if isinstance(parsed, dict):
+        return {
+            key: _without_places(part) for key, part in parsed.items() if not key.startswith("query_location")
+        }
+    return parsed
+
+
+def _parts(parsed: Any) -> Iterator[dict[str, Any]]:
+    """Every expression in a condition, itself included."""
+    if isinstance(parsed, list):
+        for part in parsed:
+            yield from _parts(part)
+    elif isinstance(parsed, dict):
+        if "class" in parsed:
+            yield parsed
+        for part in parsed.values():
+            yield from _parts(part)
+
+
+def _check(part: Mapping[str, Any], where: str, columns: Mapping[str, Column]) -> None:
+    kind = part["class"]
+    if kind not in CLASSES:
+        raise QueryError(
+            f"--where {where}: a {kind.lower().replace('_', ' ')} can't be asked for; conditions compare"
+            f" columns with values, as in {_example(columns)}"
+        )
+    if kind == "COLUMN_REF" and _column(part, columns) is None:
+        name = ".".join(part["column_names"])
+        is_label = any(name in column.values for column in columns.values() if column.values)
+        quotes = f" For the label, write '{name}' in single quotes" if is_label else ""
+        raise QueryError(
+            f"--where {where}: there is no column {name}; there are {_names(columns)}.{quotes}".rstrip(".")
+        )
+    if kind == "FUNCTION" and part["function_name"].lower() not in FUNCTIONS:
+        known = ", ".join(sorted(name for name in FUNCTIONS if name.isidentifier()))
+        raise QueryError(f"--where {where}: there is no function {part['function_name']}; there are {known}")
+    _check_labels(part, where, columns)
+
+
+def _check_labels(part: Mapping[str, Any], where: str, columns: Mapping[str, Column]) -> None:
+    """A label that a column does not have is a slip of the pen, and not a count of 0."""
+    if part["type"] in ("COMPARE_EQUAL", "COMPARE_NOTEQUAL"):
+        sides = [part["left"], part["right"]]
+    elif part["type"] in ("COMPARE_IN", "COMPARE_NOT_IN"):
+        sides = part["children"]
+    else:
+        return
+    named = [column for one in sides if (column := _column(one, columns)) and column.values is not None]
+    for column in named:
+        if unknown := [text for text in _texts(sides) if text not in column.values]:
+            known = _values(column, unknown[0])
+            raise QueryError(f"--where {where}: {column.name} has no value {unknown[0]}. {known}")
+
+
+def _values(column: Column, unknown: str) -> str:
+    """The values of a column; of many, the first ones and those that are written nearly alike."""
+    known = sorted(column.values or ())
+    shown, more = known[:MOST_SHOWN], len(known) - MOST_SHOWN
+    alike = difflib.get_close_matches(unknown, known, 3, 0.6)
+    meant = f"Did you mean {' or '.join(alike)}? " if alike else ""
+    return f"{meant}It has {', '.join(shown)}" + (f" and {more} more" if more > 0 else "")
+
+
+def _column(part: Mapping[str, Any], columns: Mapping[str, Column]) -> Column | None:
+    """The column that an expression is, if it is one."""
+    if part["class"] != "COLUMN_REF" or len(part["column_names"]) != 1:
+        return None
+    return columns.get(part["column_names"][0].lower())
+
+
+def _texts(sides: list[Mapping[str, Any]]) -> Iterator[str]:
+    """The constants of text among expressions."""
+    for one in sides:
+        literal = one.get("literal") or {}
+        if one["class"] == "CONSTANT" and literal.get("kind") == "STRING":
+            yield literal["text"]
+
+
+def _names(columns: Mapping[str, Column]) -> str:
+    return ", ".join(column.name for column in columns.values())
+
+
+def _example(columns: Mapping[str, Column]) -> str:
+    labelled = next((column for column in columns.values() if column.values), None)
+    return (
+        f"{labelled.name} = '{min(labelled.values)}'" if labelled else "age BETWEEN 30 AND 40 AND sex = 'F'"
+    )

@@ -1,0 +1,301 @@
+"""Whatever is wrong is refused in one message; nothing is published and no state is moved."""
+
+import shutil
+
+import duckdb
+import polars as pl
+import pytest
+
+from anonymize.errors import (
+    ContractError,
+    HomeError,
+    NotEligible,
+    PublishedFolderError,
+    SnapshotError,
+    ValueChangeRefused,
+)
+from orchestration.cli.releasing import releases_to_make
+from tests.hospital import IDENTIFIER, RELEASES, everything, make
+
+FIRST, SECOND, THIRD = RELEASES
+
+
+def refused(hospital, home, error, *, release=THIRD):
+    """The one message a release is refused with, after which everything in the home is as it was."""
+    before = everything(home)
+    with pytest.raises(error) as refusal:
+        make(hospital.series(home), release)
+    working = f"/private/hospital/v1/{release}"
+    after = {name: content for name, content in everything(home).items() if not name.startswith(working)}
+    assert after == {name: content for name, content in before.items() if not name.startswith(working)}
+    assert f"{working}/candidate.json" not in everything(home).keys() - before.keys()
+    message = str(refusal.value)
+    assert not IDENTIFIER.search(message.encode())
+    assert "Traceback" not in message
+    return message, refusal.value.exit_code
+
+
+def with_first_row(snapshot, **values):
+    """A snapshot whose first row has other values."""
+    row = pl.int_range(pl.len()) == 0
+    return snapshot.with_columns(
+        pl.when(row).then(pl.lit(value)).otherwise(name).alias(name) for name, value in values.items()
+    )
+
+
+SNAPSHOTS = {
+    "missing column": (lambda s: s.drop("zipcode"), "column zipcode is missing"),
+    "duplicate identifier": (lambda s: pl.concat([s, s[:1]]), "patient_id: 1 of 301 rows repeat"),
+    "null identifier": (
+        lambda s: with_first_row(s, patient_id=None),
+        "patient_id: 1 of 300 rows have no value",
+    ),
+    "null sensitive value": (
+        lambda s: with_first_row(s, disease=None),
+        "disease: 1 of 300 rows have no value",
+    ),
+    "null quasi-identifier": (lambda s: with_first_row(s, age=None), "age: 1 of 300 rows have no value"),
+    "text for a number": (
+        lambda s: with_first_row(s.cast({"age": pl.String}), age="old"),
+        "age: 1 of 300 rows are not whole numbers",
+    ),
+    "outside the domain": (lambda s: with_first_row(s, age=121), "age: 1 of 300 rows lie outside"),
+    "outside the hierarchy": (
+        lambda s: with_first_row(s, birthplace="Atlantis"),
+        "birthplace: 1 of 300 rows lie outside",
+    ),
+    "undeclared disease": (
+        lambda s: with_first_row(s, disease="boredom"),
+        "disease: 1 of 300 rows lie outside",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SNAPSHOTS)
+def test_a_snapshot_that_breaks_the_contract(hospital, home, case):
+    breaks, words = SNAPSHOTS[case]
+    hospital.deliver(THIRD, breaks(hospital.snapshot(THIRD)))
+    message, code = refused(hospital, home, SnapshotError)
+    assert words in message
+    assert "boredom" not in message
+    assert "Atlantis" not in message
+    assert code == 2
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "truncated", "no Parquet", "a folder"])
+def test_a_snapshot_that_cannot_be_read(hospital, home, damage):
+    file = hospital.file(THIRD)
+    content = file.read_bytes()
+    file.unlink()
+    if damage == "a folder":
+        file.mkdir()
+    elif damage != "missing":
+        file.write_bytes({"empty": b"", "truncated": content[:-100], "no Parquet": b"a,b\n1,2\n"}[damage])
+    message, code = refused(hospital, home, SnapshotError)
+    assert str(file) in message
+    assert code == 2
+
+
+def test_a_snapshot_that_never_came_while_a_later_one_did(hospital, home):
+    hospital.deliver("2024-10-01", hospital.snapshot(THIRD))
+    hospital.file(THIRD).unlink()
+    message, _ = refused(hospital, home, SnapshotError)
+    assert "2024-10-01 is there: if this one never comes, deliver the one before it once more" in message
+    shutil.copy(hospital.file(SECOND), hospital.file(THIRD))
+    make(hospital.series(home), THIRD)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("SELECT * FROM nowhere WHERE quarter = :release", "nowhere"),
+        ("SELECT patient_id::INTEGER AS patient_id FROM patients", "the query fails (ConversionException)"),
+    ],
+)
+def test_a_query_that_fails(hospital, home, query, words):
+    with duckdb.connect(hospital.folder / "source.duckdb") as database:
+        database.sql(f"CREATE TABLE patients AS FROM '{hospital.file(THIRD)}'")
+    hospital.declare(source=None)
+    hospital.declare({"source": {"dsn": "duckdb:///source.duckdb", "query": query}})
+    text = hospital.contract.read_text().replace("  path: snapshots/hospital/{release}.parquet\n", "")
+    hospital.contract.write_text(text)
+    message, code = refused(hospital, home, SnapshotError)
+    assert words in message
+    assert code == 2
+
+
+def test_new_people_of_whom_too_many_share_a_value(hospital, home):
+    hospital.declare(principle={"on_ineligible": "refuse"})
+    known = hospital.snapshot(FIRST)["patient_id"]
+    is_new = ~pl.col("patient_id").is_in(known.implode())
+    same = pl.when(is_new).then(pl.lit("flu")).otherwise("disease").alias("disease")
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).with_columns(same))
+    _, code = refused(hospital, home, NotEligible)
+    assert code == 3
+
+
+def test_a_value_that_changed_where_the_contract_refuses_that(hospital, home):
+    hospital.declare(principle={"on_value_change": "refuse"})
+    message, code = refused(hospital, home, ValueChangeRefused)
+    assert "on_value_change" in message
+    assert code == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "keys"),
+    [
+        ({"principle": {"m": 1}}, ["principle.m"]),
+        ({"principle": {"name": "k_anonymity"}}, ["principle"]),
+        ({"colour": "blue", "product": "Hospital!", "identifier": ""}, ["colour", "product", "identifier"]),
+    ],
+)
+def test_a_contract_with_faults_has_all_of_them_named(hospital, home, changes, keys):
+    hospital.declare(changes)
+    message, code = refused(hospital, home, ContractError)
+    assert all(f"  {key}" in message for key in keys)
+    assert code == 2
+
+
+def test_a_contract_with_missing_keys(hospital, home):
+    hospital.contract.write_text("product: hospital\n")
+    message, _ = refused(hospital, home, ContractError)
+    assert all(f"  {key}" in message for key in ("series", "source", "identifier", "sensitive", "principle"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"identifier": "zipcode"}, "identifier"),
+        ({"sensitive": {"name": "diagnosis"}}, "sensitive"),
+        ({"releases": {"cron": "0 0 1 * *"}}, "releases"),
+        ({"releases": {"first": "2023-10-01"}}, "releases"),
+        ({"releases": {"first": "2024-04-01"}}, "releases"),
+    ],
+)
+def test_what_a_series_was_begun_with_cannot_change(hospital, home, changes, key):
+    if "identifier" in changes:
+        others = [{"name": "age", "kind": "number", "domain": [0, 120]}]
+        changes = changes | {"quasi_identifiers": others}
+    hospital.declare(changes)
+    message, code = refused(hospital, home, ContractError)
+    assert f"  {key}: " in message
+    assert "begin a new series" in message
+    assert code == 2
+
+
+@pytest.fixture
+def another_key(monkeypatch):
+    monkeypatch.setenv("REPUBLISH_KEY", "another key, as long as the one before")
+
+
+@pytest.mark.usefixtures("another_key")
+def test_another_key_than_the_series_was_begun_with(hospital, home):
+    message, code = refused(hospital, home, HomeError)
+    assert "another key" in message
+    assert code == 2
+
+
+def test_no_key_in_a_home_where_a_series_was_begun(hospital, home, monkeypatch):
+    monkeypatch.delenv("REPUBLISH_KEY")
+    message, _ = refused(hospital, home, HomeError)
+    assert "secret.key is missing" in message
+
+
+def test_another_key_in_the_file(hospital, home, monkeypatch):
+    monkeypatch.delenv("REPUBLISH_KEY")
+    (home / "secret.key").write_text("this one was never used before\n")
+    assert "another key" in refused(hospital, home, HomeError)[0]
+
+
+@pytest.mark.parametrize("content", [b"short", b"\xff\xfe" * 20])
+def test_a_key_that_is_none(hospital, home, monkeypatch, content):
+    monkeypatch.delenv("REPUBLISH_KEY")
+    (home / "secret.key").write_bytes(content)
+    assert "secret.key" in refused(hospital, home, HomeError)[0]
+
+
+@pytest.mark.usefixtures("another_key")
+def test_a_lost_record_of_the_key_is_not_taken_for_a_new_series(hospital, home):
+    (home / "private/hospital/v1/series.json").unlink()
+    assert "series.json" in refused(hospital, home, HomeError)[0]
+
+
+def test_a_history_of_a_newer_version(hospital, home):
+    with duckdb.connect(home / "history.duckdb") as history:
+        history.sql("UPDATE software SET history_version = 99, software_version = '9.9.9'")
+    message, code = refused(hospital, home, HomeError)
+    assert "written by republish 9.9.9" in message
+    assert code == 2
+
+
+def test_a_history_that_is_damaged(hospital, home):
+    (home / "history.duckdb").write_bytes(b"not a database at all" * 400)
+    assert "history.duckdb" in refused(hospital, home, HomeError)[0]
+
+
+def change_a_byte(folder):
+    file = folder / SECOND / "microdata.parquet"
+    content = bytearray(file.read_bytes())
+    content[100] ^= 1
+    file.write_bytes(content)
+
+
+def edit_the_last_manifest(folder):
+    file = folder / SECOND / "manifest.json"
+    file.write_text(file.read_text().replace('"n": 2', '"n": 2 '))
+
+
+def edit_the_first_manifest(folder):
+    file = folder / FIRST / "manifest.json"
+    file.write_text(file.read_text().replace('"n": 1', '"n": 1 '))
+
+
+TAMPERED = {
+    "a byte changed": (change_a_byte, "microdata.parquet: was changed"),
+    "a file removed": (lambda folder: (folder / SECOND / "counterfeits.parquet").unlink(), "missing"),
+    "a file added": (lambda folder: (folder / SECOND / "names.csv").write_text("me"), "not in the manifest"),
+    "the last manifest edited": (edit_the_last_manifest, "manifest.json: was changed"),
+    "the first manifest edited": (edit_the_first_manifest, "manifest.json: was changed"),
+    "a manifest removed": (
+        lambda folder: (folder / SECOND / "manifest.json").unlink(),
+        "has no manifest.json",
+    ),
+    "a manifest of nonsense": (
+        lambda folder: (folder / SECOND / "manifest.json").write_text('{"files": {"a": 1}}'),
+        "has no manifest.json that can be read",
+    ),
+    "the first release removed": (lambda folder: shutil.rmtree(folder / FIRST), "is not there any more"),
+    "the last release removed": (lambda folder: shutil.rmtree(folder / SECOND), "is not there any more"),
+    "all releases removed": (shutil.rmtree, "is not there any more"),
+}
+
+
+@pytest.mark.parametrize("case", TAMPERED)
+def test_published_folders_that_were_tampered_with(hospital, home, case):
+    tamper, words = TAMPERED[case]
+    tamper(home / "published/hospital/v1")
+    before = everything(home)
+    with pytest.raises(PublishedFolderError, match=words) as refusal:
+        releases_to_make(hospital.series(home), None)
+    assert everything(home) == before
+    assert refusal.value.exit_code == 2
+
+
+@pytest.mark.parametrize("case", ["a byte changed", "the last manifest edited", "the last release removed"])
+def test_nothing_is_chained_to_what_was_tampered_with(hospital, home, case):
+    tamper, words = TAMPERED[case]
+    tamper(home / "published/hospital/v1")
+    with pytest.raises(PublishedFolderError, match=words):
+        make(hospital.series(home), THIRD)
+    assert not (home / f"published/hospital/v1/{THIRD}").exists()
+
+
+def test_a_release_that_is_not_on_the_schedule(hospital, home):
+    with pytest.raises(ContractError, match="2024-02-01 is no release that is due"):
+        releases_to_make(hospital.series(home), "2024-02-01")
+
+
+def test_working_files_of_the_release_before_that_are_gone(hospital, home):
+    shutil.rmtree(home / f"private/hospital/v1/{SECOND}")
+    message, _ = refused(hospital, home, HomeError)
+    assert "put them back from a copy, or begin a new series" in message

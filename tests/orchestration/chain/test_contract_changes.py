@@ -1,0 +1,151 @@
+"""A contract that changes within a series: what is not safe is refused, unless it is accepted by name."""
+
+import polars as pl
+import pytest
+import yaml
+
+from anonymize.errors import ContractError
+from orchestration.cli.examine import examine
+from tests.hospital import RELEASES, make
+from tests.orchestration.chain.test_bad_input import refused
+from tests.orchestration.chain.test_equivalence_chain import declare as declare_equivalence
+
+FIRST, SECOND, THIRD = RELEASES
+
+
+def alter(hospital, change, accept=()):
+    """Change the quasi-identifiers or the values of the contract; `accept` names what is consented to."""
+    declared = yaml.safe_load(hospital.contract.read_text())
+    change(declared)
+    if accept:
+        declared["accept"] = {THIRD: list(accept)}
+    hospital.contract.write_text(yaml.safe_dump(declared, sort_keys=False))
+
+
+def qi(name, **keys):
+    def change(declared):
+        (found,) = (qi for qi in declared["quasi_identifiers"] if qi["name"] == name)
+        found.update(keys)
+
+    return change
+
+
+def without(name):
+    def change(declared):
+        declared["quasi_identifiers"] = [qi for qi in declared["quasi_identifiers"] if qi["name"] != name]
+
+    return change
+
+
+def added(declared):
+    declared["quasi_identifiers"].append({"name": "ward", "kind": "number", "domain": [1, 9]})
+
+
+def age_as_a_fraction(declared):
+    declared["quasi_identifiers"][0] = {
+        "name": "age",
+        "kind": "number",
+        "domain": [0.0, 120.0],
+        "min_width": 2.0,
+    }
+
+
+def sex_as_a_number(declared):
+    declared["quasi_identifiers"][2] = {"name": "sex", "kind": "number", "domain": [0, 1]}
+
+
+def m_is(m):
+    return lambda declared: declared["principle"].update(m=m)
+
+
+SAFE = {
+    "a larger m": m_is(4),
+    "a quasi-identifier dropped": without("zipcode"),
+    "a larger minimum width": qi("age", min_width=10),
+    "a wider domain": qi("age", domain=[0, 130]),
+    "a new label": qi("sex", order=["F", "M", "X"]),
+}
+CONSENT = {
+    "a smaller m": (lambda d: d["principle"].update(m=2, on_ineligible="wait"), ["m"]),
+    "a quasi-identifier added": (added, ["ward"]),
+    "labels in another order": (qi("sex", order=["M", "F"]), ["sex.order"]),
+    "a smaller minimum width": (qi("zipcode", min_width=1), ["zipcode.min_width"]),
+    "another kind": (sex_as_a_number, ["sex.kind"]),
+    "several": (lambda d: (added(d), qi("zipcode", min_width=1)(d)), ["ward", "zipcode.min_width"]),
+}
+
+
+def with_all_columns(hospital):
+    """The third snapshot with a column more, and `sex` as a number where the contract says so."""
+    snapshot = hospital.snapshot(THIRD).with_columns(ward=pl.int_range(pl.len()) % 9 + 1)
+    if "kind: number\n" in hospital.contract.read_text().split("name: sex")[1][:30]:
+        snapshot = snapshot.with_columns(sex=(pl.col("sex") == "F").cast(pl.Int64))
+    hospital.deliver(THIRD, snapshot)
+
+
+@pytest.mark.parametrize("case", SAFE)
+def test_what_is_safe_holds_from_the_next_release_on(hospital, home, case):
+    alter(hospital, SAFE[case])
+    series = make(hospital.series(home), THIRD)
+    assert series.is_published(THIRD)
+
+
+@pytest.mark.parametrize("case", CONSENT)
+def test_what_weakens_the_promise_needs_consent_by_name(hospital, home, case):
+    change, names = CONSENT[case]
+    alter(hospital, change)
+    with_all_columns(hospital)
+    message, code = refused(hospital, home, ContractError)
+    for name in names:
+        assert f"  {name}: " in message
+        assert f"accept: {{{THIRD}: [{name}]}}" in message
+    assert code == 2
+    alter(hospital, lambda _: None, accept=names[1:] or ["another"])
+    assert f"  {names[0]}: " in refused(hospital, home, ContractError)[0]
+    alter(hospital, lambda _: None, accept=names)
+    assert make(hospital.series(home), THIRD).is_published(THIRD)
+
+
+def test_a_value_that_is_gone_needs_consent(hospital, home):
+    values = yaml.safe_load(hospital.contract.read_text())["sensitive"]["values"]
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).filter(pl.col("disease") != "stroke"))
+    alter(hospital, lambda d: d["sensitive"].update(values=[value for value in values if value != "stroke"]))
+    message, _ = refused(hospital, home, ContractError)
+    assert "  sensitive.values: 1 values are gone since the release before" in message
+    alter(hospital, lambda _: None, accept=["sensitive.values"])
+    make(hospital.series(home), THIRD)
+
+
+def test_a_smaller_e_needs_a_new_series(hospital, tmp_path):
+    home = tmp_path / "new home"
+    make(declare_equivalence(hospital, e=4).series(home), FIRST, SECOND)
+    declare_equivalence(hospital, e=3)
+    message, code = refused(hospital, home, ContractError)
+    assert "  e: 4 -> 3: begin a new series. People published before could then be in attacks" in message
+    alter(hospital, lambda _: None, accept=["e"])
+    assert refused(hospital, home, ContractError)[0] == message
+    assert code == 2
+
+
+def test_validate_prints_what_changed_and_whether_it_would_be_refused(hospital, home):
+    alter(hospital, lambda d: (m_is(4)(d), qi("zipcode", min_width=1)(d)))
+    lines = []
+    assert not examine(hospital.series(home), lines.append)
+    said = "\n".join(lines)
+    assert (
+        "changed since the release before: m: 3 -> 4 (safe). People who are new get larger signatures."
+        in said
+    )
+    assert "zipcode.min_width: 2000 -> 1 (weakens what is promised" in said
+    assert f"{THIRD}: would be refused" in said
+    alter(hospital, lambda _: None, accept=["zipcode.min_width"])
+    lines.clear()
+    examine(hospital.series(home), lines.append)
+    assert "would be refused" not in "\n".join(lines)
+
+
+def test_a_series_that_goes_on_from_another_is_held_to_the_others_contract(hospital, home):
+    hospital.declare(series="v2", supersedes="v1")
+    alter(hospital, qi("zipcode", min_width=1))
+    with pytest.raises(ContractError, match=r"zipcode.min_width: 2000 -> 1 since the release before"):
+        make(hospital.series(home), FIRST)

@@ -1,0 +1,73 @@
+"""A batch of new people of whom too many share a value: what the manifest and the next releases say of it."""
+
+import json
+
+import polars as pl
+import pytest
+
+from orchestration.dagster import metadata
+from tests.hospital import RELEASES, make
+
+FIRST, SECOND, THIRD = RELEASES
+
+
+@pytest.fixture
+def crowd(hospital):
+    """The second snapshot is the first with 30 new people, most of whom have the flu."""
+    known, later = hospital.snapshot(FIRST), hospital.snapshot(SECOND)
+    new = pl.concat([later, hospital.snapshot(THIRD)]).unique("patient_id", keep="first", maintain_order=True)
+    new = new.join(known, on="patient_id", how="anti")[:30]
+    is_flu = pl.int_range(pl.len()) < 24
+    disease = pl.when(is_flu).then(pl.lit("flu")).otherwise(pl.lit("asthma")).alias("disease")
+    hospital.deliver(SECOND, pl.concat([known, new.with_columns(disease)]))
+    return hospital
+
+
+def manifest(series, release):
+    return json.loads((series.published(release) / "manifest.json").read_text())
+
+
+def test_people_exposed_by_counterfeits_are_stated(crowd, tmp_path):
+    series = make(crowd.series(tmp_path / "home"), FIRST, SECOND)
+    assert "exposed" not in manifest(series, FIRST)
+    stated = manifest(series, SECOND)
+    assert stated["counterfeits"] > 0
+    assert stated["exposed"] >= 24
+    committed = series.committed(SECOND)
+    assert metadata.of_candidate(series, SECOND, committed)["audit"]["exposed"] == stated["exposed"]
+
+
+def test_people_who_wait_are_stated_and_nobody_is_exposed(crowd, tmp_path):
+    crowd.declare(principle={"on_ineligible": "wait"})
+    series = make(crowd.series(tmp_path / "home"), FIRST, SECOND)
+    stated = manifest(series, SECOND)
+    assert (stated["held_back"], stated["tuples"] - stated["counterfeits"]) == (30, 300)
+    assert "exposed" not in stated
+    linked = pl.read_parquet(series.private(SECOND) / "linkage.parquet")["patient_id"]
+    assert set(linked) == set(crowd.snapshot(FIRST)["patient_id"])
+
+
+def test_who_waited_is_released_with_later_people(crowd, tmp_path):
+    crowd.declare(principle={"on_ineligible": "wait"})
+    waiting, others = (
+        crowd.snapshot(SECOND),
+        crowd.snapshot(THIRD).join(crowd.snapshot(SECOND), on="patient_id", how="anti"),
+    )
+    values = ["angina", "cataract", "stroke", "gastritis"]
+    later = others.with_columns(disease=pl.Series([values[n % 4] for n in range(others.height)]))
+    assert others.height > 10
+    more = [later.with_columns(patient_id=pl.col("patient_id") + suffix) for suffix in ("", "b", "c")]
+    crowd.deliver(THIRD, pl.concat([waiting, *more]))
+    series = make(crowd.series(tmp_path / "home"), *RELEASES)
+    assert manifest(series, SECOND)["held_back"] == 30
+    assert manifest(series, THIRD)["held_back"] == 0
+    assert manifest(series, THIRD)["tuples"] >= waiting.height + 3 * others.height
+
+
+def test_a_first_batch_that_waits_is_an_empty_release(hospital, tmp_path):
+    alike = hospital.snapshot(FIRST).with_columns(disease=pl.lit("flu"))
+    hospital.deliver(FIRST, alike)
+    hospital.declare(principle={"on_ineligible": "wait"}, expect={"changed": 1.0})
+    series = make(hospital.series(tmp_path / "home"), FIRST, SECOND)
+    assert (manifest(series, FIRST)["held_back"], manifest(series, FIRST)["tuples"]) == (300, 0)
+    assert manifest(series, SECOND)["held_back"] in (0, 300)

@@ -1,0 +1,124 @@
+"""Killed at any moment and run again, a series has the same published bytes as if nothing had been."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from orchestration.cli.releasing import UNFINISHED
+from orchestration.dagster.releasing import dagster_instance
+from tests.hospital import RELEASES, make, published, several_threads
+
+FIRST, SECOND, THIRD = RELEASES
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("release", "step"),
+    [(FIRST, 3), (SECOND, 1)],
+    ids=["the first release", "a release built on another"],
+)
+def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, step):
+    """Before every file or folder that is written, synced, renamed or removed; see kill_points.py."""
+    if release == SECOND:
+        make(hospital.series(tmp_path / "before"), FIRST)
+    script = ROOT / "tests/orchestration/chain/kill_points.py"
+    told = subprocess.run(
+        [sys.executable, script, hospital.folder, tmp_path / "before", release, str(step)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    ).stdout.splitlines()
+    assert told[:-1] == []
+    points, homes = map(int, re.fullmatch(r"(\d+) kill points, (\d+) different homes", told[-1]).groups())
+    assert points > 50
+    assert homes > 25
+
+
+def command(hospital, home, through=THIRD):
+    """`republish release`, as a process of its own."""
+    words = ["release", hospital.contract, "--home", home, "--through", through]
+    return [sys.executable, "-m", "orchestration.cli.app", *map(str, words)]
+
+
+def start(hospital, home):
+    return subprocess.Popen(
+        command(hospital, home),
+        cwd=ROOT,
+        env=several_threads(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def kill_when(process, happened, by=signal.SIGKILL):
+    """Kill a process as soon as something has happened; what it started is left alone."""
+    deadline = time.monotonic() + 120
+    while not happened() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.002)
+    assert process.poll() is None, process.communicate()
+    process.send_signal(by)
+    return (*process.communicate(), process.returncode)
+
+
+def started_by(process):
+    """The processes that a process has started, as soon as there are any."""
+    folder = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    deadline = time.monotonic() + 60
+    while not (found := folder.read_text().split()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert found
+    return [Path(f"/proc/{pid}") for pid in found]
+
+
+def ended(folders):
+    """Whether processes are gone, or nothing is left of them but their number."""
+    return all(
+        not (folder / "stat").exists() or (folder / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        for folder in folders
+    )
+
+
+def test_the_command_interrupted_killed_and_run_again(hospital, tmp_path):
+    home, undisturbed = tmp_path / "home", tmp_path / "undisturbed"
+    make(hospital.series(undisturbed), *RELEASES)
+    private = home / "private/hospital/v1"
+
+    process = start(hospital, home)
+    told = kill_when(process, (private / FIRST / "snapshot.parquet").exists, by=signal.SIGINT)
+    assert told == (b"", b"", 130)  # Ctrl-C: no traceback
+    process = start(hospital, home)
+    judges = started_by(process)
+    kill_when(process, (private / SECOND / "linkage.parquet").exists)
+    assert (private / UNFINISHED).exists()
+
+    assert published(home).items() <= published(undisturbed).items()
+    done = subprocess.run(
+        command(hospital, home),
+        cwd=ROOT,
+        env=several_threads(),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert published(home) == published(undisturbed)
+    assert not (private / UNFINISHED).exists()
+    assert [line.split()[0] for line in done.stdout.splitlines()] in ([SECOND, THIRD], [*RELEASES])
+    releases = hospital.series(home).history.releases("hospital", "v1")
+    assert releases["status"].to_list() == ["published"] * 3
+    assert json.loads(releases["figures"][2])["people"] == 300
+    assert ended(judges)
+    with dagster_instance(hospital.series(home).home) as instance:
+        states = [run.status for run in instance.get_runs()]
+    assert states.count(dg.DagsterRunStatus.SUCCESS) == 3
+    assert len(states) == 5
+    assert all(state.name in ("SUCCESS", "FAILURE", "CANCELED") for state in states)  # none runs for ever

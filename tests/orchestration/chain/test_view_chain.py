@@ -1,0 +1,329 @@
+"""Views through the whole chain: released, audited, joined with what others published, and refused."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import dagster as dg
+import frictionless
+import polars as pl
+import pytest
+import yaml
+from rich.console import Console
+from typer.testing import CliRunner
+
+from anonymize.attack import finding as fi
+from anonymize.errors import AlreadyPublished, ContractError, NotEligible, PublishedFolderError, SnapshotError
+from orchestration import definitions
+from orchestration.audit.command import audit
+from orchestration.cli import app as cli
+from orchestration.cli.examine import examine
+from orchestration.contracts.contract_file import load_contract
+from orchestration.contracts.registry import register
+from orchestration.dagster.factory import product_definitions
+from orchestration.dagster.metadata import of_candidate
+from orchestration.dagster.resources import resources
+from orchestration.series.series import Series
+from orchestration.storage.home import Home
+from orchestration.storage.manifest import verify_series
+from orchestration.storage.store import sha256
+from tests.hospital import make, make_by_dagster, published
+
+DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
+RELEASES = ("2024-01-01", "2025-01-01")
+SUITES = ("join_privacy", "population", "taxonomy_cuts", "view_records", "attack", "expected")
+
+
+@pytest.fixture
+def example(tmp_path):
+    """The files of the docs' example, and T1 once more a year later."""
+    (tmp_path / "t1").mkdir()
+    for name, content in re.findall(r"cat > (\S+) <<'END'\n(.*?)END\n", DOCS.read_text(), re.DOTALL):
+        (tmp_path / name).write_text(content)
+    shutil.copy(tmp_path / "t1/2024-01-01.csv", tmp_path / "t1/2025-01-01.csv")
+    return tmp_path
+
+
+def declare(folder, **changes):
+    """The example's contract with other parameters of its principle; other keys of the contract by `_key`."""
+    declared = yaml.safe_load((folder / "named_view.yaml").read_text())
+    for key, value in changes.items():
+        (declared if key.startswith("_") else declared["principle"])[key.lstrip("_")] = value
+    declared["releases"]["first"] = str(declared["releases"]["first"])
+    (folder / "named_view.yaml").write_text(yaml.safe_dump(declared))
+    return series_of(folder)
+
+
+def series_of(folder):
+    return Series(load_contract(folder / "named_view.yaml"), Home.at(folder / "var"))
+
+
+def series_shown(series):
+    """What Dagster plots first of the last release."""
+    return of_candidate(series, RELEASES[1], series.committed(RELEASES[1]))["release"]
+
+
+def audited(folder, *paths, **options):
+    report = folder / "report"
+    code = audit(
+        list(paths) or [folder / "var/published/named_view/v1"],
+        folder / "t1",
+        folder / "named_view.yaml",
+        out=report,
+        console=Console(quiet=True),
+        **options,
+    )
+    described = json.loads((report / "audit.json").read_text())
+    return code, {row["promise"]: row for row in described["promises"]}
+
+
+def test_two_views_are_released_through_dagster_verified_and_audited(example):
+    series = series_of(example)
+    released = make_by_dagster(series, *RELEASES)
+    assert [(one.people, one.groups, one.counterfeits) for one in released] == [(5, 2, 0)] * 2
+    folder = series.published(RELEASES[1])
+    texts = {"README.md", "SHA256SUMS", "datapackage.json"}
+    assert {file.name for file in folder.iterdir()} == {"cuts.json", "manifest.json", "view.parquet"} | texts
+    assert frictionless.validate(str(folder / "datapackage.json")).valid
+    manifests = verify_series(series.published_folder)
+    assert [stated["format"] for stated in manifests] == ["taxonomy_cuts"] * 2
+    assert manifests[1]["files"]["cuts.json"] == {"sha256": sha256(folder / "cuts.json")}
+    view = pl.read_parquet(folder / "view.parquet")
+    assert view.columns == ["release", "name", "job", "class"]
+    assert sorted(view["name"].to_list()) == ["Alice", "Alice", "B-C", "B-C", "B-C"]
+    cuts = json.loads((folder / "cuts.json").read_text())["columns"]
+    assert [node["label"] for node in cuts[0]["cut"]] == ["Alice", "B-C"]
+
+    committed = series.committed(RELEASES[1])
+    assert [verdict.promise for verdict in committed.verdicts] == list(SUITES)
+    assert all(verdict.passed and verdict.figures["expectations"] for verdict in committed.verdicts)
+    assert committed.figures["earlier_releases"] == 2
+    assert committed.attack["linkability"] == pytest.approx(2 / 3)
+
+    code, promises = audited(example, private=series.private_folder)
+    assert code == 0
+    assert promises[fi.JOIN]["found"] == pytest.approx(2 / 3)
+    assert promises[fi.JOIN]["undecided"] == 0
+    assert {fi.COVERAGE, fi.COUNTS, fi.ROW_ORDER, fi.IDENTIFIERS, fi.METADATA} <= promises.keys()
+    page = (example / "report/audit.html").read_text()
+    assert "records of the join" in page
+    (one,) = json.loads((example / "report/audit.json").read_text())["series"]
+    useful = one["releases"][1]["useful"]
+    assert (useful["groups"], useful["mean_group"], useful["widths"]["name"]) == (2, 2.5, (2 * 1 + 3 * 2) / 5)
+    assert f"{100 * useful['query_error']:.1f} %" in page.partition("What the releases are worth")[2]
+    assert series_shown(series)["query error"] == pytest.approx(useful["query_error"])
+
+
+def test_the_command_line_does_all_of_it(example, monkeypatch):
+    monkeypatch.chdir(example)
+    run = CliRunner().invoke
+    validated = run(cli.app, ["validate", "named_view.yaml"])
+    assert validated.exit_code == 0
+    assert "3 columns, sequential" in validated.stdout
+    assert "2024-01-01: 5 people, no faults" in validated.stdout
+    assert run(cli.app, ["release", "named_view.yaml", "--through", "2024-01-01"]).exit_code == 0
+    verified = run(cli.app, ["verify", "var/published/named_view/v1"])
+    assert (verified.exit_code, verified.stdout.splitlines()[0]) == (
+        0,
+        "2024-01-01  4 files as in the manifest",
+    )
+
+
+def test_what_is_published_is_found_again_and_not_made_again(example):
+    series = make(series_of(example), RELEASES[0])
+    before = published(example / "var")
+    make(series_of(example), RELEASES[0])
+    assert published(example / "var") == before
+    with pytest.raises(AlreadyPublished, match="parameters"):
+        make(declare(example, k={"HIV": 0.9}), RELEASES[0])
+    assert published(example / "var") == before
+    assert series.is_published(RELEASES[0])
+
+
+def test_a_tampered_view_is_found(example):
+    series = make(series_of(example), RELEASES[0])
+    file = series.published(RELEASES[0]) / "view.parquet"
+    view = pl.read_parquet(file)
+    view.with_columns(name=pl.Series(["Alice", "Alice", "Bob", "Bob", "Cathy"])).write_parquet(file)
+    with pytest.raises(PublishedFolderError, match="was changed after publication"):
+        audited(example)
+
+
+@pytest.mark.parametrize(
+    ("names", "broken"),
+    [
+        (["Alice", "Alice", "Bob", "Bob", "Cathy"], {fi.JOIN}),
+        (["Alice", "B-C", "B-C", "B-C", "B-C"], {fi.COVERAGE, fi.COUNTS}),
+        (["B-C", "Alice", "Alice", "B-C", "B-C"], {fi.COVERAGE, fi.COUNTS}),
+    ],
+)
+def test_a_view_that_was_tampered_with_manifest_and_all_is_convicted(example, names, broken):
+    series = make(series_of(example), RELEASES[0])
+    own = example / "own" / RELEASES[0]
+    own.mkdir(parents=True)
+    view = pl.read_parquet(series.published(RELEASES[0]) / "view.parquet")
+    view.with_columns(name=pl.Series(names)).sort(pl.all()).write_parquet(own / "view.parquet")
+    code, promises = audited(example, example / "own")
+    assert code == 3
+    found = {name for name, row in promises.items() if not row["holds"]}
+    assert broken & found
+    if broken == {fi.JOIN}:
+        assert found == broken
+        assert (promises[fi.JOIN]["broken"], promises[fi.JOIN]["found"]) == (1, 1.0)
+
+
+def test_a_join_that_is_too_large_is_undecided_and_not_broken(example, monkeypatch):
+    make(series_of(example), RELEASES[0])
+    monkeypatch.setattr("anonymize.attack.join.join_attack.__kwdefaults__", {**_defaults(), "most_rows": 3})
+    code, promises = audited(example)
+    assert code == 0
+    assert promises[fi.JOIN]["undecided"] > 0
+    assert promises[fi.JOIN]["holds"]
+
+
+def _defaults():
+    from anonymize.attack.join import join_attack
+
+    return join_attack.__kwdefaults__
+
+
+@pytest.mark.parametrize(
+    ("t2", "words"),
+    [
+        (
+            "job,disease\nBanker,Cancer\n",
+            "t2.csv is not population-related: 0 of its 1 records match no record",
+        ),
+        ("job,disease\nBanker,\n", "t2.csv: 1 values are missing"),
+        ("job\nBanker\n", "t2.csv lacks disease: it has job"),
+        ("job,disease,name\nBanker,HIV,Bob\n", "t2.csv has name in common with the view"),
+        ("", "t2.csv: is no CSV file that can be read"),
+        (None, "t2.csv: there is no such file or folder"),
+    ],
+)
+def test_a_previous_release_that_cannot_be_joined_is_refused_and_nothing_is_published(example, t2, words):
+    (example / "t2.csv").write_text(t2) if t2 is not None else (example / "t2.csv").unlink()
+    with pytest.raises(SnapshotError, match=words):
+        make_by_dagster(series_of(example), RELEASES[0])
+    assert not published(example / "var")
+
+
+def test_no_solution_is_said_before_anything_is_published(example):
+    with pytest.raises(NotEligible, match=r"implies one of disease .*: raise k"):
+        make(declare(example, k={"HIV": 0.1}), RELEASES[0])
+    assert not published(example / "var")
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "words"),
+    [
+        ({"k": {"HIV": 2}}, "principle.k", "must be above 0 and at most 1"),
+        ({"x": ["name", "disease"]}, "principle", "x and y overlap in disease"),
+        ({"x": ["name", "salary"]}, "principle.x", "salary is a column neither of the view nor"),
+        (
+            {"_quasi_identifiers": []},
+            "quasi_identifiers",
+            "is unknown; accepted: identifier, columns, product",
+        ),
+        ({"_columns": []}, "columns", "must be a list of at least one column"),
+        (
+            {"_columns": [{"name": "name", "kind": "date"}]},
+            "columns[name].kind",
+            "date is unknown; accepted: number, category",
+        ),
+        (
+            {"_columns": [{"name": "name", "kind": "category", "order": ["a"], "width": 3}]},
+            "columns[name].width",
+            "is unknown; accepted: .*keep",
+        ),
+    ],
+)
+def test_faults_of_a_view_name_the_key_and_what_is_accepted(example, changes, key, words):
+    with pytest.raises(ContractError) as refused:
+        declare(example, **changes)
+    assert any(where == key and re.search(words, fault) for where, fault in refused.value.faults)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("pid,name,class\n1,Alice,c1\n", "the column job is missing"),
+        ("pid,name,job,class\n1,Zoe,Banker,c1\n", "name: 1 of 1 rows lie outside the domain .3 labels"),
+        ("pid,name,job,class\n1,Bob,,c1\n", "job: 1 of 1 rows have no value"),
+        ("pid,name,job,class\n1,Bob,Clerk,c1\n1,Bob,Clerk,c1\n", "pid: 1 of 2 rows repeat the identifier"),
+    ],
+)
+def test_a_snapshot_that_is_not_what_the_contract_says_is_refused(example, rows, words):
+    (example / "t1/2024-01-01.csv").write_text(rows)
+    with pytest.raises(SnapshotError, match=words):
+        make(series_of(example), RELEASES[0])
+
+
+def test_a_previous_release_stays_as_it_was(example):
+    make(series_of(example), RELEASES[0])
+    (example / "t2.csv").write_text((example / "t2.csv").read_text().replace("Driver,Cancer", "Driver,HIV"))
+    with pytest.raises(SnapshotError, match="not the table that the release before was joined with"):
+        make(series_of(example), RELEASES[1])
+    said = []
+    assert not examine(series_of(example), said.append)
+    assert any(
+        "2025-01-01: would be refused: previous release t2.csv is not the table" in line for line in said
+    )
+
+
+def test_a_published_view_is_a_previous_release_and_what_the_asset_depends_on(example):
+    first = make(series_of(example), RELEASES[0])
+    path = str(first.published(RELEASES[0]))
+    second = declare(
+        example,
+        _product="second_view",
+        previous=[
+            {"path": path, "columns": ["name", "job", "class"]},
+            {"path": "t2.csv", "columns": ["job", "disease"]},
+        ],
+    )
+    made = make_by_dagster(second, RELEASES[0])
+    assert made[0].people == 5
+    assert second.committed(RELEASES[0]).figures["earlier_releases"] == 2
+    shared = dg.Definitions(resources=resources(second.home))
+    together = dg.Definitions.merge(product_definitions(first), product_definitions(second), shared)
+    graph = together.resolve_asset_graph()
+    upstream = graph.get(dg.AssetKey(["second_view", "views"])).parent_keys
+    assert dg.AssetKey(["named_view", "publication"]) in upstream
+    assert dg.AssetKey(["named_view", "counterfeits"]) not in graph.get_all_asset_keys()
+
+
+def test_views_that_name_releases_of_each_other_are_shown_without_this_lineage(example, monkeypatch, caplog):
+    first = series_of(example)
+    names = ["name", "job", "class"]
+    for product, other in (("named_view", "second_view"), ("second_view", "named_view")):
+        there = str(first.home.published(other, "v1") / RELEASES[0])
+        others = [{"path": there, "columns": names}, {"path": "t2.csv", "columns": ["job", "disease"]}]
+        declared = declare(example, _product=product, previous=others)
+        file = (example / "named_view.yaml").rename(example / f"{product}_of_other.yaml")
+        register(first.home, load_contract(file))
+        shutil.copy(file, example / "named_view.yaml")
+    assert declared.contract.product == "second_view"
+    monkeypatch.setenv("REPUBLISH_HOME", str(first.home.path))
+    graph = definitions.defs().resolve_asset_graph()
+    for product, other in (("named_view", "second_view"), ("second_view", "named_view")):
+        parents = graph.get(dg.AssetKey([product, "views"])).parent_keys
+        assert dg.AssetKey([other, "publication"]) not in parents
+    assert "named_view, second_view name releases of each other" in caplog.text
+
+
+def test_a_changed_published_view_is_no_previous_release(example):
+    first = make(series_of(example), RELEASES[0])
+    folder = first.published(RELEASES[0])
+    second = declare(
+        example,
+        _product="second_view",
+        previous=[{"path": str(folder), "columns": ["name", "job", "class"]}],
+        y=["class"],
+        x=["name"],
+        k=1,
+    )
+    (folder / "cuts.json").write_text("{}")
+    with pytest.raises(SnapshotError, match="was changed after publication"):
+        make(second, RELEASES[0])

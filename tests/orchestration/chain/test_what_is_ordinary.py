@@ -1,0 +1,275 @@
+"""A snapshot or a release that looks odd is not published, unless it is accepted by name for that release."""
+
+import importlib
+
+import duckdb
+import polars as pl
+import pytest
+import yaml
+
+from anonymize.errors import HomeError, NotEligible, SnapshotError
+from orchestration.chain import candidate
+from orchestration.chain.arrival import has_arrived
+from orchestration.chain.candidate import compute_candidate
+from orchestration.chain.delta import compare_snapshots
+from orchestration.chain.snapshot import take_snapshot
+from orchestration.expectations.verdict import no_verdict
+from tests.hospital import RELEASES, make
+from tests.orchestration.chain.test_bad_input import refused
+
+FIRST, SECOND, THIRD = RELEASES
+
+
+def with_identifiers(snapshot, alter):
+    return snapshot.with_columns(patient_id=alter(pl.col("patient_id")))
+
+
+def as_numbers(identifier):
+    return identifier.str.slice(1).cast(pl.Int64)
+
+
+FORMS = {
+    "lower case": (lambda name: name.str.to_lowercase(), "small and capital letters"),
+    "spaces": (lambda name: name + " ", "spaces around them"),
+    "numbers": (as_numbers, "letters, spaces and signs between the digits"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_identifiers_that_change_their_form(hospital, home, form):
+    """Everybody would have left, and as many would have come: their signatures would be new ones."""
+    alter, words = FORMS[form]
+    hospital.deliver(THIRD, with_identifiers(hospital.snapshot(THIRD), alter))
+    message, code = refused(hospital, home, SnapshotError)
+    assert (
+        "0.0% of the people of the snapshot before are in this one; expect.carried says at least" in message
+    )
+    assert f"of the identifiers are those of the snapshot before, but for {words}" in message
+    assert f"accept: {{{THIRD}: [carried]}}" in message
+    assert code == 2
+
+
+@pytest.fixture
+def numbered(hospital):
+    """A hospital whose identifiers are digits with leading zeros, delivered as CSV."""
+    declared = yaml.safe_load(hospital.contract.read_text())
+    declared["source"] = {"path": "csv/{release}.csv"}
+    hospital.contract.write_text(yaml.safe_dump(declared, sort_keys=False))
+    (hospital.folder / "csv").mkdir()
+    return hospital
+
+
+def deliver_csv(hospital, release, identifiers, kind="csv"):
+    known = {name: n for n, name in enumerate(sorted(hospital.snapshot(FIRST)["patient_id"]), start=1)}
+    others = sorted(set(hospital.snapshot(release)["patient_id"]) - known.keys())
+    known |= {name: n for n, name in enumerate(others, start=len(known) + 1)}
+    snapshot = hospital.snapshot(release).with_columns(
+        patient_id=pl.col("patient_id").replace_strict(known, return_dtype=pl.Int64)
+    )
+    snapshot = snapshot.with_columns(patient_id=identifiers(pl.col("patient_id")))
+    file = hospital.folder / "csv" / f"{release}.{kind}"
+    snapshot.write_csv(file) if kind == "csv" else snapshot.write_parquet(file)
+
+
+def padded(number):
+    return number.cast(pl.String).str.zfill(5)
+
+
+@pytest.mark.parametrize(
+    ("identifiers", "words"),
+    [
+        (lambda number: number.cast(pl.String), "leading zeros"),
+        (lambda number: pl.concat_str(pl.lit("0"), padded(number), pl.lit(" ")), "leading zeros"),
+    ],
+)
+def test_leading_zeros_that_are_lost_or_added(numbered, tmp_path, identifiers, words):
+    deliver_csv(numbered, FIRST, padded)
+    deliver_csv(numbered, SECOND, identifiers)
+    home = tmp_path / "new home"
+    make(numbered.series(home), FIRST)
+    message, _ = refused(numbered, home, SnapshotError, release=SECOND)
+    assert f"but for {words}" in message
+
+
+def test_the_same_identifiers_as_text_and_as_numbers_are_the_same_people(numbered, tmp_path):
+    deliver_csv(numbered, FIRST, lambda number: number)
+    deliver_csv(numbered, SECOND, lambda number: number, kind="parquet")
+    series = make(numbered.series(tmp_path / "new home"), FIRST)
+    text = numbered.contract.read_text()
+    numbered.contract.write_text(text.replace("csv/{release}.csv", "csv/{release}.parquet"))
+    series = make(numbered.series(series.home.path), SECOND)
+    assert compare_snapshots(series, SECOND).figures["carried"] > 250
+
+
+@pytest.mark.parametrize(("kept", "share"), [(0, "0.0%"), (140, "4")])
+def test_a_csv_file_with_a_header_only_or_cut_at_a_lines_end(numbered, tmp_path, kept, share):
+    for release in (FIRST, SECOND):
+        deliver_csv(numbered, release, padded)
+    file = numbered.folder / "csv" / f"{SECOND}.csv"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[: kept + 1]))
+    home = tmp_path / "new home"
+    make(numbered.series(home), FIRST)
+    message, code = refused(numbered, home, SnapshotError, release=SECOND)
+    assert f"{share}" in message
+    assert "of the people of the snapshot before are in this one" in message
+    assert ("the snapshot has 0 people" in message) == (not kept)
+    assert code == 2
+
+
+def test_a_first_snapshot_with_nobody(hospital, tmp_path):
+    hospital.deliver(FIRST, hospital.snapshot(FIRST).clear())
+    series = hospital.series(tmp_path / "new home")
+    with pytest.raises(SnapshotError) as refusal:
+        make(series, FIRST)
+    assert "the snapshot has 0 people; expect.people says at least 1" in str(refusal.value)
+    assert refusal.value.exit_code == 2
+    assert not series.published_folder.exists()
+
+
+def test_what_is_accepted_by_name_is_accepted_for_that_release_alone(hospital, home):
+    half = hospital.snapshot(THIRD)[::3]
+    hospital.deliver(THIRD, half)
+    for other in ({SECOND: ["carried"]}, {THIRD: ["changed", "people"]}):
+        hospital.declare(accept=None).declare(accept=other)
+        refused(hospital, home, SnapshotError)
+    hospital.declare(accept=None).declare(accept={THIRD: ["carried"]})
+    series = make(hospital.series(home), THIRD)
+    assert compare_snapshots(series, THIRD).verdict.passed
+
+
+def test_great_expectations_decides(hospital, home, monkeypatch):
+    """Whatever is odd is refused by the suite; without its verdict, nothing is released."""
+    series = hospital.series(home)
+    take_snapshot(series, THIRD)
+    judging = importlib.import_module("orchestration.expectations.judge")
+    monkeypatch.setattr(judging, "_running", lambda: (_ for _ in ()).throw(EOFError))
+    with pytest.raises(SnapshotError, match="Great Expectations ended before it gave a verdict"):
+        compare_snapshots(series, THIRD)
+    assert not (series.private(THIRD) / "delta.parquet").exists()
+
+
+# ---- values that were recoded
+
+
+def recoded(hospital, release, **names):
+    snapshot = hospital.snapshot(release)
+    hospital.deliver(release, snapshot.with_columns(disease=pl.col("disease").replace(names)))
+
+
+RECODED = {"flu": "influenza", "stroke": "apoplexy", "asthma": "asthma bronchiale", "diabetes": "diabetes 2"}
+RECODED |= {"hypertension": "high blood pressure"}
+
+
+@pytest.fixture
+def undeclared(hospital, tmp_path):
+    """A hospital that lists no values, one release long, and its home."""
+    hospital.declare(sensitive={"values": None})
+    return hospital, make(hospital.series(tmp_path / "new home"), FIRST).home.path
+
+
+def test_a_recoding_is_refused_and_says_how_to_name_it(undeclared):
+    hospital, home = undeclared
+    recoded(hospital, SECOND, **RECODED)
+    message, code = refused(hospital, home, SnapshotError, release=SECOND)
+    assert (
+        "of the people in both snapshots have another sensitive value; expect.changed says at most" in message
+    )
+    assert code == 2
+
+
+def test_a_recoding_that_is_named_changes_nothing(undeclared, tmp_path):
+    hospital, home = undeclared
+    plain = make(hospital.series(tmp_path / "plain"), FIRST, SECOND)
+    recoded(hospital, SECOND, **RECODED)
+    hospital.declare(sensitive={"renamed": RECODED})
+    series = make(hospital.series(home), SECOND)
+    assert compare_snapshots(series, SECOND).figures["changed"] < 10
+    said = pl.read_parquet(series.published(SECOND) / "microdata.parquet")["disease"]
+    assert not set(RECODED.values()) & set(said)
+    for name in ("microdata.parquet", "counterfeits.parquet"):
+        same = [(one.published(SECOND) / name).read_bytes() for one in (plain, series)]
+        assert same[0] == same[1]
+
+
+def test_a_release_of_which_most_would_be_counterfeits(hospital, home):
+    hospital.declare(expect={"counterfeits": 0.0001})
+    series = hospital.series(home)
+    take_snapshot(series, THIRD)
+    compare_snapshots(series, THIRD)
+    with pytest.raises(NotEligible) as refusal:
+        compute_candidate(series, THIRD)
+    message = str(refusal.value)
+    assert "of the tuples would be counterfeits; expect.counterfeits says at most 0.0001" in message
+    assert "sensitive.renamed" in message
+    assert f"accept: {{{THIRD}: [counterfeits]}}" in message
+    assert refusal.value.exit_code == 3
+    (verdict,) = refusal.value.verdicts  # of Great Expectations
+    assert verdict.promise == "expected"
+    assert [row["odd"] for row in verdict.table] == [1]
+    assert not series.published(THIRD).exists()
+    accepted = hospital.declare(expect={"counterfeits": 0.0001}, accept={THIRD: ["counterfeits"]})
+    made = make(accepted.series(home), THIRD)
+    (kept,) = [one for one in made.committed(THIRD).verdicts if one.promise == "expected"]
+    assert kept.passed
+    assert "(at most 0.0001 is expected, accepted)" in kept.found
+
+
+def test_no_verdict_on_the_share_of_counterfeits_is_no_release(hospital, home, monkeypatch):
+    series = hospital.series(home)
+    take_snapshot(series, THIRD)
+    compare_snapshots(series, THIRD)
+    ended = no_verdict("expected", "Great Expectations ended before it gave a verdict.")
+    monkeypatch.setattr(candidate, "judge", lambda *_: [ended])
+    with pytest.raises(NotEligible, match="ended before it gave a verdict"):
+        compute_candidate(series, THIRD)
+    assert series.committed(THIRD) is None
+
+
+# ---- a query with no rows
+
+
+@pytest.fixture
+def queried(hospital):
+    """A hospital whose snapshots a DuckDB file answers with."""
+    declared = yaml.safe_load(hospital.contract.read_text())
+    query = "SELECT * EXCLUDE quarter FROM patients WHERE quarter = :release"
+    declared["source"] = {"dsn": "duckdb:///source.duckdb", "query": query}
+    hospital.contract.write_text(yaml.safe_dump(declared, sort_keys=False))
+    load(hospital, FIRST)
+    return hospital
+
+
+def load(hospital, release):
+    """Load a snapshot into the table of all of them."""
+    day, file = {"day": release}, str(hospital.file(release))
+    with duckdb.connect(hospital.folder / "source.duckdb") as database:
+        database.read_parquet(file).create_view("delivered")
+        columns = "SELECT *, DATE '1900-01-01' AS quarter FROM delivered LIMIT 0"
+        database.execute(f"CREATE TABLE IF NOT EXISTS patients AS {columns}")
+        database.execute("INSERT INTO patients SELECT *, CAST($day AS DATE) FROM delivered", day)
+        database.execute("DROP VIEW delivered")
+
+
+def test_a_query_that_answers_no_row_waits(queried, tmp_path):
+    series = make(queried.series(tmp_path / "new home"), FIRST)
+    assert not has_arrived(series, SECOND)
+    with pytest.raises(SnapshotError):
+        make(series, SECOND)
+    assert not series.published(SECOND).exists()
+    load(queried, THIRD)
+    with pytest.raises(SnapshotError, match=f"That of {THIRD} is there: if this one never comes"):
+        has_arrived(series, SECOND)
+    load(queried, SECOND)
+    assert has_arrived(series, SECOND)
+    make(series, SECOND, THIRD)
+
+
+# ---- the snapshot before
+
+
+def test_without_the_snapshot_before_nothing_would_look_odd(hospital, home):
+    (hospital.series(home).private(SECOND) / "snapshot.parquet").unlink()
+    message, code = refused(hospital, home, HomeError)
+    assert "snapshot.parquet: is not there" in message
+    assert "Put it back from a copy" in message
+    assert code == 2

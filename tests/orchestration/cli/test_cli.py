@@ -1,0 +1,551 @@
+"""The command line, as a publisher meets it: words, exit codes, and what is left behind."""
+
+import functools
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import dagster as dg
+import duckdb
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from orchestration.chain import candidate
+from orchestration.cli import app as cli
+from orchestration.dagster.releasing import dagster_instance
+from orchestration.demo import hospital as demo
+from orchestration.storage.home import Home
+from tests.hospital import IDENTIFIER, KEY, RELEASES, Hospital, build, everything, make, published
+
+FIRST, SECOND, THIRD = RELEASES
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def republish(monkeypatch, capfd):
+    """Run a command in this process: exit code, output lines, error lines."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["republish", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        told = capfd.readouterr()
+        assert "\x1b" not in told.out + told.err
+        return ended.value.code or 0, told.out.splitlines(), told.err.splitlines()
+
+    return run
+
+
+# ---- release
+
+
+def test_every_due_release_is_one_line_and_a_second_run_has_nothing_to_do(republish, hospital, home):
+    make(hospital.series(home.parent / "undisturbed"), *RELEASES)
+    code, out, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
+    assert (code, err) == (0, [])
+    assert len(out) == 1
+    assert out[0].startswith(f"{THIRD}  published        300 people")
+    assert published(home) == published(home.parent / "undisturbed")
+    before = everything(home)
+    code, out, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
+    assert (code, out, err) == (
+        0,
+        ["hospital/v1: every release that is due is published, and is as it was published"],
+        [],
+    )
+    after = everything(home)
+    assert {name for name in before if before[name] != after[name]} <= {"/history.duckdb"}
+    assert before.keys() == after.keys()
+
+
+def test_the_first_release_that_cannot_be_made_ends_the_command(republish, hospital, tmp_path):
+    home = tmp_path / "home"
+    hospital.deliver(SECOND, pl.concat([hospital.snapshot(SECOND)] * 2))
+    code, out, err = republish("release", hospital.contract, "--home", home)
+    assert code == 2
+    assert [line.split()[0] for line in out] == [FIRST]
+    assert len(err) == 1
+    assert re.match(rf"republish: hospital, release {SECOND}, .*patient_id: 300 of 600 rows repeat", err[0])
+
+
+def test_a_refusal_for_privacy_has_its_own_exit_code(republish, hospital, home):
+    hospital.declare(principle={"on_value_change": "refuse"})
+    before = published(home)
+    code, out, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
+    assert (code, out, len(err)) == (3, [], 1)
+    assert "on_value_change: refuse" in err[0]
+    assert published(home) == before
+
+
+def test_other_parameters_do_not_touch_what_is_published(republish, hospital, home):
+    hospital.declare(principle={"m": 4})
+    code, *_ = republish("release", hospital.contract, "--home", home, "--through", SECOND)
+    assert code == 0
+
+
+def test_a_release_waits_for_what_is_upstream_of_it(republish, hospital, home):
+    hospital.declare(upstream=["warehouse/patients"])
+    command = ["release", hospital.contract, "--home", home, "--through", THIRD]
+    before = published(home)
+    code, (line,), err = republish(*command)
+    assert (code, err, published(home)) == (0, [], before)
+    assert line.startswith(f"{THIRD}  waits for warehouse/patients, which is not materialized for it")
+    assert "If you know that the snapshot is complete, release it with --without-upstream" in line
+    assert republish(*command, "--strict")[0] == 2
+
+    with dagster_instance(Home(home)) as instance:
+        made = dg.AssetMaterialization(dg.AssetKey(["warehouse", "patients"]), partition=THIRD)
+        instance.report_runless_asset_event(made)
+    code, out, _ = republish(*command)
+    assert (code, out[0].split()[:2]) == (0, [THIRD, "published"])
+
+
+def test_whoever_knows_that_a_snapshot_is_complete_need_not_wait(republish, hospital, home):
+    hospital.declare(upstream=["warehouse/patients"])
+    command = ["release", hospital.contract, "--home", home, "--through", THIRD]
+    code, out, _ = republish(*command, "--without-upstream")
+    assert (code, out[0].split()[:2]) == (0, [THIRD, "published"])
+
+
+def test_validate_says_what_changed_before_the_next_snapshot_is_there(republish, hospital, home):
+    hospital.file(THIRD).unlink()
+    hospital.declare(principle={"m": 2, "on_ineligible": "wait"})
+    code, out, err = republish("validate", hospital.contract, "--home", home)
+    said = "\n".join(out)
+    assert (code, err) == (2, [])
+    assert "m: 3 -> 2 (weakens what is promised" in said
+    assert f"write accept: {{{THIRD}: [m]}}" in said  # in brackets, which are no markup
+    hospital.declare(principle={"m": 2, "on_ineligible": "wait"}, accept={THIRD: ["m"]})
+    assert republish("validate", hospital.contract, "--home", home)[0] == 0
+
+
+def test_validate_says_that_there_is_no_home(republish, hospital, tmp_path):
+    _, out, _ = republish("validate", hospital.contract, "--home", tmp_path / "nowhere")
+    assert f"there is no home in {tmp_path / 'nowhere'}" in "\n".join(out)
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.fixture
+def broken_algorithm(monkeypatch):
+    """A library that fails, and quotes a person in what it says."""
+
+    def release(*_):
+        raise ValueError("could not convert P00000001")
+
+    principle = candidate.principle_of
+    monkeypatch.setattr(
+        candidate, "principle_of", lambda contract: replace(principle(contract), release=release)
+    )
+
+
+@pytest.mark.usefixtures("broken_algorithm")
+def test_what_nobody_expected_is_one_line(republish, hospital, home):
+    code, out, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
+    assert (code, out) == (1, [])
+    assert err == ["republish: unexpected ValueError; run again with --debug to see where"]
+    for file in (home / "dagster").rglob("*"):
+        assert not file.is_file() or b"P00000001" not in file.read_bytes(), file
+
+
+@pytest.mark.usefixtures("broken_algorithm")
+def test_debug_shows_where(republish, hospital, home):
+    code, _, err = republish("release", hospital.contract, "--home", home, "--through", THIRD, "--debug")
+    assert code == 1
+    assert err[0] == "Traceback (most recent call last):"
+    assert any("in _compute" in line for line in err)
+
+
+def test_debug_shows_where_something_was_refused(republish, hospital, home):
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).drop("age"))
+    code, _, err = republish("release", hospital.contract, "--home", home, "--through", THIRD, "--debug")
+    assert code == 2
+    assert err[0] == "Traceback (most recent call last):"
+    assert err[-1].startswith("republish: hospital, release 2024-07-01")
+
+
+def test_a_disk_that_is_full_is_said(republish, hospital, home, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("orchestration.storage.store.sync", full)
+    before = published(home)
+    code, _, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
+    assert code != 0
+    assert len(err) == 1
+    assert "No space left on device. See to it, and run again: what is published is untouched" in err[0]
+    assert published(home) == before
+    monkeypatch.undo()
+    monkeypatch.setenv("REPUBLISH_KEY", KEY)
+    monkeypatch.setattr(sys, "argv", ["republish", "release", str(hospital.contract), "--home", str(home)])
+    make(hospital.series(home), THIRD)
+    assert not [*home.rglob("*.partial")]
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_a_home_that_cannot_be_one(republish, hospital, tmp_path, place):
+    (tmp_path / "file").write_text("")
+    code, _, err = republish("release", hospital.contract, "--home", tmp_path / place)
+    assert code == 2
+    assert len(err) == 1
+    assert err[0].endswith("by --home")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_home_that_may_not_be_written(republish, hospital, tmp_path):
+    (tmp_path / "home").mkdir(mode=0o500)
+    code, _, err = republish("release", hospital.contract, "--home", tmp_path / "home")
+    assert code == 2
+    assert "may not be written. Name another folder by --home" in err[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere.yaml"], "there is no such file"),
+        (["."], "is a folder, not a YAML file"),
+    ],
+)
+def test_a_contract_that_is_not_there(republish, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = republish("release", *words)
+    assert (code, out) == (2, [])
+    assert said in err[-1]
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_release_that_is_not_due(republish, hospital, home):
+    code, _, err = republish("release", hospital.contract, "--home", home, "--through", "2024-02-30")
+    assert code == 2
+    assert "2024-02-30 is no release that is due" in err[-1]
+    assert f"the nearest are {FIRST} and {SECOND}, due are {FIRST}, {SECOND}, …" in err[-1]
+    assert err[-2].startswith("republish: --through")
+
+
+def test_a_release_whose_snapshot_has_not_arrived_waits(republish, hospital, home):
+    hospital.file(THIRD).unlink()
+    before = published(home)
+    waits = f"{THIRD}  waits for its snapshot: {hospital.file(THIRD)}"
+    for strict, ends_with in (((), 0), (("--strict",), 2)):
+        code, out, err = republish("release", hospital.contract, "--home", home, *strict)
+        assert (code, out, err) == (ends_with, [waits], [])
+    assert published(home) == before
+
+
+def test_a_later_snapshot_while_one_is_missing_is_a_failure(republish, hospital, home):
+    hospital.deliver("2024-10-01", hospital.snapshot(THIRD))
+    hospital.file(THIRD).unlink()
+    code, out, err = republish("release", hospital.contract, "--home", home)
+    assert (code, out, len(err)) == (2, [], 1)
+    assert f"{THIRD}: its snapshot is missing. That of 2024-10-01 is there: if this one never comes" in err[0]
+
+
+def test_releases_that_can_be_made_are_made_before_one_waits(republish, hospital, tmp_path):
+    code, out, err = republish("release", hospital.contract, "--home", tmp_path / "home", "--strict")
+    assert (code, err) == (2, [])
+    assert [line.split()[0] for line in out] == [*RELEASES, "2024-10-01"]
+    assert "waits for its snapshot" in out[-1]
+
+
+def test_an_odd_snapshot_is_refused_in_one_line(republish, hospital, home):
+    hospital.deliver(THIRD, hospital.snapshot(THIRD)[:100])
+    code, out, err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
+    assert (code, out, len(err)) == (2, [], 1)
+    assert f"accept: {{{THIRD}: [carried]}}" in err[0]
+
+
+def test_the_home_may_be_named_by_the_environment_and_paths_be_relative(
+    hospital, home, monkeypatch, republish
+):
+    monkeypatch.chdir(hospital.folder)
+    monkeypatch.setenv("REPUBLISH_HOME", "../home")
+    code, out, _ = republish("release", "hospital.yaml", "--through", SECOND)
+    assert code == 0
+    assert "every release that is due is published" in out[0]
+
+
+# ---- what is left behind
+
+
+@pytest.fixture(scope="module")
+def one_run(tmp_path_factory):
+    """One run of the command as a process of its own, with a key of its own, and without a network."""
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "hospital").mkdir()
+    build(folder / "hospital", releases=2)
+    hospital = Hospital(folder / "hospital")
+    hospital.deliver(SECOND, pl.concat([hospital.snapshot(SECOND)] * 2))  # the second release is refused
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("REPUBLISH_")}
+    words = ["release", hospital.contract, "--home", folder / "home"]
+    (folder / "sitecustomize.py").write_text(NO_NETWORK)
+    paths = f"{folder}:{ROOT}"
+    told = subprocess.run(
+        [sys.executable, "-m", "orchestration.cli.app", *map(str, words)],
+        cwd=folder,
+        env={**environment, "PYTHONPATH": paths, "NETWORK_LOG": str(folder / "network")},
+        capture_output=True,
+        text=True,
+        check=False,
+        umask=0o022,
+    )
+    return folder, told
+
+
+NO_NETWORK = """
+import os, sys
+
+def hook(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        with open(os.environ["NETWORK_LOG"], "a") as log:
+            log.write(f"{event} {arguments}\\n")
+
+sys.addaudithook(hook)
+"""
+
+
+def test_a_run_that_is_refused_tells_what_it_did(one_run):
+    _, told = one_run
+    assert told.returncode == 2
+    assert len(told.stdout.splitlines()) == 1
+    assert len(told.stderr.splitlines()) == 1
+
+
+def test_everything_in_a_home_is_its_owners_alone(one_run):
+    folder, _ = one_run
+    # What is published can be read in a copy; here the home above it lets nobody in.
+    assert (folder / "home").stat().st_mode & 0o777 == 0o700
+    everything = [folder / "home", *(folder / "home").rglob("*")]
+    given = folder / "home/published"
+    paths = [path for path in everything if not path.is_relative_to(given)]
+    open_to_others = [path for path in paths if path.stat().st_mode & 0o077]
+    assert open_to_others == []
+    folders = {path.stat().st_mode & 0o777 for path in paths if path.is_dir()}
+    files = {path.stat().st_mode & 0o777 for path in paths if path.is_file()}
+    assert (folders, files) == ({0o700}, {0o600})
+
+
+def test_no_identifier_or_pseudonym_is_anywhere_but_in_the_private_folder(one_run):
+    folder, told = one_run
+    assert not IDENTIFIER.search((told.stdout + told.stderr).encode())
+    home, hospital = folder / "home", Hospital(folder / "hospital")
+    people = pl.read_parquet([*(home / "private").rglob("snapshot.parquet")])
+    secrets = [(home / "secret.key").read_bytes().strip(), *people["pseudonym"]]
+    secrets += [secret.hex().encode() for secret in secrets[1:]]
+    kept = [
+        path for path in home.rglob("*") if path.is_file() and "private" not in path.relative_to(home).parts
+    ]
+    assert {path.relative_to(home).parts[0] for path in kept} >= {"dagster", "published", "history.duckdb"}
+    for path in kept:
+        content = path.read_bytes()
+        assert not hospital.identifiers_in(content), path
+        if path.suffix == ".parquet":
+            assert not IDENTIFIER.search(str(pl.read_parquet(path).rows()).encode()), path
+        assert path.name == "secret.key" or not any(secret in content for secret in secrets), path
+    with duckdb.connect(home / "history.duckdb", read_only=True) as history:
+        for table in ("releases", "buckets", "software"):
+            assert not IDENTIFIER.search(str(history.table(table).fetchall()).encode())
+
+
+def test_identifiers_would_be_found_if_they_were_there(one_run):
+    folder, _ = one_run
+    private = (folder / "home/private").rglob("linkage.parquet")
+    assert any(IDENTIFIER.search(str(pl.read_parquet(path).rows()).encode()) for path in private)
+
+
+def test_nothing_asks_the_network_for_anything(one_run):
+    folder, _ = one_run
+    assert not (folder / "network").exists(), (folder / "network").read_text()
+
+
+def test_parquet_files_say_nothing_but_their_rows(one_run):
+    folder, _ = one_run
+    files = [*(folder / "home/published").rglob("*.parquet")]
+    assert len(files) == 2
+    for file in files:
+        written = pq.read_metadata(file)
+        assert set(written.metadata or {}) <= {b"ARROW:schema"}
+        assert written.created_by.startswith("Polars")
+        for group in range(written.num_row_groups):
+            for column in range(written.num_columns):
+                assert not written.row_group(group).column(column).is_stats_set
+        table = pl.read_parquet(file)
+        assert table.equals(table.sort(pl.all()))
+
+
+# ---- validate
+
+
+def test_validate_changes_nothing(republish, hospital, tmp_path):
+    code, out, err = republish("validate", hospital.contract, "--home", tmp_path / "nowhere")
+    assert (code, err) == (0, [])
+    assert out[0].endswith("the contract of hospital/v1 is well formed")
+    taken = [line.split(":")[0].strip() for line in out if line.endswith("people, no faults")]
+    assert taken == list(RELEASES)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_validate_leaves_out_what_is_published(republish, hospital, home):
+    hospital.file(FIRST).unlink()
+    code, out, _ = republish("validate", hospital.contract, "--home", home)
+    assert code == 0
+    assert [line for line in out if FIRST in line or SECOND in line] == []
+    assert [line for line in out if line.endswith("no faults")] == [f"  {THIRD}: 300 people, no faults"]
+
+
+def test_validate_names_the_faults_of_a_snapshot(republish, hospital, home):
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).drop("age", "sex"))
+    code, out, _ = republish("validate", hospital.contract, "--home", home)
+    assert code == 2
+    assert [word in "".join(out) for word in ("column age is missing", "column sex is missing")] == [
+        True,
+        True,
+    ]
+
+
+# ---- verify
+
+
+def test_verify_a_series_and_a_release(republish, home):
+    code, out, err = republish("verify", home / "published/hospital/v1")
+    assert (code, err) == (0, [])
+    assert out == [
+        f"{FIRST}  5 files as in the manifest",
+        f"{SECOND}  5 files as in the manifest",
+        "2 releases, an unbroken chain",
+    ]
+    code, out, _ = republish("verify", home / f"published/hospital/v1/{SECOND}")
+    assert (code, out) == (0, [f"{SECOND}  5 files as in the manifest"])
+
+
+def test_verify_needs_nothing_private(republish, home, tmp_path, monkeypatch):
+    monkeypatch.delenv("REPUBLISH_KEY")
+    shutil.copytree(home / "published/hospital/v1", tmp_path / "received")
+    assert republish("verify", tmp_path / "received")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "folder", ["published/hospital", "published", "", "private", "nowhere", "history.duckdb"]
+)
+def test_verify_says_what_it_expects(republish, home, folder):
+    code, out, err = republish("verify", home / folder)
+    assert (code, out, len(err)) == (2, [], 1)
+    assert "give the folder of a release (…/hospital/v1/2024-01-01) or of a series" in err[0]
+    assert (f"Did you mean {home / 'published/hospital/v1'}?" in err[0]) == (
+        folder in {"published/hospital", "published", ""}
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda v1: (v1 / SECOND / "counterfeits.parquet").unlink(),
+            "counterfeits.parquet: is in the manifest",
+        ),
+        (lambda v1: (v1 / SECOND / "note.txt").write_text(""), "note.txt: is not in the manifest"),
+        (lambda v1: (v1 / SECOND).rename(v1 / THIRD), f"{THIRD}: its manifest is of release {SECOND}"),
+        (lambda v1: shutil.rmtree(v1 / FIRST), f"{SECOND}: does not follow the release before it"),
+    ],
+)
+def test_verify_names_what_was_tampered_with(republish, home, change, said):
+    change(home / "published/hospital/v1")
+    code, _, err = republish("verify", home / "published/hospital/v1")
+    assert code == 2
+    assert said in err[0]
+
+
+@pytest.mark.parametrize("given", [["--report", "report"], ["--public-key", "key.pub"]])
+def test_verify_takes_a_report_and_a_key_together(republish, home, given):
+    code, out, err = republish("verify", home / "published/hospital/v1", *given)
+    assert (code, out) == (2, [])
+    assert err == ["republish: --report and --public-key belong together: give both, or neither"]
+
+
+def test_verify_says_which_report_is_not_there(republish, home, tmp_path):
+    (tmp_path / "key.pub").write_text("")
+    given = ["--report", tmp_path, "--public-key", tmp_path / "key.pub"]
+    code, _, err = republish("verify", home / "published/hospital/v1", *given)
+    assert (code, len(err)) == (2, 1)
+    assert "key.pub: is no public key in PEM; take it from the private key with: openssl pkey" in err[0]
+
+
+# ---- words
+
+
+def test_without_arguments_it_says_what_it_is(republish):
+    _, out, err = republish()
+    text = "\n".join(out + err)
+    assert "Publish a table of people again and again" in text
+    for command in ("release", "validate", "demo", "ui", "verify", "audit"):
+        assert re.search(rf"^  {command}  +\w.*[^.]\.$", text, re.MULTILINE), command
+
+
+@pytest.mark.parametrize("command", ["release", "validate", "demo", "ui", "verify", "audit"])
+def test_every_command_explains_itself(republish, command):
+    code, out, _ = republish(command, "--help")
+    assert code == 0
+    assert out[0].startswith(f"Usage: republish {command}")
+    assert len(out) > 8
+
+
+# ---- demo and ui
+
+
+def test_the_demo_and_a_second_time(republish, tmp_path, monkeypatch):
+    small = functools.partial(demo.write_hospital, releases=2, patients=2000)
+    monkeypatch.setattr(demo, "write_hospital", small)
+    code, out, err = republish("demo", "--home", tmp_path / "demo home")
+    assert (code, err) == (0, [])
+    assert [line.split()[0] for line in out[:2]] == [FIRST, SECOND]
+    assert out[-3].endswith("demo home/published/hospital/v1")
+    assert out[-1].endswith("republish ui --home '" + str(tmp_path / "demo home") + "'")
+    told = ["Without republish", "With republish", "Counterfeits", "Returns", "Changes"]
+    assert [line.split(":")[0] for line in out[3:8]] == told
+    code, again, _ = republish("demo", "--home", tmp_path / "demo home")
+    assert code == 0
+    assert "every release that is due is published" in again[0]
+    assert again[1:] == out[2:]
+
+
+def test_the_ui_is_dagster_in_the_home_and_on_this_machine_alone(republish, tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(os, "execv", lambda program, words: started.append(words))
+    monkeypatch.setattr(os, "chdir", lambda _: None)
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    code, out, _ = republish("ui", "--home", tmp_path / "home", "--port", 3456)
+    assert code == 0
+    assert "http://127.0.0.1:3456" in out[0]
+    assert started[0][started[0].index("--host") + 1] == "127.0.0.1"
+    assert os.environ["DAGSTER_HOME"] == str(tmp_path / "home/dagster")
+    assert "enabled: false" in (tmp_path / "home/dagster/dagster.yaml").read_text()
+
+
+def test_the_ui_says_that_its_port_is_taken(republish, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a server was started"))
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        code, out, err = republish("ui", "--home", tmp_path / "home", "--port", port)
+    assert (code, out, len(err)) == (2, [], 1)
+    assert f"can't listen on 127.0.0.1:{port}: address already in use" in err[0]
+    assert f"choose another port: republish ui --port {port + 1}" in err[0]
+
+
+def test_the_ui_starts_without_advice_of_dagsters(republish, tmp_path, monkeypatch):
+    """The words it starts Dagster by, with a question that Dagster answers at once."""
+    started = []
+    monkeypatch.setattr(os, "execv", lambda program, words: started.append([program, *words[1:]]))
+    monkeypatch.setattr(os, "chdir", lambda _: None)
+    republish("ui", "--home", tmp_path / "home")
+    words = started[0]
+    before = words[: words.index("-m")]
+    imported = "from dagster_shared.utils.warnings import supersession_warning"
+    warned = f"{imported}; supersession_warning('Function `dev_command`')"
+    told = subprocess.run([*before, "-c", warned], capture_output=True, text=True, check=True)
+    assert told.stderr == ""

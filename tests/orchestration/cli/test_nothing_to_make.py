@@ -1,0 +1,113 @@
+"""A command that finds nothing to make loads nothing that makes releases, and still ends dead runs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from orchestration.cli.releasing import UNFINISHED, releasing
+from orchestration.dagster.names import job_name, series_tag
+from orchestration.dagster.releasing import COMMAND, dagster_instance
+from orchestration.storage.store import read_json
+from tests.hospital import RELEASES
+
+FIRST, SECOND, THIRD = RELEASES
+ROOT = Path(__file__).parents[3]
+COMPUTES = ("numba", "scipy", "networkx", "sklearn", "matplotlib")
+SLOW = (*COMPUTES, "dagster", "great_expectations")
+COMMAND_LINE = """
+import json, sys
+import orchestration.cli.app as cli
+import orchestration.expectations as expectations
+
+expectations.start_judge = lambda: sys.exit("the judge is started")
+sys.argv = ["republish", *sys.argv[1:]]
+try:
+    cli.main()
+except SystemExit as end:
+    print(json.dumps({"code": end.code or 0, "loaded": sorted({name.split(".")[0] for name in sys.modules})}))
+"""
+
+
+def loaded_by(script, *words):
+    """What a script prints, and the packages that its process loaded."""
+    command = [sys.executable, "-c", script, *map(str, words)]
+    told = subprocess.run(command, cwd=ROOT, env={**os.environ}, capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stderr) == (0, "")
+    *lines, last = told.stdout.splitlines()
+    answer = json.loads(last)
+    assert answer["code"] == 0
+    return lines, set(answer["loaded"])
+
+
+@pytest.mark.parametrize("module", ["contracts.contract_file", "series.series", "cli.releasing"])
+def test_a_contract_is_read_and_its_series_looked_at_without_what_computes(module):
+    script = (
+        f"import json, sys, orchestration.{module}\n"
+        'print(json.dumps({"code": 0, "loaded": [name.split(".")[0] for name in sys.modules]}))'
+    )
+    _, loaded = loaded_by(script)
+    assert "polars" in loaded
+    assert not loaded & set(SLOW)
+
+
+def test_with_every_release_published_a_command_verifies_them_and_loads_nothing_else(hospital, home):
+    lines, loaded = loaded_by(COMMAND_LINE, "release", hospital.contract, "--home", home, "--through", SECOND)
+    assert lines == ["hospital/v1: every release that is due is published, and is as it was published"]
+    assert not loaded & set(SLOW)
+    assert read_json(home / "contracts.json") == {"hospital": str(hospital.contract)}
+
+
+def test_a_release_waits_for_its_snapshot_without_anything_that_would_make_it(hospital, home):
+    hospital.file(THIRD).unlink()
+    hospital.declare(upstream=["warehouse/patients"])
+    lines, loaded = loaded_by(COMMAND_LINE, "release", hospital.contract, "--home", home, "--through", THIRD)
+    (line,) = lines
+    assert line.startswith(f"{THIRD}  waits for its snapshot")
+    assert not loaded & set(SLOW)
+
+
+def dead_run(series):
+    """A run that Dagster takes to be running, of a command that was killed."""
+    with dagster_instance(series.home) as instance:
+        tags = {**COMMAND, **series_tag(series)}
+        run = instance.create_run_for_job(empty_job(series), tags=tags)
+        instance.handle_run_event(run.run_id, dg.DagsterEvent("PIPELINE_START", run.job_name))
+        return run.run_id
+
+
+def empty_job(series):
+    return dg.JobDefinition(name=job_name(series.contract.product), graph_def=dg.GraphDefinition(name="none"))
+
+
+def status(series, run):
+    with dagster_instance(series.home) as instance:
+        return instance.get_run_by_id(run).status
+
+
+def test_the_command_after_one_that_was_killed_ends_its_runs_with_nothing_to_make(hospital, home):
+    series = hospital.series(home)
+    run = dead_run(series)
+    (series.private_folder / UNFINISHED).touch()
+    with releasing(series):
+        pass
+    assert status(series, run) is dg.DagsterRunStatus.FAILURE
+    assert not (series.private_folder / UNFINISHED).exists()
+
+
+def test_a_command_that_opened_dagster_is_unfinished_until_it_has_ended_well(hospital, home):
+    series = hospital.series(home)
+    unfinished = series.private_folder / UNFINISHED
+    with releasing(series) as dagster:
+        assert not unfinished.exists()
+        assert dagster() is dagster()
+        assert unfinished.exists()
+    assert not unfinished.exists()
+    interrupted = releasing(series)
+    interrupted.__enter__()()
+    assert not interrupted.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert unfinished.exists()

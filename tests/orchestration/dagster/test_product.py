@@ -1,0 +1,500 @@
+"""The product in Dagster: its graph, its backfills, its checks, and when it releases by itself."""
+
+import datetime as dt
+import importlib
+import json
+from dataclasses import replace
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from anonymize import principles
+from anonymize.errors import AuditFailed
+from anonymize.principle.checks import Check
+from orchestration.dagster.names import job_name
+from orchestration.series import due
+from tests.hospital import IDENTIFIER, RELEASES, definitions, everything, make, published
+
+FIRST, SECOND, THIRD = RELEASES
+ASSETS = ["snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication"]
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+def key(asset):
+    return dg.AssetKey(["hospital", asset])
+
+
+@pytest.fixture
+def instance():
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield instance
+
+
+def run(series, instance, first, last=None, **options):
+    """The product's job for one release, or in one run for a range of them."""
+    job = definitions(series).resolve_job_def(job_name("hospital"))
+    if last is None:
+        return job.execute_in_process(partition_key=first, instance=instance, run_config=QUIET, **options)
+    tags = {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+    return job.execute_in_process(tags=tags, instance=instance, run_config=QUIET, **options)
+
+
+def materialized(instance, asset):
+    return sorted(instance.get_materialized_partitions(key(asset)))
+
+
+def entries(instance, asset, release):
+    filters = dg.AssetRecordsFilter(asset_key=key(asset), asset_partitions=[release])
+    record = instance.fetch_materializations(filters, limit=1).records[0]
+    return {name: value.value for name, value in record.asset_materialization.metadata.items()}
+
+
+def checks(result, *assets):
+    """What was found by each check, on some assets or on all; `expected` is on two."""
+    return {
+        evaluation.check_name: evaluation
+        for event in result.all_events
+        if event.event_type_value == "ASSET_CHECK_EVALUATION"
+        for evaluation in [event.event_specific_data]
+        if not assets or evaluation.asset_key.path[-1] in assets
+    }
+
+
+# ---- the graph
+
+
+def graph(series):
+    return definitions(series).resolve_asset_graph()
+
+
+def test_the_steps_of_a_release_are_assets_that_follow_one_another(series):
+    nodes = {node.key.path[-1]: node for node in graph(series).asset_nodes}
+    assert sorted(nodes) == sorted(ASSETS)
+    above = {name: sorted(parent.path[-1] for parent in node.parent_keys) for name, node in nodes.items()}
+    assert above == {
+        "snapshot": [],
+        "delta": ["snapshot"],
+        "buckets": ["buckets", "delta", "snapshot"],
+        "release": ["buckets"],
+        "counterfeits": ["buckets"],
+        "audit": ["counterfeits", "release", "snapshot"],
+        "publication": ["audit", "counterfeits", "release"],
+    }
+    assert {node.group_name for node in nodes.values()} == {"hospital"}
+    assert all(node.key.path[0] == "hospital" and node.description for node in nodes.values())
+
+
+@pytest.mark.parametrize(
+    ("asset", "above", "expected"),
+    [
+        ("buckets", "buckets", [FIRST]),
+        ("release", "buckets", [SECOND]),
+        ("publication", "release", [SECOND]),
+    ],
+)
+def test_a_release_is_built_on_the_one_before(series, asset, above, expected):
+    child, parent = graph(series).get(key(asset)), graph(series).get(key(above))
+    mapping = child.partition_mappings.get(key(above)) or dg.IdentityPartitionMapping()
+    subset = child.partitions_def.subset_with_partition_keys([SECOND])
+    found = mapping.get_upstream_mapped_partitions_result_for_partitions(
+        subset, child.partitions_def, parent.partitions_def
+    )
+    assert sorted(found.partitions_subset.get_partition_keys()) == expected
+
+
+def test_every_promise_is_a_check(series):
+    found = {(node.asset_key.path[-1], node.name) for node in graph(series).asset_check_keys}
+    assert found == {
+        ("snapshot", "snapshot"),
+        ("delta", "expected"),
+        ("publication", "manifest_chain"),
+        *(("release", check.name) for check in principles.principle_of(series.contract).checks),
+        ("release", "attack"),
+        ("release", "expected"),
+    }
+
+
+def test_the_code_version_changes_with_the_parameters_and_with_the_algorithm(hospital, series, monkeypatch):
+    def versions(of):
+        return {asset: graph(of).get(key(asset)).code_version for asset in ASSETS}
+
+    before = versions(series)
+    assert before == versions(hospital.declare(description="Other words.").series(series.home.path))
+    after = versions(hospital.declare(principle={"m": 4}).series(series.home.path))
+    changed = {asset for asset in ASSETS if before[asset] != after[asset]}
+    assert changed == {"buckets", "release", "counterfeits", "audit"}
+    raised = replace(principles.PRINCIPLES["m_invariance"], version="99")
+    monkeypatch.setitem(principles.PRINCIPLES, "m_invariance", raised)
+    assert versions(series)["release"] not in (before["release"], after["release"])
+
+
+# ---- backfills
+
+
+def test_a_backfill_in_one_run_publishes_what_release_by_release_does(hospital, instance, tmp_path):
+    one_run = hospital.series(tmp_path / "one run")
+    assert run(one_run, instance, FIRST, THIRD).success
+    one_by_one = hospital.series(tmp_path / "one by one")
+    make(one_by_one, *RELEASES)
+    assert published(one_run.home.path) == published(one_by_one.home.path)
+    for asset in ASSETS:
+        assert materialized(instance, asset) == list(RELEASES)
+    assert entries(instance, "release", SECOND)["people"] == 300
+    evaluated = instance.event_log_storage.get_asset_check_summary_records(
+        [dg.AssetCheckKey(key("release"), "coverage")]
+    )
+    assert evaluated
+
+
+def test_the_first_release_waits_for_its_date(hospital, tmp_path, instance, monkeypatch):
+    """Dagster lists its partition a period before, and its snapshot may be there already."""
+    series = hospital.series(tmp_path / "home")
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2023, 12, 31, 12, tzinfo=dt.UTC))
+    with pytest.raises(dg.Failure) as refusal:
+        run(series, instance, FIRST)
+    assert refusal.value.description.startswith(
+        f"hospital/v1 {FIRST}: is not due. This machine's clock says 2023-12-31"
+    )
+    assert not series.published_folder.exists()
+    assert not series.private(FIRST).exists()
+    none = f"no release is due yet; the first is {FIRST}, and today is 2023-12-31"
+    assert arrival(series, instance) == none
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 1, 1, tzinfo=dt.UTC))
+    assert arrival(series, instance)[0] == FIRST
+    assert run(series, instance, FIRST).success
+    assert series.is_published(FIRST)
+
+
+def test_a_backfill_that_fails_leaves_the_releases_before_audited(hospital, instance, tmp_path, monkeypatch):
+    series = hospital.series(tmp_path / "home")
+    with monkeypatch.context() as broken:
+        broken.setitem(principles.PRINCIPLES, "m_invariance", mutant(swapped_groups, from_release=THIRD))
+        with pytest.raises(dg.Failure, match=rf"the audit failed(.|\n)*backfill up to {SECOND}"):
+            run(series, instance, FIRST, THIRD)
+    assert published(series.home.path) == {}
+    committed = [(series.private(release) / "candidate.json").exists() for release in RELEASES]
+    assert committed == [True, True, False]
+    before = everything(series.home.path)
+
+    assert run(series, instance, FIRST, SECOND).success  # what a publisher does next
+    after = everything(series.home.path)
+    private = [name for name in before if name.startswith("/private") and "delta" not in name]
+    assert {name: after[name] for name in private} == {name: before[name] for name in private}
+    assert run(series, instance, THIRD).success
+    make(hospital.series(tmp_path / "undisturbed"), *RELEASES)
+    assert published(series.home.path) == published(tmp_path / "undisturbed")
+
+
+def test_rematerializing_a_published_release_verifies_it(series, instance):
+    before = published(series.home.path)
+    assert run(series, instance, SECOND).success
+    assert run(series, instance, FIRST, SECOND).success
+    assert published(series.home.path) == before
+
+
+def test_rematerializing_with_other_parameters_is_refused_with_the_way_out(hospital, series, instance):
+    changed = hospital.declare(principle={"m": 4}).series(series.home.path)
+    with pytest.raises(dg.Failure, match="begin a new series"):
+        run(changed, instance, SECOND)
+
+
+def test_rematerializing_what_is_no_longer_kept_verifies_it(hospital, series, instance):
+    hospital.declare(keep_private=1)
+    make(hospital.series(series.home.path), THIRD)
+    before = published(series.home.path)
+    result = run(hospital.series(series.home.path), instance, FIRST)
+    assert result.success
+    assert all(check.passed for check in checks(result).values())
+    assert published(series.home.path) == before
+
+
+def test_the_delta_of_a_published_release_stays_what_it_was(hospital, series, instance):
+    """Also where the snapshot before it is not kept any more: nobody is taken for inserted then."""
+    hospital.declare(keep_private=1)
+    series = make(hospital.series(series.home.path), THIRD)
+    assert not series.private(SECOND).exists()
+    before = everything(series.home.path)
+    assert run(series, instance, THIRD, asset_selection=[key("delta")]).success
+    shown = entries(instance, "delta", THIRD)
+    assert shown["inserted"] < 60
+    assert shown["carried"] > 200
+    assert run(series, instance, SECOND, asset_selection=[key("delta")]).success
+    assert "inserted" not in entries(instance, "delta", SECOND)  # nothing of it is kept
+    assert everything(series.home.path) == before
+
+
+# ---- audits
+
+
+def swapped_groups(published, linkage):
+    """Two people of one bucket in each other's group: neither group covers them."""
+    swapped = linkage["group_id"].reverse()
+    return published, linkage.with_columns(group_id=swapped)
+
+
+def without_a_counterfeit(published, linkage):
+    statistics = published["counterfeits"]
+    return published | {"counterfeits": statistics.with_columns(pl.col("count") - 1)}, linkage
+
+
+def with_a_narrower_interval(published, linkage):
+    microdata = published["microdata"]
+    return published | {"microdata": microdata.with_columns(zipcode_high="zipcode_low")}, linkage
+
+
+def without_a_person(published, linkage):
+    return published, linkage[1:]
+
+
+def with_one_disease(published, linkage):
+    microdata = published["microdata"]
+    return published | {"microdata": microdata.with_columns(disease=pl.lit("flu"))}, linkage
+
+
+def mutant(change, from_release=""):
+    """The principle, and what it computes changed before the audit sees it."""
+    principle = principles.PRINCIPLES["m_invariance"]
+    number = RELEASES.index(from_release) + 1 if from_release else 1
+
+    def release(people, contract, state, n, draw):
+        candidate = principle.release(people, contract, state, n, draw)
+        if n < number:
+            return candidate
+        tables, linkage = change(dict(candidate.published), candidate.linkage)
+        return replace(candidate, published=tables, linkage=linkage)
+
+    return replace(principle, release=release)
+
+
+@pytest.mark.parametrize(
+    ("change", "promise"),
+    [
+        (swapped_groups, "coverage"),
+        (without_a_counterfeit, "counterfeits"),
+        (with_a_narrower_interval, "minimum_widths"),
+        (without_a_person, "counterfeits"),
+        (with_one_disease, "m_uniqueness"),
+    ],
+)
+def test_a_candidate_that_breaks_a_promise_is_not_published(series, instance, monkeypatch, change, promise):
+    before = everything(series.home.path)
+    monkeypatch.setitem(principles.PRINCIPLES, "m_invariance", mutant(change))
+    result = run(series, instance, THIRD, raise_on_error=False)
+    assert not result.success
+    found = checks(result)
+    assert not found[promise].passed
+    assert found[promise].description
+    assert found[promise].metadata["rows of evidence"].value >= 1
+    assert materialized(instance, "publication") == []
+    assert not series.published(THIRD).exists()
+    after = everything(series.home.path)
+    assert {name: content for name, content in after.items() if THIRD not in name} == before
+    assert not (series.private(THIRD) / "candidate.json").exists()
+
+
+def test_nothing_is_built_on_a_release_whose_audit_failed(hospital, series, instance, monkeypatch):
+    hospital.deliver("2024-10-01", hospital.snapshot(THIRD))
+    with monkeypatch.context() as broken:
+        broken.setitem(principles.PRINCIPLES, "m_invariance", mutant(swapped_groups))
+        assert not run(series, instance, THIRD, raise_on_error=False).success
+    with pytest.raises(dg.Failure, match="release that one first"):
+        run(series, instance, "2024-10-01")
+
+
+def test_great_expectations_dying_is_a_failed_audit(series, monkeypatch):
+    class Dying:
+        is_there = True
+
+        def ask(self, question):
+            raise EOFError
+
+    judging = importlib.import_module("orchestration.expectations.judge")
+    monkeypatch.setattr(judging, "_judge", Dying())
+    with pytest.raises(AuditFailed, match="Great Expectations ended before it gave a verdict"):
+        make(series, THIRD)
+    assert not series.published(THIRD).exists()
+
+
+# ---- what the UI shows
+
+
+def test_counts_that_plot_columns_and_where_they_come_from(series, instance):
+    run(series, instance, THIRD)
+    shown = entries(instance, "release", THIRD)
+    counts = ["people", "inserted", "carried", "returned", "groups", "counterfeits", "mean width of age"]
+    assert all(isinstance(shown[name], int | float) for name in counts)
+    assert any(name.startswith("seconds: ") for name in shown)
+    columns = [column.name for column in shown["dagster/column_schema"].columns]
+    microdata = pl.read_parquet(series.published(THIRD) / "microdata.parquet")
+    assert columns == microdata.columns
+    lineage = shown["dagster/column_lineage"].deps_by_column
+    assert lineage["age_low"] == [dg.TableColumnDep(key("snapshot"), "age")]
+    assert all(isinstance(value, int) for value in entries(instance, "delta", THIRD).values())
+    assert entries(instance, "snapshot", THIRD)["people"] == 300
+
+
+def test_nothing_that_is_shown_is_about_a_person(series, instance, hospital):
+    run(series, instance, THIRD)
+    hospital.deliver("2024-10-01", pl.concat([hospital.snapshot(THIRD)] * 2))
+    assert not run(series, instance, "2024-10-01", raise_on_error=False).success
+    events = []
+    for stored in instance.get_runs():
+        events += [json.dumps(dg.serialize_value(entry)) for entry in instance.all_logs(stored.run_id)]
+    assert len(events) > 50
+    assert not any(IDENTIFIER.search(event.encode()) for event in events)
+
+
+# ---- by itself
+
+
+def tick(series, instance, date):
+    repository = definitions(series).get_repository_def()
+    schedule = repository.get_schedule_def(f"{job_name('hospital')}_schedule")
+    when = dt.datetime.fromisoformat(date).replace(tzinfo=dt.UTC)
+    context = dg.build_schedule_context(
+        instance=instance, scheduled_execution_time=when, repository_def=repository
+    )
+    found = schedule.evaluate_tick(context)
+    return found.run_requests[0].partition_key if found.run_requests else found.skip_message
+
+
+def arrival(series, instance):
+    repository = definitions(series).get_repository_def()
+    sensor = repository.get_sensor_def(f"{job_name('hospital')}_arrival")
+    found = sensor.evaluate_tick(dg.build_sensor_context(instance=instance, repository_def=repository))
+    if found.run_requests:
+        return found.run_requests[0].partition_key, found.run_requests[0].run_key
+    return found.skip_message
+
+
+def test_a_schedule_releases_on_its_date(series, instance):
+    assert tick(series, instance, THIRD) == THIRD
+
+
+def test_a_schedule_skips_with_the_reason(series, instance, hospital):
+    assert tick(series, instance, SECOND) == f"{SECOND} is published"
+    assert tick(series, instance, "2024-10-01") == f"the release before, {THIRD}, is not published yet"
+    hospital.file(THIRD).unlink()
+    assert tick(series, instance, THIRD) == f"the snapshot of {THIRD} has not arrived"
+
+
+def test_a_sensor_releases_when_a_snapshot_has_arrived_and_again_when_it_was_corrected(
+    series, instance, hospital
+):
+    snapshot = hospital.snapshot(THIRD)
+    hospital.file(THIRD).unlink()
+    assert arrival(series, instance) == f"the snapshot of {THIRD} has not arrived"
+    hospital.deliver(THIRD, pl.concat([snapshot, snapshot]))
+    release, bad = arrival(series, instance)
+    assert release == THIRD
+    assert arrival(series, instance) == (THIRD, bad)  # asked for once: the same run key
+    hospital.deliver(THIRD, snapshot)
+    release, corrected = arrival(series, instance)
+    assert release == THIRD
+    assert corrected != bad
+    contract = hospital.declare(principle={"on_ineligible": "defer"}).series(series.home.path)
+    assert arrival(contract, instance)[1] != corrected
+
+
+def test_a_sensor_has_nothing_to_do_once_all_is_published(series, instance, monkeypatch):
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 5, 1, tzinfo=dt.UTC))
+    assert arrival(series, instance) == "every release that is due is published"
+
+
+def test_a_source_that_cannot_be_asked_is_a_reason_to_skip(series, instance, hospital):
+    text = hospital.contract.read_text()
+    query = "  dsn: duckdb:///source.duckdb\n  query: SELECT nonsense\n"
+    hospital.contract.write_text(text.replace("  path: snapshots/hospital/{release}.parquet\n", query))
+    (hospital.folder / "source.duckdb").write_bytes(b"no database")
+    asked = hospital.series(series.home.path)
+    assert "no DuckDB file that can be read" in arrival(asked, instance)
+    assert "no DuckDB file that can be read" in tick(asked, instance, THIRD)
+
+
+def test_a_release_begins_once_what_is_upstream_of_it_is_materialized(hospital, series, tmp_path):
+    instance = dg.DagsterInstance.local_temp(str(tmp_path))
+    series = hospital.declare(upstream=["warehouse/patients", "warehouse/wards"]).series(series.home.path)
+    patients, wards = (dg.AssetKey(["warehouse", name]) for name in ("patients", "wards"))
+
+    def report(asset, partition):
+        instance.report_runless_asset_event(dg.AssetMaterialization(asset, partition=partition))
+
+    report(patients, SECOND)
+    waits = f"warehouse/patients is not materialized for {THIRD} yet"
+    assert (arrival(series, instance), tick(series, instance, THIRD)) == (waits, waits)
+    report(patients, THIRD)
+    assert arrival(series, instance) == f"warehouse/wards is not materialized for {THIRD} yet"
+    report(wards, None)  # it has no partitions
+    release, first = arrival(series, instance)
+    assert (release, tick(series, instance, THIRD)) == (THIRD, THIRD)
+    assert arrival(series, instance) == (THIRD, first)
+    report(patients, THIRD)  # made once more, because the release was refused, say
+    assert arrival(series, instance)[1] != first
+
+
+def test_runs_of_two_series_have_other_keys_and_tags(hospital, series, instance):
+    """Else a second series, which releases the same dates again, would be taken for the first one's."""
+    _, first = arrival(series, instance)
+    second = hospital.declare(series="v2", separate_readers=True).series(series.home.path / "elsewhere")
+    hospital.file(FIRST).touch()
+    _, other = arrival(second, instance)
+    assert (first.split()[0], other.split()[0]) == ("v1", "v2")
+    jobs = [definitions(each).resolve_job_def(job_name("hospital")) for each in (series, second)]
+    assert [job.run_tags["republish/series"] for job in jobs] == ["v1", "v2"]
+
+
+# ---- what checks say
+
+
+def test_every_check_blocks_what_comes_after_it(series):
+    nodes = graph(series).asset_check_keys
+    assert nodes
+    assert all(graph(series).get(check).blocking for check in nodes)
+
+
+def test_checks_say_what_was_promised_and_what_was_found(series, instance):
+    result = run(series, instance, THIRD)
+    found = checks(result)
+    assert (
+        "At least 3 values in each group with anybody new: fewest found 3."
+        in found["m_uniqueness"].description
+    )
+    assert (
+        "Candidates by quasi-identifiers: at least 3 promised, fewest found 3;" in found["attack"].description
+    )
+    assert found["snapshot"].description.startswith("300 people in 6 columns: 0 nulls")
+    assert "(at least 0.5 is expected)" in checks(result, "delta")["expected"].description
+    share = "% of the tuples would be counterfeits (at most 0.5 is expected)"
+    assert checks(result, "release")["expected"].description.endswith(share)
+    assert found["manifest_chain"].description.endswith("follows 2 earlier ones.")
+    promises = {record.data["promise"] for record in found["attack"].metadata["evidence"].records}
+    assert "candidates by quasi-identifiers" in promises
+
+    report = entries(instance, "publication", THIRD)["report"]
+    assert f"**hospital/v1, {THIRD}**: m_invariance (m 3" in report
+    assert all(check.description in report for check in found.values() if check.asset_key == key("release"))
+    shown = entries(instance, "release", THIRD)
+    assert shown["fewest candidates"] == 3
+    assert 0 < shown["query error"] < 2
+    assert "interval widths" in shown
+
+
+def test_a_check_that_fails_lists_what_is_broken(series, instance, monkeypatch):
+    monkeypatch.setitem(principles.PRINCIPLES, "m_invariance", mutant(with_one_disease))
+    found = checks(run(series, instance, THIRD, raise_on_error=False))
+    said, *broken = found["m_uniqueness"].description.splitlines()
+    assert said.startswith("At least 3 values in each group with anybody new: fewest found 1.")
+    assert len(broken) > 1
+    assert all(line.startswith("- ") and "Not so in" in line for line in broken)
+    assert found["m_uniqueness"].metadata["broken promises"].value.splitlines() == broken
+
+
+def test_a_check_that_came_after_a_release_was_published_does_not_refuse_it(series, instance, monkeypatch):
+    principle = principles.PRINCIPLES["m_invariance"]
+    more = replace(principle, checks=(*principle.checks, Check("balance", "Values are equally frequent.")))
+    monkeypatch.setitem(principles.PRINCIPLES, "m_invariance", more)
+    result = run(series, instance, SECOND)
+    late = checks(result)["balance"]
+    assert (late.passed, late.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert late.description == "- Not checked when the release was published."

@@ -1,0 +1,179 @@
+"""What the UI shows of releases, asked by the queries that its pages ask Dagster's server."""
+
+from contextlib import contextmanager
+
+import dagster as dg
+import pytest
+from dagster._core.remote_origin import InProcessCodeLocationOrigin
+from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
+from dagster._core.workspace.context import WorkspaceProcessContext
+from dagster._core.workspace.load_target import InProcessWorkspaceLoadTarget
+from dagster_graphql.test.utils import execute_dagster_graphql
+
+from orchestration.cli.releasing import UNFINISHED, releasing
+from orchestration.contracts.registry import register
+from orchestration.dagster.names import job_name
+from orchestration.dagster.releasing import dagster_instance, make_release
+from tests.hospital import RELEASES, definitions
+
+FIRST, SECOND, THIRD = RELEASES
+MISSING = "2024-10-01"
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+@contextmanager
+def server(series, instance, *others):
+    """Ask what `republish ui` serves of the home: from a query and its variables to the answer's data."""
+    module = LoadableTargetOrigin(module_name="orchestration.definitions")
+    location = InProcessCodeLocationOrigin(module, location_name="republish")
+    register(series.home, series.file)
+    with WorkspaceProcessContext(instance, InProcessWorkspaceLoadTarget([location, *others])) as process:
+
+        def ask(query, **variables):
+            return execute_dagster_graphql(process.create_request_context(), query, variables).data
+
+        yield ask
+
+
+def backfill(series, instance, first, last):
+    """One run for a range of releases, as a backfill in the UI begins it; whether it ended well."""
+    tags = {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+    job = definitions(series).resolve_job_def(job_name("hospital"))
+    return job.execute_in_process(
+        tags=tags, instance=instance, run_config=QUIET, raise_on_error=False
+    ).success
+
+
+# ---- runs of the command line
+
+RUNS = """query Runs($tags: [ExecutionTag!]) {
+    runsOrError(filter: {pipelineName: "release_hospital", tags: $tags}) {
+        ... on Runs { results { runId tags { key value } } } } }"""
+OVERVIEW = """{ workspaceOrError { ... on Workspace { locationEntries { locationOrLoadError {
+    ... on RepositoryLocation { repositories { pipelines { name runs(limit: 9) { runId } } } } } } } } }"""
+AGAIN = """mutation Again($run: String!) {
+    launchRunReexecution(reexecutionParams: {parentRunId: $run, strategy: ALL_STEPS}) {
+        __typename ... on LaunchRunSuccess { run { runId parentRunId tags { key value } } } } }"""
+
+
+def tags_of(run):
+    return {tag["key"]: tag["value"] for tag in run["tags"]}
+
+
+def test_a_run_of_the_command_is_on_the_pages_of_its_job_and_can_be_executed_again(series, monkeypatch):
+    monkeypatch.setenv("REPUBLISH_HOME", str(series.home.path))
+    with dagster_instance(series.home) as instance:
+        make_release(series, THIRD, instance)
+        (made,) = instance.get_runs()
+        with server(series, instance) as ask:
+            shown = [{"key": ".dagster/repository", "value": "__repository__@republish"}]
+            (run,) = ask(RUNS, tags=shown)["runsOrError"]["results"]
+            assert run["runId"] == made.run_id
+            assert tags_of(run)["republish/series"] == "v1"
+            (entry,) = ask(OVERVIEW)["workspaceOrError"]["locationEntries"]
+            (repository,) = entry["locationOrLoadError"]["repositories"]
+            jobs = {job["name"]: [run["runId"] for run in job["runs"]] for job in repository["pipelines"]}
+            assert jobs["release_hospital"] == [made.run_id]
+
+            again = ask(AGAIN, run=made.run_id)["launchRunReexecution"]
+            assert again["__typename"] == "LaunchRunSuccess"
+            assert again["run"]["parentRunId"] == made.run_id
+            assert tags_of(again["run"])["dagster/partition"] == THIRD
+
+            # The next command ends what a killed command left behind, and leaves the UI's runs alone.
+            instance.report_run_canceling(instance.get_run_by_id(made.run_id))
+            for stored in instance.get_runs():
+                started = dg.DagsterEvent("PIPELINE_START", stored.job_name)
+                instance.handle_run_event(stored.run_id, started)
+            (series.private_folder / UNFINISHED).touch()
+            with releasing(series):
+                pass
+            ended = {stored.run_id: stored.status.value for stored in instance.get_runs()}
+            assert ended == {made.run_id: "FAILURE", again["run"]["runId"]: "STARTED"}
+
+
+# ---- what is stale, and what failed
+
+STATUS = """query Status($releases: [String!]) { assetNodes {
+    assetKey { path } staleStatusByPartition(partitions: $releases)
+    assetPartitionStatuses { ... on TimePartitionStatuses { ranges { status startKey endKey } } } } }"""
+
+
+def statuses(ask, releases=RELEASES):
+    """By asset: whether each release is fresh, and those that are shown as failed."""
+    return {
+        node["assetKey"]["path"][-1]: (
+            set(node["staleStatusByPartition"]),
+            {
+                key
+                for part in node["assetPartitionStatuses"]["ranges"]
+                if part["status"] == "FAILED"
+                for key in (part["startKey"], part["endKey"])
+            },
+        )
+        for node in ask(STATUS, releases=list(releases))["assetNodes"]
+    }
+
+
+@pytest.mark.parametrize("by_backfill", [False, True])
+def test_what_was_just_released_is_neither_stale_nor_failed(series, monkeypatch, by_backfill):
+    """Also once a published release is verified, alone or with others, or a later one could not be made."""
+    monkeypatch.setenv("REPUBLISH_HOME", str(series.home.path))
+    with dagster_instance(series.home) as instance:
+        if by_backfill:
+            assert backfill(series, instance, FIRST, SECOND)
+        else:
+            make_release(series, FIRST, instance)
+            make_release(series, SECOND, instance)
+        make_release(series, THIRD, instance)
+        with server(series, instance) as ask:
+            assert set(map(str, statuses(ask).values())) == {str(({"FRESH"}, set()))}
+        make_release(series, SECOND, instance)
+        assert not backfill(series, instance, FIRST, MISSING)
+        with server(series, instance) as ask:
+            assert set(map(str, statuses(ask).values())) == {str(({"FRESH"}, {MISSING}))}
+
+
+def test_what_a_failed_backfill_leaves_as_it_was_keeps_its_figures(series):
+    with dagster_instance(series.home) as instance:
+        make_release(series, SECOND, instance)
+        key = dg.AssetKey(["hospital", "release"])
+
+        def shown():
+            filters = dg.AssetRecordsFilter(asset_key=key, asset_partitions=[SECOND])
+            last = instance.fetch_materializations(filters, limit=1).records[0]
+            return last.storage_id, last.asset_materialization.metadata
+
+        number, before = shown()
+        series.file.resolve(f"snapshots/hospital/{THIRD}.parquet").unlink()
+        assert not backfill(series, instance, SECOND, THIRD)
+        later, after = shown()
+        assert later > number
+        assert after == before
+
+
+# ---- beside other code locations
+
+WAREHOUSE = """
+import dagster as dg
+
+@dg.asset(key=["warehouse", "patients"], partitions_def=dg.DynamicPartitionsDefinition(name="quarters"))
+def patients(): ...
+
+defs = dg.Definitions([patients])
+"""
+LINEAGE = "{ assetNodes { assetKey { path } dependencyKeys { path } dependedByKeys { path } isExecutable } }"
+
+
+def test_a_snapshot_depends_on_an_asset_of_another_code_location(hospital, home, monkeypatch, tmp_path):
+    monkeypatch.setenv("REPUBLISH_HOME", str(home))
+    series = hospital.declare(upstream=["warehouse/patients"]).series(home)
+    (tmp_path / "warehouse.py").write_text(WAREHOUSE)
+    warehouse = LoadableTargetOrigin(python_file=str(tmp_path / "warehouse.py"))
+    other = InProcessCodeLocationOrigin(warehouse, location_name="warehouse")
+    with dagster_instance(series.home) as instance, server(series, instance, other) as ask:
+        nodes = {"/".join(node["assetKey"]["path"]): node for node in ask(LINEAGE)["assetNodes"]}
+        assert nodes["hospital/snapshot"]["dependencyKeys"] == [{"path": ["warehouse", "patients"]}]
+        assert nodes["warehouse/patients"]["dependedByKeys"] == [{"path": ["hospital", "snapshot"]}]
+        assert nodes["warehouse/patients"]["isExecutable"]
+        assert backfill(series, instance, THIRD, THIRD)  # nothing of it asks for the other location

@@ -1,0 +1,329 @@
+"""Counts estimated from a published folder: right where they can be, and off by as much as they say."""
+
+import itertools
+import json
+from math import isclose, prod
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+import yaml
+
+from anonymize.columns import VALUE
+from anonymize.errors import PublishedFolderError, QueryError
+from anonymize.formats import GENERALIZATION
+from anonymize.formats.generalization import generalize
+from anonymize.principles import parse_contract
+from benchmarks.estimates import LEVELS, measured, released, shuffled
+from benchmarks.estimates import hospital as hospital_contract
+from orchestration.demo.hospital import hospital_snapshots
+from orchestration.readers.datapackage.dated import dated
+from orchestration.readers.datapackage.package import data_package
+from orchestration.readers.estimate.command import estimate, prepared
+from orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
+from orchestration.readers.estimate.statements import estimate_sql
+from tests.hospital import RELEASES, make
+
+DATE = "2024-01-01"
+QUERIES = 16 * 28
+NAME = 'it\'s a "value"'
+
+
+@pytest.fixture
+def folder(series):
+    return series.published(RELEASES[1])
+
+
+# ---- what is right
+
+
+def test_totals_are_exact_and_counterfeits_are_left_out(series, folder):
+    stated = series.verify(RELEASES[1])
+    everybody = estimate(folder)
+    assert everybody["people"].to_list() == [stated["tuples"] - stated["counterfeits"]]
+    assert everybody["standard_error"].to_list() == [0]
+    by_disease = estimate(folder, by="disease")
+    assert isclose(by_disease["people"].sum(), everybody["people"][0], abs_tol=1)
+    assert isclose(by_disease["share"].sum(), 1, abs_tol=0.01)
+
+
+def test_the_file_says_the_same_in_duckdb_alone(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    with duckdb.connect() as connection:
+        connection.execute((folder / "estimate.sql").read_text())
+        alone = connection.sql("FROM estimate(age BETWEEN 30 AND 40 AND sex = 'F', split := disease)").pl()
+    assert alone.equals(estimate(folder, "age between 30 and 40 and sex = 'F'", by="Disease"))
+
+
+def test_all_releases_of_a_series_are_answered_in_order(series, monkeypatch):
+    found = estimate(series.published_folder, "disease = 'flu'")
+    assert found["release"].cast(pl.String).to_list() == list(RELEASES[:2])
+    monkeypatch.chdir(series.published(RELEASES[0]))
+    with duckdb.connect() as connection:
+        connection.execute("SET VARIABLE folder = '../*'")
+        connection.execute((series.published(RELEASES[0]) / "estimate.sql").read_text())
+        assert connection.sql("FROM estimate(disease = 'flu')").pl().equals(found)
+
+
+def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
+    declared = yaml.safe_load(hospital.contract.read_text())["quasi_identifiers"]
+    exact = [{key: entry for key, entry in one.items() if key != "min_width"} for one in declared]
+    principle = {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "refuse"}
+    hospital.declare(quasi_identifiers=exact, principle=principle)
+    folder = make(hospital.series(tmp_path / "new"), RELEASES[0]).published(RELEASES[0])
+    truth = hospital.snapshot(RELEASES[0])
+    young = estimate(folder, "age < 40 and sex = 'F'")
+    assert young["people"][0] == truth.filter(pl.col("age") < 40, sex="F").height
+    assert young["standard_error"][0] == 0
+    flu = estimate(folder, "disease = 'flu'")
+    assert (flu["people"][0], flu["standard_error"][0]) == (truth.filter(disease="flu").height, 0)
+    both = estimate(folder, "disease = 'flu' and age < 40")
+    assert both["low"][0] < truth.filter(pl.col("age") < 40, disease="flu").height < both["high"][0]
+    assert both["standard_error"][0] > 0
+
+
+# ---- how groups are spread over their intervals
+
+
+def contract(m=2, **qis):
+    return parse_contract(
+        {
+            "product": "simulated",
+            "series": "v1",
+            "source": {"path": "{release}.csv"},
+            "releases": {"first": DATE},
+            "identifier": "id",
+            "quasi_identifiers": [{"name": name, **qi} for name, qi in qis.items()],
+            "sensitive": {"name": NAME},
+            "principle": {"name": "m_invariance", "m": m},
+        }
+    )
+
+
+def connected(folder, declared, tables):
+    """The statements of a release, run on its tables."""
+    for name, table in tables.items():
+        dated(table, DATE).write_parquet(folder / f"{name}.parquet")
+    stated = {"product": "simulated", "series": "v1", "release": DATE, "n": 1}
+    stated["principle"] = declared.principle.model_dump(mode="json")
+    return prepared(folder, estimate_sql(data_package(declared, GENERALIZATION, stated, {NAME: "String"})))
+
+
+def grouped(rng, declared, groups, **columns):
+    """Tables of groups of three people with random codes, each group near its own place."""
+    codes = {
+        column: np.sort(rng.integers(0, size, 3 * groups)) if sort else rng.integers(0, size, 3 * groups)
+        for column, (size, sort) in columns.items()
+    }
+    values = pl.Series(VALUE, ["a", "b", "c"] * groups)
+    group, nobody = np.repeat(np.arange(groups), 3), np.zeros(3 * groups, bool)
+    return generalize(pl.DataFrame(codes), values, group, nobody, declared).tables
+
+
+def test_somebody_is_at_either_end_of_an_interval(tmp_path):
+    """Against all ways of placing three people in an interval, one of them at each end."""
+    declared = contract(age={"kind": "number", "domain": [0, 11]})
+    tables = grouped(np.random.default_rng(1), declared, 12, qi_0=(12, True))
+    with connected(tmp_path, declared, tables) as connection:
+        density = connection.sql("SELECT mass FROM estimate_density WHERE bin < 12 ORDER BY bin").fetchall()
+        spread = connection.sql("SELECT low, high, at_low, inside FROM estimate_spread()").fetchall()
+    f = [mass for (mass,) in density]
+    assert isclose(sum(f), 1)
+    wide = [row for row in spread if row[1] > row[0]]
+    assert len(wide) > 5
+    for low, high, at_low, inside in wide:
+        ways = [
+            (place, prod(f[at] for at in place))
+            for place in itertools.product(range(low, high + 1), repeat=3)
+            if min(place) == low and max(place) == high
+        ]
+        total = sum(chance for _, chance in ways)
+        assert isclose(at_low, sum(chance for place, chance in ways if place[0] == low) / total, rel_tol=1e-4)
+        between = sum(chance for place, chance in ways if low < place[0] < high)
+        assert isclose(inside, between / total, rel_tol=1e-4, abs_tol=1e-6)
+
+
+def test_nobody_need_be_at_the_ends_of_an_interval_that_was_widened(tmp_path):
+    declared = contract(age={"kind": "number", "domain": [0, 99], "min_width": 10})
+    codes = pl.DataFrame({"qi_0": [41, 41, 44]})
+    tables = generalize(
+        codes, pl.Series(VALUE, ["a", "b", "c"]), np.zeros(3, int), np.zeros(3, bool), declared
+    ).tables
+    with connected(tmp_path, declared, tables) as connection:
+        assert connection.sql("SELECT low, high, is_free FROM estimate_ends").fetchall() == [(40, 49, True)]
+
+
+def test_dates_fractions_and_any_names_are_estimated(tmp_path):
+    declared = contract(
+        **{
+            'bo"rn': {"kind": "date", "domain": ["1970-01-01", "1979-12-31"]},
+            "in come": {"kind": "number", "domain": [0.0, 2999.0], "min_width": 0.5},
+            "it's": {"kind": "category", "order": ["x'", "y", "z"]},
+        }
+    )
+    tables = grouped(
+        np.random.default_rng(2), declared, 200, qi_0=(3652, True), qi_1=(2999, True), qi_2=(3, False)
+    )
+    with connected(tmp_path, declared, tables) as connection:
+        early = connection.sql("""FROM estimate("bo""rn" < DATE '1975-01-01')""").fetchall()[0]
+        poor = connection.sql("""FROM estimate("in come" < 1500)""").fetchall()[0]
+        split = connection.sql("""FROM estimate("it's" <> 'x''', split := "it's")""").fetchall()
+    assert 285 < early[2] < 315
+    assert 285 < poor[2] < 315
+    assert {row[1] for row in split} == {"y", "z"}
+    assert all(150 < row[2] < 250 for row in split)
+
+
+def simulated(principle, *, shuffle=False):
+    """Random queries on a hospital of 4,000 people: what they come to."""
+    ((_, snapshot),) = hospital_snapshots(1, 4_000, 1)
+    if shuffle:
+        snapshot = shuffled(snapshot, 1)
+    found, _ = measured(released(iter([snapshot]), hospital_contract(**principle)), QUERIES)
+    assert len(found["true"]) == QUERIES
+    return found
+
+
+def shares_right(found, kind=""):
+    """How many intervals of 95, 80 and 50 % are right."""
+    off = np.abs(found[f"{kind}estimated"] - found[f"{kind}true"])
+    return [(off <= z * found[f"{kind}error"] + 0.5).mean() for z in LEVELS.values()]
+
+
+PRINCIPLES = {
+    "m_invariance": {"name": "m_invariance", "m": 4},
+    "streamliner": {"name": "streamliner", "l": 4},
+    "global_guarantee": {
+        "name": "global_guarantee",
+        "l": 2,
+        "strategy": "constant_ratio",
+        "releases": 2,
+    },
+    "e_equivalence": {"name": "e_equivalence", "m": 4, "e": 3},
+}
+
+
+@pytest.fixture(scope="module")
+def m_invariant():
+    return simulated(PRINCIPLES["m_invariance"])
+
+
+@pytest.mark.parametrize("principle", PRINCIPLES)
+def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_be(principle):
+    """A normal error is 0.8 standard errors on average, so that 1.25 is as narrow as can be."""
+    found = simulated(PRINCIPLES[principle])
+    right = shares_right(found)
+    assert right[0] > 0.91
+    assert 0.74 < right[1] < 0.96
+    assert 0.45 < right[2] < 0.85
+    assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
+
+
+def test_values_that_go_with_nothing_have_intervals_that_are_right():
+    found = simulated(PRINCIPLES["m_invariance"], shuffle=True)
+    assert shares_right(found)[0] > 0.93
+    assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
+
+
+def test_counts_of_people_with_any_value_have_intervals_that_are_right(m_invariant):
+    assert shares_right(m_invariant, "any ")[0] > 0.85
+    off = np.abs(m_invariant["any estimated"] - m_invariant["any true"]).mean()
+    assert m_invariant["any error"].mean() < 3 * off
+
+
+def test_counts_are_better_than_those_of_people_spread_evenly(m_invariant):
+    off, evenly = (np.abs(m_invariant[one] - m_invariant["true"]).mean() for one in ("estimated", "evenly"))
+    assert off < 0.85 * evenly
+
+
+# ---- what can't be asked
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("agee > 3", "there is no column agee; there are release, age, zipcode, sex"),
+        ("estimate_weight > 3", "there is no column estimate_weight"),
+        ("sex = 'X'", "sex has no value X. It has F, M"),
+        ('sex = "F"', "For the label, write 'F' in single quotes"),
+        ("disease in ('flu', 'flue')", "disease has no value flue. Did you mean flu? It has"),
+        ("age", "must be true or false of a person"),
+        ("", "can't be read as one condition"),
+        ("true; DROP TABLE estimate_points", "can't be read as one condition"),
+        ("true) UNION SELECT (1", "can't be read as one condition"),
+        ("true ORDER BY 1", "can't be read as one condition"),
+        ("true LIMIT 1", "can't be read as one condition"),
+        ("age IN (SELECT 1)", "a subquery can't be asked for"),
+        ("disease = (SELECT content FROM read_text('/etc/passwd'))", "a subquery can't be asked for"),
+        ("EXISTS (FROM 'x.parquet')", "a subquery can't be asked for"),
+        ("getenv('HOME') = 'x'", "there is no function getenv"),
+        ("sum(age) > 3", "there is no function sum"),
+        ("count(*) OVER () > 1", "a window can't be asked for"),
+        ("age > 'old'", "Could not convert string 'old'"),
+        ("estimate_points.age > 3", "there is no column estimate_points.age"),
+    ],
+)
+def test_a_condition_that_is_no_condition_on_published_columns_is_refused(folder, where, words):
+    with pytest.raises(QueryError) as refusal:
+        estimate(folder, where)
+    assert words in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    assert refusal.value.exit_code == 2
+
+
+def test_a_comment_is_no_part_of_a_condition(folder):
+    assert estimate(folder, "age < 50 -- ) UNION SELECT").equals(estimate(folder, "age < 50"))
+
+
+def test_a_column_to_split_by_is_one_with_few_values(folder):
+    with pytest.raises(QueryError, match="there is no such column"):
+        estimate(folder, by="ages")
+    with pytest.raises(QueryError, match="90,000 values"):
+        estimate(folder, by="zipcode")
+
+
+def test_nobody_is_found_where_nobody_can_be(folder):
+    assert estimate(folder, "age > 119 and age < 3").is_empty()
+
+
+def test_what_is_asked_reaches_no_file(folder):
+    package = json.loads((folder / "datapackage.json").read_text())
+    with prepared(folder, estimate_sql(package)) as connection:
+        escapes = [
+            "FROM read_text('/etc/passwd')",
+            "SET enable_external_access = true",
+            "COPY (SELECT 1) TO 'x'",
+        ]
+        for words in escapes:
+            with pytest.raises(duckdb.Error):
+                connection.execute(words)
+    assert checked_condition("AGE<3", columns_of(package)) == "(AGE < 3)"
+    assert checked_column("SEX", columns_of(package)) == '"sex"'
+
+
+def test_a_folder_without_a_package_is_too_old(folder):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for name in ("datapackage.json", "README.md", "estimate.sql", "SHA256SUMS"):
+        (folder / name).unlink()
+        manifest["files"].pop(name, None)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(PublishedFolderError, match="published by an older version"):
+        estimate(folder)
+
+
+def test_statements_are_made_of_names_and_numbers_only(folder):
+    """A package comes from a folder that anybody may have written."""
+    package = json.loads((folder / "datapackage.json").read_text())
+    named = json.loads(json.dumps(package))
+    named["republish"]["sensitive"]["name"] = "x\nCOPY (SELECT 1) TO 'x'; --"
+    assert not [line for line in estimate_sql(named).splitlines()[:9] if not line.startswith("--")]
+    package["republish"]["attributes"][0]["min_width"] = "1), (SELECT"
+    with pytest.raises(TypeError, match="is no number"):
+        estimate_sql(package)
+
+
+def test_a_folder_that_was_tampered_with_is_not_asked(folder):
+    (folder / "estimate.sql").write_text("SELECT 1")
+    with pytest.raises(PublishedFolderError, match=r"estimate\.sql: was changed"):
+        estimate(folder)
