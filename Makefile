@@ -5,7 +5,7 @@ READY := .venv/.ready
 
 export GX_ANALYTICS_ENABLED := false
 
-.PHONY: setup demo test coverage lint ui bench pictures lock clean
+.PHONY: setup demo test test-all coverage lint ui bench pictures lock clean
 
 setup: $(READY)
 
@@ -19,11 +19,14 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)  ## make sample data of a hospital, release it six times, and attack the releases
 	$(BIN)/republish demo
 
-test: $(READY)  ## every test
+test: $(READY)  ## tests of everything in four minutes: a tenth of the examples, drawn anew
 	$(BIN)/python -m pytest
 
+test-all: $(READY)  ## every test and every example: kill points, browsers, large tables
+	$(BIN)/python -m pytest --hypothesis-profile=thorough
+
 coverage: $(READY)  ## every test, and which lines and branches none of them reached (slower)
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest --hypothesis-profile=thorough --cov --cov-report=term
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,9 +1,43 @@
-"""Settings of every test run, made before the first import of polars and numba."""
+"""Settings of every test run, made before the first import of polars and numba, and its profile."""
 
 import os
+import secrets
+
+import pytest
+from hypothesis import settings
+
+from tests.profiles import QUICK, is_thorough
 
 # Nearly all tests have tables of a few rows, where further threads only wait for each other. Commands that
 # tests start as processes of their own have several (`tests.hospital.several_threads`), and what
 # they publish is compared with what is published here.
 os.environ["POLARS_MAX_THREADS"] = "1"
 os.environ["NUMBA_NUM_THREADS"] = "1"
+
+settings.load_profile(QUICK)  # until hypothesis loads another one that the command names
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    """Draw the seed of a run that was given none, before hypothesis and the workers take it."""
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(secrets.randbelow(10**9))
+
+
+def pytest_report_header(config):
+    return f"examples are drawn by --hypothesis-seed={config.option.hypothesis_seed}"
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is thorough, unless the run is."""
+    if is_thorough():
+        return
+    thorough = [item for item in items if item.get_closest_marker("thorough")]
+    config.hook.pytest_deselected(items=thorough)
+    items[:] = [item for item in items if item not in set(thorough)]
+
+
+@pytest.fixture(scope="session")
+def seed(pytestconfig):
+    """The run's seed, for tests that draw by themselves."""
+    return int(pytestconfig.option.hypothesis_seed)

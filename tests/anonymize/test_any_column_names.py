@@ -7,7 +7,7 @@ from functools import cache
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.attack.release import attack_release
@@ -16,6 +16,7 @@ from anonymize.errors import ContractError
 from anonymize.principle.state import State
 from anonymize.principles import PRINCIPLES, parse_contract, principle_of
 from orchestration.storage.store import write_table
+from tests.profiles import examples
 from tests.series import draws, entered, make_contract
 
 INSIDE = (
@@ -218,7 +219,7 @@ GROUPED = [name for name in PRINCIPLES if name != "sequential"]
 
 
 @pytest.mark.parametrize("principle", GROUPED)
-@settings(max_examples=20, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(20)
 @given(names=COLUMN_NAMES)
 def test_any_column_names_at_all_give_what_ordinary_names_give(principle, names, folder, ordinary):
     if taken := refused_names(principle, names):

@@ -1,15 +1,16 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.attack.coverage import cover, holds, signatures, value_domain
 from anonymize.formats.published import Published
+from tests.profiles import examples
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(0, 60), st.integers(0, 12))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_candidate_sets_are_the_union_of_all_covering_groups(seed, attributes, people, groups):
     published, table = random_release(np.random.default_rng(seed), attributes, people, groups, values=70)
     domain = pl.Series("value", range(70))

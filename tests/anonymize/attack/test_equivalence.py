@@ -4,11 +4,12 @@ from itertools import combinations_with_replacement
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anonymize.attack import equivalence
 from anonymize.attack.equivalence import compromised, minimum_equivalence
+from tests.profiles import examples
 
 
 def series(*partitions):
@@ -173,7 +174,7 @@ def test_the_clock_decides_how_many_are_undecided_and_never_who_is_caught_wrongl
 @example(2455)
 @example(3201)
 @example(5588)
-@settings(deadline=None, max_examples=80)
+@examples(80)
 def test_the_minimum_is_that_of_trying_all_pairs_of_sets_of_people(seed):
     members, contents = random_series(np.random.default_rng(seed))
     whole = minimum_equivalence(members, contents)[-1]
@@ -183,7 +184,7 @@ def test_the_minimum_is_that_of_trying_all_pairs_of_sets_of_people(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=80)
+@examples(80)
 def test_the_minimum_of_foreign_tables_is_that_of_trying_all_pairs_of_sets_of_people(seed):
     members, contents = random_tables(np.random.default_rng(seed))
     whole = minimum_equivalence(members, contents)[-1]
@@ -193,7 +194,7 @@ def test_the_minimum_of_foreign_tables_is_that_of_trying_all_pairs_of_sets_of_pe
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.booleans())
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_somebody_is_compromised_exactly_if_in_an_attack_that_is_smaller(seed, e, foreign):
     make = random_tables if foreign else random_series
     members, contents = make(np.random.default_rng(seed))
@@ -203,7 +204,7 @@ def test_somebody_is_compromised_exactly_if_in_an_attack_that_is_smaller(seed, e
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_a_witness_has_the_same_true_values_on_both_sides(seed, foreign):
     make = random_tables if foreign else random_series
     members, contents = make(np.random.default_rng(seed))

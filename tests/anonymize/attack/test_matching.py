@@ -5,13 +5,14 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.attack.exact_risk import exact_risks, risk_figures
 from anonymize.attack.matching import covering_groups, match
 from anonymize.attack.risk import disclosure_risk, posterior, reconstructions
 from anonymize.formats.published import Published
+from tests.profiles import examples
 
 
 def published(groups, counterfeits=None):
@@ -117,7 +118,7 @@ def random_series(rng, releases=3, most=7):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_nothing_possible_is_struck_off(seed):
     everybody, releases = random_series(np.random.default_rng(seed))
     left = match(covering(everybody, releases), releases).left
@@ -127,7 +128,7 @@ def test_nothing_possible_is_struck_off(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_in_a_single_release_all_that_is_impossible_is_struck_off(seed):
     everybody, releases = random_series(np.random.default_rng(seed), releases=1)
     left = match(covering(everybody, releases), releases).left
@@ -136,7 +137,7 @@ def test_in_a_single_release_all_that_is_impossible_is_struck_off(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_risk_by_component_is_the_risk(seed):
     everybody, releases = random_series(np.random.default_rng(seed), releases=2)
     found = exact_risks(covering(everybody, releases), releases, invariant=False, steps=10**7)

@@ -4,7 +4,7 @@ from itertools import permutations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.attack.side_channels import (
@@ -20,6 +20,7 @@ from anonymize.attack.side_channels import (
     told_apart,
     unread_columns,
 )
+from tests.profiles import examples
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ entry = st.one_of(st.none(), st.integers(0, 2))
 
 
 @given(st.lists(st.tuples(entry, entry, entry), max_size=6), st.booleans())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_canonical_is_what_sorting_leaves_as_it_is(rows, arranged):
     table = pl.DataFrame(rows, schema=dict.fromkeys("abc", pl.Int64), orient="row")
     table = table.sort("a", "b", "c") if arranged else table

@@ -2,12 +2,13 @@ from collections import Counter
 
 import numpy as np
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.buckets.assign import HELD_BACK, assign
 from anonymize.buckets.counts import Demand
 from anonymize.people.ranks import keyed_ranks
+from tests.profiles import examples
 from tests.series import draws
 
 
@@ -29,7 +30,7 @@ def queues_and_demand(draw):
     return np.array(queue, np.int64), Demand(*columns)
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@examples(150)
 @given(queues_and_demand())
 def test_every_bucket_receives_what_it_asked_of_every_queue_and_the_rest_wait(case):
     queue, demand = case
@@ -41,7 +42,7 @@ def test_every_bucket_receives_what_it_asked_of_every_queue_and_the_rest_wait(ca
     assert Counter({pair: n for pair, n in received.items() if pair[1] != HELD_BACK}) == +asked
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@examples(150)
 @given(queues_and_demand(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_decides_nothing(case, shuffle):
     queue, demand = case

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.buckets.core import assign_core
@@ -11,6 +11,7 @@ from anonymize.buckets.plan import make_plan
 from anonymize.buckets.signatures import Signatures
 from anonymize.m_invariance.family import choose_family
 from tests.plans import as_tables, counted
+from tests.profiles import examples
 from tests.series import draws
 
 
@@ -27,7 +28,7 @@ def assigned_as_table(rest, m, table, groups):
     return signatures.table(assign_core(rest, m, signatures, groups, rest))
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@examples(100)
 @given(st.integers(0, 2**32), st.integers(2, 4))
 def test_the_program_leaves_an_eligible_rest_and_balanced_buckets(seed, m):
     rng = np.random.default_rng(seed)

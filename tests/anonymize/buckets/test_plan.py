@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.buckets.counts import is_eligible
@@ -19,6 +19,7 @@ from anonymize.buckets.plan import (
 from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible
 from tests.plans import as_tables, counted
+from tests.profiles import examples
 from tests.series import draws
 
 RANDOM = draws(1)
@@ -83,7 +84,7 @@ def eligible_batches(draw):
     return rest, m
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@examples(300)
 @given(eligible_batches(), st.sampled_from([(), ((0, 1),), ((0, 1), (1, 2, 3), (0, 1, 2))]))
 def test_assignment_is_that_of_figure_3(batch, existing):
     rest, m = batch
@@ -105,7 +106,7 @@ def test_assignment_is_that_of_figure_3(batch, existing):
     assert [frozenset(signature) for signature in existing] == list(got)[: len(existing)]
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@examples(200)
 @given(eligible_batches(), st.lists(st.sets(st.integers(0, 8), min_size=2), max_size=5, unique_by=frozenset))
 def test_existing_buckets_take_all_they_can_such_that_the_others_stay_eligible(batch, existing):
     rest, m = batch
@@ -261,7 +262,7 @@ def random_counts(draw):
     )
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@examples(300)
 @given(random_counts(), st.integers(2, 5), st.sampled_from(["refuse", "counterfeit", "defer"]))
 def test_a_plan_places_everybody_where_they_may_be_and_balances_every_bucket(counts, m, policy):
     try:

@@ -1,9 +1,7 @@
 """e-equivalent releases of any table: all kinds of columns and values, changing parameters, refusals."""
 
-import os
-
 import polars as pl
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.e_equivalence.parameters import EEquivalence
@@ -11,9 +9,8 @@ from anonymize.e_equivalence.release import release
 from anonymize.errors import NotEligible
 from anonymize.principle.state import State
 from tests.anonymize.e_equivalence.equivalence_series import Made, evidence_on
+from tests.profiles import examples
 from tests.series import Table, draws, entered, tables
-
-EXAMPLES = int(os.environ.get("REPUBLISH_EXAMPLES", "80"))
 
 
 def equivalent(contract, e):
@@ -39,7 +36,7 @@ def releases(table: Table, es):
 
 
 @given(tables(), st.lists(st.integers(2, 7), min_size=7, max_size=7))
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(80)
 def test_every_promise_holds_in_every_release(table, es):
     made = list(releases(table, es))
     for one, found in zip(made, evidence_on(made), strict=True):

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
 from anonymize.errors import NotEligible
 from tests.plans import as_tables, counted
+from tests.profiles import examples
 
 
 @st.composite
@@ -30,7 +31,7 @@ def plan_of(counts, cuts, e, m=2, on_ineligible="counterfeit"):
 
 
 @given(situations())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_every_plan_is_balanced_and_safe_and_loses_nobody(situation):
     counts, cuts, e = situation
     safe = plan_of(counts, cuts, e)
@@ -54,7 +55,7 @@ def test_every_plan_is_balanced_and_safe_and_loses_nobody(situation):
 
 
 @given(situations())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_no_signature_less_would_do_where_nobody_is_inserted(situation):
     counts, cuts, e = situation
     counts = replace(counts, free=np.zeros_like(counts.free))

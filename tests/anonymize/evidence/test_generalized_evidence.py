@@ -2,17 +2,18 @@
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from anonymize.buckets.memory import Memory
 from anonymize.m_invariance.evidence import evidence
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
+from tests.profiles import examples
 from tests.series import KEY, entered, make_contract, publish, tables, under_pseudonyms
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(tables())
 def test_what_the_algorithm_makes_keeps_every_promise(table):
     for release in publish(table):

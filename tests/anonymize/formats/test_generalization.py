@@ -7,12 +7,13 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from anonymize.formats.generalization import GENERALIZATION, generalize
 from anonymize.people.codes import encode_columns
+from tests.profiles import examples
 from tests.series import make_contract
 
 
@@ -91,7 +92,7 @@ def test_a_domain_of_one_value_is_published_as_it_is(attribute, value):
     assert intervals(attribute, 0, [value]) == intervals(attribute, 1, [value]) == [(value, value)]
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@examples(300)
 @given(
     st.floats(-1e6, 1e6),
     st.floats(1e-3, 1e6),

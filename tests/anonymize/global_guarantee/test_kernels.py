@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.global_guarantee.admission import looseness
@@ -10,8 +10,6 @@ from anonymize.global_guarantee.ledger import Accounts
 from anonymize.kernels.admission import admit
 from anonymize.kernels.ledger import fewest_releases, post
 from anonymize.kernels.partition import partition
-
-several = settings(max_examples=100, deadline=None, derandomize=True)
 
 
 def accounts_of(limits: list[dict[int, float]], largest: list[float]) -> Accounts:
@@ -54,7 +52,6 @@ def holds(members, limits, largest, value) -> bool:
     )
 
 
-@several
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 6))
 def test_partition_holds_and_no_group_can_be_cut(seed, people, values):
     """Every group holds, and none has a cut of which both parts hold."""
@@ -120,7 +117,6 @@ def plain_admission(order, unseen, sample, limits, largest, value, expected, fac
     return admitted
 
 
-@several
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 6))
 def test_admission_is_the_rule(seed, people, values):
     limits, largest, value, rng = random_people(seed, people, values)
@@ -136,7 +132,6 @@ def test_admission_is_the_rule(seed, people, values):
     assert does_hold == (not plain or holds(np.array(sorted(plain)), limits, largest, value))
 
 
-@several
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(2, 6))
 def test_nobody_is_admitted_for_their_own_value(seed, people, values):
     """Whatever value a person had, they would be admitted, or not, all the same."""
@@ -154,7 +149,6 @@ def test_nobody_is_admitted_for_their_own_value(seed, people, values):
     assert len(decided) == 1
 
 
-@several
 @given(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 5))
 def test_posting_adds_up_per_person_and_value(seed, people, groups):
     rng = np.random.default_rng(seed)

@@ -1,7 +1,6 @@
 """What is true of every series under the global guarantee, by code that shares nothing with it."""
 
 import dataclasses
-import os
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import pairwise
@@ -9,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.attack.breach import breach_figures, breach_probability, link_probabilities
@@ -32,17 +31,10 @@ from tests.anonymize.global_guarantee.guarantee_series import (
     series,
     values_by_group,
 )
-
-EXAMPLES = int(os.environ.get("REPUBLISH_EXAMPLES", "30"))
-slow = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize="REPUBLISH_EXAMPLES" not in os.environ,
-    suppress_health_check=list(HealthCheck),
-)
+from tests.profiles import examples
 
 
-@slow
+@examples(30)
 @given(series())
 def test_no_release_takes_anybody_above_what_they_were_promised(drawn):
     steps = publish(*drawn)
@@ -59,7 +51,7 @@ def test_no_release_takes_anybody_above_what_they_were_promised(drawn):
         before = never
 
 
-@slow
+@examples(30)
 @given(series())
 def test_a_release_has_the_people_placed_within_their_intervals_and_nobody_else(drawn):
     for step in publish(*drawn):
@@ -90,7 +82,7 @@ def test_a_release_has_the_people_placed_within_their_intervals_and_nobody_else(
         )
 
 
-@slow
+@examples(30)
 @given(series(most_people=60), st.integers(0, 2**32), st.data())
 def test_other_values_of_the_people_held_back_would_change_nothing(drawn, seed, data):
     """Nothing that is published, nor who is held back, says anything of the values of people held back."""
@@ -111,7 +103,7 @@ def test_other_values_of_the_people_held_back_would_change_nothing(drawn, seed, 
         )
 
 
-@slow
+@examples(30)
 @given(series(most_people=60), st.integers(0, 2**32))
 def test_the_order_in_which_rows_arrive_decides_nothing(drawn, seed):
     steps = publish(*drawn)

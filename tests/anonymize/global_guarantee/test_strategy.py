@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.global_guarantee.strategy import (
@@ -15,7 +15,6 @@ from anonymize.global_guarantee.strategy import (
     spending,
 )
 
-patient = settings(deadline=None)
 ANY = st.one_of(
     st.builds(ConstantRatio, st.integers(1, 40)),
     st.builds(Geometric, st.floats(0.05, 0.95)),
@@ -23,7 +22,6 @@ ANY = st.one_of(
 )
 
 
-@patient
 @given(ANY, st.integers(2, 20), st.lists(st.floats(0, 1), max_size=60))
 def test_nothing_is_ever_spent_above_the_budget(strategy, l, parts):
     """Whatever part of the allowance each release really spends."""
@@ -35,7 +33,6 @@ def test_nothing_is_ever_spent_above_the_budget(strategy, l, parts):
     assert -np.expm1(-spent) <= 1 / l + 1e-9
 
 
-@patient
 @given(ANY, st.integers(2, 20), st.floats(0, 1), st.floats(0, 1))
 def test_whoever_spent_more_is_never_allowed_more(strategy, l, one, other):
     """What the kernels rely on: no link admits a larger share than no link does."""
@@ -44,7 +41,6 @@ def test_whoever_spent_more_is_never_allowed_more(strategy, l, one, other):
     assert strategy.allowance(more, whole) <= strategy.allowance(less, whole)
 
 
-@patient
 @given(st.floats(0.05, 0.95), st.integers(2, 20))
 def test_geometric_ratios(a, l):
     """r_i = 1 / (1 - (1 - 1/l)^((1 - a) a^(i - 1))) if every release spends all it may."""
@@ -65,7 +61,6 @@ def test_constant_ratio_goes_on_with_what_larger_groups_left():
     assert ratio(strategy, whole, whole) == np.inf
 
 
-@patient
 @given(st.floats(0.001, 0.9))
 def test_a_share_spends_what_it_was_admitted_for(share):
     assert admitted_share(spending(share)) == pytest.approx(share)

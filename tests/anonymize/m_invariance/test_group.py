@@ -5,12 +5,13 @@ from itertools import chain
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.kernels.split import EMPTY, split_bucket
 from anonymize.m_invariance.group import group_people
 from anonymize.people.ranks import keyed_ranks
+from tests.profiles import examples
 from tests.series import draws
 
 
@@ -76,7 +77,7 @@ def buckets(draw):
     return codes, size
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@examples(300)
 @given(buckets())
 def test_the_kernel_takes_the_best_of_all_schemes_at_every_split(bucket):
     assert kernel(*bucket) == book(*bucket)

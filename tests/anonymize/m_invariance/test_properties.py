@@ -1,18 +1,15 @@
 """What is true of every series of m-invariant releases, counted by code that shares nothing with them."""
 
-import os
 from collections import Counter, defaultdict
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from anonymize.buckets.memory import Memory
 from anonymize.contract import CategoryAttribute
 from anonymize.principle.state import State
+from tests.profiles import examples
 from tests.series import Release, Table, publish, tables
-
-EXAMPLES = int(os.environ.get("REPUBLISH_EXAMPLES", "250"))
-"""How many random series; without the variable always the same ones."""
 
 
 class Groups:
@@ -222,12 +219,7 @@ PROMISES = (
 
 
 @pytest.mark.filterwarnings("error")
-@settings(
-    max_examples=EXAMPLES,
-    derandomize="REPUBLISH_EXAMPLES" not in os.environ,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@examples(250)
 @given(tables())
 def test_every_promise_holds_in_every_release_of_any_series(table):
     releases = publish(table)

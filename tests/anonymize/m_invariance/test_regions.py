@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.buckets.assign import HELD_BACK, execute
@@ -31,6 +31,7 @@ from tests.anonymize.attack.attack_series import (
 )
 from tests.anonymize.buckets.test_core import eligible
 from tests.plans import as_tables, counted
+from tests.profiles import examples
 
 NOBODY = np.empty(0, np.int64)
 
@@ -50,7 +51,7 @@ def received_by(plan, bucket, value):
     return np.bincount(places, minlength=len(plan.moved))
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@examples(150)
 @given(st.integers(0, 2**32), st.integers(2, 5), st.integers(0, 3))
 def test_a_family_takes_nobody_twice_and_leaves_an_eligible_rest(seed, m, depth):
     rng = np.random.default_rng(seed)
@@ -105,7 +106,7 @@ def test_exchanging_two_values_of_a_bucket_leaves_all_counts_by_region_as_they_a
         assert (regions.count_by(exchanged, 8) == counts).all()
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32), st.integers(2, 4), st.integers(0, 3))
 def test_everybody_of_a_first_release_gets_into_the_bucket_that_was_planned(seed, m, depth):
     rng = np.random.default_rng(seed)

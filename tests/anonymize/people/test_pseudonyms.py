@@ -2,7 +2,7 @@ import hashlib
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.people.pseudonyms import pseudonyms
@@ -20,14 +20,12 @@ def test_is_blake2b_at_every_block_boundary(length):
     assert pseudonyms(pl.Series([identifier]), KEY).to_list() == reference([identifier])
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=300)), st.binary(min_size=1, max_size=64))
 def test_is_blake2b_of_any_bytes_under_any_key(identifiers, key):
     series = pl.Series(identifiers, dtype=pl.Binary)
     assert pseudonyms(series, key).to_list() == reference(identifiers, key)
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=40)))
 def test_text_is_taken_as_utf_8(identifiers):
     series = pl.Series(identifiers, dtype=pl.String)

@@ -3,7 +3,7 @@ import hashlib
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.people.pseudonyms import pseudonyms
@@ -22,7 +22,6 @@ def people(number):
     )
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=40)))
 def test_a_rank_is_the_first_eight_bytes_of_the_keyed_blake2b_of_the_identity(identities):
     # Plain Python, so that the order can be computed by any engine.
@@ -36,7 +35,6 @@ def test_a_rank_is_the_first_eight_bytes_of_the_keyed_blake2b_of_the_identity(id
     assert found.tolist() == expected
 
 
-@settings(deadline=None)
 @given(st.permutations(range(12)), st.integers(0, 12))
 def test_a_rank_is_a_function_of_the_identity_and_of_neither_its_place_nor_its_company(order, present):
     everybody = people(12)
@@ -86,7 +84,6 @@ def test_a_null_has_no_rank():
         ranks(pl.Series(["Ann", None]))
 
 
-@settings(deadline=None)
 @given(st.permutations(range(12)), st.integers(1, 12))
 def test_within_a_set_ranks_follow_who_is_in_it_and_in_no_order(order, present):
     everybody, key = people(12), b"of a series"

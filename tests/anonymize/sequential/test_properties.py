@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from anonymize.attack.join import Domains, Release, join_attack
@@ -19,6 +19,7 @@ from anonymize.sequential.privacy import linking
 from anonymize.sequential.taxonomy import category_taxonomy
 from tests.anonymize.sequential import executed_join
 from tests.anonymize.sequential.sequential_tables import people, state, table, view_contract
+from tests.profiles import examples
 
 A = [["a1", "a12", "ANY"], ["a2", "a12", "ANY"], ["a3", "a34", "ANY"], ["a4", "a34", "ANY"]]
 B = [["b1", "ANY"], ["b2", "ANY"], ["b3", "ANY"]]
@@ -135,10 +136,7 @@ def fixed(view, contract):
     return code_published(pl.DataFrame(names), contract.columns, "the view")
 
 
-SLOW = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
-
-
-@SLOW
+@examples(40)
 @given(situations())
 def test_counts_are_those_of_the_executed_join(situation):
     rows, names, earlier, contract = situation
@@ -147,7 +145,7 @@ def test_counts_are_those_of_the_executed_join(situation):
     assert counted.safety == pytest.approx(executed_join.safety(view, earlier, contract), abs=1e-12)
 
 
-@SLOW
+@examples(40)
 @given(situations())
 def test_releases_satisfy_the_requirement_and_cannot_be_specialized_further(situation):
     rows, names, earlier, contract = situation
@@ -252,7 +250,7 @@ def entropy(rows, wanted):
     return float(-(shares * np.log2(shares)).sum())
 
 
-@SLOW
+@examples(40)
 @given(situations())
 def test_the_attack_finds_what_the_reference_finds(situation):
     rows, names, earlier, contract = situation
@@ -283,7 +281,7 @@ def test_the_attack_finds_what_the_reference_finds(situation):
         assert attack.linked_values == reference
 
 
-@SLOW
+@examples(40)
 @given(situations())
 def test_releases_of_one_population_are_population_related(situation):
     rows, names, earlier, contract = situation

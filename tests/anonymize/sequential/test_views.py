@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
@@ -232,7 +232,6 @@ INTERVALS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(INTERVALS, INTERVALS)
 def test_matching_is_overlap_without_a_common_flag(first, second):
     def arrays(rows):

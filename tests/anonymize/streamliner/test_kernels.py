@@ -5,15 +5,16 @@ from collections import Counter
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.kernels.components import components
 from anonymize.kernels.rda_groups import rda_groups
 from anonymize.kernels.ria_images import ria_images
+from tests.profiles import examples
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(1, 40), st.integers(1, 3), st.integers(0, 2**32))
 def test_components_are_those_of_networkx(nodes, degree, seed):
     neighbours = np.random.default_rng(seed).integers(0, nodes, (nodes, degree)).astype(np.int32)
@@ -55,7 +56,7 @@ def eligible_sizes(draw):
     return l, np.array(sizes, np.int64)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(eligible_sizes())
 def test_rda_takes_the_colors_that_table_6_takes(case):
     l, sizes = case
@@ -76,7 +77,7 @@ def test_rda_takes_the_largest_colors_first():
     assert sorted(found) == [[0, 1], [1, 2], [1, 3], [1, 3], [2, 3]]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(eligible_sizes(), st.integers(0, 2**64 - 1))
 def test_ria_draws_unused_identifiers_of_different_other_colors(case, seed):
     l, sizes = case

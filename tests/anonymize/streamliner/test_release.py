@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.errors import NotEligible, SnapshotError
@@ -23,6 +23,7 @@ from anonymize.streamliner.model import (
 from anonymize.streamliner.partition import broken_pairs, merge_for_ncp, minimal_partition
 from anonymize.utility.discernibility import discernibility, least_discernibility
 from tests.anonymize.streamliner.streamliner_tables import draws, eligible_tables, make_contract, people, run
+from tests.profiles import examples
 
 METHODS = ["ria", "rda", "gda"]
 
@@ -57,7 +58,7 @@ def as_partition(group):
     return frozenset(frozenset(np.flatnonzero(group == number).tolist()) for number in np.unique(group))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(eligible_tables(most_people=25), st.sampled_from(METHODS), st.integers(0, 2**32))
 def test_candidates_meet_theorem_2_and_their_partition_is_minimal_l_diverse_and_an_l_cover(
     case, method, seed
@@ -78,7 +79,7 @@ def test_candidates_meet_theorem_2_and_their_partition_is_minimal_l_diverse_and_
     assert satisfies_l_cover(candidates, [partition, frozenset([frozenset(values)])], values)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(eligible_tables(), st.sampled_from(["rda", "gda"]), st.integers(0, 2**32))
 def test_groups_of_rda_and_gda_are_the_minimal_partition_of_distinct_values(case, method, seed):
     l, table = case
@@ -88,7 +89,7 @@ def test_groups_of_rda_and_gda_are_the_minimal_partition_of_distinct_values(case
     assert len(np.unique(group * len(color) + color)) == len(color)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(eligible_tables(), st.integers(0, 2**32))
 def test_gda_attains_the_least_discernibility_where_no_group_needs_more_than_one_color_more(case, seed):
     l, table = case
@@ -100,7 +101,7 @@ def test_gda_attains_the_least_discernibility_where_no_group_needs_more_than_one
         assert discernibility(sizes) == least
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     eligible_tables(),
     st.sampled_from([("ria", "none"), ("rda", "none"), ("gda", "none"), ("gda", "ncp"), ("rda", "ncp")]),
@@ -194,7 +195,7 @@ def test_merging_helps_where_minimum_widths_widen_intervals_and_never_harms():
     assert merge_for_ncp(wider, group, ranks, make_contract()).tolist() == [0, 0, 1, 1]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(eligible_tables(), st.sampled_from([(10, 2), (30, 5)]))
 def test_merged_groups_are_unions_of_minimal_ones_with_a_penalty_no_higher(case, widths):
     l, table = case

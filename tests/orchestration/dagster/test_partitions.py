@@ -9,13 +9,14 @@ import dagster as dg
 import pytest
 from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._utils.schedules import is_valid_cron_string, schedule_execution_time_iterator
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from orchestration.contracts.schedule import schedule_fault, ticks
 from orchestration.dagster.partitions import for_dagster, release_partitions
 from orchestration.series import due
 from orchestration.series.due import due_releases
+from tests.profiles import examples
 
 NOT_ACCEPTED = "is not a schedule that Dagster accepts"
 FIRST = dt.date(2023, 12, 31)
@@ -117,7 +118,7 @@ def test_the_dates_of_a_schedule_are_dagsters_partitions(cron, at):
     the_same_dates(declared(cron), FIRST, at)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(cron=ONCE_A_DAY, days=st.integers(0, 1600))
 @example(cron="0 0 29 2 *", days=60)  # Dagster's own reading begins with the leap day after this one
 def test_of_any_schedule_too(cron, days):
@@ -160,7 +161,7 @@ def test_a_schedule_by_chance_is_refused_although_dagster_accepts_it(cron):
     assert "ticks at times by chance" in schedule_fault(cron, FIRST)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(
     st.one_of(
         CRONS,

@@ -1,0 +1,22 @@
+"""The two profiles of a test run: `quick` for every change, `thorough` before a release.
+
+A run is quick unless it is started with `--hypothesis-profile=thorough`. A quick run tries a tenth of the
+examples of each property and leaves out tests that are marked `thorough`, but no file as a whole. Examples
+are drawn anew in each run, by the seed at the head of its report.
+"""
+
+from hypothesis import HealthCheck, settings
+
+THOROUGH, QUICK = "thorough", "quick"
+settings.register_profile(THOROUGH, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck))
+settings.register_profile(QUICK, settings.get_profile(THOROUGH), max_examples=10)
+
+
+def is_thorough() -> bool:
+    """Whether everything is tried in this run."""
+    return settings.get_current_profile_name().startswith(THOROUGH)
+
+
+def examples(number: int) -> settings:
+    """So many examples of a property in a thorough run, a tenth of them in a quick one."""
+    return settings(max_examples=number if is_thorough() else max(5, number // 10))
