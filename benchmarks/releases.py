@@ -63,7 +63,7 @@ def measure(name: str, write: Callable[[Path], Path]) -> None:
 def _release(contract: Path, through: str) -> tuple[list[dict[str, str]], float]:
     """Release through a date; returns the command's lines and its seconds."""
     started = time.perf_counter()
-    command = [sys.executable, "-m", "orchestration.cli.app", "release", str(contract), "--through", through]
+    command = [sys.executable, "-m", "orchestration.cli", "release", str(contract), "--through", through]
     done = subprocess.run(
         [*command, "--home", str(contract.parent / "home")], capture_output=True, text=True, check=False
     )

@@ -55,7 +55,7 @@ def _report(home: Home) -> Path:
     out = home.path / "report"
     truth, contract = home.path / "demo/snapshots/hospital", home.path / "demo/hospital.yaml"
     options = ["--truth", truth, "--contract", contract, "--private", home.path / "private", "--out", out]
-    command = [sys.executable, "-m", "orchestration.cli.app", "audit", home.published("hospital", "v1")]
+    command = [sys.executable, "-m", "orchestration.cli", "audit", home.published("hospital", "v1")]
     subprocess.run([*map(str, (*command, *options))], check=True)
     return out / "audit.html"
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anonymize.errors import PublishedFolderError, SignatureError
-from orchestration.audit.command_line import SECONDS
+from orchestration.audit import SECONDS
 from orchestration.audit.read.folders import Reading, find_series, read_contract
 from orchestration.audit.read.foreign import load_mapping
 from orchestration.audit.report.conclusion import verdict
@@ -72,10 +72,10 @@ def audit(
         If the key can't be used, or there is no report to be signed. That is known before anything
         is attacked.
     """
-    # In a pipe every promise is one line, whatever the width that is assumed of a pipe.
     if sign is not None and out is None:
         raise SignatureError("--sign: there is nothing to sign without a report. Add --out FOLDER")
     key = None if sign is None else load_private_key(sign)
+    # A pipe has no width: 140 characters leave every promise on one line.
     console = console or Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 140)
     declared_in = read_contract(contract)
     declared = declared_in.contract

@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line: a module for each command, `app` puts them together, `main` runs them."""

@@ -1,26 +1,117 @@
-"""What `republish release` does before it needs Dagster: most of the time it finds nothing to make."""
-# ruff: noqa: PLC0415 - with nothing to make, nobody waits for Dagster
+"""The due releases of a contract, made in order. Mostly there is none to make: Dagster is not loaded then."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymize.errors import ContractError
+from orchestration.chain.arrival import has_arrived
+from orchestration.cli.terminal import out, progress
+from orchestration.contracts.contract_file import ContractFile
 from orchestration.contracts.registry import register
+from orchestration.expectations import start_judge
 from orchestration.series.due import none_is_due
 from orchestration.series.series import Series, named
-from orchestration.storage.home import only_one, sync
+from orchestration.snapshots.sources import place
+from orchestration.storage.home import Home, only_one, sync
 from orchestration.storage.manifest import verify_series
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
+    from orchestration.dagster.releasing import Released
+
 UNFINISHED = ".unfinished"
 """There while a command has Dagster open, and after one that did not end as it should."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """The outcome of a command that makes releases."""
+
+    folder: Path
+    """The published series."""
+    waits: bool
+    """Whether a due release has to wait."""
+
+
+def make_due_releases(
+    file: ContractFile, through: str | None, home: Path | None, *, without_upstream: bool = False
+) -> Made:
+    """Make every due release of a contract that is not published yet, and print a line on each.
+
+    Parameters
+    ----------
+    file
+        The contract.
+    through
+        The last release to make; None for all that are due.
+    home
+        The publisher's folder, as the command line names it.
+    without_upstream
+        Whether to make releases before the assets upstream of them are materialized.
+
+    Raises
+    ------
+    RepublishError
+        What refused a release; nothing of it is published.
+    """
+    series = Series(file, Home.at(home))
+    made, waits = 0, False
+    with releasing(series) as dagster:
+        unpublished = releases_to_make(series, through)
+        for number, release in enumerate(unpublished, start=1):
+            if reason := _waits_for(series, release, None if without_upstream else dagster):
+                out.print(f"{release}  waits for {reason}")
+                waits = True
+                break
+            start_judge()  # it gets ready while Dagster does
+            instance = dagster()
+            from orchestration.dagster.releasing import make_release
+
+            with progress(f"{series.name} {release}, {number} of {len(unpublished)}"):
+                started = time.perf_counter()
+                released = make_release(series, release, instance)
+            made += 1
+            out.print(_line(released, time.perf_counter() - started))
+    if not made and not waits:
+        out.print(f"{series.name}: every release that is due is published, and is as it was published")
+    return Made(series.published_folder, waits)
+
+
+def _waits_for(series: Series, release: str, dagster: Callable[[], DagsterInstance] | None) -> str | None:
+    """The reason why a due release has to wait; None if it can be made.
+
+    Dagster is asked for upstream assets, if the contract names any and the caller gives a Dagster to ask.
+    """
+    if not has_arrived(series, release):
+        return f"its snapshot: {place(series.file, release)}"
+    if dagster is None or not series.contract.upstream:
+        return None
+    from orchestration.dagster.upstream import missing_upstream
+
+    key = missing_upstream(series, release, dagster())
+    if key is None:
+        return None
+    return (
+        f"{key.to_user_string()}, which is not materialized for it in the Dagster of {series.home.dagster}."
+        " If you know that the snapshot is complete, release it with --without-upstream"
+    )
+
+
+def _line(released: Released, seconds: float) -> str:
+    spent = ", ".join(f"{part} {took:.1f}" for part, took in released.seconds.items())
+    held_back = f"  {released.held_back:,} held back" if released.held_back else ""
+    return (
+        f"{released.release}  published  {released.people:>9,} people  {released.groups:>7,} groups"
+        f"  {released.counterfeits:>5,} counterfeits{held_back}  {seconds:5.1f} s ({spent})"
+    )
 
 
 @contextmanager

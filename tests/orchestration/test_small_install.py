@@ -36,7 +36,7 @@ class Absent(importlib.abc.MetaPathFinder):
 sys.meta_path.insert(0, Absent())
 """
 RUN = """
-import orchestration.cli.app as cli
+import orchestration.cli.main as cli
 for words in {commands!r}:
     sys.argv = ["republish", *words]
     try:
@@ -88,7 +88,7 @@ def test_what_the_small_install_cannot_do_is_said_in_one_line(series):
     contract.write_text(f'{(series / "contract.yaml").read_text()}\nreleases: {{cron: "0 0 1 1 *"}}\n')
     words = ["validate", str(contract)]
     told = python(
-        ONLY_THE_LOCKED + f"import orchestration.cli.app as cli\nsys.argv[1:] = {words!r}\ncli.main()"
+        ONLY_THE_LOCKED + f"import orchestration.cli.main as cli\nsys.argv[1:] = {words!r}\ncli.main()"
     )
     assert told.returncode == 1
     (line,) = told.stderr.splitlines()
@@ -98,7 +98,8 @@ def test_what_the_small_install_cannot_do_is_said_in_one_line(series):
 def test_a_help_text_is_there_without_anything_that_takes_long_to_import():
     slow = ("polars", "numba", "scipy", "matplotlib", "duckdb", "dagster")
     told = python(
-        "import sys\nimport orchestration.cli.app as cli\nsys.argv = ['republish', 'audit', '--help']\ntry:\n"
+        "import sys\nimport orchestration.cli.main as cli\n"
+        "sys.argv = ['republish', 'audit', '--help']\ntry:\n"
         f"    cli.main()\nexcept SystemExit:\n    print([name for name in {slow} if name in sys.modules])"
     )
     assert told.stdout.splitlines()[-1] == "[]"

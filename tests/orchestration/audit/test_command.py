@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from anonymize.attack import finding as fi
 from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
 from orchestration.audit.command import audit
-from orchestration.audit.command_line import audit_command
+from orchestration.cli import audit as words
 from orchestration.storage.manifest import Described, manifest
 from tests.anonymize.attack.attack_series import contract, publish, snapshots
 
@@ -362,7 +362,7 @@ def test_one_year_alone_holds(yearly):
 @pytest.fixture
 def command():
     app = typer.Typer()
-    app.command("audit")(audit_command)
+    app.command("audit")(words.audit)
     return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 

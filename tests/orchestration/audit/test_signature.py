@@ -23,7 +23,7 @@ from orchestration.audit.signature import (
     verify_releases,
     verify_report,
 )
-from orchestration.cli import app as cli
+from orchestration.cli import main as cli
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 
 FIRST, SECOND, THIRD = NAMES

@@ -47,7 +47,7 @@ def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, st
 def command(hospital, home, through=THIRD):
     """`republish release`, as a process of its own."""
     words = ["release", hospital.contract, "--home", home, "--through", through]
-    return [sys.executable, "-m", "orchestration.cli.app", *map(str, words)]
+    return [sys.executable, "-m", "orchestration.cli", *map(str, words)]
 
 
 def start(hospital, home):

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestration.chain import candidate
-from orchestration.cli import app as cli
+from orchestration.cli import main as cli
 from orchestration.dagster.releasing import dagster_instance
 from orchestration.demo import hospital as demo
 from orchestration.storage.home import Home
@@ -285,7 +285,7 @@ def one_run(tmp_path_factory):
     (folder / "sitecustomize.py").write_text(NO_NETWORK)
     paths = f"{folder}:{ROOT}"
     told = subprocess.run(
-        [sys.executable, "-m", "orchestration.cli.app", *map(str, words)],
+        [sys.executable, "-m", "orchestration.cli", *map(str, words)],
         cwd=folder,
         env={**environment, "PYTHONPATH": paths, "NETWORK_LOG": str(folder / "network")},
         capture_output=True,

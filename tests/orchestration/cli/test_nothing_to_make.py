@@ -21,10 +21,10 @@ COMPUTES = ("numba", "scipy", "networkx", "sklearn", "matplotlib")
 SLOW = (*COMPUTES, "dagster", "great_expectations")
 COMMAND_LINE = """
 import json, sys
-import orchestration.cli.app as cli
-import orchestration.expectations as expectations
+import orchestration.cli.main as cli
+import orchestration.cli.releasing as releasing
 
-expectations.start_judge = lambda: sys.exit("the judge is started")
+releasing.start_judge = lambda: sys.exit("the judge is started")
 sys.argv = ["republish", *sys.argv[1:]]
 try:
     cli.main()

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 def start(contract, home):
     """`republish release`, as a process of its own."""
     words = ["release", contract, "--home", home, "--through", SECOND]
-    command = [sys.executable, "-m", "orchestration.cli.app", *map(str, words)]
+    command = [sys.executable, "-m", "orchestration.cli", *map(str, words)]
     return subprocess.Popen(
         command,
         cwd=ROOT,

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from anonymize.errors import PublishedFolderError
-from orchestration.cli.app import main
+from orchestration.cli.main import main
 from orchestration.readers.datapackage.dated import dated, undated
 from orchestration.storage.manifest import verify_release, verify_series
 from orchestration.storage.store import sha256

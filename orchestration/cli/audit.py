@@ -1,5 +1,4 @@
-"""`republish audit` as the command line knows it. What takes long to import is imported when it is called."""
-# ruff: noqa: PLC0415
+"""`republish audit`."""
 
 from __future__ import annotations
 
@@ -8,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-SECONDS = 60.0
-"""Time for the equivalence attack on each series, unless told otherwise."""
+from orchestration.audit import SECONDS
+from orchestration.cli.options import Debug
 
 
-def audit_command(
+def audit(
     published: Annotated[
         list[Path],
         typer.Argument(
@@ -68,18 +67,19 @@ def audit_command(
     ] = None,
     seconds: Annotated[
         float,
-        typer.Option(help="Time for the search who is known to have the same value as whom, per series."),
+        typer.Option(help="Seconds for each series to search for people who are known to share a value."),
     ] = SECONDS,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001
+    debug: Debug = False,
 ) -> None:
     """Attack published releases, and report what holds.
 
-    The adversary has every release, and full background knowledge.
+    The adversary has every release, and knows every person's quasi-identifiers and dates of presence.
+
     Exit codes: 0 every promise holds, 3 a promise is broken, 2 the input is wrong.
     """
-    from orchestration.audit.command import audit
+    from orchestration.audit.command import audit as audited
 
-    code = audit(
+    code = audited(
         published,
         truth,
         contract,

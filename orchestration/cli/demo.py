@@ -1,0 +1,37 @@
+"""`republish demo`."""
+
+from __future__ import annotations
+
+import shlex
+
+from orchestration.cli.options import Debug, HomePath
+from orchestration.cli.terminal import out, progress
+
+
+def demo(home: HomePath = None, debug: Debug = False) -> None:
+    """Make up a hospital and release it six times.
+
+    20,000 patients come and go over six quarters; they are released with m = 4. Five lines at the end say
+    what an attacker learns from all releases, with republish and without it.
+    """
+    from orchestration.cli.releasing import make_due_releases
+    from orchestration.contracts.contract_file import load_contract
+    from orchestration.demo.comparison import compare
+    from orchestration.demo.hospital import make_demo
+    from orchestration.series.series import Series
+    from orchestration.storage.home import Home, only_one
+
+    place = Home.at(home)
+    with only_one(place.path, "the demo", name=".demo-lock"):
+        contract = make_demo(place.path)
+    file = load_contract(contract)
+    snapshots = sorted((contract.parent / file.contract.source.path).parent.glob("*.parquet"))
+    made = make_due_releases(file, snapshots[-1].stem, home)
+    with progress("what an attacker learns from all releases"):
+        learned = compare(Series(file, place))
+    if learned:
+        out.print("\n".join(["", *learned]))
+    option = f" --home {shlex.quote(str(home))}" if home else ""
+    out.print(f"\nPublished, for researchers:  {made.folder}")
+    out.print(f"The contract, to learn from: {contract}")
+    out.print(f"Lineage, checks and plots:   republish ui{option}")

@@ -1,0 +1,50 @@
+"""`republish release`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from orchestration.cli.options import ContractPath, Debug, HomePath
+
+
+def release(
+    contract: ContractPath,
+    through: Annotated[
+        str | None,
+        typer.Option("--through", metavar="RELEASE", help="Stop after this release, e.g. 2024-04-01."),
+    ] = None,
+    home: HomePath = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with exit code 2 if a due release has to wait.")
+    ] = False,
+    without_upstream: Annotated[
+        bool,
+        typer.Option(
+            "--without-upstream",
+            help="Don't wait for the assets that the contract names as upstream: you know that the snapshots"
+            " are complete.",
+        ),
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Make every release that is due and not published yet.
+
+    Releases are made in the order of their dates, and each prints one line. Published releases are verified
+    and left as they are. The first release that can't be made ends the command; nothing of it is published.
+    If the command is killed, run it again: it goes on where it was, and publishes what it would have
+    published.
+
+    A due release whose snapshot has not arrived waits. No release can be left out: the next one is built on
+    it. If a snapshot never comes, deliver the one before it once more, under the date that is missing.
+
+    If the contract names upstream assets, a release waits until the Dagster in this home knows that each of
+    them is materialized for it. --without-upstream ends this waiting.
+    """
+    from orchestration.cli.releasing import make_due_releases
+    from orchestration.contracts.contract_file import load_contract
+
+    made = make_due_releases(load_contract(contract), through, home, without_upstream=without_upstream)
+    if made.waits and strict:
+        raise typer.Exit(2)

@@ -1,0 +1,30 @@
+"""`republish validate`."""
+
+from __future__ import annotations
+
+import typer
+
+from orchestration.cli.options import ContractPath, Debug, HomePath
+from orchestration.cli.terminal import out
+
+
+def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False) -> None:
+    """Check a contract and its snapshots, and change nothing.
+
+    Every snapshot that has arrived is checked, except those of published releases. For the next release, the
+    command says whether it could be made, how many people would be held back, and how many counterfeits it
+    would have.
+    """
+    from orchestration.cli.examine import examine
+    from orchestration.contracts.contract_file import load_contract
+    from orchestration.series.series import Series
+    from orchestration.storage.home import Home
+
+    file = load_contract(contract)
+    declared = file.contract
+    out.print(f"{contract}: the contract of {declared.product}/{declared.series} is well formed")
+    sensitive = f" sensitive {declared.sensitive.name}," if declared.sensitive is not None else ""
+    attributes = len(list(declared.attributes()))
+    out.print(f"  {attributes} {declared.ROLE}s,{sensitive} {declared.principle.name}")
+    if not examine(Series(file, Home.named(home)), out.print):
+        raise typer.Exit(2)

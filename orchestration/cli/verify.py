@@ -1,0 +1,75 @@
+"""`republish verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestration.cli.options import Debug
+from orchestration.cli.terminal import out
+
+
+def verify(
+    published: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PUBLISHED",
+            help="A published release, published/hospital/v1/2024-01-01 say, or its series,"
+            " published/hospital/v1.",
+        ),
+    ],
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="A signed audit of it: the folder that republish audit --sign wrote."
+        ),
+    ] = None,
+    public_key: Annotated[
+        Path | None,
+        typer.Option("--public-key", metavar="KEY", help="The auditor's Ed25519 public key (PEM)."),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Check that published folders are as they were published.
+
+    Every file is compared with its manifest, and the manifests with one another. The private folder is
+    not needed: everybody who receives a release can check it. With --report and --public-key, a signed audit
+    is checked too: its signature, its files, and that these are the releases that were audited.
+    """
+    if (report is None) != (public_key is None):
+        from anonymize.errors import SignatureError
+
+        raise SignatureError("--report and --public-key belong together: give both, or neither")
+    if report is None or _has_manifests(published):
+        _verify_folder(published)
+    if report is not None and public_key is not None:
+        _verify_signature(published, report, public_key)
+
+
+def _has_manifests(published: Path) -> bool:
+    """Whether a folder is for its manifests to vouch for; another tool's files have none."""
+    return published.is_dir() and any(published.glob("**/manifest.json"))
+
+
+def _verify_folder(published: Path) -> None:
+    from orchestration.storage.manifest import is_release, verify_release, verify_series
+
+    one = is_release(published)
+    manifests = [verify_release(published)] if one else verify_series(published)
+    for stated in manifests:
+        out.print(f"{stated['release']}  {len(stated['files'])} files as in the manifest")
+    if not one:
+        out.print(f"{len(manifests)} releases, an unbroken chain")
+
+
+def _verify_signature(published: Path, report: Path, public_key: Path) -> None:
+    from orchestration.audit.signature import load_public_key, verify_releases, verify_report
+
+    statement = verify_report(report, load_public_key(public_key))
+    releases = verify_releases(published, statement)
+    count = "1 release" if len(releases) == 1 else f"{len(releases)} releases"
+    out.print(f"{', '.join(statement['found'])}: as signed under the key with SHA-256 {statement['key']}")
+    out.print(f"{count} as audited on {statement['date']} by {statement['auditor'] or 'nobody named'}")
+    out.print(f"The audit's verdict: {statement['verdict']}")
