@@ -8,10 +8,11 @@ verdicts.
 What the kernels of a release are called with is learnt from the undisturbed run, so that they are loaded once
 and not again by every process that is forked.
 
-    python kill_points.py HOSPITAL HOME RELEASE STEP
+    python kill_points.py HOSPITAL HOME RELEASE [NUMBER SEED]
 
-HOME is where a series stands before RELEASE; every STEP-th home that a kill can leave is tried. Prints each
-kill point that made a difference, and at the end how many there are and how many different homes they leave.
+HOME is where a series stands before RELEASE. Every home that a kill can leave is tried, or so many of them that
+are drawn by a seed. Prints each kill point that made a difference, and at the end how many there are and how many
+different homes they leave.
 """
 # ruff: noqa: T201 - what it prints is its answer
 
@@ -22,6 +23,7 @@ import json
 import os
 import pickle
 import pkgutil
+import random
 import shutil
 import sys
 import tempfile
@@ -146,7 +148,8 @@ def release(hospital, home, name, copies=None):
 
 
 def main():
-    hospital, before, name = Hospital(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3]
+    folder, home_before, name, *draw = sys.argv[1:]
+    hospital, before = Hospital(Path(folder)), Path(home_before)
     numba.njit(lambda x: x)(1)  # what numba loads at its first call is loaded once, before all forks
     audit.judge = candidate.judge = delta.judge = snapshot.judge = trust
     candidate.start_judge = lambda: None
@@ -159,7 +162,7 @@ def main():
     count, expected, types = json.loads(undisturbed)
     load(types)
     killed = sorted(copies.iterdir(), key=lambda folder: int(folder.name))
-    for folder in killed[:: int(sys.argv[4])]:
+    for folder in random.Random(int(draw[1])).sample(killed, int(draw[0])) if draw else killed:
         whole = all((each / "manifest.json").exists() for each in folder.glob("published/*/*/[!.]*"))
         status, again = forked(release, hospital, folder, name)
         if status or not whole or json.loads(again)[1] != expected:

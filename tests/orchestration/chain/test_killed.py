@@ -15,23 +15,25 @@ import pytest
 from orchestration.cli.releasing import UNFINISHED
 from orchestration.dagster.releasing import dagster_instance
 from tests.hospital import RELEASES, make, published, several_threads
+from tests.profiles import is_thorough
 
 FIRST, SECOND, THIRD = RELEASES
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
-    ("release", "step"),
-    [(FIRST, 3), (SECOND, 1)],
+    "release",
+    [pytest.param(FIRST, marks=pytest.mark.thorough), SECOND],
     ids=["the first release", "a release built on another"],
 )
-def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, step):
+def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, seed, release):
     """Before every file or folder that is written, synced, renamed or removed; see kill_points.py."""
     if release == SECOND:
         make(hospital.series(tmp_path / "before"), FIRST)
+    some = [] if is_thorough() else ["4", str(seed)]
     script = ROOT / "tests/orchestration/chain/kill_points.py"
     told = subprocess.run(
-        [sys.executable, script, hospital.folder, tmp_path / "before", release, str(step)],
+        [sys.executable, script, hospital.folder, tmp_path / "before", release, *some],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -88,6 +90,7 @@ def ended(folders):
     )
 
 
+@pytest.mark.thorough
 def test_the_command_interrupted_killed_and_run_again(hospital, tmp_path):
     home, undisturbed = tmp_path / "home", tmp_path / "undisturbed"
     make(hospital.series(undisturbed), *RELEASES)

@@ -35,6 +35,7 @@ def start(contract, home):
     )
 
 
+@pytest.mark.thorough
 def test_two_on_one_series_and_one_on_another_in_a_home_that_is_new(hospital, tmp_path):
     home = tmp_path / "a home with spaces"
     other = hospital.folder / "other.yaml"
