@@ -17,7 +17,6 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from anonymize.attack.algorithm_aware import AlgorithmAware, algorithm_aware_posterior
 from anonymize.contract import Contract
 from anonymize.errors import RepublishError
 from anonymize.formats import GENERALIZATION
@@ -27,6 +26,7 @@ from anonymize.people.codes import decode
 from anonymize.people.randomness import generator
 from anonymize.principle.state import State
 from anonymize.principles import parse_contract
+from benchmarks.adversaries.algorithm_aware import AlgorithmAware, algorithm_aware_posterior
 from orchestration.snapshots.sources import enter
 
 VALUES = ["a", "b", "c"]

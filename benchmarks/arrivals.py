@@ -17,11 +17,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from anonymize.attack.clues import regions
-from anonymize.attack.frequencies import arrival_posteriors, guess_arrivals
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import Contract
 from anonymize.principles import parse_contract
+from benchmarks.adversaries.clues import regions
+from benchmarks.adversaries.frequencies import arrival_posteriors, guess_arrivals
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.dynamic import dynamic_series, monthly
 from benchmarks.series import released

@@ -14,13 +14,13 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from anonymize.attack.risk import disclosure_risk, instance_risk
 from anonymize.errors import RepublishError
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import knowledge_table
 from anonymize.m_invariance.release import release
 from anonymize.people.randomness import generator
 from anonymize.principle.state import State
+from benchmarks.adversaries.reconstructions import disclosure_risk, instance_risk
 from benchmarks.algorithm_aware import snapshots, tiny_contract
 from benchmarks.people import pseudonymous
 

@@ -22,7 +22,6 @@ from itertools import pairwise
 from pathlib import Path
 from unittest.mock import patch
 
-import networkx as nx
 import numpy as np
 import polars as pl
 from matplotlib import rc_context
@@ -32,7 +31,6 @@ from rich.table import Table
 
 from anonymize.attack.equivalence import compromised
 from anonymize.e_equivalence import plan as e_plan
-from anonymize.e_equivalence.matrices import build_graph, matrices
 from anonymize.errors import NotEligible
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
@@ -417,25 +415,6 @@ def _share_in_the_same_group(made: list[Made]) -> float:
     return float(np.mean(shares))
 
 
-def draw_picture() -> None:
-    """The graph of bucket 2 after the three releases of Table VII."""
-    rows = [("Ellen Frank c2 c3", 0), ("Ellen Harry Ian Jane", 1), ("Ian Jane c4 c5", 2)]
-    members = pl.DataFrame(
-        [(partition, who) for people, partition in rows for who in people.split()],
-        schema=["partition", "tuple"],
-        orient="row",
-    )
-    contents = pl.DataFrame({"partition": [0, 1, 2], "value": "each of the two", "tuples": 2})
-    graph = build_graph(matrices(members, contents).delta())
-    figure = Figure(figsize=(4, 3), layout="constrained")
-    axes = figure.subplots()
-    where = nx.circular_layout(sorted(graph))
-    nx.draw_networkx(graph, where, ax=axes, node_color="white", edgecolors="black")
-    nx.draw_networkx_edge_labels(graph, where, nx.get_edge_attributes(graph, "weight"), ax=axes)
-    axes.set_axis_off()
-    _save(figure, "example_10")
-
-
 MEASURES = {
     "compromised": measure_compromised,
     "counterfeits": measure_counterfeits,
@@ -444,7 +423,6 @@ MEASURES = {
     "time": measure_time,
     "real": measure_real,
     "kept": measure_kept,
-    "picture": draw_picture,
 }
 
 if __name__ == "__main__":

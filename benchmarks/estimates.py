@@ -32,10 +32,11 @@ from anonymize.formats import ANATOMY, GENERALIZATION
 from anonymize.people.codes import code_domain, encode_columns
 from anonymize.principle.state import State
 from anonymize.principles import parse_contract, principle_of
-from anonymize.utility.queries import Workload, estimated_counts, true_counts
+from anonymize.utility.queries import Workload, true_counts
 from benchmarks.census import SEED as SEED_OF_CENSUS
 from benchmarks.census import census, census_contract
 from benchmarks.estimator import DATE, estimating
+from benchmarks.measures.queries import estimated_counts
 from benchmarks.people import pseudonymous
 from benchmarks.real_data import adult, adult_contract, data_folder, receipts_contract, receipts_series
 from orchestration.contracts.contract_file import load_contract

@@ -12,7 +12,7 @@ import polars as pl
 
 from anonymize.contract import Contract
 from anonymize.principles import principle_of
-from anonymize.utility.cells import Cells, cells_of_people
+from benchmarks.measures.cells import Cells, cells_of_people
 from orchestration.readers.datapackage.dated import dated
 from orchestration.readers.datapackage.package import data_package
 from orchestration.readers.estimate.command import prepared

@@ -19,11 +19,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from anonymize.attack.clues import OF_CANDIDATE, OF_PERSON, clue_names, clues
-from anonymize.attack.learned import Guesses, guess, scores, train
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import Contract
 from anonymize.m_invariance.principle import M_INVARIANCE
+from benchmarks.adversaries.clues import OF_CANDIDATE, OF_PERSON, clue_names, clues
+from benchmarks.adversaries.learned import Guesses, guess, scores, train
 from benchmarks.arrivals import VALUE, shares, shuffled_contract
 from benchmarks.census import DOMAINS, QUASI_IDENTIFIERS, census
 from benchmarks.dynamic import dynamic_series, monthly

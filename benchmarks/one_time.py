@@ -27,10 +27,10 @@ from anonymize.m_invariance.release import release
 from anonymize.people.randomness import generator
 from anonymize.principle.state import State
 from anonymize.principles import parse_contract
-from anonymize.utility.cells import Cells, cells_of_groups, cells_of_people
-from anonymize.utility.ncp import normalized_certainty_penalty
 from benchmarks.census import ROWS, census, census_contract
 from benchmarks.estimator import estimated_cells
+from benchmarks.measures.cells import Cells, cells_of_groups, cells_of_people
+from benchmarks.measures.ncp import normalized_certainty_penalty
 from benchmarks.papers_series import read, workload_errors
 from benchmarks.papers_tables import SELECTIVITY
 from benchmarks.people import KEY, pseudonymous

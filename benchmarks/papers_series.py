@@ -13,12 +13,12 @@ import polars as pl
 from anonymize.contract import Contract
 from anonymize.formats.published import Published
 from anonymize.principles import parse_contract, principle_of
-from anonymize.utility.cells import Cells, cells_of_groups, cells_of_people
-from anonymize.utility.ncp import normalized_certainty_penalty
-from anonymize.utility.queries import median_relative_error, range_workload
 from benchmarks import series
 from benchmarks.census import census_contract, census_series
 from benchmarks.estimator import estimated_cells
+from benchmarks.measures.cells import Cells, cells_of_groups, cells_of_people
+from benchmarks.measures.ncp import normalized_certainty_penalty
+from benchmarks.measures.queries import median_relative_error, range_workload
 from benchmarks.phases import timed
 
 QUERIES = 10_000

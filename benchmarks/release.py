@@ -35,10 +35,10 @@ from anonymize.m_invariance.group import PASSES
 from anonymize.people.randomness import generator
 from anonymize.principle.state import State
 from anonymize.principles import parse_contract, principle_of
-from anonymize.utility.ncp import normalized_certainty_penalty
 from benchmarks.algorithm import PHASES
 from benchmarks.census import QUASI_IDENTIFIERS, census
 from benchmarks.dynamic import dynamic_series, monthly
+from benchmarks.measures.ncp import normalized_certainty_penalty
 from benchmarks.people import KEY, pseudonymous
 from benchmarks.phases import OTHER, WHOLE, timed
 

@@ -20,7 +20,6 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from anonymize.attack.every_table import as_published, orders_within_colors, worst_posterior
 from anonymize.buckets.plan import assign_counts
 from anonymize.buckets.signatures import Signatures
 from anonymize.contract import Contract
@@ -33,12 +32,19 @@ from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
 from anonymize.streamliner import STREAMLINER
 from anonymize.streamliner.candidates import gda, rda
-from anonymize.streamliner.model import is_l_diverse
-from anonymize.streamliner.naive import all_partitions
-from anonymize.utility.discernibility import discernibility, least_discernibility
-from anonymize.utility.ncp import normalized_certainty_penalty
-from anonymize.utility.queries import estimated_counts, random_workload, true_counts, workload_error
+from anonymize.utility.discernibility import discernibility
+from anonymize.utility.queries import random_workload, true_counts, workload_error
+from benchmarks.adversaries.every_table import (
+    all_partitions,
+    as_published,
+    is_l_diverse,
+    orders_within_colors,
+    worst_posterior,
+)
 from benchmarks.census import DOMAINS, QUASI_IDENTIFIERS, census
+from benchmarks.measures.discernibility import least_discernibility
+from benchmarks.measures.ncp import normalized_certainty_penalty
+from benchmarks.measures.queries import estimated_counts
 from benchmarks.real_data import ADULT_CATEGORIES, WHY_NOT, adult, adult_hierarchy, data_folder
 
 WEIGHTS = {"gender": 10_000}
@@ -139,7 +145,7 @@ def figures_2_to_7(rows: int, queries: int) -> None:
     everybody = census(rows)
     table = Table(
         title="Figures 2 to 7: discernibility by the optimum, NCP, and the mean error of count queries, in %:"
-        " intervals of any length and any value, measured as lengths / 30 % of each domain and one value"
+        " 30 % of each domain and one value"
     )
     for heading in ("column", "l", "method", "groups", "DM", "NCP", *PREDICATES):
         table.add_column(heading, justify="right")
@@ -169,13 +175,10 @@ def query_errors(candidate: Candidate, people: pl.DataFrame, contract: Contract,
     shown = []
     for names in PREDICATES.values():
         asked = [columns[name] for name in names]
-        errors = []
-        # Without a sensitive value every tuple counts in every query: fewer of these are asked.
-        for domain, width, number in ((None, None, max(1, queries // 10)), (values, 0.3, queries)):
-            workload = random_workload(contract, asked, domain, number, width, np.random.default_rng(1))
-            estimates = estimated_counts(tuples, workload, contract, lengths=domain is None)
-            errors.append(workload_error(true_counts(codes, workload), estimates, people.height))
-        shown.append(" / ".join(f"{100 * error:.1f}" for error in errors))
+        workload = random_workload(contract, asked, values, queries, 0.3, np.random.default_rng(1))
+        estimates = estimated_counts(tuples, workload, contract)
+        error = workload_error(true_counts(codes, workload), estimates, people.height)
+        shown.append(f"{100 * error:.1f}")
     return shown
 
 

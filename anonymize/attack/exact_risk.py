@@ -48,7 +48,7 @@ def exact_risks(
     releases
         T*(1), …, T*(n).
     invariant
-        As for `risk.reconstructions`: whether the adversary knows that nobody's signature changes. It must
+        As for `risk.rebuild`: whether the adversary knows that nobody's signature changes. It must
         not be said of a series in which signatures do change.
     steps
         How many mappings of a tuple are tried in all.

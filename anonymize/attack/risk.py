@@ -1,7 +1,6 @@
-"""Exact disclosure risk on tiny instances: every reasonable surjection, counted.
+"""Exact disclosure risk of a few people: every reasonable surjection, counted.
 
-The yardstick for everything else. It takes time exponential in the number of people, so it loops over
-people where no other module may.
+It takes time exponential in the number of people, so it loops over people where no other module may.
 """
 
 from __future__ import annotations
@@ -13,51 +12,12 @@ from fractions import Fraction
 from math import factorial, inf, prod
 from operator import itemgetter
 
-import polars as pl
-
 from anonymize.formats.published import Published
 
 Row = tuple[Hashable, Hashable]
 """A row of the knowledge table B(n): a person and the value that tells apart a person's tuples."""
-Reconstruction = Mapping[Row, Hashable]
-"""A possible microdata instance: the value of every row."""
 _VALUE = itemgetter(0)
 """Of what a row was mapped to: a value and a signature."""
-
-
-def reconstructions(
-    people: pl.DataFrame, releases: Sequence[Published], *, invariant: bool
-) -> dict[frozenset, int]:
-    """Every possible microdata instance, with the number of reasonable surjections that rebuild it.
-
-    Parameters
-    ----------
-    people
-        `release` (counted from 1), `person`, `value`, one column of codes per quasi-identifier: who was
-        in which T(j). A person with two values is two rows of B(n), each with its own lifespan.
-    releases
-        T*(1), …, T*(n).
-    invariant
-        Whether the deployed principle asks that all groups hosting a tuple have one signature
-        (m-invariance does); an adversary then discards surjections that don't (Definition 13, 2).
-
-    Returns
-    -------
-    dict
-        Instances, as frozen sets of `(row, value)`, and how many surjections rebuild each.
-
-    References
-    ----------
-    Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 9 to 13.
-    """
-    present = (people.filter(pl.col("release") == number) for number in range(1, len(releases) + 1))
-    return rebuild(
-        [
-            (_covering(here, published), Contents.of(published))
-            for here, published in zip(present, releases, strict=True)
-        ],
-        invariant=invariant,
-    )
 
 
 @dataclass(frozen=True)
@@ -108,21 +68,31 @@ def rebuild(
     invariant: bool,
     steps: Steps | None = None,
 ) -> dict[frozenset, int]:
-    """As `reconstructions`, for groups that are known to cover each row.
+    """Every possible microdata instance, with the number of reasonable surjections that rebuild it.
 
     Parameters
     ----------
     releases
         For each release the rows present, with the groups that may hold them, and what all groups hold.
     invariant
-        As for `reconstructions`.
+        Whether the deployed principle asks that all groups hosting a tuple have one signature
+        (m-invariance does); an adversary then discards surjections that don't (Definition 13, 2).
     steps
         How many mappings may be tried; any number if None.
+
+    Returns
+    -------
+    dict
+        Instances, as frozen sets of `(row, value)`, and how many surjections rebuild each.
 
     Raises
     ------
     TooManySurjectionsError
-        If those don't suffice.
+        If the steps don't suffice.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 9 to 13.
     """
     # What a row was mapped to never changes: a state is the choices of all rows met so far, in their order.
     rows: list[Row] = []
@@ -142,7 +112,7 @@ def posterior(instances: Mapping[frozenset, int | Fraction]) -> dict[Row, dict[H
     Parameters
     ----------
     instances
-        What `reconstructions` returns, or the same instances with other weights.
+        What `rebuild` returns, or the same instances with other weights.
     """
     weights: dict[Row, Counter] = defaultdict(Counter)
     for instance, weight in instances.items():
@@ -153,67 +123,6 @@ def posterior(instances: Mapping[frozenset, int | Fraction]) -> dict[Row, dict[H
         row: {value: Fraction(weight) / Fraction(total) for value, weight in values.items()}
         for row, values in weights.items()
     }
-
-
-def disclosure_risk(
-    people: pl.DataFrame, releases: Sequence[Published], *, invariant: bool
-) -> dict[Row, Fraction]:
-    """risk(t) = nbreach(t) / ntotal of every tuple, exactly.
-
-    Parameters
-    ----------
-    people, releases, invariant
-        As for `reconstructions`. The values of `people` are the true ones.
-
-    Raises
-    ------
-    ValueError
-        If no reasonable surjection exists: this was not published of these people.
-
-    References
-    ----------
-    Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 14.
-    """
-    return _true_values(reconstructions(people, releases, invariant=invariant))
-
-
-def instance_risk(
-    people: pl.DataFrame, releases: Sequence[Published], *, invariant: bool
-) -> dict[Row, Fraction]:
-    """The share of possible microdata instances, each counted once, in which a tuple has its true value.
-
-    Not what the paper bounds. An instance that more surjections rebuild counts no more than another, and
-    counterfeits are not told apart; under m-invariance this share can be above 1/m.
-
-    Parameters
-    ----------
-    people, releases, invariant
-        As for `disclosure_risk`.
-
-    Raises
-    ------
-    ValueError
-        As `disclosure_risk`.
-    """
-    return _true_values(dict.fromkeys(reconstructions(people, releases, invariant=invariant), 1))
-
-
-def _true_values(instances: Mapping[frozenset, int]) -> dict[Row, Fraction]:
-    if not instances:
-        raise ValueError("no microdata of these people can have been published as these releases")
-    return {row: values.get(row[1], Fraction(0)) for row, values in posterior(instances).items()}
-
-
-def _covering(present: pl.DataFrame, published: Published) -> dict[Row, list]:
-    """The groups that cover each row."""
-    names = [column.removesuffix("_low") for column in published.boxes.columns if column.endswith("_low")]
-    pairs = present.join(published.boxes, how="cross").filter(
-        pl.col(f"{name}_low").le(pl.col(name)) & pl.col(name).le(pl.col(f"{name}_high")) for name in names
-    )
-    hosts: dict[Row, list] = {row: [] for row in present.select("person", "value").iter_rows()}
-    for person, value, group in pairs.select("person", "value", "group_id").unique().sort("group_id").rows():
-        hosts[person, value].append(group)
-    return hosts
 
 
 def _extend(

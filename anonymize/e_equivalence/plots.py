@@ -10,7 +10,6 @@ import polars as pl
 
 from anonymize.contract import Contract
 from anonymize.e_equivalence.graph import Graphs
-from anonymize.e_equivalence.matrices import bucket_graph
 from anonymize.plot import Plot
 from anonymize.principle.state import State
 
@@ -64,3 +63,19 @@ def _draw_graph(axes: Any, state: State) -> None:
     weights = nx.get_edge_attributes(graph, "weight")
     nx.draw_networkx_edge_labels(graph, where, weights, ax=axes, font_size=8)
     axes.set_title("nodes: releases, and 0 for still there; edges: how many came and left then", fontsize=8)
+
+
+def bucket_graph(graphs: Graphs, bucket_id: int) -> nx.Graph:
+    """The graph of one bucket, as a series keeps it after a release."""
+    kept = graphs.edges.filter(bucket_id=bucket_id).select("older", "younger", "weight")
+    to_0 = (
+        tuples.filter(pl.col("counts"), bucket_id=bucket_id).select(older=0, younger="node", weight=1)
+        for tuples in (graphs.present, graphs.counterfeits)
+    )
+    edges = (
+        pl.concat([kept, *to_0], how="vertical_relaxed").group_by("older", "younger").agg(pl.sum("weight"))
+    )
+    graph = nx.Graph()
+    graph.add_nodes_from([0, *graphs.nodes.filter(bucket_id=bucket_id)["node"]])
+    graph.add_weighted_edges_from(edges.filter(pl.col("weight") != 0).sort("older", "younger").iter_rows())
+    return graph

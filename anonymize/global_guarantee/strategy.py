@@ -121,18 +121,3 @@ def strategy_of(parameters: GlobalGuarantee) -> Strategy:
 def admitted_share(allowance: np.ndarray) -> np.ndarray:
     """The largest share, 1/r, that a value may have in a group that may spend so much on it; 0 if nothing."""
     return -np.expm1(-allowance) * (1 + ROUNDING)
-
-
-def ratio(strategy: Strategy, spent: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """The smallest ratio r, group size by tuples with the value, that the person's next group must have.
-
-    Infinite where nothing remains.
-
-    Examples
-    --------
-    >>> spent = 2 * spending(1 / 4)
-    >>> float(ratio(Minimum(), spent, budget(2)).round(9))
-    9.0
-    """
-    with np.errstate(divide="ignore"):
-        return 1 / -np.expm1(-strategy.allowance(spent, whole))

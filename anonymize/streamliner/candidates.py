@@ -59,8 +59,8 @@ def rda(color: np.ndarray, ranks: np.ndarray, l: int) -> np.ndarray:
     Returns
     -------
     int64[N]
-        The group of each identifier: it and its candidates (`rotations` has the bijections). Colors within
-        a group differ; there are floor(N / l) groups.
+        The group of each identifier: it and its candidates. Colors within a group differ; there are
+        floor(N / l) groups.
 
     References
     ----------
@@ -127,32 +127,3 @@ def _sorted_by(key: np.ndarray, order: np.ndarray) -> np.ndarray:
     """
     narrow = key.astype(np.uint16) if key.max(initial=0) < 2**16 else key
     return order[np.argsort(narrow[order], kind="stable")]
-
-
-def rotations(group: np.ndarray, l: int) -> np.ndarray:
-    """The bijections of disjoint groups: f_u maps each identifier to the u-th one after it in its group.
-
-    Parameters
-    ----------
-    group
-        int[N]: groups 0, 1, … of at least l identifiers of different colors.
-    l
-        Privacy parameter, at least 2.
-
-    Returns
-    -------
-    int32[N, l - 1]
-        As for `ria`.
-
-    References
-    ----------
-    Liu and Wang, Privacy streamliner, CODASPY 2012, Table 6, lines 19 to 22.
-    """
-    members = _sorted_by(group, np.arange(len(group)))
-    sizes = np.bincount(group)
-    starts = np.cumsum(sizes) - sizes
-    start, size = starts[group[members], None], sizes[group[members], None]
-    after = np.arange(len(group))[:, None] + np.arange(1, l) - start
-    images = np.empty((len(group), l - 1), np.int32)
-    images[members] = members[start + after % size]
-    return images

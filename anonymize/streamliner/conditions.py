@@ -36,16 +36,6 @@ class Faults:
         return any(asdict(self).values())
 
 
-def proposal(images: np.ndarray, color: np.ndarray) -> Proposal:
-    """The candidates that bijections lead to: `images` int[N, l - 1] as `ria` has it, `color` int[N]."""
-    identifiers, candidates = images.shape
-    return Proposal(
-        color=np.repeat(color, candidates),
-        candidate=np.tile(np.arange(candidates), identifiers),
-        member=images.ravel(),
-    )
-
-
 def theorem_2_faults(proposed: Proposal, color: np.ndarray, l: int) -> Faults:
     """Count what is wrong with proposed candidates.
 

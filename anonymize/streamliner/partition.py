@@ -31,19 +31,6 @@ def minimal_partition(images: np.ndarray) -> np.ndarray:
     return components(images)
 
 
-def broken_pairs(group: np.ndarray, images: np.ndarray) -> int:
-    """How many pairs of a bijection a partition separates; none if it is self-contained (Definition 2).
-
-    Parameters
-    ----------
-    group
-        int[N]: the group of each identifier.
-    images
-        int32[N, l - 1]: as for `minimal_partition`.
-    """
-    return int((group[images] != group[:, None]).sum())
-
-
 def merge_for_ncp(codes: pl.DataFrame, group: np.ndarray, ranks: np.ndarray, schema: Schema) -> np.ndarray:
     """Merge groups of the minimal partition where that lowers the normalized certainty penalty.
 

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.utility.cells import cells_of_groups, cells_of_people
-from anonymize.utility.queries import range_workload
 from benchmarks import papers
 from benchmarks.census import DOMAINS, QUASI_IDENTIFIERS, census_series
 from benchmarks.estimator import estimated_cells, estimating
+from benchmarks.measures.cells import cells_of_groups, cells_of_people
+from benchmarks.measures.queries import range_workload
 from benchmarks.papers_series import Asked, Case, case_contract, measure, read
 from benchmarks.papers_tables import counterfeits, errors, seconds
 from benchmarks.series import released

@@ -9,8 +9,8 @@ from anonymize.attack.breach import breach_figures, breach_probability, link_pro
 from anonymize.attack.equivalence import compromised, minimum_equivalence
 from anonymize.attack.intersection import candidates, intersect, intersect_hosts
 from anonymize.attack.invariance import check_invariance
-from anonymize.attack.risk import disclosure_risk
 from anonymize.formats.published import Published
+from benchmarks.adversaries.reconstructions import disclosure_risk
 
 pytestmark = pytest.mark.filterwarnings("error")
 

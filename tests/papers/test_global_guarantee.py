@@ -10,7 +10,8 @@ import pytest
 from anonymize.attack.breach import breach_probability, link_probabilities
 from anonymize.global_guarantee.forecast import longest_plan
 from anonymize.global_guarantee.parameters import GlobalGuarantee
-from anonymize.global_guarantee.strategy import ConstantRatio, Minimum, budget, ratio, spending, strategy_of
+from anonymize.global_guarantee.strategy import ConstantRatio, Minimum, budget, spending, strategy_of
+from tests.anonymize.global_guarantee.guarantee_series import ratio
 
 FIGURE_2 = (["flu", "chlamydia"], ["chlamydia", "flu"])
 """The group of the first two people in each release."""

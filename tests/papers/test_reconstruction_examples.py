@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from anonymize.attack.intersection import intersect
 from anonymize.attack.invariance import check_invariance
 from anonymize.attack.matching import covering_groups
-from anonymize.attack.risk import disclosure_risk, posterior, reconstructions
+from anonymize.attack.risk import posterior
 from anonymize.formats.published import Published
+from benchmarks.adversaries.reconstructions import disclosure_risk, reconstructions
 from tests.papers.test_attack_examples import (
     TABLE_1A,
     TABLE_1B,

@@ -4,28 +4,26 @@ from fractions import Fraction
 
 import pytest
 
-from anonymize.streamliner.model import (
+from benchmarks.adversaries.every_table import all_partitions
+from tests.papers.streamliner_definitions import (
     LCandidate,
+    all_tables,
     are_candidates,
     colors,
     family_set,
+    highest_ratio,
     is_cover,
+    is_globally_safe,
     is_l_eligible,
     is_self_contained,
-    minimal_self_contained,
-    satisfies_l_cover,
-    satisfies_theorem_2,
-)
-from anonymize.streamliner.naive import (
-    all_partitions,
-    all_tables,
-    highest_ratio,
-    is_globally_safe,
     is_strongly_globally_safe,
     largest_share,
     locally_safe_set,
     mental_image,
+    minimal_self_contained,
     safe_sets,
+    satisfies_l_cover,
+    satisfies_theorem_2,
 )
 
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from anonymize.attack.exact_risk import exact_risks, risk_figures
 from anonymize.attack.matching import covering_groups, match
-from anonymize.attack.risk import disclosure_risk, posterior, reconstructions
+from anonymize.attack.risk import posterior
 from anonymize.formats.published import Published
+from benchmarks.adversaries.reconstructions import disclosure_risk, reconstructions
 from tests.profiles import examples
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from anonymize.attack.coverage import value_domain
 from anonymize.attack.intersection import candidates, intersect
-from anonymize.attack.risk import disclosure_risk, instance_risk, posterior, reconstructions
+from anonymize.attack.risk import posterior
 from anonymize.baseline.mondrian import mondrian
 from anonymize.errors import NotEligible
 from anonymize.formats import GENERALIZATION, Published
 from anonymize.formats.published import knowledge_table
+from benchmarks.adversaries.reconstructions import disclosure_risk, instance_risk, reconstructions
 from tests.anonymize.attack.attack_series import attacked_people, contract, publish, snapshots
 
 VALUES = ["disease a", "disease b", "disease c", "disease d"]

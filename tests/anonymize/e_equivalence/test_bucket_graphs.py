@@ -5,9 +5,10 @@ import polars as pl
 import pytest
 
 from anonymize.attack.equivalence import minimum_equivalence
-from anonymize.e_equivalence.matrices import bucket_graph, build_graph, matrices, smallest_cut
 from anonymize.e_equivalence.parameters import smallest_safe_cut
+from anonymize.e_equivalence.plots import bucket_graph
 from tests.anonymize.e_equivalence.histories import History
+from tests.papers.equivalence_matrices import build_graph, matrices, smallest_cut
 
 SERIES = 25
 

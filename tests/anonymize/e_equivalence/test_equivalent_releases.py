@@ -12,7 +12,7 @@ from anonymize.attack.equivalence import compromised
 from anonymize.e_equivalence import graph, plan
 from anonymize.e_equivalence import release as steps
 from anonymize.e_equivalence.forget import merge_old_nodes
-from anonymize.e_equivalence.matrices import bucket_graph, smallest_cut
+from anonymize.e_equivalence.plots import bucket_graph
 from anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
 from tests.anonymize.e_equivalence.equivalence_series import (
     VALUES,
@@ -22,6 +22,7 @@ from tests.anonymize.e_equivalence.equivalence_series import (
     knowledge,
     publish,
 )
+from tests.papers.equivalence_matrices import smallest_cut
 
 
 def life(seed):

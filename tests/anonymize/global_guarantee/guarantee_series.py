@@ -202,3 +202,9 @@ def values_by_group(step: Step) -> pl.DataFrame:
     """`group_id`, `value`, `tuples` of a release, as an adversary reads it."""
     tables = GENERALIZATION.internal(step.candidate.published, step.contract)
     return GENERALIZATION.read(tables, step.contract).values
+
+
+def ratio(strategy, spent, whole):
+    """The smallest ratio r, group size by tuples with the value, that the person's next group must have."""
+    with np.errstate(divide="ignore"):
+        return 1 / -np.expm1(-strategy.allowance(spent, whole))

@@ -11,9 +11,9 @@ from anonymize.global_guarantee.strategy import (
     Minimum,
     admitted_share,
     budget,
-    ratio,
     spending,
 )
+from tests.anonymize.global_guarantee.guarantee_series import ratio
 
 ANY = st.one_of(
     st.builds(ConstantRatio, st.integers(1, 40)),

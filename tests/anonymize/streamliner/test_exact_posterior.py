@@ -6,16 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.every_table import (
+from anonymize.streamliner.candidates import gda, rda, ria
+from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
+from benchmarks.adversaries.every_table import (
     all_orders,
+    all_partitions,
     as_published,
+    is_l_diverse,
     orders_within_colors,
     worst_posterior,
 )
-from anonymize.streamliner.candidates import gda, rda, ria
-from anonymize.streamliner.model import is_l_diverse
-from anonymize.streamliner.naive import all_partitions
-from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
 from tests.anonymize.streamliner.gda_of_table_7 import gda_of_table_7
 from tests.anonymize.streamliner.streamliner_tables import make_contract
 

@@ -7,8 +7,9 @@ import pytest
 
 from anonymize.formats import ANATOMY, GENERALIZATION
 from anonymize.formats.published import Published, knowledge_table
-from anonymize.utility.queries import Workload, estimated_counts
+from anonymize.utility.queries import Workload
 from anonymize.utility.usefulness import grouped_counts, usefulness
+from benchmarks.measures.queries import estimated_counts
 from tests.anonymize.attack.attack_series import attacked_people, contract, publish, snapshots
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -85,3 +85,21 @@ def worst_posterior(
                 by_value[table[person]] += count
             worst = max(worst, Fraction(max(by_value.values()), tables.total()))
     return worst
+
+
+def all_partitions(people: Sequence[Hashable]) -> Iterator[frozenset[frozenset]]:
+    """Every partition of some people into groups; there are Bell(n) of them."""
+    if not people:
+        yield frozenset()
+        return
+    first, *rest = people
+    for partition in all_partitions(rest):
+        yield partition | {frozenset({first})}
+        for group in partition:
+            yield (partition - {group}) | {group | {first}}
+
+
+def is_l_diverse(group: Iterable[Hashable], table: Mapping[Hashable, Hashable], l: int) -> bool:
+    """Whether no sensitive value is that of more than 1/l of a group."""
+    counts = Counter(table[person] for person in group)
+    return l * max(counts.values(), default=0) <= counts.total()

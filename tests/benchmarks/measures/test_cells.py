@@ -7,14 +7,12 @@ import pytest
 from anonymize.contract import Contract
 from anonymize.formats.published import Published
 from anonymize.principles import parse_contract
-from anonymize.utility.cells import cells_of_groups, cells_of_people
 from anonymize.utility.queries import (
     Workload,
-    estimated_counts,
-    median_relative_error,
-    range_workload,
     true_counts,
 )
+from benchmarks.measures.cells import cells_of_groups, cells_of_people
+from benchmarks.measures.queries import estimated_counts, median_relative_error, range_workload
 
 VALUES = ["c", "a", "d", "b"]
 """In their declared order, which is not that of the alphabet."""

@@ -13,8 +13,9 @@ from math import sqrt
 
 import polars as pl
 
-from anonymize.attack.risk import Row, posterior, reconstructions
+from anonymize.attack.risk import Row, posterior
 from anonymize.formats.published import Published
+from benchmarks.adversaries.reconstructions import reconstructions
 
 Publisher = Callable[[Sequence[pl.DataFrame], bytes], Hashable | None]
 """From the tables T(1), …, T(n) (`person`, `value`, quasi-identifiers as codes) and a key to what is

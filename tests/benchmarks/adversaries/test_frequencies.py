@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from anonymize.attack.frequencies import arrival_posteriors, guess_arrivals
+from benchmarks.adversaries.frequencies import arrival_posteriors, guess_arrivals
 from benchmarks.arrivals import arrivals, shares, shuffled_contract
 from benchmarks.census import QUASI_IDENTIFIERS, census
 

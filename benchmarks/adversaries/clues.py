@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.attack.frequencies import arrival_posteriors
+from benchmarks.adversaries.frequencies import arrival_posteriors
 
 CUTS = 4
 """The adversary divides people into 2 ** CUTS regions by their quasi-identifiers."""

@@ -2,8 +2,8 @@ from fractions import Fraction
 
 import polars as pl
 
-from anonymize.attack.algorithm_aware import algorithm_aware_posterior
 from anonymize.formats.published import Published
+from benchmarks.adversaries.algorithm_aware import algorithm_aware_posterior
 
 # Liu and Wang, Privacy streamliner: the microdata of Table 1.
 TABLE_1 = pl.DataFrame(

@@ -1,7 +1,7 @@
 """Person and value matrices, their delta encoding, and the graph they make: the paper's own words.
 
-What a release computes on are edges counted by node (`graph`); this is what they stand for, for a small
-series, a picture or a test.
+A release computes on edges counted by node (`anonymize/e_equivalence/graph.py`); this is what they stand
+for.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 import networkx as nx
 import numpy as np
 import polars as pl
-
-from anonymize.e_equivalence.graph import Graphs
 
 
 @dataclass(frozen=True)
@@ -116,28 +114,6 @@ def build_graph(encoded: Matrices) -> nx.Graph:
             begun = int(np.flatnonzero(encoded.person[:, column] == 1)[0]) + 1
             _add(graph, begun, 0, -1)
             _add(graph, begun, row, 1)
-    return graph
-
-
-def bucket_graph(graphs: Graphs, bucket_id: int) -> nx.Graph:
-    """The graph of one bucket as a series keeps it, to be looked at.
-
-    Parameters
-    ----------
-    graphs
-        After a release.
-    bucket_id
-        One of its buckets.
-    """
-    graph = nx.Graph()
-    graph.add_nodes_from([0, *graphs.nodes.filter(bucket_id=bucket_id)["node"]])
-    edges = graphs.edges.filter(bucket_id=bucket_id).select("older", "younger", "weight")
-    for older, younger, weight in edges.iter_rows():
-        _add(graph, older, younger, weight)
-    for tuples in (graphs.present, graphs.counterfeits):
-        counted = tuples.filter(pl.col("counts"), bucket_id=bucket_id).group_by("node").len()
-        for node, weight in counted.iter_rows():
-            _add(graph, node, 0, weight)
     return graph
 
 

@@ -1,17 +1,24 @@
 """The paper's definitions, word for word, on sets of identifiers: the yardstick for everything fast.
 
-They take time exponential in nothing, but loop over identifiers: for tables of a few people. A table is a
-mapping from identifiers to sensitive values, an anonymized group a frozenset of identifiers, an identifier
-partition a frozenset of groups, and a bijection a mapping from identifiers to identifiers.
+A table is a mapping from identifiers to sensitive values, an anonymized group a frozenset of identifiers, an
+identifier partition a frozenset of groups, and a bijection a mapping from identifiers to identifiers.
 
-Liu and Wang, Privacy streamliner, CODASPY 2012, section 2 and appendix A.
+The second half is the direct way to a safe set of partitions: enumerate everything. It has what an adversary
+believes after learning that certain partitions are safe (the mental image), and the sets of partitions that
+may be told: the locally, the globally and the strongly globally safe set. This is for tables of a few people.
+
+Liu and Wang, Privacy streamliner, CODASPY 2012, sections 1 (Table 1) and 2, and appendix A.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from benchmarks.adversaries.every_table import all_partitions
 
 Identifier = Hashable
 Table = Mapping[Identifier, Hashable]
@@ -55,12 +62,6 @@ def is_l_eligible(table: Table, l: int) -> bool:
     return all(l * len(color) <= len(table) for color in colors(table).values())
 
 
-def is_l_diverse(group: Iterable[Identifier], table: Table, l: int) -> bool:
-    """Whether no sensitive value is that of more than 1/l of a group."""
-    counts = Counter(table[person] for person in group)
-    return l * max(counts.values(), default=0) <= counts.total()
-
-
 def are_candidates(first: frozenset, second: frozenset, bijection: Bijection, table: Table) -> bool:
     """Whether two sets are candidates for each other by a bijection (Definition 1)."""
     return (
@@ -70,12 +71,6 @@ def are_candidates(first: frozenset, second: frozenset, bijection: Bijection, ta
         and set(bijection.values()) == second
         and all(table[person] != table[image] for person, image in bijection.items())
     )
-
-
-def can_be_candidates(first: frozenset, second: frozenset, table: Table) -> bool:
-    """Whether some bijection makes two sets candidates for each other, by counting colors (Lemma 4)."""
-    counts = Counter(table[person] for person in first | second)
-    return not first & second and len(first) == len(second) and max(counts.values(), default=0) <= len(first)
 
 
 def satisfies_theorem_2(candidate: LCandidate, table: Table) -> bool:
@@ -144,3 +139,113 @@ def satisfies_l_cover(
         )
         for candidate in candidates
     )
+
+
+def largest_share(share: Fraction) -> Callable[[Table, Group], bool]:
+    """The privacy property that no value is that of more than a share of a group; 1/l is l-diversity."""
+
+    def is_safe(table: Table, group: Group) -> bool:
+        counts = Counter(table[person] for person in group)
+        return max(counts.values()) <= share * len(group)
+
+    return is_safe
+
+
+def all_tables(people: Sequence[Identifier], values: Iterable[Hashable]) -> list[dict]:
+    """Every table in which some people have some values, each value as often as it is named."""
+    return [dict(zip(people, order, strict=True)) for order in _arrangements(Counter(values))]
+
+
+def _arrangements(counts: Counter) -> Iterator[tuple]:
+    if not counts.total():
+        yield ()
+        return
+    for value in sorted(value for value in counts if counts[value]):
+        for rest in _arrangements(counts - Counter([value])):
+            yield (value, *rest)
+
+
+def is_locally_safe(table: Table, partition: Partition, is_safe: Callable[[Table, Group], bool]) -> bool:
+    """Whether each group of a partition has the privacy property."""
+    return all(is_safe(table, group) for group in partition)
+
+
+def locally_safe_set(table: Table, is_safe: Callable[[Table, Group], bool]) -> list[Partition]:
+    """LSS: every partition of a table's people that has the privacy property."""
+    return [
+        partition for partition in all_partitions(list(table)) if is_locally_safe(table, partition, is_safe)
+    ]
+
+
+def mental_image(
+    table: Table,
+    known: Collection[Partition],
+    is_safe: Callable[[Table, Group], bool],
+    released: Partition | None = None,
+) -> list[dict]:
+    """The tables an adversary deems possible who knows that some partitions are safe for the true one.
+
+    Parameters
+    ----------
+    table
+        The true table. The adversary knows its people and its values, not which belong together.
+    known
+        The partitions known to be safe.
+    is_safe
+        The privacy property, of a table and a group.
+    released
+        The partition the table was released with: the values of each of its groups are known too.
+    """
+    images = [
+        image
+        for image in all_tables(list(table), table.values())
+        if all(is_locally_safe(image, partition, is_safe) for partition in known)
+    ]
+    if released is None:
+        return images
+    seen = _released_values(table, released)
+    return [image for image in images if _released_values(image, released) == seen]
+
+
+def _released_values(table: Table, partition: Partition) -> dict[Group, Counter]:
+    return {group: Counter(table[person] for person in group) for group in partition}
+
+
+def highest_ratio(images: Sequence[Table]) -> Fraction:
+    """The largest share of the tables of a mental image in which any one person has any one value."""
+    counts = Counter(pair for image in images for pair in image.items())
+    return Fraction(max(counts.values()), len(images))
+
+
+def is_globally_safe(
+    table: Table, known: Collection[Partition], is_safe: Callable[[Table, Group], bool], share: Fraction
+) -> bool:
+    """GSS: whether knowing that some partitions are safe leaves every person's values below a share."""
+    return highest_ratio(mental_image(table, known, is_safe)) <= share
+
+
+def is_strongly_globally_safe(
+    table: Table, known: Collection[Partition], is_safe: Callable[[Table, Group], bool], share: Fraction
+) -> bool:
+    """SGSS: whether that stays so after a release with any one of these partitions."""
+    return is_globally_safe(table, known, is_safe, share) and all(
+        highest_ratio(mental_image(table, known, is_safe, released)) <= share for released in known
+    )
+
+
+def safe_sets(
+    table: Table,
+    is_safe: Callable[[Table, Group], bool],
+    share: Fraction,
+    *,
+    strongly: bool,
+) -> list[frozenset[Partition]]:
+    """Every set of locally safe partitions that is a GSS, or an SGSS; the largest ones first."""
+    locally_safe = locally_safe_set(table, is_safe)
+    judge = is_strongly_globally_safe if strongly else is_globally_safe
+    return [
+        frozenset(known)
+        for size in range(len(locally_safe), 0, -1)
+        for known in combinations(locally_safe, size)
+        if judge(table, known, is_safe, share)
+    ]

@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.clues import clue_names, clues
-from anonymize.attack.learned import guess, scores, train
 from anonymize.m_invariance import publish
+from benchmarks.adversaries.clues import clue_names, clues
+from benchmarks.adversaries.learned import guess, scores, train
 from benchmarks.arrivals import shuffled_contract
 from benchmarks.census import census
 from benchmarks.learned_attack import attacked_series
