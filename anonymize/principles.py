@@ -67,7 +67,7 @@ def parse_contract(
     return contract
 
 
-def _shape(declared: Mapping) -> type[Product]:
+def _shape(declared: Mapping[str, Any]) -> type[Product]:
     """The shape of the named principle's contracts; of an unknown name, that with most of the keys."""
     principle = declared.get("principle")
     name = principle.get("name") if isinstance(principle, Mapping) else None

@@ -12,6 +12,7 @@ import polars as pl
 
 from anonymize.buckets.counts import Counts
 from anonymize.buckets.memory import Memory
+from anonymize.buckets.parameters import BucketParameters
 from anonymize.buckets.signatures import Signatures
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
@@ -36,7 +37,7 @@ class Division:
 
 
 def divide_people(
-    people: pl.DataFrame, contract: Contract, memory: Memory, number: int
+    people: pl.DataFrame, contract: Contract[BucketParameters], memory: Memory, number: int
 ) -> tuple[pl.Series, np.ndarray, Division]:
     """All sensitive values there are, everybody's position among them, and the people of T(n), divided.
 

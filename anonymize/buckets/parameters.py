@@ -22,7 +22,7 @@ class BucketParameters(Parameters):
     """When a person's new value is outside their signature: a new, disjoint signature, or no release."""
 
 
-def bucket_faults(contract: Contract) -> list[tuple[str, str]]:
+def bucket_faults(contract: Contract[BucketParameters]) -> list[tuple[str, str]]:
     """Faults of a contract under a principle of buckets: too few values, or counterfeits that give away."""
     m = contract.principle.m
     faults = too_few_values("m", m, contract.sensitive.values)

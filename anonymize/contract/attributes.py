@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import polars as pl
 from pydantic import Field, StrictInt, ValidationError, ValidationInfo, field_validator
 
 from anonymize.contract.hierarchy import check_hierarchy
 from anonymize.contract.scalars import DateDomain, Label, Number, NumberDomain, WordedColumn, repeated
+
+Paths = tuple[tuple[str, ...], ...]
+"""One path `leaf, parent, …, root` per label."""
+Width = TypeVar("Width", bound=float)
 
 
 class NumberAttribute(WordedColumn):
@@ -90,7 +94,7 @@ class CategoryAttribute(WordedColumn):
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels in the order of their codes, which begin with 0."""
-        return self.order or tuple(path[0] for path in self.hierarchy)
+        return self.order or tuple(path[0] for path in self.hierarchy or ())
 
     @field_validator("order")
     @classmethod
@@ -103,7 +107,7 @@ class CategoryAttribute(WordedColumn):
 
     @field_validator("hierarchy", mode="wrap")
     @classmethod
-    def _read_hierarchy(cls, declared: Any, validate: Callable, info: ValidationInfo) -> Any:
+    def _read_hierarchy(cls, declared: Any, validate: Callable[[Any], Paths], info: ValidationInfo) -> Any:
         """A hierarchy named by its file is read by whoever may read files (the validation context)."""
         if "order" in info.data and (declared is None) == (info.data["order"] is None):
             raise ValueError("give either order (a list of labels) or hierarchy (a CSV file), one of the two")
@@ -125,10 +129,8 @@ class CategoryAttribute(WordedColumn):
     @field_validator("min_width")
     @classmethod
     def _check_min_width(cls, min_width: int, info: ValidationInfo) -> int:
-        order, hierarchy = info.data.get("order"), info.data.get("hierarchy")
-        if not (order or hierarchy):
-            return min_width
-        return _check_width(min_width, len(order or hierarchy))
+        labels = info.data.get("order") or info.data.get("hierarchy")
+        return _check_width(min_width, len(labels)) if labels else min_width
 
 
 QuasiIdentifier = Annotated[NumberAttribute | DateAttribute | CategoryAttribute, Field(discriminator="kind")]
@@ -146,9 +148,9 @@ class CategoryColumn(CategoryAttribute):
         return _refuse_min_width(min_width)
 
     @property
-    def paths(self) -> tuple[tuple[str, ...], ...]:
+    def paths(self) -> Paths:
         """One path `leaf, …, root` per label; without a hierarchy, the root is ANY."""
-        return self.hierarchy or tuple((label, "ANY") for label in self.order)
+        return self.hierarchy or tuple((label, "ANY") for label in self.labels)
 
 
 class NumberColumn(NumberAttribute):
@@ -166,7 +168,7 @@ class NumberColumn(NumberAttribute):
 Column = Annotated[CategoryColumn | NumberColumn, Field(discriminator="kind")]
 
 
-def _refuse_min_width(min_width: float) -> float:
+def _refuse_min_width(min_width: Width) -> Width:
     if min_width:
         raise ValueError(
             "is not for the columns of a view: how wide intervals are follows from the requirement"
@@ -174,7 +176,7 @@ def _refuse_min_width(min_width: float) -> float:
     return min_width
 
 
-def _check_width(min_width: float, widest: float) -> float:
+def _check_width(min_width: Width, widest: float) -> Width:
     if not 0 <= min_width <= widest:
         raise ValueError(f"must be between 0 and the domain's width ({widest}), not {min_width}")
     return min_width

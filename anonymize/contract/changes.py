@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier
 from anonymize.contract.product import without_words
-from anonymize.contract.schema import Table
+from anonymize.contract.schema import Schema, Table
 
 Verdict = Literal["safe", "consent", "new series"]
 
@@ -46,7 +46,7 @@ def column_changes(before: Mapping[str, Any], now: Table) -> list[Change]:
     now
         The columns as declared today.
     """
-    if "columns" in before:  # of a view
+    if "columns" in before or not isinstance(now, Schema):  # of a view
         if before == declared_columns(now):
             return []
         why = "A join of releases compares the columns of all of them."
@@ -114,7 +114,7 @@ def _label_changes(former: Mapping[str, Any], qi: CategoryAttribute) -> list[Cha
     return changes
 
 
-def _value_changes(former: Mapping[str, Any], values: tuple | None) -> list[Change]:
+def _value_changes(former: Mapping[str, Any], values: tuple[Any, ...] | None) -> list[Change]:
     before, now = former["values"], values
     if before is None or now is None:
         return []

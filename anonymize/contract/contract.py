@@ -5,17 +5,20 @@ There are two shapes. A principle says which one its contracts have.
 
 from __future__ import annotations
 
+from typing import Self
+
 from pydantic import model_validator
 
+from anonymize.contract.parameters import P_co
 from anonymize.contract.product import Product
 from anonymize.contract.schema import Schema, View, role_fault
 
 
-class Contract(Product, Schema):
+class Contract(Product[P_co], Schema):
     """A table with quasi-identifiers and a sensitive column, of which nobody may learn a person's value."""
 
     @model_validator(mode="after")
-    def _check_roles(self) -> Contract:
+    def _check_roles(self) -> Self:
         names = [qi.name for qi in self.quasi_identifiers]
         if fault := role_fault(self.identifier, names, self.sensitive.name):
             raise ValueError(fault)
@@ -29,7 +32,7 @@ class Contract(Product, Schema):
         )
 
 
-class ViewContract(Product, View):
+class ViewContract(Product[P_co], View):
     """A view: columns of people of whom other columns may have been published before."""
 
     @property

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from anonymize.contract.expect import Expect
 from anonymize.contract.parameters import Parameters
 from anonymize.contract.scalars import Declaration, shown
-from anonymize.contract.schema import role_fault
+from anonymize.contract.schema import Table, role_fault
 from anonymize.contract.sensitive import Sensitive
 from anonymize.contract.source import FileSource, QuerySource, Releases, is_query
 
@@ -19,7 +20,7 @@ Principles = Mapping[str, type[Parameters]]
 
 
 def describe_faults(
-    declared: Mapping, error: ValidationError, principles: Principles, shape: type[Any]
+    declared: Mapping[str, Any], error: ValidationError, principles: Principles, shape: type[Table]
 ) -> list[tuple[str, str]]:
     """Every fault of a contract as `(key, what is wrong and what is accepted)`.
 
@@ -37,8 +38,8 @@ def describe_faults(
         What it was to be: a `Contract`, or a `ViewContract`.
     """
     faults = [_fault(declared, fault, principles, shape) for fault in error.errors()]
-    between = ("", role_fault(*_declared_names(declared)))
-    return faults if between[1] is None or between in faults else [*faults, between]
+    between = role_fault(*_declared_names(declared))
+    return faults if between is None or ("", between) in faults else [*faults, ("", between)]
 
 
 _REWORDED = {
@@ -59,7 +60,9 @@ _REWORDED = {
 }
 
 
-def _fault(declared: Mapping, fault: Mapping, principles: Principles, shape: type[Any]) -> tuple[str, str]:
+def _fault(
+    declared: Mapping[str, Any], fault: ErrorDetails, principles: Principles, shape: type[Table]
+) -> tuple[str, str]:
     """A pydantic error as `(key, what is wrong and what is accepted)`, in a publisher's words."""
     kind, location, context = fault["type"], fault["loc"], fault.get("ctx") or {}
     key = _key(declared, location, shape)
@@ -79,7 +82,7 @@ def _fault(declared: Mapping, fault: Mapping, principles: Principles, shape: typ
     return key, _REWORDED[kind].format_map(words)
 
 
-def _key(declared: Any, location: Location, shape: type[Any]) -> str:
+def _key(declared: Any, location: Location, shape: type[Table]) -> str:
     """`quasi_identifiers[age].domain` for a location in the mapping; union branches are left out."""
     key, at = "", declared
     branch = 2 if location[:1] == (shape.LISTED_UNDER,) else len(location)
@@ -94,19 +97,24 @@ def _key(declared: Any, location: Location, shape: type[Any]) -> str:
 
 
 def _part(
-    declared: Mapping, location: Location, principles: Principles, shape: type[Any]
+    declared: Mapping[str, Any], location: Location, principles: Principles, shape: type[Table]
 ) -> type[Declaration]:
     """The part of the contract that a location of one of its keys lies in."""
-    if kinds := [step for step in location[:-1] if step in shape.KINDS]:
-        return shape.KINDS[kinds[0]]
+    if kinds := [shape.KINDS[str(step)] for step in location[:-1] if step in shape.KINDS]:
+        return kinds[0]
     source = QuerySource if is_query(declared.get("source")) else FileSource
-    parts = {"source": source, "releases": Releases, "sensitive": Sensitive, "expect": Expect}
+    parts: dict[str | int, type[Declaration]] = {
+        "source": source,
+        "releases": Releases,
+        "sensitive": Sensitive,
+        "expect": Expect,
+    }
     if named := principles.get(_name(declared.get("principle")) or ""):
         parts["principle"] = named
     return parts.get(location[0], shape) if len(location) > 1 else shape
 
 
-def _declared_names(declared: Mapping) -> tuple[str | None, list[str], str | None]:
+def _declared_names(declared: Mapping[str, Any]) -> tuple[str | None, list[str], str | None]:
     """Identifier, quasi-identifiers and sensitive column as far as a faulty contract names them."""
     attributes = declared.get("quasi_identifiers")
     names = [_name(attribute) for attribute in attributes] if isinstance(attributes, list | tuple) else []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, StrictInt, ValidationError, ValidationInfo
+from pydantic_core import InitErrorDetails
+from typing_extensions import TypeVar
 
 from anonymize.contract.scalars import Declaration
 
@@ -26,9 +28,9 @@ class Parameters(Declaration):
     name: str
     """The principle's name."""
 
-    if TYPE_CHECKING:  # a principle's own code reads its own parameters, of the class that it declares
 
-        def __getattr__(self, name: str) -> Any: ...
+P_co = TypeVar("P_co", bound=Parameters, default=Parameters, covariant=True)
+"""The class of a contract's parameters, where its principle is known."""
 
 
 def too_few_values(name: str, number: int, values: Sequence[Any] | None) -> list[tuple[str, str]]:
@@ -73,5 +75,5 @@ def read_parameters(declared: Any, principles: Mapping[str, type[Parameters]]) -
 
 
 def _fault(kind: str, location: tuple[str, ...], given: Any, context: dict[str, str]) -> ValidationError:
-    details = {"type": kind, "loc": location, "input": given, "ctx": context}
+    details = InitErrorDetails(type=kind, loc=location, input=given, ctx=context)
     return ValidationError.from_exception_data("principle", [details])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Generic, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -21,8 +21,9 @@ from pydantic import (
 )
 
 from anonymize.contract.expect import Expect
-from anonymize.contract.parameters import Parameters, read_parameters
-from anonymize.contract.scalars import Declaration, WordedColumn, Words, repeated, shown
+from anonymize.contract.parameters import P_co, Parameters, read_parameters
+from anonymize.contract.scalars import WordedColumn, Words, repeated, shown
+from anonymize.contract.schema import Table
 from anonymize.contract.source import FileSource, QuerySource, Releases, is_query
 
 LONGEST_NAME = 100
@@ -60,7 +61,7 @@ def _without(part: Any, keys: Iterable[str]) -> Any:
     return {key: value for key, value in part.items() if key not in keys}
 
 
-class Product(Declaration):
+class Product(Table, Generic[P_co]):
     """One data product: what is published, when, and what is promised of it."""
 
     product: Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9_]*$"), AfterValidator(_short)]
@@ -85,7 +86,7 @@ class Product(Declaration):
     """Keys of Dagster's assets that snapshots are made from, often of another code location."""
     releases: Releases
     """When releases are due."""
-    principle: SerializeAsAny[Parameters]
+    principle: SerializeAsAny[P_co]
     """What is promised, and its parameters."""
     expect: Expect = Expect()
     """What is ordinary: a snapshot or release outside of it is refused."""
@@ -98,13 +99,14 @@ class Product(Declaration):
     keep_private: Literal["all"] | StrictInt = "all"
     """Private folders older than the last N published releases are deleted; `all` keeps them."""
 
-    if TYPE_CHECKING:  # every contract is a product and a table, of one of two shapes
-
-        def __getattr__(self, name: str) -> Any: ...
+    @property
+    def table_schema(self) -> Table:
+        """The columns and their roles, without what is promised of them."""
+        raise NotImplementedError
 
     @field_validator("source", mode="wrap")
     @classmethod
-    def _file_or_query(cls, declared: Any, _validate: Callable) -> FileSource | QuerySource:
+    def _file_or_query(cls, declared: Any, _validate: object) -> FileSource | QuerySource:
         if isinstance(declared, FileSource | QuerySource):
             return declared
         return (QuerySource if is_query(declared) else FileSource).model_validate(declared)
@@ -142,7 +144,7 @@ class Product(Declaration):
 
     @field_validator("principle", mode="wrap")
     @classmethod
-    def _of_a_known_principle(cls, declared: Any, _validate: Callable, info: ValidationInfo) -> Parameters:
+    def _of_a_known_principle(cls, declared: Any, _validate: object, info: ValidationInfo) -> Parameters:
         if isinstance(declared, Parameters):
             return declared
         return read_parameters(declared, (info.context or {}).get("principles", {}))
@@ -155,7 +157,7 @@ class Product(Declaration):
         return declared
 
     @model_validator(mode="after")
-    def _check_series(self) -> Product:
+    def _check_series(self) -> Self:
         if self.supersedes == self.series:
             raise ValueError(f"supersedes: a series ({self.series}) can't go on from itself")
         if self.supersedes is not None and self.separate_readers:

@@ -28,10 +28,14 @@ def shown(declared: Any) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def repeated(names: Sequence) -> Any:
+def repeated(names: Sequence[Any]) -> Any:
     """The first name that occurs twice, or None."""
     seen = set()
-    return next((name for name in names if name in seen or seen.add(name)), None)
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def _number(declared: Any) -> Any:
@@ -75,7 +79,7 @@ def _pair(declared: Any) -> Any:
     return declared
 
 
-def _ascending(domain: tuple) -> tuple:
+def _ascending(domain: tuple[Any, Any]) -> tuple[Any, Any]:
     low, high = domain
     if low > high:
         raise ValueError(f"must go from the lowest to the highest value, not from {low} to {high}")

@@ -24,10 +24,6 @@ from anonymize.contract.sensitive import Sensitive
 class Table(Declaration):
     """A table of people. What is read of them beside the identifier is for each shape of contract to say."""
 
-    if TYPE_CHECKING:  # each shape of a table has columns of its own
-
-        def __getattr__(self, name: str) -> Any: ...
-
     LISTED_UNDER: ClassVar[str]
     """The contract's key that lists the attributes."""
     ROLE: ClassVar[str]
@@ -35,10 +31,16 @@ class Table(Declaration):
     KINDS: ClassVar[Mapping[str, type[Declaration]]]
     """The class of the attributes of each kind."""
 
+    if TYPE_CHECKING:  # a field or a constant of each shape
+
+        @property
+        def sensitive(self) -> Sensitive | None:
+            """What nobody may learn about a person, if one column is."""
+
     identifier: Label
     """The column that tells people apart; never published."""
 
-    def attributes(self) -> Iterator[tuple[str, Any]]:
+    def attributes(self) -> Iterator[tuple[str, QuasiIdentifier | Column]]:
         """Each attribute with our name of its column."""
         raise NotImplementedError
 

@@ -9,7 +9,7 @@ import polars as pl
 from anonymize.buckets.memory import Memory
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
-from anonymize.e_equivalence.parameters import smallest_safe_cut
+from anonymize.e_equivalence.parameters import EEquivalence, smallest_safe_cut
 from anonymize.evidence.anatomized import AnatomizedCandidate
 from anonymize.evidence.signatures import signature_invariance
 from anonymize.principle.candidate import Candidate
@@ -20,7 +20,7 @@ def evidence(
     candidate: Candidate,
     people: pl.DataFrame,
     before: State,
-    contract: Contract,
+    contract: Contract[EEquivalence],
     attacked: Mapping[str, pl.DataFrame],
 ) -> dict[str, pl.DataFrame]:
     """The evidence on a candidate, by the name of the check it is for.

@@ -10,6 +10,7 @@ import polars as pl
 
 from anonymize.contract import Contract
 from anonymize.e_equivalence.graph import Graphs
+from anonymize.e_equivalence.parameters import EEquivalence
 from anonymize.plot import Plot
 from anonymize.principle.state import State
 
@@ -17,7 +18,7 @@ NODES_SHOWN = 20
 """Nodes of a graph that can still be told apart in a picture."""
 
 
-def plots(contract: Contract, states: Mapping[str, State]) -> list[Plot]:
+def plots(contract: Contract[EEquivalence], states: Mapping[str, State]) -> list[Plot]:
     """The smallest cut of each bucket over releases, and the graph of the bucket whose cut is the smallest.
 
     Parameters

@@ -10,6 +10,7 @@ from anonymize.buckets.parameters import (
     bucket_faults,
     bucket_promise,
 )
+from anonymize.contract import Contract
 from anonymize.contract.changes import Change
 from anonymize.e_equivalence.parameters import EEquivalence, smallest_safe_cut
 from anonymize.formats import ANATOMY
@@ -35,7 +36,7 @@ def _promise(parameters: EEquivalence) -> Promise:
     return replace(bucket_promise(parameters), signatures="even", equivalence=parameters.e)
 
 
-E_EQUIVALENCE = Principle(
+E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     parameters=EEquivalence,
     version="2",
     release=on_first_call("anonymize.e_equivalence.release", "release"),

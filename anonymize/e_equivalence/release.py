@@ -19,6 +19,7 @@ from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema
 from anonymize.e_equivalence.forget import merge_old_nodes
 from anonymize.e_equivalence.graph import Graphs, Opening, advance, open_graphs
+from anonymize.e_equivalence.parameters import EEquivalence
 from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
 from anonymize.formats.anatomy import anatomize
 from anonymize.people.codes import code_domain, encode
@@ -33,7 +34,7 @@ ATTRIBUTES = "attributes"
 
 def release(
     people: pl.DataFrame,
-    contract: Contract,
+    contract: Contract[EEquivalence],
     state: State,
     number: int,
     draw: Callable[[str], np.random.Generator],
@@ -112,7 +113,12 @@ def release(
 
 
 def _open(
-    people: pl.DataFrame, division: Division, contract: Contract, state: State, memory: Memory, number: int
+    people: pl.DataFrame,
+    division: Division,
+    contract: Contract[EEquivalence],
+    state: State,
+    memory: Memory,
+    number: int,
 ) -> Opening:
     """The graphs before anybody is inserted."""
     known = _tuples(people, division.bucket, division.bucket != UNDECIDED)

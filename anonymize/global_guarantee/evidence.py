@@ -15,6 +15,7 @@ import polars as pl
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
 from anonymize.evidence.generalized import GeneralizedCandidate
+from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
 
@@ -26,7 +27,7 @@ def evidence(
     candidate: Candidate,
     people: pl.DataFrame,
     before: State,
-    contract: Contract,
+    contract: Contract[GlobalGuarantee],
     _attacked: Mapping[str, pl.DataFrame],
 ) -> dict[str, pl.DataFrame]:
     """The evidence on a candidate, by the name of the check it is for.

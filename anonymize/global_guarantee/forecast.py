@@ -15,6 +15,7 @@ import polars as pl
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
 from anonymize.global_guarantee.ledger import Ledger
+from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.global_guarantee.strategy import Strategy, budget, spending, strategy_of
 from anonymize.kernels.ledger import fewest_releases
 from anonymize.kernels.read_only import read_only
@@ -24,7 +25,7 @@ HORIZON = 20
 """More releases than this are not told apart."""
 
 
-def forecast(state: State, contract: Contract) -> pl.DataFrame:
+def forecast(state: State, contract: Contract[GlobalGuarantee]) -> pl.DataFrame:
     """How many people who were in the last release's table can be placed in so many more releases.
 
     Parameters
@@ -94,7 +95,7 @@ def forecast_words(table: pl.DataFrame) -> str:
     return "if releases stay as the last one, at least: " + ", ".join(parts)
 
 
-def foresee(contract: Contract, state: State) -> list[str]:
+def foresee(contract: Contract[GlobalGuarantee], state: State) -> list[str]:
     """What `validate` says before the next release: the plan before the first, else the forecast.
 
     Parameters
@@ -121,7 +122,7 @@ def longest_plan(l: int, share: float) -> int:
     return int(budget(l) / spending(share) + 1e-9)
 
 
-def plan_words(contract: Contract) -> str:
+def plan_words(contract: Contract[GlobalGuarantee]) -> str:
     """What a contract's strategy comes to before anything is published: one line for `validate`."""
     parameters = contract.principle
     strategy = strategy_of(parameters)

@@ -58,6 +58,6 @@ class GlobalGuarantee(Parameters):
         return self
 
 
-def faults(contract: Contract) -> list[tuple[str, str]]:
+def faults(contract: Contract[GlobalGuarantee]) -> list[tuple[str, str]]:
     """Faults of a contract under the global guarantee: fewer declared values than l."""
     return too_few_values("l", contract.principle.l, contract.sensitive.values)

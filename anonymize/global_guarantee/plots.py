@@ -7,6 +7,7 @@ from typing import Any
 
 from anonymize.contract import Contract
 from anonymize.global_guarantee.forecast import HORIZON, forecast
+from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.plot import Plot
 from anonymize.principle.state import State
 
@@ -14,7 +15,7 @@ SHOWN = (0, 1, 2, 4, 8)
 """People are counted who can be placed in no more releases, in 1, 2 to 3, 4 to 7, and 8 or more."""
 
 
-def plots(contract: Contract, states: Mapping[str, State]) -> list[Plot]:
+def plots(contract: Contract[GlobalGuarantee], states: Mapping[str, State]) -> list[Plot]:
     """How many people can be placed in how many more releases, as forecast after each release."""
     tables = {release: forecast(state, contract) for release, state in states.items()}
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
 from anonymize.global_guarantee.parameters import GlobalGuarantee, faults
 from anonymize.principle.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, Check
 from anonymize.principle.principle import Memory, Principle, on_first_call
 from anonymize.promise.promise import Promise
 
-GLOBAL_GUARANTEE = Principle(
+GLOBAL_GUARANTEE: Principle[GlobalGuarantee, Contract[GlobalGuarantee]] = Principle(
     parameters=GlobalGuarantee,
     version="1",
     release=on_first_call("anonymize.global_guarantee.release", "release"),

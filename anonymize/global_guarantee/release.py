@@ -14,6 +14,7 @@ from anonymize.formats.generalization import generalize
 from anonymize.global_guarantee.admission import choose_placed
 from anonymize.global_guarantee.forecast import forecast, forecast_figures, longest_plan
 from anonymize.global_guarantee.ledger import Accounts, Ledger
+from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.global_guarantee.partition import partition
 from anonymize.global_guarantee.strategy import strategy_of
 from anonymize.people.codes import code_domain, encode_columns
@@ -28,7 +29,7 @@ HELD_BACK = -1
 
 def release(
     people: pl.DataFrame,
-    contract: Contract,
+    contract: Contract[GlobalGuarantee],
     state: State,
     number: int,
     draw: Callable[[str], np.random.Generator],

@@ -13,6 +13,7 @@ from anonymize.evidence.anatomized import AnatomizedCandidate
 from anonymize.evidence.generalized import GeneralizedCandidate
 from anonymize.evidence.signatures import signature_invariance
 from anonymize.formats import ANATOMY
+from anonymize.m_invariance.parameters import MInvariance
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
 
@@ -21,7 +22,7 @@ def evidence(
     candidate: Candidate,
     people: pl.DataFrame,
     before: State,
-    contract: Contract,
+    contract: Contract[MInvariance],
     _attacked: Mapping[str, pl.DataFrame],
 ) -> dict[str, pl.DataFrame]:
     """The evidence on a candidate, by the name of the check it is for.

@@ -8,6 +8,7 @@ from anonymize.buckets.parameters import (
     bucket_faults,
     bucket_promise,
 )
+from anonymize.contract import Contract
 from anonymize.contract.changes import Change
 from anonymize.formats import FORMATS
 from anonymize.m_invariance.parameters import MInvariance
@@ -27,7 +28,7 @@ def _changes(before: MInvariance, now: MInvariance) -> list[Change]:
     return changes
 
 
-M_INVARIANCE = Principle(
+M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     parameters=MInvariance,
     version="5",
     release=on_first_call("anonymize.m_invariance.release", "release"),

@@ -21,6 +21,7 @@ from anonymize.formats.anatomy import Anatomy, anatomize
 from anonymize.formats.generalization import Generalization, generalize
 from anonymize.kernels.splitmix import STEP, mixed
 from anonymize.m_invariance.group import EMPTY, group_people
+from anonymize.m_invariance.parameters import MInvariance
 from anonymize.people.codes import code_domain
 from anonymize.people.ranks import ranks_within
 
@@ -51,7 +52,7 @@ def publish_groups(
     codes: pl.DataFrame,
     tuples: Tuples,
     values: pl.Series,
-    contract: Contract,
+    contract: Contract[MInvariance],
     secret: bytes,
 ) -> Generalization | Anatomy:
     """Group the tuples of each bucket, and publish the groups in the contract's format.

@@ -18,6 +18,7 @@ from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
 from anonymize.m_invariance.family import Family, choose_family
 from anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
+from anonymize.m_invariance.parameters import MInvariance
 from anonymize.m_invariance.publish import Tuples, normalised, publish_groups
 from anonymize.m_invariance.regions import Regions, find_regions
 from anonymize.people.codes import encode_columns
@@ -31,7 +32,7 @@ GROUPING = "grouping"
 
 def release(
     people: pl.DataFrame,
-    contract: Contract,
+    contract: Contract[MInvariance],
     state: State,
     number: int,
     draw: Callable[[str], np.random.Generator],

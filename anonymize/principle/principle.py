@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, get_args
+from typing import Any, Generic, get_args
 
 import numpy as np
 import polars as pl
+from typing_extensions import TypeVar
 
 from anonymize.contract import Contract, Parameters, PreviousRelease, Product
 from anonymize.contract.changes import Change
@@ -19,17 +20,19 @@ from anonymize.principle.checks import Check
 from anonymize.principle.state import State
 from anonymize.promise.promise import Promise
 
+P = TypeVar("P", bound=Parameters, default=Any)
+"""A principle's class of parameters."""
+C = TypeVar("C", bound=Product, default=Any)
+"""Its contracts: `Contract[P]`, or `ViewContract[P]`."""
 Draw = Callable[[str], np.random.Generator]
 """Secret, repeatable randomness: from a purpose to a generator."""
-Release = Callable[[pl.DataFrame, Contract, State, int, Draw], Candidate]
+Release = Callable[[pl.DataFrame, C, State, int, Draw], Candidate]
 """`release(people, contract, state, number, draw)`: T(n) and the state before it become a candidate.
 
 `people` has the columns `pseudonym`, `qi_0`, `qi_1`, … (own types) and `value`, one row per person, in any
 order.
 """
-Evidence = Callable[
-    [Candidate, pl.DataFrame, State, Contract, Mapping[str, pl.DataFrame]], dict[str, pl.DataFrame]
-]
+Evidence = Callable[[Candidate, pl.DataFrame, State, C, Mapping[str, pl.DataFrame]], dict[str, pl.DataFrame]]
 """`evidence(candidate, people, before, contract, attacked)`: a table of counts by each check's name.
 
 `attacked` is what the attack on the candidate counted beside its findings (`ReleaseAttack.tables`).
@@ -85,46 +88,46 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Principle:
+class Principle(Generic[P, C]):
     """All that the data product knows of a principle."""
 
-    parameters: type[Parameters]
+    parameters: type[P]
     """What a contract says under `principle`; its field `name` is the principle's name."""
     version: str
     """Of the algorithm: raised whenever the same inputs would give other published bytes."""
-    release: Release
-    evidence: Evidence
+    release: Release[C]
+    evidence: Evidence[C]
     checks: tuple[Check, ...]
     """What `evidence` is judged by in any of its formats, in the order shown; see `checks_of`."""
-    suite_parameters: Callable[[Contract, Mapping[str, int]], dict[str, Any]]
+    suite_parameters: Callable[[C, Mapping[str, int]], dict[str, Any]]
     """What the suites' `$PARAMETER`s stand for, from the contract and the candidate's figures."""
-    promise: Callable[[Any], Promise]
+    promise: Callable[[P], Promise]
     """What an adversary may be left with, from the principle's parameters."""
-    format: Callable[[Contract], Format]
+    format: Callable[[C], Format]
     """How releases are published."""
-    faults: Callable[[Contract], Sequence[tuple[str, str]]] = lambda _contract: ()
+    faults: Callable[[C], Sequence[tuple[str, str]]] = lambda _contract: ()
     """What is wrong with a contract whose parts are each right: `(key, what is wrong and the way out)`."""
-    foresee: Callable[[Contract, State], list[str]] = lambda _contract, _state: []
+    foresee: Callable[[C, State], list[str]] = lambda _contract, _state: []
     """What is to be said before the next release, from the state before it: a line each, for `validate`."""
     stated: tuple[str, ...] = ()
     """Those of the candidate's figures that a manifest states beside the counts of every principle."""
     semantics: tuple[str, ...] = ("persistent",)
     """The kinds of sensitive values that it protects: `persistent`, `transient`."""
-    parameter_changes: Callable[[Any, Any], list[Change]] = any_change_needs_consent
+    parameter_changes: Callable[[P, P], list[Change]] = any_change_needs_consent
     """What changed between the parameters of the release before and today's, and whether that is safe."""
     contract: type[Product] = Contract
     """The shape of its contracts: of a table with a sensitive column, or of a view (`ViewContract`)."""
-    previous: Callable[[Any], tuple[PreviousRelease, ...]] = lambda _contract: ()
+    previous: Callable[[C], tuple[PreviousRelease, ...]] = lambda _contract: ()
     """The releases of others that a contract names. `release` finds them in the state as `previous_0`, …,
     with the columns `column_0`, … of each; the attack is given them too."""
     memory: Memory | None = None
     """None where nothing is remembered from release to release."""
     renewed: Callable[[State], State] = lambda state: state
     """The same state without what an adversary might recognize: old counterfeits, groups that stay."""
-    plots: Callable[[Contract, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
+    plots: Callable[[C, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
     """Charts of the states that the last releases left, by release, oldest first."""
 
-    def checks_of(self, contract: Product) -> tuple[Check, ...]:
+    def checks_of(self, contract: C) -> tuple[Check, ...]:
         """What is judged of releases in the format that a contract has them published in."""
         published = self.format(contract).name
         return tuple(check for check in self.checks if check.only_in in (None, published))
@@ -132,4 +135,4 @@ class Principle:
     @property
     def name(self) -> str:
         """What contracts and manifests call the principle."""
-        return get_args(self.parameters.model_fields["name"].annotation)[0]
+        return str(get_args(self.parameters.model_fields["name"].annotation)[0])

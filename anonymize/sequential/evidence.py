@@ -13,6 +13,7 @@ from anonymize.formats.taxonomy_cuts import CUTS, VIEW
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
 from anonymize.sequential.matching import Coded, Pairs, code_published, code_view, node_intervals, unrelated
+from anonymize.sequential.parameters import Sequential
 from anonymize.sequential.privacy import linking
 from anonymize.sequential.release import earlier_releases
 
@@ -21,7 +22,7 @@ def evidence(
     candidate: Candidate,
     people: pl.DataFrame,
     before: State,
-    contract: ViewContract,
+    contract: ViewContract[Sequential],
     _attacked: Mapping[str, pl.DataFrame],
 ) -> dict[str, pl.DataFrame]:
     """All evidence on a view, by the name of the check that judges it; counts only.
@@ -71,7 +72,7 @@ def evidence(
     }
 
 
-def _cuts(cuts: pl.DataFrame, contract: ViewContract) -> pl.DataFrame:
+def _cuts(cuts: pl.DataFrame, contract: ViewContract[Sequential]) -> pl.DataFrame:
     """`column_id`, `nodes`, `uncovered`, `covered_twice`: a cut has one node above each leaf.
 
     Leaves are counted for categories; for numbers, gaps and overlaps between intervals.

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.contract import CategoryColumn, NumberColumn
+from anonymize.contract import CategoryColumn, NumberColumn, ViewContract
 from anonymize.errors import RepublishError
 from anonymize.formats.intervals import half_open
 from anonymize.kernels import specialize as kernel
@@ -91,7 +91,9 @@ class _Part:
     """The view's columns."""
 
 
-def build_index(coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract: Any) -> Index:
+def build_index(
+    coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract: ViewContract[Sequential]
+) -> Index:
     """The index of a view and of the releases it will be joined with.
 
     Parameters
@@ -172,7 +174,7 @@ def _matters(part: _Part, wanted: Sequential) -> bool:
     return bool(part.y or part.own_x or part.common_x or wanted.requirement == "linkability")
 
 
-def _sides(parts: Sequence[_Part], coded: Mapping[str, Coded], contract: Any) -> int:
+def _sides(parts: Sequence[_Part], coded: Mapping[str, Coded], contract: ViewContract[Sequential]) -> int:
     """The number of tables that Y has columns in."""
     in_view = contract.identifier in contract.principle.y or any(
         name in coded for name in contract.principle.y
@@ -210,7 +212,7 @@ def _view_items(coded: Mapping[str, Coded], wanted: Sequential, items: _Items | 
     return [items.number(name, coded[name].labels)[coded[name].codes] for name in wanted.y if name in coded]
 
 
-def _view_y(coded: Mapping[str, Coded], contract: Any) -> np.ndarray | None:
+def _view_y(coded: Mapping[str, Coded], contract: ViewContract[Sequential]) -> np.ndarray | None:
     """int32[N]: the value on Y of each record; None where there is no column of Y."""
     wanted = contract.principle
     names = [name for name in wanted.y if name in coded]

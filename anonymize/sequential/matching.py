@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.contract import CategoryColumn, NumberColumn
+from anonymize.contract import CategoryColumn, NumberColumn, ViewContract
 from anonymize.errors import SnapshotError
 from anonymize.formats.intervals import half_open, read_number
 from anonymize.kernels.specialize import unmatched
-from anonymize.sequential.parameters import split_pair
+from anonymize.sequential.parameters import Sequential, split_pair
 from anonymize.sequential.taxonomy import Taxonomy, category_taxonomy
 
 Interval = tuple[np.ndarray, np.ndarray]
@@ -259,7 +259,7 @@ class Pairs:
     """The view's columns by name."""
 
     @classmethod
-    def of(cls, contract: Any) -> Pairs:
+    def of(cls, contract: ViewContract[Sequential]) -> Pairs:
         """The pairs that a contract declares."""
         halves = [
             (*split_pair(key), *pair)

@@ -113,7 +113,7 @@ def _limits(k: Any, depth: int = 0) -> Any:
     return float(k)
 
 
-def faults(contract: ViewContract) -> list[tuple[str, str]]:
+def faults(contract: ViewContract[Sequential]) -> list[tuple[str, str]]:
     """What is wrong between parts that are each right: `(key, what is wrong and the way out)`."""
     wanted: Sequential = contract.principle
     columns = {column.name: column for column in contract.columns}
@@ -158,7 +158,7 @@ def faults(contract: ViewContract) -> list[tuple[str, str]]:
     return found
 
 
-def _faults_of_trees(contract: ViewContract) -> list[tuple[str, str]]:
+def _faults_of_trees(contract: ViewContract[Sequential]) -> list[tuple[str, str]]:
     found = []
     for column in contract.columns:
         if not isinstance(column, CategoryColumn):

@@ -11,13 +11,14 @@ from anonymize.contract import CategoryColumn, ViewContract
 from anonymize.formats.taxonomy_cuts import CUTS
 from anonymize.plot import Plot
 from anonymize.principle.state import State
+from anonymize.sequential.parameters import Sequential
 from anonymize.sequential.taxonomy import category_taxonomy
 
 MOST_NODES = 60
 """Beyond that, labels are left out."""
 
 
-def plots(contract: ViewContract, states: Mapping[str, State]) -> list[Plot]:
+def plots(contract: ViewContract[Sequential], states: Mapping[str, State]) -> list[Plot]:
     """A chart of each generalized column's cut in the last release.
 
     Parameters

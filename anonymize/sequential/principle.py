@@ -36,7 +36,7 @@ def _largest(k: Any) -> float:
     return max(map(_largest, k.values()), default=1.0) if isinstance(k, Mapping) else k
 
 
-SEQUENTIAL = Principle(
+SEQUENTIAL: Principle[Sequential, ViewContract[Sequential]] = Principle(
     parameters=Sequential,
     version="1",
     release=on_first_call("anonymize.sequential.release", "release"),

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from anonymize.contract import ViewContract
 from anonymize.sequential.index import build_index
 from anonymize.sequential.matching import Coded, Earlier
+from anonymize.sequential.parameters import Sequential
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,9 @@ class Linking:
         return self.safety >= self.needed
 
 
-def linking(coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract: Any) -> Linking:
+def linking(
+    coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract: ViewContract[Sequential]
+) -> Linking:
     """What a view links, as it is.
 
     Parameters

@@ -22,6 +22,7 @@ from anonymize.formats.taxonomy_cuts import (
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import PREVIOUS, State
 from anonymize.sequential.matching import Coded, Earlier, Pairs, code_view, read_earlier, unrelated
+from anonymize.sequential.parameters import Sequential
 from anonymize.sequential.specialize import Specialized, specialize
 
 EARLIER = "view_{number}"
@@ -30,7 +31,7 @@ EARLIER = "view_{number}"
 
 def release(
     people: pl.DataFrame,
-    contract: ViewContract,
+    contract: ViewContract[Sequential],
     state: State,
     number: int,
     _draw: Callable[[str], np.random.Generator],
@@ -82,7 +83,7 @@ def release(
     )
 
 
-def earlier_releases(state: State, contract: ViewContract, number: int) -> list[Earlier]:
+def earlier_releases(state: State, contract: ViewContract[Sequential], number: int) -> list[Earlier]:
     """What release n may be joined with: the previous releases of the contract, then the series' own.
 
     Parameters

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from anonymize.contract import CategoryColumn
+from anonymize.contract import CategoryColumn, ViewContract
 from anonymize.errors import NotEligible
 from anonymize.formats.intervals import number_label
 from anonymize.sequential.index import Index, build_index
@@ -39,7 +38,10 @@ class Specialized:
 
 
 def specialize(
-    coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract: Any, limit: int = UNLIMITED
+    coded: Mapping[str, Coded],
+    earlier: Sequence[Earlier],
+    contract: ViewContract[Sequential],
+    limit: int = UNLIMITED,
 ) -> Specialized:
     """Specialize the view from its most general state while the join keeps what is required.
 

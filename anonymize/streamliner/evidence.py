@@ -15,13 +15,14 @@ from anonymize.evidence.signatures import group_sizes, signature_invariance
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
 from anonymize.streamliner.conditions import Proposal, theorem_2_faults
+from anonymize.streamliner.parameters import StreamlinerParameters
 
 
 def evidence(
     candidate: Candidate,
     people: pl.DataFrame,
     before: State,
-    contract: Contract,
+    contract: Contract[StreamlinerParameters],
     _attacked: Mapping[str, pl.DataFrame],
 ) -> dict[str, pl.DataFrame]:
     """The evidence on a candidate, by the name of the check it is for.

@@ -28,7 +28,7 @@ def later_parameters(parameters: StreamlinerParameters, later: Principle) -> dic
     return {"name": later.name, "m": parameters.l, **{name: getattr(parameters, name) for name in LATER}}
 
 
-def later_contract(contract: Contract, later: Principle) -> Contract:
+def later_contract(contract: Contract[StreamlinerParameters], later: Principle) -> Contract:
     """The contract of the releases after the first: the same product under another principle, m = l.
 
     Parameters
@@ -61,7 +61,9 @@ def series_promise(
     return later.promise(later.parameters.model_validate(later_parameters(parameters, later)))
 
 
-def series_faults(contract: Contract, *, later: Principle) -> Sequence[tuple[str, str]]:
+def series_faults(
+    contract: Contract[StreamlinerParameters], *, later: Principle
+) -> Sequence[tuple[str, str]]:
     """Faults of a contract: the streamliner's own, then those of the later releases' principle.
 
     Parameters

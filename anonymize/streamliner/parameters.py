@@ -61,7 +61,7 @@ class StreamlinerParameters(Parameters):
         return self
 
 
-def contract_faults(contract: Contract) -> list[tuple[str, str]]:
+def contract_faults(contract: Contract[StreamlinerParameters]) -> list[tuple[str, str]]:
     """Faults between the streamliner's parameters and the columns: `(key, what is wrong and the way out)`."""
     parameters = contract.principle
     faults = too_few_values("l", parameters.l, contract.sensitive.values)

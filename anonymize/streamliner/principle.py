@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
 from anonymize.principle.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
 from anonymize.principle.principle import Memory, Principle, on_first_call
@@ -18,7 +19,7 @@ def promise(parameters: StreamlinerParameters) -> Promise:
     return Promise(candidates=parameters.l, largest_share=1 / parameters.l)
 
 
-STREAMLINER = Principle(
+STREAMLINER: Principle[StreamlinerParameters, Contract[StreamlinerParameters]] = Principle(
     parameters=StreamlinerParameters,
     version="1",
     release=on_first_call("anonymize.streamliner.release", "release"),

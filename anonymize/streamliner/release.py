@@ -20,12 +20,13 @@ from anonymize.principle.principle import Principle
 from anonymize.principle.state import State
 from anonymize.streamliner.candidates import gda, rda, ria
 from anonymize.streamliner.later import later_contract
+from anonymize.streamliner.parameters import StreamlinerParameters
 from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
 
 
 def release(
     people: pl.DataFrame,
-    contract: Contract,
+    contract: Contract[StreamlinerParameters],
     state: State,
     number: int,
     draw: Callable[[str], np.random.Generator],
@@ -109,7 +110,7 @@ def _partition(
     pseudonym: pl.Series,
     color: np.ndarray,
     codes: pl.DataFrame,
-    contract: Contract,
+    contract: Contract[StreamlinerParameters],
     draw: Callable[[str], np.random.Generator],
 ) -> np.ndarray:
     """int64[N]: the group of every identifier, in a partition of the family set.
@@ -131,7 +132,7 @@ def _partition(
     return merge_for_ncp(codes, group, keyed_ranks(pseudonym, draw("merge")), contract)
 
 
-def weighted_rank(codes: pl.DataFrame, contract: Contract) -> np.ndarray:
+def weighted_rank(codes: pl.DataFrame, contract: Contract[StreamlinerParameters]) -> np.ndarray:
     """float64[N]: the weighted sum of the ranks of each identifier's quasi-identifiers.
 
     A value's rank is its position in its attribute's domain, counted from 1.

@@ -12,6 +12,7 @@ import dagster as dg
 import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.contract import Schema, View
 from anonymize.formats.format import RELEASE as RELEASE_COLUMN
 from anonymize.formats.published import knowledge_table
 from anonymize.plot import Plot
@@ -118,10 +119,10 @@ def _what_is_asked_first(
     if tables is None or not committed.figures.get("groups", 0) or not snapshot.exists():
         return shown
     people = read_table(snapshot)
-    if release_format.attack == "join":
+    if isinstance(contract, View):
         main, *_ = release_format.tables(contract)
         found = view_usefulness(tables[main], contract, people, committed.figures["held_back"])
-    else:
+    elif isinstance(contract, Schema):
         known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
         found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
     return {**shown, "query error": found.query_error}

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from anonymize.contract import CategoryAttribute
 from orchestration.contracts.contract_file import load_contract
 from orchestration.shipped import shipped
 from orchestration.storage.home import private_folder
@@ -144,8 +145,8 @@ def _people(number: int, random: np.random.Generator) -> pl.DataFrame:
     zipcodes = towns[_skewed(len(towns), number, random)] + random.normal(0, 900, number)
     (birthplaces,) = (
         attribute.labels
-        for attribute in load_contract(CONTRACT).contract.quasi_identifiers
-        if attribute.name == "birthplace"
+        for _, attribute in load_contract(CONTRACT).contract.attributes()
+        if isinstance(attribute, CategoryAttribute) and attribute.name == "birthplace"
     )
     return pl.DataFrame(
         {

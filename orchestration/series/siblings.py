@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymize.contract import Contract
+from anonymize.contract import Product
 from anonymize.errors import ContractError
 from anonymize.people.randomness import derive_key
 from orchestration.contracts.contract_file import ContractFile
@@ -105,7 +105,7 @@ def refuse_siblings(home: Home, file: ContractFile, *, begun: bool) -> None:
             raise ContractError(str(file.path), [("series", message)])
 
 
-def separate_siblings(home: Home, contract: Contract) -> Iterator[Sibling]:
+def separate_siblings(home: Home, contract: Product) -> Iterator[Sibling]:
     """The other series of a product that nobody gets together with this one, as they were left.
 
     Those that it goes on from are not among them: their signatures are carried over.

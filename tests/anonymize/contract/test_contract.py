@@ -1,6 +1,7 @@
 import copy
 import datetime as dt
 import functools
+from typing import Any
 
 import polars as pl
 import pytest
@@ -27,7 +28,7 @@ HOSPITAL = {
 }
 
 
-def hospital(**changed):
+def hospital(**changed: object) -> dict[str, Any]:
     return copy.deepcopy(HOSPITAL) | changed
 
 
