@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from anonymize.attack.attacks import attack
 from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.kernels.csv_records import csv_records
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
 from anonymize.principle.state import State
@@ -62,6 +64,7 @@ def compile_kernels(patients: int = 1_300, releases: int = 2) -> None:
     releases
         Of the principles that release again and again.
     """
+    csv_records(np.frombuffer(b"patient_id,age\n", np.uint8), ord(","))
     snapshots = [table for _, table in hospital_snapshots(releases, patients)]
     first, *_ = snapshots
     for declared, tables in ((SERIES, snapshots), (ONE_RELEASE, [first]), (SAME_PEOPLE, [first, first])):

@@ -32,8 +32,8 @@ class FileSource(Declaration):
     @field_validator("separator")
     @classmethod
     def _check_separator(cls, separator: str) -> str:
-        if len(separator.encode()) != 1:
-            raise ValueError(f"must be one letter, not {shown(separator)}")
+        if len(separator.encode()) != 1 or separator in '"\r\n':
+            raise ValueError(f"must be one letter, no quotation mark and no line end, not {shown(separator)}")
         return separator
 
 

@@ -12,6 +12,7 @@ from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.principle.state import PREVIOUS, State
 from anonymize.principles import principle_of
 from orchestration.contracts.contract_file import ContractFile
+from orchestration.snapshots.files import read_file
 from orchestration.storage.home import Home
 from orchestration.storage.manifest import is_release, verify_release
 
@@ -124,13 +125,8 @@ def _read(path: Path, previous: PreviousRelease) -> pl.DataFrame:
         raise SnapshotError(f"{where}: there is no such file or folder ({path})")
     if path.suffix not in (".csv", ".parquet"):
         raise SnapshotError(f"{where}: must be a .csv or .parquet file, or a folder that republish published")
-    try:
-        if path.suffix == ".parquet":
-            return pl.read_parquet(path, glob=False, hive_partitioning=False)
-        return pl.read_csv(path, infer_schema=False, glob=False)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        kind = "Parquet" if path.suffix == ".parquet" else "CSV"
-    raise SnapshotError(f"{where}: is no {kind} file that can be read, or a part of one")
+    table, _ = read_file(path, where)
+    return table
 
 
 def _read_folder(folder: Path, previous: PreviousRelease, where: str) -> pl.DataFrame:

@@ -6,7 +6,6 @@ dsn. None of it is passed on but what is known to speak of the query and the ser
 
 from __future__ import annotations
 
-import codecs
 import datetime as dt
 import re
 from contextlib import closing
@@ -19,10 +18,11 @@ import polars as pl
 import pyarrow as pa
 
 from anonymize.columns import VALUE
-from anonymize.contract import FileSource, Product, QuerySource, Table
+from anonymize.contract import FileSource, QuerySource, Table
 from anonymize.errors import SnapshotError
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.snapshots.conformity import conform, describe_faults, rows_at_fault, snapshot_faults
+from orchestration.snapshots.files import check_file, read_file
 
 __all__ = ["enter", "read_snapshot", "snapshot_exists", "snapshot_faults"]
 
@@ -130,96 +130,13 @@ def _read(contract_file: ContractFile, release: str, where: str) -> tuple[pl.Dat
     if isinstance(contract.source, QuerySource):
         names = list(contract.column_names().values())
         return _answer(contract_file, contract.source.query, release, names, where)
-    file = _snapshot_file(contract_file, release)
-    _check_file(file, where)
-    try:
-        return (_read_parquet if file.suffix == ".parquet" else _read_csv)(file, contract, where)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        kind = "Parquet" if file.suffix == ".parquet" else "CSV"
-    raise SnapshotError(f"{where}: is no {kind} file that can be read, or a part of one; deliver it again")
-
-
-# ---- files
+    source, file = contract.source, _snapshot_file(contract_file, release)
+    names = contract.column_names().values()
+    return read_file(file, where, names, separator=source.separator, encoding=source.encoding)
 
 
 def _snapshot_file(contract_file: ContractFile, release: str) -> Path:
     return contract_file.resolve(contract_file.contract.source.path.replace("{release}", release))
-
-
-def _check_file(file: Path, where: str) -> None:
-    if not file.exists():
-        raise SnapshotError(
-            f"{where}: there is no such file; deliver the snapshot, or correct source.path in the contract"
-        )
-    if not file.is_file():
-        raise SnapshotError(f"{where}: is no file; correct source.path in the contract")
-    try:
-        size = file.stat().st_size
-        file.open("rb").close()
-    except OSError as error:
-        raise SnapshotError(f"{where}: can't be read: {error.strerror}") from None
-    if not size:
-        raise SnapshotError(f"{where}: is empty; deliver it again")
-
-
-def _read_parquet(file: Path, contract: Product, _where: str) -> tuple[pl.DataFrame, list[str]]:
-    with file.open("rb") as content:
-        present = list(pl.read_parquet_schema(content))
-    columns = _positions(present, contract)
-    return pl.read_parquet(file, columns=columns, glob=False, hive_partitioning=False), present
-
-
-def _read_csv(file: Path, contract: Product, where: str) -> tuple[pl.DataFrame, list[str]]:
-    """Every column as text: an identifier's leading zeros are a part of it."""
-    source = contract.source
-    content = _text(file, source.encoding, where)
-    written = pl.read_csv(content, separator=source.separator, infer_schema=False, n_rows=0).columns
-    header = [name.replace('""', '"') for name in written]  # polars leaves quotes in a header doubled
-    columns = _positions(header, contract)
-    if not columns:
-        _refuse_other_separator(header, contract, where)
-    if twice := [header[at] for at in columns if f"{header[at]}_duplicated_0" in header]:
-        raise SnapshotError(
-            f"{where}: the column {twice[0]} is in the header twice; rename one in the source"
-        )
-    rows = pl.read_csv(content, separator=source.separator, infer_schema=False, columns=columns)
-    return rows.rename({written[at]: header[at] for at in columns}), header
-
-
-def _text(file: Path, encoding: str, where: str) -> bytes:
-    """The bytes of a CSV file in UTF-8."""
-    content = file.read_bytes()
-    if encoding != "utf-8":
-        try:
-            return content.decode(encoding).encode()
-        except UnicodeError:
-            raise SnapshotError(f"{where}: is not written in {encoding}; correct source.encoding") from None
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        likely = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
-        raise SnapshotError(
-            f"{where}: is not written in UTF-8, and may be {likely}; say so as source.encoding, or deliver it"
-            " in UTF-8"
-        ) from None
-    return content
-
-
-def _refuse_other_separator(header: list[str], contract: Product, where: str) -> None:
-    """Raise SnapshotError if another separator would find the columns."""
-    wanted = set(contract.column_names().values())
-    for separator, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas")):
-        found = {part.strip().strip('"') for part in separator.join(header).split(separator)}
-        if len(header) == 1 and len(found & wanted) > 1:
-            raise SnapshotError(
-                f"{where}: is separated by {name}; say so in the contract, source.separator: {separator!r}"
-            )
-
-
-def _positions(present: list[str], contract: Product) -> list[int]:
-    """Where the contract's columns are. Polars would read some names as patterns, never a position."""
-    wanted = set(contract.column_names().values())
-    return [at for at, name in enumerate(present) if name in wanted]
 
 
 # ---- databases
@@ -261,7 +178,7 @@ def _database_file(contract_file: ContractFile) -> Path:
 
 
 def _ask_duckdb(file: Path, query: str, release: dt.date, where: str) -> pa.Table:
-    _check_file(file, where)
+    check_file(file, where)
     bound, has_release = _bind(query, "$release")
     try:
         with closing(duckdb.connect(file, read_only=True)) as connection:

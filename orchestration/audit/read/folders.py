@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from anonymize.attack import finding as fi
 from anonymize.attack.finding import finding
 from anonymize.columns import IDENTIFIER
-from anonymize.contract import Product
+from anonymize.contract import FileSource, Product
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
@@ -25,6 +25,7 @@ from orchestration.audit.read.foreign import Foreign, convert
 from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
 from orchestration.snapshots.conformity import conform, describe_faults
+from orchestration.snapshots.files import read_file
 from orchestration.snapshots.sources import enter
 from orchestration.storage.manifest import MANIFEST, is_release, verify_release
 
@@ -274,14 +275,12 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
         raise SnapshotError(
             f"{folder}: has no {release}.parquet and no {release}.csv, the truth of {release}"
         )
-    try:
-        snapshot = (
-            pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file, infer_schema=False)
-        )
-    except (pl.exceptions.PolarsError, OSError):
-        raise SnapshotError(f"{file}: can't be read as a {file.suffix[1:]} table") from None
+    source = contract.source
+    is_file = isinstance(source, FileSource)
+    written = {"separator": source.separator, "encoding": source.encoding} if is_file else {}
+    snapshot, present = read_file(file, str(file), contract.column_names().values(), **written)
     snapshot = enter(snapshot, contract)
-    if faults := describe_faults(snapshot, contract):
+    if faults := describe_faults(snapshot, contract, present):
         raise SnapshotError(f"{file}: " + "; ".join(faults))
     reading.note(file, len(snapshot))
     return conform(snapshot, contract).with_columns(person=pl.col(IDENTIFIER).cast(pl.String))
@@ -312,7 +311,7 @@ def read_linkage(
         raise SnapshotError(
             f"{folder}: has {len(places) or 'no'} linkage.parquet of release {release} of series {tail}"
         )
-    linkage = pl.read_parquet(places[0])
+    linkage = _read_table(places[0])
     if missing := {contract.identifier, "group_id"} - set(linkage.columns):
         raise SnapshotError(f"{places[0]}: has no column {min(missing)}")
     reading.note(places[0], len(linkage))
@@ -411,8 +410,7 @@ def _series_name(folder: Path, releases: list[ReleaseFiles]) -> str:
 
 def _read_table(file: Path, separator: str = ",") -> pl.DataFrame:
     try:
-        if file.suffix == ".csv":
-            return pl.read_csv(file, separator=separator, infer_schema=False)
-        return pl.read_parquet(file)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise PublishedFolderError(f"{file}: can't be read: {str(error).splitlines()[0]}") from None
+        table, _ = read_file(file, str(file), separator=separator)
+    except SnapshotError as error:
+        raise PublishedFolderError(str(error)) from None
+    return table

@@ -230,7 +230,7 @@ OF_THE_CONTRACT = [
     (
         {"source": {"path": "{release}.csv", "separator": "::"}},
         "source.separator",
-        "must be one letter, not ::",
+        "must be one letter, no quotation mark and no line end, not ::",
     ),
     (
         {"source": {"path": "{release}.csv", "encoding": "ebcdic"}},

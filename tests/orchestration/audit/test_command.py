@@ -142,7 +142,11 @@ def twice(file):
     ("spoil", "error", "said"),
     [
         (lambda at: (at / "truth/2024-02-01.parquet").unlink(), SnapshotError, "the truth of 2024-02-01"),
-        (lambda at: (at / "truth/2024-02-01.parquet").write_bytes(b"PAR1"), SnapshotError, "can't be read"),
+        (
+            lambda at: (at / "truth/2024-02-01.parquet").write_bytes(b"PAR1"),
+            SnapshotError,
+            "is no Parquet file",
+        ),
         (
             lambda at: twice(at / "truth/2024-02-01.parquet"),
             SnapshotError,
@@ -162,7 +166,7 @@ def twice(file):
         (
             lambda at: (at / "published/hospital/v1/2024-01-01/microdata.parquet").write_bytes(b"no"),
             PublishedFolderError,
-            "can't be read",
+            "is no Parquet file that can be read",
         ),
         (
             lambda at: (at / "private/hospital/v1/2024-01-01/linkage.parquet").unlink(),
