@@ -31,6 +31,7 @@ from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
 from anonymize.principles import parse_contract
 from orchestration.snapshots.sources import enter
+from tests.clinic import CLINIC
 
 KEY = b"the key of the tests"
 
@@ -112,11 +113,7 @@ def make_contract(
     ]
     return parse_past_the_check(
         {
-            "product": "clinic",
-            "series": "v1",
-            "source": {"path": "{release}.parquet"},
-            "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
-            "identifier": "person",
+            **CLINIC,
             "quasi_identifiers": [
                 qi | ({"min_width": (widths or {})[qi["name"]]} if qi["name"] in (widths or {}) else {})
                 for qi in attributes

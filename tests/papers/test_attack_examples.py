@@ -5,7 +5,6 @@ from fractions import Fraction
 import polars as pl
 import pytest
 
-from anonymize.attack.breach import breach_figures, breach_probability, link_probabilities
 from anonymize.attack.equivalence import compromised, minimum_equivalence
 from anonymize.attack.intersection import candidates, intersect, intersect_hosts
 from anonymize.attack.invariance import check_invariance
@@ -105,25 +104,6 @@ def test_tables_1b_and_3a_leave_every_risk_at_most_one_half():
     assert len(risk) == 16
     assert max(risk.values()) == Fraction(1, 2)
     assert risk["Bob", "dyspepsia"] == Fraction(1, 2)
-
-
-# Wong et al., Preserving individual privacy in serial data publishing: Figures 2 and 4.
-@pytest.mark.parametrize(
-    ("groups", "breach"),
-    [
-        ({"flu": 1, "chlamydia": 1}, Fraction(3, 4)),
-        ({"flu": 2, "chlamydia": 1, "fever": 1}, Fraction(7, 16)),
-    ],
-)
-def test_breach_probability_of_two_releases(groups, breach):
-    values = pl.DataFrame({"group_id": 1, "value": groups.keys(), "tuples": groups.values()})
-    hosts = pl.DataFrame({"person": ["second individual"], "group_id": [1]})
-    state = None
-    for _ in range(2):
-        state = breach_probability(link_probabilities(hosts, values), state)
-    chlamydia = state.filter(value="chlamydia")
-    assert chlamydia["breach"].item() == float(breach)
-    assert breach_figures(chlamydia, guarantee=2)["above"] == (breach > Fraction(1, 2))
 
 
 # He, Barman and Naughton, Preventing equivalence attacks: Tables I to III.

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.breach import breach_probability, link_probabilities
+from anonymize.attack.breach import breach_figures, breach_probability, link_probabilities
 from anonymize.global_guarantee.forecast import longest_plan
 from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.global_guarantee.strategy import ConstantRatio, Minimum, budget, spending, strategy_of
@@ -32,6 +32,11 @@ def ever_linked(groups, value) -> Fraction:
 
 def attacked(groups, value) -> float:
     """What the attack computes from published tables in which one person is in these groups."""
+    return links(groups).filter(pl.col("value") == value)["breach"].item()
+
+
+def links(groups) -> pl.DataFrame:
+    """The probability of each value."""
     state = None
     for group in groups:
         hosts = pl.DataFrame({"person": ["o"], "group_id": [1]})
@@ -39,7 +44,7 @@ def attacked(groups, value) -> float:
             pl.Series("value", group).value_counts(name="tuples").with_columns(group_id=pl.lit(1, pl.Int64))
         )
         state = breach_probability(link_probabilities(hosts, values), state)
-    return state.filter(pl.col("value") == value)["breach"].item()
+    return state
 
 
 def test_figures_1_to_3_small_groups():
@@ -47,11 +52,13 @@ def test_figures_1_to_3_small_groups():
     assert len(worlds(FIGURE_2)) == 4
     assert ever_linked(FIGURE_2, "chlamydia") == Fraction(3, 4)
     assert attacked(FIGURE_2, "chlamydia") == pytest.approx(3 / 4)
+    assert breach_figures(links(FIGURE_2).filter(value="chlamydia"), guarantee=2)["above"] == 1
 
 
 def test_figure_4_large_groups():
     assert ever_linked(FIGURE_4, "chlamydia") == Fraction(7, 16)
     assert attacked(FIGURE_4, "chlamydia") == pytest.approx(7 / 16)
+    assert breach_figures(links(FIGURE_4).filter(value="chlamydia"), guarantee=2)["above"] == 0
 
 
 def test_lemma_4_2_on_groups_with_repeated_values():

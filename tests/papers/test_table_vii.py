@@ -8,6 +8,7 @@ from anonymize.e_equivalence.release import release
 from anonymize.people.randomness import generator
 from anonymize.principle.state import State
 from anonymize.principles import parse_contract
+from tests.clinic import CLINIC
 from tests.series import make
 
 PATIENTS = {
@@ -33,10 +34,8 @@ def publish(key):
     """The three releases under a key: the people of each group, its values and its counterfeits."""
     contract = parse_contract(
         {
+            **CLINIC,
             "product": "patients",
-            "series": "v1",
-            "source": {"path": "{release}.parquet"},
-            "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
             "identifier": "owner",
             "quasi_identifiers": [
                 {"name": "age", "kind": "number", "domain": [0, 99]},

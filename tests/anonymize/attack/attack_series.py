@@ -1,6 +1,5 @@
 """Small series of releases to attack, made by the publisher under test."""
 
-import datetime as dt
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from anonymize.people.randomness import generator
 from anonymize.principle.state import State
 from anonymize.principles import principle_of
 from orchestration.snapshots.sources import enter
+from tests.clinic import CLINIC
 from tests.series import make, parse_past_the_check
 
 VALUES = [f"disease {letter}" for letter in "abcdefgh"]
@@ -20,10 +20,8 @@ VALUES = [f"disease {letter}" for letter in "abcdefgh"]
 def contract(m=3, values=VALUES, **principle):
     return parse_past_the_check(
         {
+            **CLINIC,
             "product": "hospital",
-            "series": "v1",
-            "source": {"path": "{release}.parquet"},
-            "releases": {"first": dt.date(2024, 1, 1), "cron": "0 0 1 1 *"},
             "identifier": "patient",
             "quasi_identifiers": [
                 {"name": "age", "kind": "number", "domain": [0, 99]},

@@ -1,6 +1,5 @@
 """Random series of releases, and what an adversary with every identity knows of them."""
 
-import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,6 +20,7 @@ from anonymize.formats.published import knowledge_table
 from anonymize.people.randomness import generator
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
+from tests.clinic import CLINIC
 from tests.series import entered, parse_past_the_check
 
 VALUES = [f"disease {letter}" for letter in "abcdefgh"]
@@ -31,10 +31,8 @@ GROUPS = 10**6
 def contract(m=2, e=2, values=6, **principle):
     return parse_past_the_check(
         {
+            **CLINIC,
             "product": "hospital",
-            "series": "v1",
-            "source": {"path": "{release}.parquet"},
-            "releases": {"first": dt.date(2024, 1, 1), "cron": "0 0 1 1 *"},
             "identifier": "patient",
             "quasi_identifiers": [
                 {"name": "age", "kind": "number", "domain": [0, 99]},

@@ -166,17 +166,6 @@ def test_numbers_as_values_are_ordered_as_numbers():
     assert published.tables["microdata"]["value"].to_list() == [9, 10]
 
 
-def test_columns_of_any_name_are_published():
-    names = ["group", "tuples", "signature", "counterfeit", "key", "code", "qi_0"]
-    contract = make_contract([{"name": name, "kind": "number", "domain": [0, 9]} for name in names])
-    codes = pl.DataFrame({column: [1, 2] for column, _ in contract.attributes()})
-    published = generalize(codes, pl.Series(["x", "y"]), np.zeros(2, np.int64), np.zeros(2, bool), contract)
-    microdata = published.tables["microdata"]
-    ends = [f"{name}_{end}" for name in names for end in ("low", "high")]
-    assert microdata.columns == ["group_id", *ends, "value"]
-    assert microdata.rows() == [(1, *[1, 2] * 7, "x"), (1, *[1, 2] * 7, "y")]
-
-
 def test_charts_show_columns_of_any_name_as_they_are():
     names = ["$^$", "_hidden", "a$b", "\\", "a\nb", "{a}"]
     contract = make_contract([{"name": name, "kind": "number", "domain": [0, 9]} for name in names])

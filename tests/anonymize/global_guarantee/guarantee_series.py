@@ -18,6 +18,7 @@ from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
+from tests.clinic import CLINIC
 
 KEY = b"the key of the tests"
 AGE = {"name": "age", "kind": "number", "domain": [0, 99]}
@@ -34,11 +35,7 @@ def make_contract(quasi_identifiers=(AGE, TOWN), values=None, **principle) -> Co
     """A contract over some quasi-identifiers, with l = 2 unless another is given."""
     return Contract.model_validate(
         {
-            "product": "clinic",
-            "series": "v1",
-            "source": {"path": "{release}.parquet"},
-            "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
-            "identifier": "person",
+            **CLINIC,
             "quasi_identifiers": list(quasi_identifiers),
             "sensitive": {"name": "disease", "semantics": "transient"}
             | ({"values": values} if values else {}),

@@ -59,26 +59,9 @@ def test_when_nobody_is_left_the_table_is_empty_and_signatures_are_remembered(po
     assert signatures(again.candidate) == signatures(first.candidate)
 
 
-def test_with_no_insertions_the_remaining_keep_their_signatures():
-    people = crowd("aabbccdd")
-    first, second = series(people, people[:5], m=2)
-    assert second.candidate.figures["inserted"] == 0
-    kept = signatures(second.candidate)
-    assert kept == {
-        person: signature for person, signature in signatures(first.candidate).items() if person in kept
-    }
-
-
 def test_with_no_deletions_no_counterfeit_is_needed():
     first, second = series(crowd("abab"), crowd("ababab"), m=2)
     assert (first.candidate.figures["counterfeits"], second.candidate.figures["counterfeits"]) == (0, 0)
-
-
-def test_nothing_at_all_changes_and_the_same_people_are_published_again():
-    people = crowd("aabbccdd")
-    first, second = series(people, people, m=2)
-    assert second.candidate.figures["carried"] == 8
-    assert signatures(second.candidate) == signatures(first.candidate)
 
 
 def test_one_person_is_refused_with_the_counts_and_the_way_out():
@@ -227,38 +210,6 @@ def test_one_quasi_identifier_or_eight(number):
     (only,) = publish(Table([contract], [people]))
     assert only.candidate.figures["groups"] == 10
     assert only.candidate.published["microdata"].width == 2 + 2 * number
-
-
-def test_people_who_age_are_covered_as_they_are_today():
-    people = crowd("abab")
-    _, second = series(people, people.with_columns(pl.col("age") + 40), m=2)
-    assert second.candidate.figures["carried"] == 4
-    assert second.candidate.published["microdata"]["age_low"].min() == 70
-
-
-@pytest.mark.parametrize(
-    "name", ["value", "group", "bucket_id", "counterfeit", "count", "signature", "key", "position"]
-)
-def test_columns_may_be_called_anything_a_table_might_call_them(name):
-    contract = make_contract(["age"], values="ab").model_copy(update={"identifier": "who"})
-    sensitive = contract.model_copy(
-        update={"sensitive": contract.sensitive.model_copy(update={"name": name})}
-    )
-    attribute = contract.quasi_identifiers[0].model_copy(update={"name": name})
-    quasi_identifier = contract.model_copy(
-        update={
-            "quasi_identifiers": (attribute,),
-            "sensitive": contract.sensitive.model_copy(update={"name": "illness"}),
-        }
-    )
-    people = crowd("abab").rename({"person": "who"})
-    for called, snapshot in (
-        (sensitive, people.rename({"value": name})),
-        (quasi_identifier, people.rename({"value": "illness"}).rename({"age": name})),
-    ):
-        candidate = make(release, snapshot, called, State.empty(), 1, draws(1))
-        assert candidate.figures["groups"] == 2
-        assert candidate.published["microdata"].columns[-1] == called.sensitive.name
 
 
 # Types

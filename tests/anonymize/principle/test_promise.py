@@ -8,13 +8,10 @@ from anonymize.contract import Table
 from anonymize.principles import PRINCIPLES, parse_contract
 from anonymize.promise.promise import Join, Promise
 from tests.anonymize.sequential.sequential_tables import view_contract
+from tests.clinic import CLINIC
 
 BASE = {
-    "product": "clinic",
-    "series": "v1",
-    "source": {"path": "{release}.parquet"},
-    "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
-    "identifier": "person",
+    **CLINIC,
     "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 99]}],
 }
 SEX = {"name": "sex", "kind": "category", "order": ["F", "M"]}

@@ -5,6 +5,7 @@ import polars as pl
 from anonymize.contract import ViewContract
 from anonymize.principle.state import State
 from anonymize.principles import parse_contract
+from tests.clinic import CLINIC
 
 JOBS = [
     ["Banker", "Professional", "ANY"],
@@ -18,10 +19,8 @@ NAMES = [["Alice", "A-B", "ANY"], ["Bob", "A-B", "ANY"], ["Cathy", "C-D", "ANY"]
 def view_contract(columns, identifier="pid", **principle) -> ViewContract:
     defaults = {"name": "sequential", "requirement": "anonymity", "k": 2}
     product = {
+        **CLINIC,
         "product": "views",
-        "series": "v1",
-        "source": {"path": "{release}.csv"},
-        "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
     }
     declared = {"identifier": identifier, "columns": columns, "principle": {**defaults, **principle}}
     return parse_contract(product | declared)

@@ -12,16 +12,13 @@ from anonymize.people.randomness import generator
 from anonymize.principle.state import State
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
 from anonymize.streamliner.release import release as release_of
+from tests.clinic import CLINIC
 
 
 def make_contract(values=None, widths=(0, 0), **principle):
     """Two quasi-identifiers, age and town, of 100 and 10 values."""
     declared = {
-        "product": "clinic",
-        "series": "v1",
-        "source": {"path": "{release}.parquet"},
-        "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
-        "identifier": "person",
+        **CLINIC,
         "quasi_identifiers": [
             {"name": "age", "kind": "number", "domain": [0, 99], "min_width": widths[0]},
             {"name": "town", "kind": "number", "domain": [0, 9], "min_width": widths[1]},

@@ -7,16 +7,14 @@ import yaml
 from anonymize.errors import ContractError, PublishedFolderError
 from anonymize.principles import parse_contract
 from orchestration.audit.read.foreign import convert, interval_reader, load_mapping
+from tests.clinic import CLINIC
 
 
 @pytest.fixture(scope="module")
 def declared():
     return parse_contract(
         {
-            "product": "clinic",
-            "series": "v1",
-            "source": {"path": "{release}.csv"},
-            "releases": {"first": dt.date(2024, 1, 1), "cron": "0 0 1 1 *"},
+            **CLINIC,
             "identifier": "id",
             "quasi_identifiers": [
                 {"name": "age", "kind": "number", "domain": [0, 120]},

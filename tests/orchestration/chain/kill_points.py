@@ -10,8 +10,8 @@ and not again by every process that is forked.
 
     python kill_points.py HOSPITAL HOME RELEASE [NUMBER SEED]
 
-HOME is where a series stands before RELEASE. Every home that a kill can leave is tried, or so many of them that
-are drawn by a seed. Prints each kill point that made a difference, and at the end how many there are and how many
+HOME is where a series stands before RELEASE. Every home that a kill can leave is tried, or NUMBER that SEED
+draws. Prints each kill point that made a difference, and at the end how many there are and how many
 different homes they leave.
 """
 # ruff: noqa: T201 - what it prints is its answer
