@@ -1,15 +1,23 @@
 """What can go wrong, by meaning. Each message is one line for the publisher: what, where, and the way out."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class RepublishError(Exception):
     """Any refusal of republish. `exit_code` is what the command line ends with."""
 
     exit_code = 1
-    verdicts: Sequence[Any] = ()
-    """What checks found, where a check refused."""
+
+    def __init__(self, message: str, verdicts: Sequence[Any] = ()):
+        super().__init__(message)
+        self.verdicts = tuple(verdicts)
+        """What checks found, where a check refused."""
 
 
 class ContractError(RepublishError):
@@ -26,22 +34,22 @@ class ContractError(RepublishError):
     exit_code = 2
 
     def __init__(self, where: str, faults: list[tuple[str, str]]):
+        lines = [f"  {key}: {message}" if key else f"  {message}" for key, message in faults]
+        count = "1 fault" if len(lines) == 1 else f"{len(lines)} faults"
+        super().__init__("\n".join([f"{where}: {count} in the contract", *lines]))
         self.where = where
         self.faults = faults
-        super().__init__(where, faults)
-
-    def __str__(self) -> str:
-        lines = [f"  {key}: {message}" if key else f"  {message}" for key, message in self.faults]
-        count = "1 fault" if len(lines) == 1 else f"{len(lines)} faults"
-        return "\n".join([f"{self.where}: {count} in the contract", *lines])
 
 
 class SnapshotError(RepublishError):
     """A snapshot that is missing, unreadable or not what the contract promises."""
 
     exit_code = 2
-    rows = None
-    """A table of the rows at fault, for the publisher alone: it has identifiers, and the message has none."""
+
+    def __init__(self, message: str, verdicts: Sequence[Any] = (), rows: pl.DataFrame | None = None):
+        super().__init__(message, verdicts)
+        self.rows = rows
+        """The rows at fault, for the publisher alone: they have identifiers, and the message has none."""
 
 
 class HomeError(RepublishError):
@@ -84,10 +92,6 @@ class AuditFailed(RepublishError):
     """A candidate release breaks a promise; it is not published. `verdicts` are what was found."""
 
     exit_code = 3
-
-    def __init__(self, message: str, verdicts: Sequence[Any] = ()):
-        super().__init__(message)
-        self.verdicts = list(verdicts)
 
 
 class AlreadyPublished(RepublishError):

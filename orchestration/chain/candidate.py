@@ -236,13 +236,12 @@ def _judge_ordinary(series: Series, release: str, figures: Mapping[str, int]) ->
     if verdict.passed:
         return verdict
     reasons = describe_odd(evidence) or verdict.broken
-    error = NotEligible(
+    raise NotEligible(
         f"{series.name} {release}: {'; '.join(reasons)}. If values were recoded, say so"
         " (sensitive.renamed); else choose a smaller m, or accept it:"
-        f" accept: {{{release}: [counterfeits]}}"
+        f" accept: {{{release}: [counterfeits]}}",
+        [verdict],
     )
-    error.verdicts = [verdict]
-    raise error
 
 
 def _people(series: Series, release: str, folder: Path) -> pl.DataFrame:

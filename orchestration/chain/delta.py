@@ -63,12 +63,11 @@ def _refuse_odd(series: Series, release: str, evidence: pl.DataFrame, verdict: V
     reasons = describe_odd(evidence) or verdict.broken
     if "carried" in odd and (form := _other_form(series, release)):
         reasons.append(form)
-    error = SnapshotError(
+    raise SnapshotError(
         f"{series.name} {release}: {'; '.join(reasons)}. Correct the snapshot; or, if it is right, accept it"
-        f" in the contract, accept: {{{release}: [{', '.join(odd)}]}}"
+        f" in the contract, accept: {{{release}: [{', '.join(odd)}]}}",
+        [verdict],
     )
-    error.verdicts = [verdict]
-    raise error
 
 
 def _other_form(series: Series, release: str) -> str | None:

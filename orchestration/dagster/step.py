@@ -167,8 +167,9 @@ class UnexpectedFailure(dg.Failure):
 
 def _found(failure: dg.Failure, step: Step) -> list[Verdict]:
     """What was found on the checks of a step that failed; a step's only check fails with it."""
-    if verdicts := getattr(failure.__cause__, "verdicts", None):
-        return list(verdicts)
+    refusal = failure.__cause__
+    if isinstance(refusal, RepublishError) and refusal.verdicts:
+        return list(refusal.verdicts)
     return [no_verdict(check.name, failure.description) for check in step.checks if len(step.checks) == 1]
 
 

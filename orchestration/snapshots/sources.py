@@ -65,9 +65,7 @@ def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
 def _refusal(where: str, faults: list[str], rows: pl.DataFrame) -> SnapshotError:
     lines = "\n  ".join(faults)
     several = f"{len(faults)} faults in the snapshot\n  " if len(faults) > 1 else ""
-    error = SnapshotError(f"{where}: {several}{lines}")
-    error.rows = rows if rows.height else None
-    return error
+    return SnapshotError(f"{where}: {several}{lines}", rows=rows if rows.height else None)
 
 
 def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
