@@ -16,7 +16,7 @@ from __future__ import annotations
 import datetime as dt
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -32,6 +32,7 @@ from rich.table import Table
 from anonymize.attack.equivalence import compromised
 from anonymize.e_equivalence import plan as e_plan
 from anonymize.errors import NotEligible
+from anonymize.m_invariance.release import GROUPING
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
 from anonymize.principle.candidate import Candidate
@@ -63,9 +64,9 @@ class Made:
 
 
 def publish(
-    declared: dict, principle: dict, snapshots: Iterable[pl.DataFrame], *, renewed: bool = False
+    declared: dict, principle: dict, snapshots: Iterable[pl.DataFrame], *, forgotten: Collection[str] = ()
 ) -> Iterator[Made]:
-    """The releases of a series, in order, each built on the state before, or on that state renewed."""
+    """The releases of a series, in order, each on the state before, without the tables `forgotten`."""
     of = PRINCIPLES[principle["name"]]
     first = dt.date.fromisoformat(declared["releases"]["first"])
     declared = {
@@ -84,7 +85,8 @@ def publish(
         begun = time.perf_counter()
         candidate = of.release(entered, contract, state, number, draw)
         yield Made(candidate, people, time.perf_counter() - begun)
-        state = of.renewed(candidate.state) if renewed else candidate.state
+        kept = {name: table for name, table in candidate.state.tables.items() if name not in forgotten}
+        state = State(kept)
 
 
 def named(snapshots: Iterable[tuple[str, pl.DataFrame]]) -> list[pl.DataFrame]:
@@ -390,8 +392,8 @@ def measure_kept(releases: int = 7) -> None:
         snapshots = named(census_series(rows=live + r * releases, live=live, r=r, releases=releases))
         principle = {"name": "m_invariance", "m": m, "on_ineligible": "counterfeit"}
         figures = []
-        for renewed in (False, True):
-            made = list(publish(census_contract(m), principle, snapshots, renewed=renewed))
+        for forgotten in ((), (GROUPING,)):  # without its secret, a release groups every bucket anew
+            made = list(publish(census_contract(m), principle, snapshots, forgotten=forgotten))
             *_, told_apart = _pairs_over_time(made, m // 2 + 1)
             figures += [f"{100 * _share_in_the_same_group(made):.0f} %", told_apart]
         rows[f"{live:,} people, {r} replaced, m = {m}"] = figures

@@ -165,6 +165,13 @@ def describe_findings(findings: pl.DataFrame, promise: Promise) -> str:
             "promise", "required", "found", "people"
         ).iter_rows()
     ]
+    said += [
+        f"A column tells counterfeits from people as clearly as chance does in 1 of {1 / p:,.0f} releases;"
+        f" from 1 of {1 / level:,.0f} on, none is published"
+        for p, level in findings.filter((pl.col("promise") == COUNTERFEITS) & (pl.col("undecided") > 0))
+        .select("found", "required")
+        .iter_rows()
+    ]
     others = findings.filter(~has_figure)
     if others.height:
         said.append(f"{others['holds'].sum()} of {others.height} promises without a figure hold")

@@ -12,6 +12,8 @@ import scipy
 
 CHANCE = 1e-4
 """A test statistic rarer than this under pure chance is a leak: one false alarm in 10,000 honest tests."""
+CERTAIN = 1e-9
+"""Rarer than what chance does in the life of any product: of an honest release, one in a thousand million."""
 
 EXACT_ROWS = 2000
 """Rows up to which chances are computed exactly; beyond, by a normal approximation."""

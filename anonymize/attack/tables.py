@@ -9,6 +9,7 @@ import polars as pl
 from anonymize.attack import finding as fi
 from anonymize.attack.finding import finding
 from anonymize.attack.side_channels import (
+    CERTAIN,
     CHANCE,
     are_numbered_by_content,
     classifier_advantage,
@@ -74,7 +75,17 @@ def attack_tables(
             if is_own_format
             else [_row_order(tables, disorderly, places), _numbering(tables[main], orders, places)]
         ),
-        _counterfeits(tables, main, release_format.counterfeit_key(schema), people, hosts, disorderly),
+        _counterfeits(
+            _labelled(
+                tables[main],
+                tables.get("counterfeits"),
+                people,
+                hosts,
+                release_format.counterfeit_key(schema),
+            ),
+            is_ordered=main not in disorderly,
+            is_own_format=is_own_format,
+        ),
         identifiers(tables, people[IDENTIFIER]),
         _unread(release_format, tables, schema),
     ]
@@ -181,28 +192,28 @@ def _numbering(table: pl.DataFrame, orders: dict[str, list], places: pl.DataFram
     return finding(fi.NUMBERING, groups, groups if min(tests) < CHANCE else 0, min(tests), CHANCE)
 
 
-def _counterfeits(
-    tables: Tables,
-    main: str,
-    key: list[str],
-    people: pl.DataFrame,
-    hosts: pl.DataFrame,
-    disorderly: list[str],
-) -> pl.DataFrame:
-    """Whether counterfeits stand out by their place in the file, or by any column but the value."""
-    rows = _labelled(tables[main], tables.get("counterfeits"), people, hosts, key)
-    features = [] if main not in disorderly else ["place"]
+def _counterfeits(rows: pl.DataFrame, *, is_ordered: bool, is_own_format: bool) -> pl.DataFrame:
+    """Whether counterfeits stand out by their place in the file, or by any column but the value.
+
+    A release of our own is tested time and again, and is refused for nothing that chance may do: between
+    `CERTAIN` and `CHANCE` its counterfeits are undecided. Only a table that can't be our own, by its order or
+    its columns, is judged as that of another tool.
+    """
+    extra = [column for column in rows.columns if column.startswith(EXTRA)]
+    features = [] if is_ordered else ["place"]
     constant = {"group_id", "counterfeit", "place", VALUE}
     features += [column for column in rows.columns if column not in constant and _varies(rows, column)]
     ranked = rows.with_columns(pl.col(column).rank("dense").cast(pl.Float64) for column in features)
     columns = told_apart(ranked, features)
     together = classifier_advantage(ranked, features)
-    marked = marks(rows, [column for column in rows.columns if column.startswith(EXTRA)])
+    marked = marks(rows, extra)
     # One test per column and one for all: each must be rarer for the same rate of false alarms.
     tests = [*columns["p"].to_list(), together["p"], *marked["p"].to_list()]
     rarest = min(1.0, min(tests) * len(tests))
     counterfeits = int(rows["counterfeit"].sum())
-    return finding(fi.COUNTERFEITS, counterfeits, counterfeits if rarest < CHANCE else 0, rarest, CHANCE)
+    level = CERTAIN if is_own_format and is_ordered and not extra else CHANCE
+    broken, odd = (counterfeits if rarest < limit else 0 for limit in (level, CHANCE))
+    return finding(fi.COUNTERFEITS, counterfeits, broken, rarest, level, odd - broken)
 
 
 def _labelled(

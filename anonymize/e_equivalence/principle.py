@@ -72,7 +72,6 @@ E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     faults=bucket_faults,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
-    renewed=on_first_call("anonymize.e_equivalence.release", "renew_counterfeits"),
     plots=on_first_call("anonymize.e_equivalence.plots", "plots"),
 )
 """Everything that the data product needs to make, judge and show e-equivalent releases."""

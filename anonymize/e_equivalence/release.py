@@ -133,17 +133,6 @@ def _attributes(schema: Schema) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["column", "name", "dtype"], orient="row")
 
 
-def renew_counterfeits(state: State) -> State:
-    """A state on which a release replaces every counterfeit.
-
-    A counterfeit stays as it is while its bucket does, and the people around it change: after many releases
-    it may look unlike them.
-    """
-    if ATTRIBUTES not in state.tables:
-        return state
-    return State({**state.tables, ATTRIBUTES: state.tables[ATTRIBUTES].clear()})
-
-
 def _fits(schema: Schema, attributes: pl.DataFrame | None) -> pl.Expr:
     """Whether a counterfeit of the release before has today's quasi-identifiers, inside today's domains."""
     if attributes is None or not attributes.equals(_attributes(schema)):

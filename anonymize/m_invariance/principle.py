@@ -54,6 +54,5 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     faults=bucket_faults,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
-    renewed=on_first_call("anonymize.m_invariance.release", "renew_groups"),
 )
 """Everything that the data product needs to make, judge and show m-invariant releases."""

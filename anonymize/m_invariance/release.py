@@ -119,11 +119,6 @@ def release(
     )
 
 
-def renew_groups(state: State) -> State:
-    """The same state without its secret: the next release groups every bucket anew, and draws another."""
-    return State({name: table for name, table in state.tables.items() if name != GROUPING})
-
-
 def _family(division: Division, regions: Regions, m: int) -> Family | None:
     """Signatures by region, for a series' first release of many people; the paper's plan has none."""
     free = division.counts.free

@@ -122,8 +122,6 @@ class Principle(Generic[P, C]):
     with the columns `column_0`, … of each; the attack is given them too."""
     memory: Memory | None = None
     """None where nothing is remembered from release to release."""
-    renewed: Callable[[State], State] = lambda state: state
-    """The same state without what an adversary might recognize: old counterfeits, groups that stay."""
     plots: Callable[[C, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
     """Charts of the states that the last releases left, by release, oldest first."""
 

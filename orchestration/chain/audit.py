@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from anonymize.attack.attacks import attack
-from anonymize.attack.finding import COUNTERFEITS, describe_findings
+from anonymize.attack.finding import describe_findings
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.release import ReleaseAttack
 from anonymize.columns import PSEUDONYM
@@ -37,8 +37,6 @@ class Audit:
     """What the attacks came to: candidate values left, people vulnerable."""
     knowledge: Knowledge
     """What an adversary remembers of the series: for the audit of the next release."""
-    other_draws_may_pass: bool
-    """Whether nothing is broken but what a test of statistics says, which convicts some by chance."""
 
 
 def audit(
@@ -92,7 +90,6 @@ def audit(
         ),
         figures={name: figure for name, figure in attacked.figures.items() if figure is not None},
         knowledge=attacked.knowledge.of_the_present(len(promises)),
-        other_draws_may_pass=_by_chance(verdicts, attacked.findings),
     )
 
 
@@ -143,12 +140,6 @@ def refuse_broken(name: str, verdicts: Sequence[Verdict]) -> None:
     broken = [f"{verdict.promise}: {' '.join(verdict.broken)}" for verdict in verdicts if not verdict.passed]
     if broken:
         raise AuditFailed(f"{name}: the audit failed, nothing is published. {'; '.join(broken)}", verdicts)
-
-
-def _by_chance(verdicts: Sequence[Verdict], findings: pl.DataFrame) -> bool:
-    broken = set(findings.filter(~pl.col("holds"))["promise"])
-    others = [verdict for verdict in verdicts if verdict.promise != ATTACK and not verdict.passed]
-    return broken == {COUNTERFEITS} and not others
 
 
 def _naming_promises(verdict: Verdict, findings: pl.DataFrame) -> Verdict:

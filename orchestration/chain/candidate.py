@@ -50,9 +50,6 @@ from orchestration.storage.store import read_json, read_table
 
 LAYOUT = "dated tables"
 """How tables are laid out in files: a candidate of another layout is made anew before it is published."""
-DRAWS = 6
-"""How often a candidate is drawn, if a test of statistics convicts it. From the middle on, what is remembered
-of counterfeits is renewed as well."""
 
 
 def compute_candidate(series: Series, release: str) -> Committed:
@@ -164,35 +161,23 @@ def _drawn_and_audited(
     promises: tuple[Promise, ...],
     clock: _Clock,
 ) -> tuple[Candidate, Audit]:
-    """A candidate with what its audit found, drawn anew while nothing but a test of statistics convicts it.
-
-    Such a test convicts one honest candidate in some thousands. The draws are repeatable: a run that is
-    killed comes to the same candidate. All but every candidate passes at the first draw, so that this one
-    passed says as good as nothing of what was drawn.
-    """
-    contract, principle = series.contract, principle_of(series.contract)
-    for attempt in range(DRAWS):
-        # The first draw has the purpose's own name: most releases need no other.
-        again = f", draw {attempt + 1}" if attempt else ""
-        state = before.state if attempt < DRAWS // 2 else principle.renewed(before.state)
-        try:
-            candidate = principle.release(
-                snapshot.drop(IDENTIFIER),
-                contract,
-                state,
-                series.chain_number(release),
-                lambda purpose, again=again: series.draw(release, f"{purpose}{again}"),
-            )
-        except (NotEligible, SnapshotError, ValueChangeRefused) as refusal:
-            raise type(refusal)(f"{series.name} {release}: {refusal}") from None
-        clock.lap("algorithm")
-        ordinary = _judge_ordinary(series, release, candidate.figures)
-        found = audit(candidate, snapshot, state, contract, promises, before.knowledge)
-        found = replace(found, verdicts=(*found.verdicts, ordinary))
-        clock.lap("audit")
-        if not found.other_draws_may_pass:
-            break
-    return candidate, found
+    """A candidate with what its audit found."""
+    contract = series.contract
+    try:
+        candidate = principle_of(contract).release(
+            snapshot.drop(IDENTIFIER),
+            contract,
+            before.state,
+            series.chain_number(release),
+            lambda purpose: series.draw(release, purpose),
+        )
+    except (NotEligible, SnapshotError, ValueChangeRefused) as refusal:
+        raise type(refusal)(f"{series.name} {release}: {refusal}") from None
+    clock.lap("algorithm")
+    ordinary = _judge_ordinary(series, release, candidate.figures)
+    found = audit(candidate, snapshot, before.state, contract, promises, before.knowledge)
+    clock.lap("audit")
+    return candidate, replace(found, verdicts=(*found.verdicts, ordinary))
 
 
 def _together(

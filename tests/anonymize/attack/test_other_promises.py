@@ -6,8 +6,10 @@ import pytest
 
 from anonymize.attack import finding as fi
 from anonymize.attack.equivalence import minimum_equivalence
+from anonymize.attack.finding import describe_findings
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.release import equivalence_findings
+from anonymize.attack.side_channels import CERTAIN, CHANCE
 from anonymize.formats import ANATOMY, GENERALIZATION
 from anonymize.promise.promise import Promise
 from tests.anonymize.attack.attack_series import Release, attack_series, broken, contract
@@ -131,6 +133,20 @@ def test_counterfeits_that_look_like_nobody_are_told_apart_in_anatomy():
     assert broken(attacked([strange])) == {fi.COUNTERFEITS}
     alike = Release(snapshot, published(rng.integers(20, 60, 20)), linkage)
     assert broken(attacked([alike])) == set()
+    # What chance does in one of 10,000 releases, and not in one of 10**9, is said and not judged.
+    older = Release(snapshot, published(np.arange(44, 64)), linkage)
+    findings = attacked([older]).findings
+    (found,) = findings.filter(pl.col("promise") == fi.COUNTERFEITS).rows(named=True)
+    assert CERTAIN < found["found"] < CHANCE
+    assert (found["holds"], found["required"]) == (True, CERTAIN)
+    assert found["undecided"] == found["people"] > 0
+    said = describe_findings(findings, Promise())
+    assert f"as clearly as chance does in 1 of {1 / found['found']:,.0f} releases" in said
+    # A release of another tool is judged once, and a table that is not in our order is none of ours.
+    assert broken(attacked([older], is_own_format=False)) == {fi.COUNTERFEITS}
+    upside_down = {"quasi_identifiers": older.tables["quasi_identifiers"].reverse()}
+    turned = Release(snapshot, older.tables | upside_down, linkage)
+    assert broken(attacked([turned])) == {fi.COUNTERFEITS, fi.ROW_ORDER}
 
 
 def test_halves_twice_break_the_global_guarantee_and_quarters_don_t():

@@ -1,18 +1,11 @@
 """Where the quasi-identifiers of counterfeits come from under e-equivalence, and when they are replaced."""
 
-import dataclasses
-
 import polars as pl
 import pytest
 
 from anonymize.attack import finding as fi
 from anonymize.contract import CategoryAttribute
-from anonymize.e_equivalence import E_EQUIVALENCE
-from anonymize.e_equivalence.release import release, renew_counterfeits
-from anonymize.people.randomness import generator
-from anonymize.principle.state import State
 from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, publish
-from tests.series import entered
 
 VECTOR = ["qi_0", "qi_1"]
 
@@ -88,30 +81,6 @@ def test_a_label_that_the_contract_has_dropped_is_on_no_counterfeit():
         assert made[1].candidate.figures["counterfeits"]
         assert "X" not in set(made[1].candidate.published["quasi_identifiers"]["sex"])
         assert not [one for one in attack_each(made) if not one.holds]
-
-
-def test_counterfeits_can_be_renewed_and_every_promise_still_holds():
-    snapshots = [next(Life(3, people=30).snapshots())] * 2
-    declared = contract(e=4)
-    first, kept = publish(snapshots, declared)
-    state = renew_counterfeits(first.candidate.state)
-    people = entered(snapshots[1], declared)
-    candidate = release(
-        people.drop("identifier"),
-        declared,
-        state,
-        2,
-        lambda purpose: generator(b"the key of the tests", "hospital", "v1", "2", purpose),
-    )
-    renewed = dataclasses.replace(kept, before=state, candidate=candidate)
-    assert counterfeits(kept).filter(pl.col("node") == 1).height
-    assert counterfeits(renewed).filter(pl.col("node") == 1).is_empty()
-    *_, found = attack_each([first, renewed])
-    assert found.holds
-    assert renew_counterfeits(State.empty()) == State.empty()
-    by_the_principle = E_EQUIVALENCE.renewed(first.candidate.state)
-    assert all(table.equals(state.tables[name]) for name, table in by_the_principle.tables.items())
-    assert by_the_principle.tables.keys() == state.tables.keys()
 
 
 def test_buckets_whose_people_are_unlike_all_others_do_not_give_counterfeits_away():
