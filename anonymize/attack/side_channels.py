@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from functools import cache
-from math import comb, erfc, factorial, isnan, sqrt
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache, reduce
+from math import comb, factorial, isnan, sqrt
 
 import numpy as np
 import polars as pl
@@ -106,12 +106,20 @@ def order_against(published: pl.DataFrame, hosted: pl.DataFrame) -> dict[str, fl
     if pairs.is_empty():
         return {"rows": 0, "hits": 0, "expected": 0.0, "p": 1.0}
     hits = pairs.select((pl.col("value") == pl.col("value_true")).sum()).item()
-    mean, variance = _random_hits(pairs.select("group_id", "value"))
-    compositions = _compositions(pairs.select("group_id", "value"))
-    if len(pairs) <= EXACT_ROWS and max(map(sum, compositions)) <= EXACT_GROUP:
-        p = _tail(_distribution_of_hits(compositions), hits)
+    # How often a group holds each of its values, and how many groups hold theirs so.
+    held = pairs.group_by("group_id", "value").len().sort("group_id", "len")
+    alike = (
+        held.group_by("group_id", maintain_order=True).agg("len").group_by("len").len("groups").sort("len")
+    )
+    compositions = [(tuple(counts), groups) for counts, groups in alike.iter_rows()]
+    moments = [(*_random_hits(counts), groups) for counts, groups in compositions]
+    mean = sum(expected * groups for expected, _, groups in moments)
+    variance = sum(spread * groups for _, spread, groups in moments)
+    if len(pairs) <= EXACT_ROWS and max(sum(counts) for counts, _ in compositions) <= EXACT_GROUP:
+        chances = [_hits_of_a_group(counts) for counts, groups in compositions for _ in range(groups)]
+        p = float(min(1.0, _of_the_sum(chances)[hits:].sum()))
     else:
-        p = _upper_tail(0.0 if variance <= 0 else (hits - mean) / sqrt(variance))
+        p = 0.5 if variance <= 0 else float(scipy.stats.norm.sf((hits - mean) / sqrt(variance)))
     return {"rows": len(pairs), "hits": hits, "expected": mean, "p": p}
 
 
@@ -294,7 +302,7 @@ def told_apart(rows: pl.DataFrame, features: list[str]) -> pl.DataFrame:
 def classifier_advantage(rows: pl.DataFrame, features: list[str], folds: int = 2) -> dict[str, float | int]:
     """How well all columns together tell counterfeits from people, on rows the classifier hasn't seen.
 
-    A logistic regression on the features and their squares, relative to their groups' means.
+    A linear discriminant (least squares) of the features and their squares, relative to their groups' means.
 
     Parameters
     ----------
@@ -324,8 +332,8 @@ def classifier_advantage(rows: pl.DataFrame, features: list[str], folds: int = 2
     label = mixed["counterfeit"].to_numpy()
     scores = np.zeros(len(label))
     for part in range(folds):
-        weights = _logistic(matrix[fold != part], label[fold != part])
-        scores[fold == part] = matrix[fold == part] @ weights
+        learned = np.linalg.lstsq(matrix[fold != part], label[fold != part].astype(float), rcond=None)[0]
+        scores[fold == part] = matrix[fold == part] @ learned
     judged = mixed.select("group_id", "counterfeit").with_columns(pl.Series("score", scores))
     _, _, advantage, p = _separation(judged, "score")
     return {"counterfeits": counterfeits, "advantage": advantage, "p": p}
@@ -351,39 +359,14 @@ def _is_sorted(table: pl.DataFrame) -> bool:
     return True
 
 
-def _random_hits(rows: pl.DataFrame) -> tuple[float, float]:
-    """Mean and variance of the hits of a random order within groups (`group_id`, `value`).
+def _random_hits(held: Sequence[int]) -> tuple[float, float]:
+    """Mean and variance of the hits of a random order in a group that holds its values so often.
 
     For a group of n with counts c_v and S_k = sum(c_v^k): mean S_2 / n, variance
     (S_2 - 2 S_3 / n + S_2^2 / n^2) / (n - 1), which is 1 if all values differ and 0 if all are alike.
     """
-    count = pl.col("tuples").cast(pl.Float64)
-    groups = (
-        rows.group_by("group_id", "value")
-        .len("tuples")
-        .group_by("group_id")
-        .agg(count.sum().alias("n"), (count**2).sum().alias("s2"), (count**3).sum().alias("s3"))
-    )
-    n, s2, s3 = pl.col("n"), pl.col("s2"), pl.col("s3")
-    return groups.select(
-        (s2 / n).sum().alias("mean"), ((s2 - 2 * s3 / n + s2**2 / n**2) / (n - 1)).sum().alias("variance")
-    ).row(0)
-
-
-def _compositions(rows: pl.DataFrame) -> list[tuple[int, ...]]:
-    """How often each group (`group_id`, `value`) holds each of its values, a tuple per group."""
-    counts = rows.group_by("group_id", "value").len().sort("group_id", "len")
-    return [
-        tuple(held) for held in counts.group_by("group_id", maintain_order=True).agg("len")["len"].to_list()
-    ]
-
-
-def _distribution_of_hits(compositions: Sequence[tuple[int, ...]]) -> np.ndarray:
-    """The chance of 0, 1, 2, … hits of a random order within groups, all groups together."""
-    chance = np.ones(1)
-    for held in compositions:
-        chance = np.convolve(chance, _hits_of_a_group(held))
-    return chance
+    n, s2, s3 = (sum(count**power for count in held) for power in (1, 2, 3))
+    return s2 / n, (s2 - 2 * s3 / n + s2**2 / n**2) / (n - 1)
 
 
 @cache
@@ -393,14 +376,8 @@ def _hits_of_a_group(held: tuple[int, ...]) -> np.ndarray:
     On the board of places and people with the same value, C(c, j)^2 j! ways put j rooks on the square of a
     value that occurs c times; inclusion and exclusion turns these numbers into those of exactly k hits.
     """
-    rooks = [1]
-    for count in held:
-        square = [comb(count, j) ** 2 * factorial(j) for j in range(count + 1)]
-        grown = [0] * (len(rooks) + count)
-        for i, one in enumerate(rooks):
-            for j, other in enumerate(square):
-                grown[i + j] += one * other
-        rooks = grown
+    squares = ([comb(count, j) ** 2 * factorial(j) for j in range(count + 1)] for count in held)
+    rooks = reduce(np.convolve, (np.array(square, dtype=object) for square in squares))
     n = sum(held)
     exactly = [
         sum((-1) ** (j - k) * comb(j, k) * rooks[j] * factorial(n - j) for j in range(k, n + 1))
@@ -409,9 +386,9 @@ def _hits_of_a_group(held: tuple[int, ...]) -> np.ndarray:
     return np.array([ways / factorial(n) for ways in exactly])
 
 
-def _tail(chance: np.ndarray, least: int) -> float:
-    """The chance of at least so many."""
-    return float(min(1.0, chance[least:].sum()))
+def _of_the_sum(chances: Iterable[np.ndarray]) -> np.ndarray:
+    """The chances of a sum of independent numbers, of each of which the chances of 0, 1, 2, … are given."""
+    return reduce(np.convolve, chances, np.ones(1))
 
 
 def _separation(rows: pl.DataFrame, feature: str) -> tuple[str, int, float, float]:
@@ -442,7 +419,7 @@ def _separation(rows: pl.DataFrame, feature: str) -> tuple[str, int, float, floa
         inside = ranks.join(groups.select("group_id"), on="group_id", how="semi").sort("group_id")
         return feature, forgeries, wins / pairs, _exact_p(inside)
     z = 0.0 if variance <= 0 else (wins - pairs / 2) / sqrt(variance)
-    return feature, forgeries, wins / pairs, min(1.0, 2 * _upper_tail(abs(z)))
+    return feature, forgeries, wins / pairs, float(2 * scipy.stats.norm.sf(abs(z)))
 
 
 def _exact_p(ranks: pl.DataFrame) -> float:
@@ -450,51 +427,20 @@ def _exact_p(ranks: pl.DataFrame) -> float:
 
     Ranks are doubled, so that those of ties are whole numbers too.
     """
-    total, observed = {0: 1.0}, 0
-    for _, group in ranks.group_by("group_id", maintain_order=True):
-        doubled = (2 * group["rank"]).round().cast(pl.Int64).to_numpy()
-        counterfeit = group["counterfeit"].to_numpy()
-        observed += int(doubled[counterfeit].sum())
-        total = _added(total, _draws(tuple(doubled.tolist()), int(counterfeit.sum())))
-    mean = sum(value * chance for value, chance in total.items())
-    far = abs(observed - mean) - 1e-6
-    return min(1.0, sum(chance for value, chance in total.items() if abs(value - mean) >= far))
+    doubled = ranks.with_columns((pl.col("rank") * 2).round().cast(pl.Int64))
+    observed = doubled.filter("counterfeit")["rank"].sum()
+    groups = doubled.group_by("group_id", maintain_order=True).agg("rank", drawn=pl.col("counterfeit").sum())
+    chance = _of_the_sum(_draws(tuple(held), drawn) for held, drawn in groups.select("rank", "drawn").rows())
+    away = np.abs(np.arange(len(chance)) - chance @ np.arange(len(chance)))
+    return float(min(1.0, chance[away >= away[observed] - 1e-6].sum()))
 
 
 @cache
-def _draws(ranks: tuple[int, ...], drawn: int) -> dict[int, float]:
-    """The distribution of the sum of so many ranks drawn without replacement."""
-    ways: list[dict[int, int]] = [{0: 1}] + [{} for _ in range(drawn)]
+def _draws(ranks: tuple[int, ...], drawn: int) -> np.ndarray:
+    """The chance of each sum of so many ranks drawn without replacement."""
+    most = sum(sorted(ranks)[-drawn:])
+    ways = np.zeros((drawn + 1, most + 1))
+    ways[0, 0] = 1
     for rank in ranks:
-        for size in range(drawn, 0, -1):
-            for value, count in ways[size - 1].items():
-                ways[size][value + rank] = ways[size].get(value + rank, 0) + count
-    return {value: count / comb(len(ranks), drawn) for value, count in ways[drawn].items()}
-
-
-def _added(first: dict[int, float], second: dict[int, float]) -> dict[int, float]:
-    """The distribution of the sum of two independent numbers."""
-    total: dict[int, float] = {}
-    for one, chance in first.items():
-        for other, likely in second.items():
-            total[one + other] = total.get(one + other, 0.0) + chance * likely
-    return total
-
-
-def _logistic(matrix: np.ndarray, label: np.ndarray, steps: int = 25) -> np.ndarray:
-    """Logistic regression by Newton's method, with a small ridge that keeps separable data finite."""
-    weights = np.zeros(matrix.shape[1])
-    ridge = 1e-2 * np.eye(matrix.shape[1])
-    for _ in range(steps):
-        chance = 1 / (1 + np.exp(-np.clip(matrix @ weights, -30, 30)))
-        slope = matrix.T @ (label - chance) - ridge @ weights
-        curve = (matrix.T * (chance * (1 - chance))) @ matrix + ridge
-        step = np.linalg.solve(curve, slope)
-        weights = weights + step
-        if np.abs(step).max() < 1e-8:
-            break
-    return weights
-
-
-def _upper_tail(z: float) -> float:
-    return 0.5 * erfc(z / sqrt(2))
+        ways[1:, rank:] += ways[:-1, : most + 1 - rank].copy()
+    return ways[drawn] / comb(len(ranks), drawn)
