@@ -1,34 +1,52 @@
-# Every target sets up what it needs: .venv/ with the pinned, hashed packages of requirements.lock.
-PYTHON ?= python3.11
+# Every target sets up what it needs: .venv/ with the pinned, hashed packages of requirements.lock, and those of
+# requirements-dev.lock on top for a target that tests, checks or measures.
+#
+# Python is that of .venv/, or else the first of these that runs. `make demo PYTHON=python3.13` chooses, and makes .venv/
+# anew if it is another one.
+SUITABLE := import platform, sys; (3, 11) <= sys.version_info < (3, 15) and print(platform.python_version())
+PYTHON ?= $(firstword $(foreach python,.venv/bin/python python3.11 python3.12 python3.13 python3.14 python3,\
+	$(if $(shell $(python) -c '$(SUITABLE)' 2>/dev/null),$(python))))
+PYTHON := $(PYTHON)
+VERSION := $(if $(PYTHON),$(shell $(PYTHON) -c '$(SUITABLE)' 2>/dev/null))
 BIN := .venv/bin
-READY := .venv/.ready
+READY := .venv/.ready-$(VERSION)
+DEVELOP := .venv/.develop-$(VERSION)
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url
 
 export GX_ANALYTICS_ENABLED := false
 
 .PHONY: setup demo test test-all coverage lint ui bench pictures lock clean
 
-setup: $(READY)
+setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
 
 $(READY): requirements.lock pyproject.toml
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@[ -n "$(VERSION)" ] || { echo "republish needs Python 3.11 to 3.14, and $(if $(PYTHON),$(PYTHON) is no such Python,\
+	there is none on the PATH). Install one, or name it: make $(firstword $(MAKECMDGOALS) setup) PYTHON=/path/to/python3.12"\
+	>&2; exit 1; }
+	[ "$$($(BIN)/python -c '$(SUITABLE)' 2>/dev/null)" = "$(VERSION)" ] || { rm -rf .venv && $(PYTHON) -m venv .venv; }
+	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) --no-build-isolation --editable .
 	$(BIN)/python -m orchestration.warm_up
-	touch $(READY)
+	touch $@
+
+$(DEVELOP): requirements-dev.lock $(READY)
+	$(INSTALL) --require-hashes -r requirements-dev.lock
+	touch $@
 
 demo: $(READY)  ## make sample data of a hospital, release it six times, and attack the releases
 	$(BIN)/republish demo
 
-test: $(READY)  ## tests of everything in four minutes: a tenth of the examples, drawn anew
+test: $(DEVELOP)  ## tests of everything in four minutes: a tenth of the examples, drawn anew
 	$(BIN)/python -m pytest
 
-test-all: $(READY)  ## every test and every example: kill points, browsers, large tables
+test-all: $(DEVELOP)  ## every test and every example: kill points, browsers, large tables
 	$(BIN)/python -m pytest --hypothesis-profile=thorough
 
-coverage: $(READY)  ## every test, and which lines and branches none of them reached (slower)
+coverage: $(DEVELOP)  ## every test, and which lines and branches none of them reached (slower)
 	$(BIN)/python -m pytest --hypothesis-profile=thorough --cov --cov-report=term
 
-lint: $(READY)
+lint: $(DEVELOP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -36,17 +54,18 @@ lint: $(READY)
 ui: $(READY)  ## Dagster on http://127.0.0.1:3000
 	$(BIN)/republish ui
 
-bench: $(READY)  ## every measurement, each printing a table; some take many minutes
+bench: $(DEVELOP)  ## every measurement, each printing a table; some take many minutes
 	for file in $$(grep -l __main__ benchmarks/*.py); do \
 		$(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
 
-pictures: $(READY)  ## the pictures of the demo in README and docs; needs Chromium
+pictures: $(DEVELOP)  ## the pictures of the demo in README and docs; needs Chromium
 	$(BIN)/republish demo
 	$(BIN)/python -m docs.pictures var
 
 lock:  ## after changing the dependencies in pyproject.toml; needs uv
-	uv pip compile pyproject.toml --extra dev --python-version 3.11 --generate-hashes --no-emit-index-url -o requirements.lock
-	uv pip compile --group audit --constraint requirements.lock --python-version 3.11 --generate-hashes --no-emit-index-url -o requirements-audit.lock
+	$(COMPILE) pyproject.toml --group build -o requirements.lock
+	$(COMPILE) --group dev --constraint requirements.lock -o requirements-dev.lock
+	$(COMPILE) --group audit --constraint requirements.lock -o requirements-audit.lock
 
 clean:
 	rm -rf .venv
