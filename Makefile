@@ -1,13 +1,14 @@
 # Every target sets up what it needs: .venv/ with the pinned, hashed packages of requirements.lock, and those of
 # requirements-dev.lock on top for a target that tests, checks or measures.
 #
-# Python is that of .venv/, or else the first of these that runs. `make demo PYTHON=python3.13` chooses, and makes .venv/
-# anew if it is another one.
+# Python is that of .venv/, or else the first one here that runs. `make demo PYTHON=python3.13` names another one, and
+# .venv/ is made anew for it.
 SUITABLE := import platform, sys; (3, 11) <= sys.version_info < (3, 15) and print(platform.python_version())
 PYTHON ?= $(firstword $(foreach python,.venv/bin/python python3.11 python3.12 python3.13 python3.14 python3,\
 	$(if $(shell $(python) -c '$(SUITABLE)' 2>/dev/null),$(python))))
 PYTHON := $(PYTHON)
 VERSION := $(if $(PYTHON),$(shell $(PYTHON) -c '$(SUITABLE)' 2>/dev/null))
+FOUND := $(if $(PYTHON),$(PYTHON) is none,there is none on the PATH)
 BIN := .venv/bin
 READY := .venv/.ready-$(VERSION)
 DEVELOP := .venv/.develop-$(VERSION)
@@ -21,10 +22,10 @@ export GX_ANALYTICS_ENABLED := false
 setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
 
 $(READY): requirements.lock pyproject.toml
-	@[ -n "$(VERSION)" ] || { echo "republish needs Python 3.11 to 3.14, and $(if $(PYTHON),$(PYTHON) is no such Python,\
-	there is none on the PATH). Install one, or name it: make $(firstword $(MAKECMDGOALS) setup) PYTHON=/path/to/python3.12"\
-	>&2; exit 1; }
-	[ "$$($(BIN)/python -c '$(SUITABLE)' 2>/dev/null)" = "$(VERSION)" ] || { rm -rf .venv && $(PYTHON) -m venv .venv; }
+	@[ -n "$(VERSION)" ] || { echo "republish needs Python 3.11 to 3.14, and $(FOUND). Install one, or name it:" \
+		"make $(firstword $(MAKECMDGOALS) setup) PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@[ "$$($(BIN)/python -c '$(SUITABLE)' 2>/dev/null)" = "$(VERSION)" ] || \
+		{ rm -rf .venv && echo "$(PYTHON) -m venv .venv" && $(PYTHON) -m venv .venv; }
 	$(INSTALL) --require-hashes -r requirements.lock
 	$(INSTALL) --no-build-isolation --editable .
 	$(BIN)/python -m orchestration.warm_up

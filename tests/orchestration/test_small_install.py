@@ -14,7 +14,8 @@ from tests.orchestration.audit.published_folders import write_series
 from tests.orchestration.audit.test_signature import write_private, write_public
 
 ROOT = Path(__file__).parents[2]
-LOCK = ROOT / "requirements-audit.lock"
+LOCK = "requirements-audit.lock"
+LOCKS = ("requirements.lock", "requirements-dev.lock", LOCK)
 
 ONLY_THE_LOCKED = """
 import importlib.abc, importlib.metadata, os, re, sys
@@ -46,15 +47,21 @@ for words in {commands!r}:
 """
 
 
+def pinned(lock):
+    """The packages of a lock, and their versions. Those that only Windows needs are left out."""
+    lines = re.findall(r"^([a-z0-9-]+)==([^ ]+)(.*)$", (ROOT / lock).read_text(), flags=re.MULTILINE)
+    return {name: version for name, version, marker in lines if "== 'win32'" not in marker}
+
+
 def locked():
-    return re.findall(r"^([a-z0-9-]+)==", LOCK.read_text(), flags=re.MULTILINE)
+    return set(pinned(LOCK))
 
 
 def python(script):
     return subprocess.run(
         [sys.executable, "-c", script],
         cwd=ROOT,
-        env={**os.environ, "LOCKED": " ".join(locked())},
+        env={**os.environ, "LOCKED": " ".join(sorted(locked()))},
         capture_output=True,
         text=True,
         check=False,
@@ -109,8 +116,23 @@ def test_the_small_install_asks_for_nothing_that_the_whole_one_does_not():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert set(declared["dependency-groups"]["audit"]) < set(declared["project"]["dependencies"])
     page = " ".join((ROOT / "docs/audit.md").read_text().split())
-    whole = re.findall(r"^\S+==", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE)
-    assert f"These are {len(locked())} packages; a whole install" in page
-    assert f"for development has {len(whole)}." in page
-    pinned = set(re.findall(r"^(\S+==\S+)", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE))
-    assert set(re.findall(r"^(\S+==\S+)", LOCK.read_text(), flags=re.MULTILINE)) < pinned
+    whole = pinned("requirements.lock")
+    assert f"These are {len(locked())} packages; a whole install has {len(whole)}." in page
+    assert pinned(LOCK).items() < whole.items()
+
+
+def test_the_locks_agree_are_hashed_and_name_no_index():
+    versions = {}
+    for lock in LOCKS:
+        text = (ROOT / lock).read_text()
+        assert "--universal --python-version 3.11" in text
+        assert not re.search(r"://|^-|@", text, flags=re.MULTILINE)
+        pins = re.findall(r"^\S+==.*\n.*", text, flags=re.MULTILINE)
+        assert pins
+        assert all("--hash=sha256:" in pin for pin in pins)
+        for name, version in pinned(lock).items():
+            assert versions.setdefault(name, version) == version, name
+
+
+def test_what_develops_is_not_installed_for_the_demo():
+    assert not {"pytest", "hypothesis", "mypy", "ruff", "scikit-learn"} & set(pinned("requirements.lock"))
