@@ -20,7 +20,7 @@ def exposed_by_counterfeits(published: Published, largest_share: float) -> int:
     published
         One release.
     largest_share
-        The largest probability that a person's value may have, 1/m.
+        The largest probability that a person's value may have: 1/m, m a whole number.
 
     Returns
     -------
@@ -35,5 +35,6 @@ def exposed_by_counterfeits(published: Published, largest_share: float) -> int:
         .join(published.values.join(frequent, on="value"), on="group_id")
         .with_columns(people=pl.col("size") - pl.col("count"))
     )
-    over = groups.filter(pl.col("tuples") > largest_share * pl.col("people") + 1e-12)
+    # Compared as whole numbers: 1/49 of 4,900,000 rounds to a little less than 100,000.
+    over = groups.filter(pl.col("tuples") * round(1 / largest_share) > pl.col("people"))
     return int(over.group_by("value").agg(pl.col("people").sum())["people"].max() or 0)

@@ -20,7 +20,7 @@ from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
 
 ROUNDING = 1e-9
-"""Sums of logarithms round."""
+"""Sums of logarithms round: a probability that is so close to 1/l is 1/l, and keeps the promise."""
 
 
 def evidence(
@@ -152,10 +152,11 @@ def breach_probability(posting: Posting) -> pl.DataFrame:
     owner = posting.owner[posting.is_of_today]
     promised = posting.promised[owner]
     probability = -np.expm1(-posting.spent[posting.is_of_today])
+    probability = np.where(np.abs(probability - 1 / promised) <= ROUNDING, 1 / promised, probability)
     rows = []
     for l in np.unique(promised).tolist():
         is_here = promised == l
-        above = int((probability[is_here] > 1 / l + ROUNDING).sum())
+        above = int((probability[is_here] > 1 / l).sum())
         people = len(np.unique(owner[is_here]))
         rows.append((l, people, int(is_here.sum()), above, float(probability[is_here].max()), 1 / l))
     schema = {"l": pl.Int64, "people": pl.Int64, "links": pl.Int64, "above": pl.Int64}

@@ -10,6 +10,7 @@ import pytest
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
 from anonymize.global_guarantee.evidence import Posting, breach_probability, post_again
 from anonymize.global_guarantee.forecast import forecast, forecast_words, plan_words
+from anonymize.global_guarantee.strategy import spending
 from anonymize.principle.state import State
 from tests.anonymize.global_guarantee.guarantee_series import crowd, make_contract, publish
 
@@ -50,6 +51,22 @@ def test_a_right_candidate(steps):
 def test_a_stricter_promise_would_have_been_broken(steps):
     strict = make_contract(l=9, strategy="minimum")
     assert evidence(steps[0], contract=strict)["breach_probability"]["above"].sum() > 0
+
+
+@pytest.mark.parametrize("l", range(2, 60))
+@pytest.mark.parametrize("releases", [1, 2, 3])
+def test_a_budget_that_is_used_up_to_the_last_bit_keeps_the_promise_and_one_more_tuple_breaks_it(l, releases):
+    """Shares 1/(kl - k + 1), … 1/(kl) of k releases: the product of what is left is 1 - 1/l."""
+    shares = [1 / (releases * (l - 1) + number) for number in range(1, releases + 1)]
+
+    def found(shares):
+        spent = np.array([sum(spending(share) for share in shares)])
+        posting = Posting(np.array([0]), spent, spent, np.array([True]), 0, np.array([l]))
+        return breach_probability(posting).row(0, named=True)
+
+    kept, broken = found(shares), found([*shares[:-1], shares[-1] * (1 + 1e-6)])
+    assert (kept["above"], broken["above"]) == (0, 1)
+    assert kept["largest"] <= kept["promised"] < broken["largest"]
 
 
 def test_a_ledger_that_forgets_to_post(steps):
