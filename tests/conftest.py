@@ -6,7 +6,7 @@ import secrets
 import pytest
 from hypothesis import settings
 
-from tests.profiles import QUICK, is_thorough
+from tests.profiles import QUICK, Run, is_thorough
 
 # Nearly all tests have tables of a few rows, where further threads only wait for each other. Commands that
 # tests start as processes of their own have several (`tests.hospital.several_threads`), and what
@@ -22,6 +22,7 @@ def pytest_configure(config):
     """Draw the seed of a run that was given none, before hypothesis and the workers take it."""
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(secrets.randbelow(10**9))
+    Run.seed = int(config.option.hypothesis_seed)
 
 
 def pytest_report_header(config):
@@ -35,9 +36,3 @@ def pytest_collection_modifyitems(config, items):
     thorough = [item for item in items if item.get_closest_marker("thorough")]
     config.hook.pytest_deselected(items=thorough)
     items[:] = [item for item in items if item not in set(thorough)]
-
-
-@pytest.fixture(scope="session")
-def seed(pytestconfig):
-    """The run's seed, for tests that draw by themselves."""
-    return int(pytestconfig.option.hypothesis_seed)

@@ -5,11 +5,19 @@ examples of each property and leaves out tests that are marked `thorough`, but n
 are drawn anew in each run, by the seed at the head of its report.
 """
 
+import random
+
 from hypothesis import HealthCheck, settings
 
 THOROUGH, QUICK = "thorough", "quick"
 settings.register_profile(THOROUGH, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck))
 settings.register_profile(QUICK, settings.get_profile(THOROUGH), max_examples=10)
+
+
+class Run:
+    """The run that this process takes part in."""
+
+    seed = 0
 
 
 def is_thorough() -> bool:
@@ -20,3 +28,9 @@ def is_thorough() -> bool:
 def examples(number: int) -> settings:
     """So many examples of a property in a thorough run, a tenth of them in a quick one."""
     return settings(max_examples=number if is_thorough() else max(5, number // 10))
+
+
+def drawn(items, number: int) -> list:
+    """All of some items in a thorough run, and as many of them as said in a quick one, by its seed."""
+    items = list(items)
+    return items if is_thorough() else random.Random(Run.seed).sample(items, number)

@@ -111,6 +111,7 @@ def test_what_the_paper_says_stands_beside():
     assert of_r["paper: mean"].to_list() == ["figure, not in the text", "0"]
 
 
+@pytest.mark.thorough
 def test_a_series_that_is_in_the_file_is_not_measured_again(tmp_path, monkeypatch, capsys):
     file = tmp_path / "measured.jsonl"
     small = ["--only", "counterfeits", "--sensitive", "income", "--rows", "1000", "--releases", "2", "--m"]

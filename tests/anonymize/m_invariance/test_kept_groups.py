@@ -9,6 +9,7 @@ import pytest
 from anonymize.m_invariance import M_INVARIANCE
 from anonymize.m_invariance.release import GROUPING
 from anonymize.principle.state import State
+from tests.profiles import drawn
 from tests.series import draws, entered, make_contract
 
 VALUES = ["flu", "gout", "mumps", "asthma", "angina", "scurvy", "colic", "croup"]
@@ -67,7 +68,7 @@ def small_updates(seed=0, releases=6):
 
 @pytest.mark.parametrize("published_as", ["generalization", "anatomy"])
 @pytest.mark.parametrize("effort", ["fast", "best"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", drawn(range(3), 1))
 def test_a_bucket_that_nobody_entered_or_left_keeps_its_groups(effort, published_as, seed):
     made = released(small_updates(seed), effort=effort, format=published_as)
     kept = with_counterfeits = 0

@@ -15,7 +15,7 @@ import pytest
 from orchestration.cli.releasing import UNFINISHED
 from orchestration.dagster.releasing import dagster_instance
 from tests.hospital import RELEASES, make, published, several_threads
-from tests.profiles import is_thorough
+from tests.profiles import Run, is_thorough
 
 FIRST, SECOND, THIRD = RELEASES
 ROOT = Path(__file__).parents[3]
@@ -26,11 +26,11 @@ ROOT = Path(__file__).parents[3]
     [pytest.param(FIRST, marks=pytest.mark.thorough), SECOND],
     ids=["the first release", "a release built on another"],
 )
-def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, seed, release):
+def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release):
     """Before every file or folder that is written, synced, renamed or removed; see kill_points.py."""
     if release == SECOND:
         make(hospital.series(tmp_path / "before"), FIRST)
-    some = [] if is_thorough() else ["4", str(seed)]
+    some = [] if is_thorough() else ["4", str(Run.seed)]
     script = ROOT / "tests/orchestration/chain/kill_points.py"
     told = subprocess.run(
         [sys.executable, script, hospital.folder, tmp_path / "before", release, *some],

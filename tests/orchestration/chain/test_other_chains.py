@@ -86,6 +86,7 @@ def test_the_streamliner_publishes_one_release_and_refuses_the_second(hospital, 
     assert {fi.CANDIDATES, fi.SHARE} <= promises.keys()
 
 
+@pytest.mark.thorough
 def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hospital, tmp_path):
     declare(hospital, STREAMLINER | {"then": "m_invariance", "on_ineligible": "counterfeit"})
     series = hospital.series(tmp_path / "home")

@@ -496,6 +496,7 @@ def test_every_command_explains_itself(republish, command):
 # ---- demo and ui
 
 
+@pytest.mark.thorough
 def test_the_demo_and_a_second_time(republish, tmp_path, monkeypatch):
     small = functools.partial(demo.write_hospital, releases=2, patients=2000)
     monkeypatch.setattr(demo, "write_hospital", small)

@@ -166,6 +166,7 @@ def test_the_first_release_waits_for_its_date(hospital, tmp_path, instance, monk
     assert series.is_published(FIRST)
 
 
+@pytest.mark.thorough
 def test_a_backfill_that_fails_leaves_the_releases_before_audited(hospital, instance, tmp_path, monkeypatch):
     series = hospital.series(tmp_path / "home")
     with monkeypatch.context() as broken:

@@ -16,6 +16,7 @@ import pytest
 from anonymize.principle.checks import COVERAGE
 from anonymize.principles import PRINCIPLES
 from orchestration.expectations import judge
+from tests.profiles import drawn
 
 ROOT = Path(__file__).parents[3]
 SUITES = ROOT / "data_contracts/expectations"
@@ -193,7 +194,7 @@ def test_an_answer_that_is_cut_off_keeps_no_promise(monkeypatch):
     assert not judged("coverage").passed
 
 
-@pytest.mark.parametrize("ending", ["pass", "os.kill(os.getpid(), 9)", "sys.exit(1)"])
+@pytest.mark.parametrize("ending", drawn(["pass", "os.kill(os.getpid(), 9)", "sys.exit(1)"], 1))
 def test_the_judge_ends_with_whoever_asks(ending):
     code = (
         "import importlib, os, sys\n"
