@@ -19,10 +19,16 @@ settings.load_profile(QUICK)  # until hypothesis loads another one that the comm
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
-    """Draw the seed of a run that was given none, before hypothesis and the workers take it."""
+    """Draw the seed of a run that was given none, before hypothesis takes it; workers have that of the run."""
     if config.option.hypothesis_seed is None:
-        config.option.hypothesis_seed = str(secrets.randbelow(10**9))
+        of_run = getattr(config, "workerinput", {}).get("hypothesis_seed")
+        config.option.hypothesis_seed = of_run or str(secrets.randbelow(10**9))
     Run.seed = int(config.option.hypothesis_seed)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    node.workerinput["hypothesis_seed"] = node.config.option.hypothesis_seed
 
 
 def pytest_report_header(config):
