@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymize.global_guarantee.ledger import Accounts
+from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.admission import admit
 
 WEIGHT = 100
@@ -73,11 +73,7 @@ def choose_placed(
         order,
         int(new.sum()),
         len(order) // 2,
-        accounts.first,
-        accounts.last,
-        accounts.link_value,
-        accounts.link_share,
-        accounts.largest,
+        accounts,
         value_id,
         WEIGHT * published / max(total, 1),
         np.minimum(factor, 1e9),

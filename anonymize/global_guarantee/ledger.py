@@ -17,30 +17,13 @@ import polars as pl
 
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.global_guarantee.strategy import ROUNDING, Strategy, admitted_share, budget, spending
+from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.ledger import post
 from anonymize.kernels.read_only import read_only
 from anonymize.principle.state import State
 
 PEOPLE_SCHEMA = {PSEUDONYM: pl.Binary, "l": pl.Int32, "last_seen": pl.Int32}
 LINKS_SCHEMA = {"person": pl.Int32, "value_id": pl.Int32, "spent": pl.Float64}
-
-
-@dataclass(frozen=True)
-class Accounts:
-    """What the people of T(n) admit of their next group: the ledger as the kernels read it."""
-
-    first: np.ndarray
-    """int64[N]: the links of person i that admit less than no link does are `first[i] : last[i]`."""
-    last: np.ndarray
-    """int64[N]"""
-    link_value: np.ndarray
-    """int32[L]: the value of each link, ascending for each person."""
-    link_share: np.ndarray
-    """float64[L]: the largest share that the value may have in the person's next group."""
-    largest: np.ndarray
-    """float64[N]: the largest share that any other value may have."""
-    account: np.ndarray
-    """int64[N]: the person's row in the ledger, -1 for people who are new."""
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from anonymize.global_guarantee.admission import looseness
-from anonymize.global_guarantee.ledger import Accounts
 from anonymize.kernels import partition as kernel
+from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.read_only import read_only
 
 LEVELS = 64
@@ -54,14 +54,12 @@ def partition(
         return np.empty(0, np.int64)
     stratum = set_apart(accounts, value_id, values)
     order = np.stack([np.lexsort((column, stratum)) for column in codes.T]).astype(np.int32)
-    group, codes = np.empty(people, np.int32), read_only(codes)
+    group = np.empty(people, np.int32)
+    table = kernel.Table(read_only(codes), narrowest, accounts, value_id, values)
     bounds = np.searchsorted(stratum[order[0]], np.arange(stratum.max() + 2))
 
     def split(start: int, stop: int) -> None:
-        kernel.partition(
-            codes, narrowest, accounts.first, accounts.last, accounts.link_value, accounts.link_share,
-            accounts.largest, value_id, values, start, stop, order, group,
-        )  # fmt: skip
+        kernel.partition(table, start, stop, order, group)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(split, bounds[:-1], bounds[1:]))
@@ -75,10 +73,7 @@ def set_apart(accounts: Accounts, value_id: np.ndarray, values: int) -> np.ndarr
     levels = np.unique(np.quantile(slack, np.linspace(0, 1, LEVELS + 1)[1:-1], method="nearest"))
     # The tightest people are in the last level; people with the same looseness are in the same.
     level = len(levels) - np.searchsorted(levels, slack, side="right")
-    counts, least = kernel.read_levels(
-        level, len(levels) + 1, accounts.first, accounts.last, accounts.link_value, accounts.link_share,
-        accounts.largest, value_id, values,
-    )  # fmt: skip
+    counts, least = kernel.read_levels(level, len(levels) + 1, accounts, value_id, values)
     margin = np.full(len(levels) + 1, np.inf)
     np.minimum.at(margin, level, slack - 1)
     ends = _ends(counts, least, margin)

@@ -13,10 +13,11 @@ from anonymize.errors import NotEligible
 from anonymize.formats.generalization import generalize
 from anonymize.global_guarantee.admission import choose_placed
 from anonymize.global_guarantee.forecast import forecast, forecast_figures, longest_plan
-from anonymize.global_guarantee.ledger import Accounts, Ledger
+from anonymize.global_guarantee.ledger import Ledger
 from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.global_guarantee.partition import partition
 from anonymize.global_guarantee.strategy import strategy_of
+from anonymize.kernels.accounts import Accounts
 from anonymize.people.codes import code_domain, encode_columns
 from anonymize.people.ranks import keyed_ranks
 from anonymize.people.values import positions, refuse_unfit

@@ -1,13 +1,22 @@
 """Decide, one person after another, who is placed: always before the person's own value is read."""
 
 import numpy as np
-from numba import njit
+
+from anonymize.kernels.accounts import Accounts
+from anonymize.kernels.compiled import Bools, Floats, Ints, compiled
 
 
-@njit(cache=True)
+@compiled()
 def admit(
-    order, unseen, sample, first, last, link_value, link_share, largest, value, expected, factor, passes
-):
+    order: Ints,
+    unseen: int,
+    sample: int,
+    accounts: Accounts,
+    value: Ints,
+    expected: Floats,
+    factor: Floats,
+    passes: int,
+) -> tuple[Bools, bool]:
     """Which people are placed, so that all of them together make a group that holds.
 
     A group holds if no value has a larger share of it than any of its members admits. People are asked in
@@ -16,11 +25,9 @@ def admit(
 
     1. The first `unseen` of the order are admitted.
     2. Others are admitted if the limits of their links exceed the shares that are expected (of those admitted
-    so
-       far, and `expected`) by `factor`. Somebody without a link admits as much as somebody new.
+       so far, and `expected`) by `factor`. Somebody without a link admits as much as somebody new.
     3. Once `sample` people were asked and one more could join whatever their value, somebody else has to
-    leave
-       every limit unbroken too, their own included, whatever their value.
+       leave every limit unbroken too, their own included, whatever their value.
 
     Parameters
     ----------
@@ -28,12 +35,8 @@ def admit(
         int64[N]: the people, in the order in which they are asked.
     unseen, sample
         As above.
-    first, last
-        int64[N]: the links of each person are `first[p] : last[p]`.
-    link_value, link_share
-        int32[L], float64[L]: the value of each link, and the largest share it may have in the person's group.
-    largest
-        float64[N]: the largest share of any other value in the person's group; no link admits more.
+    accounts
+        What each person admits; no link admits more than `largest`.
     value
         int64[N]: the person's own value.
     expected
@@ -68,21 +71,20 @@ def admit(
                 if not is_settled and (asking > 0 or position >= sample):
                     is_settled = _has_room(counts, least, placed)
                 total = placed + weight
-                if not _exceed(person, first, last, link_value, link_share, counts, expected, factor, total):
+                if not _exceed(person, accounts, counts, expected, factor, total):
                     continue
                 if is_settled and not (
-                    _has_room(counts, least, placed)
-                    and _has_own_room(person, first, last, link_value, link_share, largest, counts, placed)
+                    _has_room(counts, least, placed) and _has_own_room(person, accounts, counts, placed)
                 ):
                     continue
             # Only now the value is read.
             admitted[person] = True
             placed += 1
             counts[value[person]] += 1
-            least[values] = min(least[values], largest[person])
-            for link in range(first[person], last[person]):
-                v = link_value[link]
-                least[v] = min(least[v], link_share[link])
+            least[values] = min(least[values], accounts.largest[person])
+            for link in range(accounts.first[person], accounts.last[person]):
+                v = accounts.link_value[link]
+                least[v] = min(least[v], accounts.link_share[link])
             progress = True
         if not progress:
             break
@@ -93,8 +95,8 @@ def admit(
     return admitted, holds
 
 
-@njit(cache=True, inline="always")
-def _has_room(counts, least, placed):
+@compiled(inline="always")
+def _has_room(counts: Ints, least: Floats, placed: int) -> bool:
     """Whether one more tuple of any value leaves every share within the limits of all who are admitted."""
     values = len(counts)
     for v in range(values):  # noqa: SIM110 - numba compiles loops
@@ -103,23 +105,25 @@ def _has_room(counts, least, placed):
     return True
 
 
-@njit(cache=True, inline="always")
-def _has_own_room(person, first, last, link_value, link_share, largest, counts, placed):
+@compiled(inline="always")
+def _has_own_room(person: int, accounts: Accounts, counts: Ints, placed: int) -> bool:
     """Whether, with the person, every share is within the person's limits, whatever their value."""
     for v in range(len(counts)):
-        if counts[v] + 1 > largest[person] * (placed + 1):
+        if counts[v] + 1 > accounts.largest[person] * (placed + 1):
             return False
-    for link in range(first[person], last[person]):
-        if counts[link_value[link]] + 1 > link_share[link] * (placed + 1):
+    for link in range(accounts.first[person], accounts.last[person]):
+        if counts[accounts.link_value[link]] + 1 > accounts.link_share[link] * (placed + 1):
             return False
     return True
 
 
-@njit(cache=True, inline="always")
-def _exceed(person, first, last, link_value, link_share, counts, expected, factor, total):
+@compiled(inline="always")
+def _exceed(
+    person: int, accounts: Accounts, counts: Ints, expected: Floats, factor: Floats, total: float
+) -> bool:
     """Whether the limits of a person's links exceed the shares that are expected by the factors."""
-    for link in range(first[person], last[person]):
-        v = link_value[link]
-        if (counts[v] + expected[v]) * factor[v] > link_share[link] * total:
+    for link in range(accounts.first[person], accounts.last[person]):
+        v = accounts.link_value[link]
+        if (counts[v] + expected[v]) * factor[v] > accounts.link_share[link] * total:
             return False
     return True

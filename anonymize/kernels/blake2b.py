@@ -7,7 +7,8 @@ same for all of them: it is computed once, and a short message costs one compres
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from anonymize.kernels.compiled import Ints, Words, compiled, uint64
 
 DIGEST_BYTES = 16
 BLOCK_BYTES = 128
@@ -44,8 +45,8 @@ _SIGMA = np.array(
 )
 
 
-@njit(cache=True)
-def keyed_digests(content: np.ndarray, offsets: np.ndarray, key: np.ndarray) -> np.ndarray:
+@compiled()
+def keyed_digests(content: Words, offsets: Ints, key: Words) -> Words:
     """BLAKE2b-128 of each message under one key.
 
     Parameters
@@ -95,8 +96,8 @@ def keyed_digests(content: np.ndarray, offsets: np.ndarray, key: np.ndarray) -> 
     return digests
 
 
-@njit(cache=True)
-def _load(words: np.ndarray, content: np.ndarray, start: int, stop: int) -> None:
+@compiled()
+def _load(words: Words, content: Words, start: int, stop: int) -> None:
     """Fill the block's 16 little-endian words from `content[start:stop]`, zeros after it."""
     words[:] = np.uint64(0)
     for at in range(start, stop):
@@ -104,15 +105,15 @@ def _load(words: np.ndarray, content: np.ndarray, start: int, stop: int) -> None
         words[byte >> 3] |= np.uint64(content[at]) << np.uint64((byte & 7) << 3)
 
 
-@njit(cache=True)
-def _store(digest: np.ndarray, state: np.ndarray) -> None:
+@compiled()
+def _store(digest: Words, state: Words) -> None:
     """Write the first 16 bytes of the state, little-endian."""
     for byte in range(DIGEST_BYTES):
         digest[byte] = np.uint8((state[byte >> 3] >> np.uint64((byte & 7) << 3)) & np.uint64(255))
 
 
-@njit(cache=True)
-def _compress(state: np.ndarray, work: np.ndarray, words: np.ndarray, hashed: int, last: bool) -> None:
+@compiled()
+def _compress(state: Words, work: Words, words: Words, hashed: int, last: bool) -> None:
     """Compression function F (section 3.2); `hashed` bytes are done with this block."""
     work[:8] = state
     work[8:] = _INITIAL
@@ -133,8 +134,8 @@ def _compress(state: np.ndarray, work: np.ndarray, words: np.ndarray, hashed: in
         state[word] ^= work[word] ^ work[word + 8]
 
 
-@njit(cache=True)
-def _mix(work: np.ndarray, a: int, b: int, c: int, d: int, x: int, y: int) -> None:
+@compiled()
+def _mix(work: Words, a: int, b: int, c: int, d: int, x: int, y: int) -> None:
     """Mixing function G (section 3.1)."""
     work[a] = work[a] + work[b] + x
     work[d] = _rotated(work[d] ^ work[a], 32)
@@ -146,7 +147,7 @@ def _mix(work: np.ndarray, a: int, b: int, c: int, d: int, x: int, y: int) -> No
     work[b] = _rotated(work[b] ^ work[c], 63)
 
 
-@njit(cache=True)
+@compiled()
 def _rotated(word: int, bits: int) -> int:
     """A 64-bit word rotated to the right."""
-    return (word >> np.uint64(bits)) | (word << np.uint64(64 - bits))
+    return uint64((word >> np.uint64(bits)) | (word << np.uint64(64 - bits)))

@@ -1,11 +1,12 @@
 """Connected components of a graph in which every node names its neighbours: a disjoint-set forest."""
 
 import numpy as np
-from numba import njit
+
+from anonymize.kernels.compiled import Ints, compiled
 
 
-@njit(cache=True, nogil=True)
-def components(neighbours):
+@compiled()
+def components(neighbours: Ints) -> Ints:
     """The component of each node, numbered 0, 1, … in the order of their first nodes.
 
     Sets are joined by size, and paths halved on the way up (Tarjan and van Leeuwen 1984): the time is as good
@@ -44,8 +45,8 @@ def components(neighbours):
     return component
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _root(parent, node):
+@compiled(inline="always")
+def _root(parent: Ints, node: int) -> int:
     while parent[node] != node:
         parent[node] = parent[parent[node]]
         node = parent[node]

@@ -1,11 +1,15 @@
 """Which published boxes a person lies in: the loop behind every attack by quasi-identifiers."""
 
-import numba
 import numpy as np
+from numba import prange
+
+from anonymize.kernels.compiled import Floats, Ints, Words, compiled
 
 
-@numba.njit(parallel=True, cache=True)
-def cover(points, cells, lows, highs, words, offsets, listed):
+@compiled(parallel=True)
+def cover(
+    points: Floats, cells: Ints, lows: Floats, highs: Floats, words: Words, offsets: Ints, listed: Ints
+) -> tuple[Words, Ints, Ints]:
     """The union of the bitsets of all boxes that cover each point, and which boxes those are.
 
     Parameters
@@ -35,7 +39,7 @@ def cover(points, cells, lows, highs, words, offsets, listed):
     union = np.zeros((people, width), dtype=np.uint64)
     first = np.full(people, -1, dtype=np.int32)
     covering = np.zeros(people, dtype=np.int32)
-    for p in numba.prange(people):
+    for p in prange(people):
         for at in range(offsets[cells[p]], offsets[cells[p] + 1]):
             box = listed[at]
             inside = True
@@ -52,8 +56,10 @@ def cover(points, cells, lows, highs, words, offsets, listed):
     return union, first, covering
 
 
-@numba.njit(cache=True)
-def list_boxes(from_row, to_row, from_column, to_column, columns, cells):
+@compiled()
+def list_boxes(
+    from_row: Ints, to_row: Ints, from_column: Ints, to_column: Ints, columns: int, cells: int
+) -> tuple[Ints, Ints]:
     """The boxes that reach into each cell of a grid, as one list with offsets.
 
     Parameters

@@ -1,11 +1,12 @@
 """Choose signatures that take as many people as possible where they live."""
 
 import numpy as np
-from numba import njit
+
+from anonymize.kernels.compiled import Bools, Ints, compiled
 
 
-@njit(cache=True, nogil=True)
-def best_signature(counts, m, starts, candidates):
+@compiled()
+def best_signature(counts: Ints, m: int, starts: Ints, candidates: Ints) -> tuple[Ints, Ints]:
     """The signature of m values with the most groups, by local search; its groups in every region.
 
     A signature can take, in a region, as many groups as its scarcest value has people there, and no more
@@ -56,8 +57,8 @@ def best_signature(counts, m, starts, candidates):
     return signature, groups
 
 
-@njit(cache=True, nogil=True)
-def _most_frequent(counts, number):
+@compiled()
+def _most_frequent(counts: Ints, number: int) -> Ints:
     """int64[R, number]: each region's most frequent values, descending; -1 where there are no more."""
     top = np.full((counts.shape[0], number), -1, np.int64)
     for region in range(counts.shape[0]):
@@ -66,8 +67,8 @@ def _most_frequent(counts, number):
     return top
 
 
-@njit(cache=True, nogil=True)
-def _groups(counts, people, top, signature, inside, groups):
+@compiled()
+def _groups(counts: Ints, people: Ints, top: Ints, signature: Ints, inside: Bools, groups: Ints) -> int:
     """Write the groups a signature takes in each region; returns their number."""
     for v in signature:
         inside[v] = True
@@ -86,10 +87,10 @@ def _groups(counts, people, top, signature, inside, groups):
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _room(counts, people, top, signature, inside):
+@compiled(inline="always")
+def _room(counts: Ints, people: int, top: Ints, signature: Ints, inside: Bools) -> int:
     """Groups of a signature that some people can form such that the others are as eligible as may be."""
-    least = counts[signature[0]]
+    least: int = counts[signature[0]]
     for v in signature:
         least = min(least, counts[v])
     outside = 0

@@ -1,11 +1,21 @@
 """Post what a release spent to the accounts of the people it hosts: a merge of sorted lists per person."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from anonymize.kernels.compiled import Floats, Ints, compiled
 
 
-@njit(parallel=True, cache=True)
-def post(first, value, spent, group, group_first, group_value, group_spends):
+@compiled(parallel=True)
+def post(
+    first: Ints,
+    value: Ints,
+    spent: Floats,
+    group: Ints,
+    group_first: Ints,
+    group_value: Ints,
+    group_spends: Floats,
+) -> tuple[Ints, Ints, Floats]:
     """The links of everybody after a release.
 
     Parameters
@@ -63,8 +73,8 @@ def post(first, value, spent, group, group_first, group_value, group_spends):
     return after_first, after_value, after_spent
 
 
-@njit(cache=True)
-def fewest_releases(first, value, spent, promise, limits):
+@compiled()
+def fewest_releases(first: Ints, value: Ints, spent: Floats, promise: Ints, limits: Floats) -> Ints:
     """int64[P]: for how many more releases every link of each person suffices.
 
     Parameters

@@ -1,13 +1,14 @@
 """Merge the nodes of one bucket graph that no later cut has to tell apart."""
 
 import numpy as np
-from numba import njit
+
+from anonymize.kernels.compiled import Bools, Ints, compiled
 
 DROPPED = -1
 
 
-@njit(cache=True, nogil=True)
-def merge_nodes(weight, alive, old, enough, most, into):
+@compiled()
+def merge_nodes(weight: Ints, alive: Bools, old: Bools, enough: int, most: int, into: Ints) -> None:
     """Write the node that each node is merged into (its own number, or `DROPPED`) into `into`.
 
     Why each step is allowed is shown in `anonymize.e_equivalence.forget`.
@@ -72,8 +73,8 @@ def merge_nodes(weight, alive, old, enough, most, into):
             nodes -= 1
 
 
-@njit(cache=True, nogil=True)
-def _replace(into, u, v):
+@compiled()
+def _replace(into: Ints, u: int, v: int) -> None:
     for node in range(len(into)):
         if into[node] == u:
             into[node] = v

@@ -1,11 +1,14 @@
 """The smallest cut between two nodes of each of many small graphs."""
 
 import numpy as np
-from numba import njit
+
+from anonymize.kernels.compiled import Ints, compiled
 
 
-@njit(cache=True, nogil=True)
-def min_cuts(starts, sizes, first, second, weight, source, sink, cuts):
+@compiled()
+def min_cuts(
+    starts: Ints, sizes: Ints, first: Ints, second: Ints, weight: Ints, source: Ints, sink: Ints, cuts: Ints
+) -> None:
     """Write the weight of the smallest cut between two nodes of each of B graphs into `cuts`.
 
     A largest flow is as large as a smallest cut (Ford and Fulkerson 1956); it is found along shortest
@@ -56,8 +59,8 @@ def min_cuts(starts, sizes, first, second, weight, source, sink, cuts):
         cuts[b] = flow
 
 
-@njit(cache=True, nogil=True)
-def _find_path(room, n, s, t, before, queue):
+@compiled()
+def _find_path(room: Ints, n: int, s: int, t: int, before: Ints, queue: Ints) -> bool:
     """Whether there is room from s to t; `before` then holds the nodes of a shortest such path."""
     before[:n] = -1
     before[s] = s

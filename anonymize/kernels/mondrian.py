@@ -4,11 +4,12 @@ LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 20
 """
 
 import numpy as np
-from numba import njit
+
+from anonymize.kernels.compiled import Floats, Ints, compiled
 
 
-@njit(cache=True)
-def partition(matrix, widths, values, diversity):
+@compiled()
+def partition(matrix: Floats, widths: Floats, values: Ints, diversity: int) -> Ints:
     """int64[n]: the group of every row.
 
     Parameters
@@ -57,8 +58,8 @@ def partition(matrix, widths, values, diversity):
     return group
 
 
-@njit(cache=True)
-def _cut(matrix, order, begin, end, attribute):
+@compiled()
+def _cut(matrix: Floats, order: Ints, begin: int, end: int, attribute: int) -> int:
     """Put the rows up to the median first; returns where the others begin, or `begin` if none are left."""
     part = np.empty(end - begin)
     for at in range(begin, end):
@@ -86,8 +87,8 @@ def _cut(matrix, order, begin, end, attribute):
     return first
 
 
-@njit(cache=True)
-def _is_diverse(values, order, begin, end, counts, diversity):
+@compiled()
+def _is_diverse(values: Ints, order: Ints, begin: int, end: int, counts: Ints, diversity: int) -> bool:
     """Whether no value is carried by more than 1/l of the rows."""
     most = 0
     for at in range(begin, end):

@@ -4,19 +4,34 @@ Wong et al., Preserving individual privacy in serial data publishing, section 5.
 has no partition that keeps it, so a part that fails need not be split further.
 """
 
-import numpy as np
-from numba import njit
+from typing import NamedTuple
 
+import numpy as np
+
+from anonymize.kernels.accounts import Accounts
+from anonymize.kernels.compiled import Floats, Ints, compiled
 from anonymize.kernels.stable import stable_partition
 
 CUTS = 48
 """So many places to cut an attribute are tried in a large set of people, and all of them in a small one."""
 
 
-@njit(cache=True, nogil=True)
-def partition(
-    codes, narrowest, first, last, link_value, link_share, largest, value, values, start, stop, order, group
-):
+class Table(NamedTuple):
+    """The people of T(n), and what they admit. N people, d quasi-identifiers."""
+
+    codes: Floats
+    """float64[N, d]: quasi-identifiers as shares of their domains."""
+    narrowest: Floats
+    """float64[d]: intervals are published no narrower than this, so narrower ones are no gain."""
+    accounts: Accounts
+    value: Ints
+    """int64[N]: the person's own value."""
+    values: int
+    """How many values there are."""
+
+
+@compiled()
+def partition(table: Table, start: int, stop: int, order: Ints, group: Ints) -> None:
     """Write the group of everybody in `order[:, start:stop]` into `group`.
 
     A group is known by the position in `order` it begins at.
@@ -27,14 +42,6 @@ def partition(
 
     Parameters
     ----------
-    codes
-        float64[N, d]: quasi-identifiers as shares of their domains.
-    narrowest
-        float64[d]: intervals are published no narrower than this, so narrower ones are no gain.
-    first, last, link_value, link_share, largest, value
-        As for `admit`.
-    values
-        How many values there are.
     start, stop
         The people to split; they hold as one group.
     order
@@ -42,31 +49,28 @@ def partition(
     group
         int32[N]: the result.
     """
-    attributes = codes.shape[1]
+    attributes = table.codes.shape[1]
     places = np.empty((attributes, stop - start + 1), np.int64)
     is_left = np.zeros(len(group), np.bool_)
     kept = np.empty(stop - start, np.int32)
     stack = [(start, stop)]
     # What everybody in a part admits: at least what everybody in the part it was cut from admits.
-    limits = [np.zeros(values + 1)]
+    limits: list[Floats] = [np.zeros(table.values + 1)]
     while stack:
         begin, end = stack.pop()
         least = limits.pop()
         best_a, best_k = -1, 0
-        cost = _length(codes, narrowest, order[0, begin:end]) * (end - begin) * (1 - 1e-12)
+        cost = _length(table, order[0, begin:end]) * (end - begin) * (1 - 1e-12)
         if cost > 0:
-            counts = _count(order[0, begin:end], value, values)
-            found = _search(codes, narrowest, value, order, begin, end, counts, least, least, cost, places)
+            counts = _count(order[0, begin:end], table)
+            found = _search(table, order, begin, end, counts, least, least, cost, places)
             best_a, best_k = found[0], found[1]
             if best_a < 0:
-                least, most = _read(order[0, begin:end], first, last, link_value, link_share, largest, values)
-                found = _search(codes, narrowest, value, order, begin, end, counts, least, most, cost, places)
+                least, most = _read(order[0, begin:end], table)
+                found = _search(table, order, begin, end, counts, least, most, cost, places)
                 best_a, best_k = found[0], found[1]
                 if best_a < 0 and found[2]:
-                    best_a, best_k = _search_exactly(
-                        codes, narrowest, first, last, link_value, link_share, largest, value, order, begin,
-                        end, counts, most, cost, places,
-                    )  # fmt: skip
+                    best_a, best_k = _search_exactly(table, order, begin, end, counts, most, cost, places)
         if best_a < 0:
             for i in range(begin, end):
                 group[order[0, i]] = begin
@@ -82,28 +86,29 @@ def partition(
         limits.append(least)
 
 
-@njit(cache=True, nogil=True)
-def _count(people, value, values):
+@compiled()
+def _count(people: Ints, table: Table) -> Ints:
     """int64[V]: how many of some people have each value."""
-    counts = np.zeros(values, np.int64)
+    counts = np.zeros(table.values, np.int64)
     for person in people:
-        counts[value[person]] += 1
+        counts[table.value[person]] += 1
     return counts
 
 
-@njit(cache=True, nogil=True)
-def _read(people, first, last, link_value, link_share, largest, values):
+@compiled()
+def _read(people: Ints, table: Table) -> tuple[Floats, Floats]:
     """float64[V + 1] twice: the smallest, and the largest, share of each value that somebody admits.
 
     The last entries are for values without a link.
     """
+    accounts, values = table.accounts, table.values
     least, most = np.full(values + 1, 2.0), np.zeros(values + 1)
     links = np.zeros(values, np.int64)
     for person in people:
-        least[values] = min(least[values], largest[person])
-        most[values] = max(most[values], largest[person])
-        for link in range(first[person], last[person]):
-            v, share = link_value[link], link_share[link]
+        least[values] = min(least[values], accounts.largest[person])
+        most[values] = max(most[values], accounts.largest[person])
+        for link in range(accounts.first[person], accounts.last[person]):
+            v, share = accounts.link_value[link], accounts.link_share[link]
             links[v] += 1
             least[v], most[v] = min(least[v], share), max(most[v], share)
     for v in range(values):
@@ -113,20 +118,30 @@ def _read(people, first, last, link_value, link_share, largest, values):
     return least, most
 
 
-@njit(cache=True, nogil=True)
-def _length(codes, narrowest, people):
+@compiled()
+def _length(table: Table, people: Ints) -> float:
     """The sum of the interval lengths of some people, each at least the narrowest there may be."""
     total = 0.0
-    for c in range(codes.shape[1]):
+    for c in range(table.codes.shape[1]):
         low, high = np.inf, -np.inf
         for person in people:
-            low, high = min(low, codes[person, c]), max(high, codes[person, c])
-        total += max(high - low, narrowest[c])
+            low, high = min(low, table.codes[person, c]), max(high, table.codes[person, c])
+        total += max(high - low, table.narrowest[c])
     return total
 
 
-@njit(cache=True, nogil=True)
-def _search(codes, narrowest, value, order, begin, end, counts, least, most, best, places):
+@compiled()
+def _search(
+    table: Table,
+    order: Ints,
+    begin: int,
+    end: int,
+    counts: Ints,
+    least: Floats,
+    most: Floats,
+    best: float,
+    places: Ints,
+) -> tuple[int, int, bool]:
     """The best cut of which both parts hold even if everybody in them admits no more than `least`.
 
     Returns
@@ -141,17 +156,17 @@ def _search(codes, narrowest, value, order, begin, end, counts, least, most, bes
     values = len(counts)
     best_a, best_k, is_plausible = -1, 0, False
     smallest = _smallest(most[values], end - begin)
-    for a in range(codes.shape[1]):
-        number = _places(codes[:, a], order[a], begin, end, smallest, places[a])
+    for a in range(table.codes.shape[1]):
+        number = _places(table.codes[:, a], order[a], begin, end, smallest, places[a])
         if number == 0:
             continue
-        costs = _costs(codes, narrowest, order[a], begin, end, places[a], number)
+        costs = _costs(table, order[a], begin, end, places[a], number)
         within = np.zeros(values, np.int64)
         at = begin
         for j in range(number):
             k = places[a, j]
             while at < k:
-                within[value[order[a, at]]] += 1
+                within[table.value[order[a, at]]] += 1
                 at += 1
             if costs[j] < best:
                 is_plausible = is_plausible or _hold(within, counts, most, most, k - begin, end - k)
@@ -160,58 +175,42 @@ def _search(codes, narrowest, value, order, begin, end, counts, least, most, bes
     return best_a, best_k, is_plausible
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _search_exactly(
-    codes,
-    narrowest,
-    first,
-    last,
-    link_value,
-    link_share,
-    largest,
-    value,
-    order,
-    begin,
-    end,
-    counts,
-    most,
-    best,
-    places,
-):
+    table: Table, order: Ints, begin: int, end: int, counts: Ints, most: Floats, best: float, places: Ints
+) -> tuple[int, int]:
     """The best cut of which both parts hold: its attribute, -1 if there is none, and its position."""
     values = len(counts)
     best_a, best_k = -1, 0
     smallest = _smallest(most[values], end - begin)
-    for a in range(codes.shape[1]):
-        number = _places(codes[:, a], order[a], begin, end, smallest, places[a])
+    for a in range(table.codes.shape[1]):
+        number = _places(table.codes[:, a], order[a], begin, end, smallest, places[a])
         if number == 0:
             continue
-        costs = _costs(codes, narrowest, order[a], begin, end, places[a], number)
+        costs = _costs(table, order[a], begin, end, places[a], number)
         if costs.min() >= best:
             continue
-        left, right = _limits(
-            order[a], begin, end, places[a], number, first, last, link_value, link_share, largest, values
-        )
+        left, right = _limits(table, order[a], begin, end, places[a], number)
         within = np.zeros(values, np.int64)
         at = begin
         for j in range(number):
             k = places[a, j]
             while at < k:
-                within[value[order[a, at]]] += 1
+                within[table.value[order[a, at]]] += 1
                 at += 1
             if costs[j] < best and _hold(within, counts, left[j], right[j], k - begin, end - k):
                 best, best_a, best_k = costs[j], a, k
     return best_a, best_k
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _smallest(loosest, size):
+@compiled(inline="always")
+def _smallest(loosest: float, size: int) -> int:
     """No part smaller than the largest ratio that one of its members needs holds."""
     return size if loosest * size < 1 else max(1, int(np.ceil(1 / loosest - 1e-9)))
 
 
-@njit(cache=True, nogil=True)
-def _hold(within, counts, left, right, one, other):
+@compiled()
+def _hold(within: Ints, counts: Ints, left: Floats, right: Floats, one: int, other: int) -> bool:
     """Whether both parts of a cut, of sizes `one` and `other`, hold."""
     for v in range(len(counts)):
         if within[v] > left[v] * one or counts[v] - within[v] > right[v] * other:
@@ -219,8 +218,8 @@ def _hold(within, counts, left, right, one, other):
     return True
 
 
-@njit(cache=True, nogil=True)
-def _places(code, order, begin, end, smallest, places):
+@compiled()
+def _places(code: Floats, order: Ints, begin: int, end: int, smallest: int, places: Ints) -> int:
     """Where people in an attribute's order can be cut: between two codes, with enough on both sides."""
     number = 0
     for k in range(begin + smallest, end - smallest + 1):
@@ -241,10 +240,10 @@ def _places(code, order, begin, end, smallest, places):
     return chosen
 
 
-@njit(cache=True, nogil=True)
-def _costs(codes, narrowest, order, begin, end, places, number):
+@compiled()
+def _costs(table: Table, order: Ints, begin: int, end: int, places: Ints, number: int) -> Floats:
     """float64[number]: for each cut, people times interval lengths, over both parts."""
-    attributes = codes.shape[1]
+    codes, narrowest, attributes = table.codes, table.narrowest, table.codes.shape[1]
     costs = np.zeros(number, np.float64)
     low, high = np.full(attributes, np.inf), np.full(attributes, -np.inf)
     at = begin
@@ -267,19 +266,22 @@ def _costs(codes, narrowest, order, begin, end, places, number):
     return costs
 
 
-@njit(cache=True, nogil=True)
-def _limits(order, begin, end, places, number, first, last, link_value, link_share, largest, values):
+@compiled()
+def _limits(
+    table: Table, order: Ints, begin: int, end: int, places: Ints, number: int
+) -> tuple[Floats, Floats]:
     """float64[number, V] twice: what everybody left, and right, of each cut admits of each value."""
+    accounts, values = table.accounts, table.values
     pieces = np.full((number + 1, values + 1), 2.0)
     piece = 0
     for i in range(begin, end):
         while piece < number and i >= places[piece]:
             piece += 1
         person = order[i]
-        pieces[piece, values] = min(pieces[piece, values], largest[person])
-        for link in range(first[person], last[person]):
-            v = link_value[link]
-            pieces[piece, v] = min(pieces[piece, v], link_share[link])
+        pieces[piece, values] = min(pieces[piece, values], accounts.largest[person])
+        for link in range(accounts.first[person], accounts.last[person]):
+            v = accounts.link_value[link]
+            pieces[piece, v] = min(pieces[piece, v], accounts.link_share[link])
     left, right = np.empty((number, values)), np.empty((number, values))
     for v in range(values):
         for j in range(number + 1):
@@ -295,8 +297,10 @@ def _limits(order, begin, end, places, number, first, last, link_value, link_sha
     return left, right
 
 
-@njit(cache=True)
-def read_levels(level, levels, first, last, link_value, link_share, largest, value, values):
+@compiled()
+def read_levels(
+    level: Ints, levels: int, accounts: Accounts, value: Ints, values: int
+) -> tuple[Ints, Floats]:
     """int64[levels, V], float64[levels, V + 1]: tuples of each value in each level, and what all in it admit.
 
     The last column is for values without a link.
@@ -305,7 +309,7 @@ def read_levels(level, levels, first, last, link_value, link_share, largest, val
     ----------
     level
         int64[N]: the level of each person, below `levels`.
-    first, last, link_value, link_share, largest, value, values
+    accounts, value, values
         As for `partition`.
     """
     counts = np.zeros((levels, values), np.int64)
@@ -313,8 +317,8 @@ def read_levels(level, levels, first, last, link_value, link_share, largest, val
     for person in range(len(level)):
         at = level[person]
         counts[at, value[person]] += 1
-        least[at, values] = min(least[at, values], largest[person])
-        for link in range(first[person], last[person]):
-            v = link_value[link]
-            least[at, v] = min(least[at, v], link_share[link])
+        least[at, values] = min(least[at, values], accounts.largest[person])
+        for link in range(accounts.first[person], accounts.last[person]):
+            v = accounts.link_value[link]
+            least[at, v] = min(least[at, v], accounts.link_share[link])
     return counts, least

@@ -1,8 +1,8 @@
 """Shorten intervals: neighbouring groups of a bucket exchange people of the same value."""
 
 import numpy as np
-from numba import njit
 
+from anonymize.kernels.compiled import Floats, Ints, Words, compiled
 from anonymize.kernels.split import EMPTY
 from anonymize.kernels.splitmix import STEP, mixed_number
 
@@ -10,8 +10,8 @@ BLOCK = 32
 """Groups that exchange people at a time. Twice as many cost four times as much and gain 1 %."""
 
 
-@njit(cache=True, nogil=True)
-def polish_bucket(values, size, group, passes, seed):
+@compiled()
+def polish_bucket(values: Floats, size: int, group: Ints, passes: int, seed: int) -> None:
     """Improve the groups of one balanced bucket in place.
 
     In every pass the groups are put into the order of a random kd-tree over their centres. For each
@@ -47,7 +47,7 @@ def polish_bucket(values, size, group, passes, seed):
     for row in range(tuples):
         member[row // length, group[row]] = row
     centre = np.empty((length, attributes), np.float64)
-    lists = np.arange(size)
+    lists: Ints = np.arange(size)
     low = np.empty((BLOCK, attributes), np.float64)
     high = np.empty((BLOCK, attributes), np.float64)
     cost = np.empty((BLOCK, BLOCK), np.float64)
@@ -59,26 +59,26 @@ def polish_bucket(values, size, group, passes, seed):
         for j in range(size - 1, 0, -1):
             k = int(draw(state) * (j + 1))
             lists[j], lists[k] = lists[k], lists[j]
-        for j in lists:
+        for changed in lists:
             begin = 0
             end = min(length, BLOCK // 2 + int(draw(state) * (BLOCK // 2 + 1)))
             while begin < length:
-                _exchange(values, member, j, order[begin:end], low, high, cost, solution, people)
+                _exchange(values, member, changed, order[begin:end], low, high, cost, solution, people)
                 begin, end = end, min(length, end + BLOCK)
     for j in range(size):
         for g in range(length):
             group[member[j, g]] = g
 
 
-@njit(cache=True, nogil=True)
-def draw(state):
+@compiled()
+def draw(state: Words) -> float:
     """A number in [0, 1) from a state, uint64[1], that it moves on (splitmix64)."""
     state[0] += STEP
     return (mixed_number(state[0]) >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True, nogil=True)
-def _centres(values, member, centre):
+@compiled()
+def _centres(values: Floats, member: Ints, centre: Floats) -> None:
     """The middle of every group's interval on every attribute; 0.5 where all are counterfeits."""
     for g in range(member.shape[1]):
         for a in range(values.shape[1]):
@@ -91,8 +91,8 @@ def _centres(values, member, centre):
             centre[g, a] = 0.5 * (low + high) if high >= low else 0.5
 
 
-@njit(cache=True, nogil=True)
-def kd_order(points, state):
+@compiled()
+def kd_order(points: Floats, state: Words) -> Ints:
     """int64[N]: points, float64[N, d], in the order of the leaves of a random kd-tree."""
     number, attributes = points.shape
     order = np.arange(number)
@@ -122,8 +122,18 @@ def kd_order(points, state):
     return order
 
 
-@njit(cache=True, nogil=True)
-def _exchange(values, member, j, groups, low, high, cost, solution, people):
+@compiled()
+def _exchange(
+    values: Floats,
+    member: Ints,
+    j: int,
+    groups: Ints,
+    low: Floats,
+    high: Floats,
+    cost: Floats,
+    solution: Ints,
+    people: Ints,
+) -> None:
     """Deal the tuples of list `j` in some groups to these groups such that intervals grow least."""
     attributes, n = values.shape[1], len(groups)
     if n < 2:
@@ -160,8 +170,8 @@ def _exchange(values, member, j, groups, low, high, cost, solution, people):
         member[j, groups[solution[k]]] = people[k]
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _growth(values, row, low, high, i):
+@compiled(inline="always")
+def _growth(values: Floats, row: int, low: Floats, high: Floats, i: int) -> float:
     """By how much the i-th group's intervals grow if a tuple joins."""
     growth = 0.0
     if values[row, 0] != EMPTY:
@@ -172,8 +182,8 @@ def _growth(values, row, low, high, i):
     return growth
 
 
-@njit(cache=True, nogil=True)
-def assign_at_least_cost(cost, n, solution):
+@compiled()
+def assign_at_least_cost(cost: Floats, n: int, solution: Ints) -> None:
     """Write the column that each of the first n rows gets, one of the first n, at least cost.
 
     The Hungarian algorithm by shortest augmenting paths, O(n^3).

@@ -4,11 +4,12 @@ Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.2, Table 6.
 """
 
 import numpy as np
-from numba import njit
+
+from anonymize.kernels.compiled import Ints, compiled
 
 
-@njit(cache=True, nogil=True)
-def rda_groups(sizes, l):
+@compiled()
+def rda_groups(sizes: Ints, l: int) -> tuple[Ints, Ints]:
     """The group and the color of each of N places, for N people.
 
     Lines 4 to 13: the color with the most incomplete identifiers gets a group for each of them, with one
@@ -71,8 +72,8 @@ def rda_groups(sizes, l):
     return group, color
 
 
-@njit(cache=True, nogil=True)
-def _run(left, incomplete, size):
+@compiled()
+def _run(left: Ints, incomplete: int, size: int) -> tuple[int, int]:
     """Where the colors of one size begin and end, in a descending order (bisection)."""
     low, high = 0, incomplete
     while low < high:
@@ -91,8 +92,8 @@ def _run(left, incomplete, size):
     return start, low
 
 
-@njit(cache=True, nogil=True)
-def _append(group, color, at, groups, order, left, incomplete):
+@compiled()
+def _append(group: Ints, color: Ints, at: int, groups: int, order: Ints, left: Ints, incomplete: int) -> None:
     """Put each identifier left into the smallest group that has none of its color."""
     size = np.zeros(groups, np.int64)
     for place in range(at):

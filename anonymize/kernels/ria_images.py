@@ -4,14 +4,16 @@ Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.1, Table 5.
 """
 
 import numpy as np
-from numba import njit
+
+from anonymize.kernels.compiled import Ints, Words, compiled, int64
+from anonymize.kernels.splitmix import STEP, mixed_number
 
 TRIES = 16
 """Draws of l - 1 colors before the largest ones are taken; conflicts are rare in most tables."""
 
 
-@njit(cache=True, nogil=True)
-def ria_images(starts, l, seed):
+@compiled()
+def ria_images(starts: Ints, l: int, seed: int) -> Ints:
     """Draw l - 1 identifiers for each identifier: of different other colors, none twice for one color.
 
     Identifiers are numbered 0 to N - 1, color after color. A draw of colors that would leave too few unused
@@ -56,8 +58,8 @@ def ria_images(starts, l, seed):
     return images
 
 
-@njit(cache=True, nogil=True)
-def _draw_colors(chosen, unused, l, following, state):
+@compiled()
+def _draw_colors(chosen: Ints, unused: Ints, l: int, following: int, state: Words) -> None:
     """Put l - 1 random colors first in `chosen`, leaving enough unused identifiers for those that follow."""
     usable = 0
     for color in range(len(unused)):
@@ -78,8 +80,8 @@ def _draw_colors(chosen, unused, l, following, state):
         chosen[u], chosen[most] = chosen[most], chosen[u]
 
 
-@njit(cache=True, nogil=True)
-def _is_enough(chosen, usable, unused, l, following):
+@compiled()
+def _is_enough(chosen: Ints, usable: int, unused: Ints, l: int, following: int) -> bool:
     """Whether, once the first l - 1 are taken from, so many identifiers still find l - 1 colors each."""
     room = 0
     for index in range(usable):
@@ -87,12 +89,9 @@ def _is_enough(chosen, usable, unused, l, following):
     return room >= following * (l - 1)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _below(state, bound):
-    """A random number from 0 to bound - 1 (SplitMix64, Steele, Lea and Flood 2014; Lemire's reduction)."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    return np.int64(((z >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
+@compiled(inline="always")
+def _below(state: Words, bound: int) -> int:
+    """A random number from 0 to bound - 1 (splitmix64, Lemire's reduction)."""
+    state[0] += STEP
+    z = mixed_number(state[0])
+    return int64(((z >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))

@@ -10,7 +10,8 @@ safe as its least safe value: the number of distinct values of Y, or k - l for t
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from anonymize.kernels.compiled import Bools, Floats, Ints, Words, compiled, int64, uint64
 
 ANONYMITY, LINKABILITY = 0, 1
 ONE, KEY, CODE = 0, 1, 2
@@ -18,112 +19,110 @@ ONE, KEY, CODE = 0, 1, 2
 CLASS, DISTORTION, DISCERNIBILITY = 0, 1, 2
 
 # Only the loop itself is called from Python: without wrappers, its parts compile in a fraction of the time.
-_part = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+_part = compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 
 
 class Rows(NamedTuple):
     """Distinct rows of the view, sorted so that equal values of Y are neighbours."""
 
-    codes: np.ndarray
+    codes: Ints
     """int32[n, A]: the value of each column of X."""
-    weight: np.ndarray
+    weight: Ints
     """int64[n]: records."""
-    y: np.ndarray
+    y: Ints
     """int32[n]: value on Y."""
-    history: np.ndarray
+    history: Ints
     """int32[n]: values of the join attributes that X lacks."""
-    items: np.ndarray
+    items: Ints
     """int32[n, Q]: sensitive value in each column of Y, -1 for none."""
 
 
 class Nodes(NamedTuple):
     """Nodes of all taxonomies; the children of a node are `first`, `first + 1`, …."""
 
-    axis: np.ndarray
+    axis: Ints
     """int32: the column."""
-    first: np.ndarray
+    first: Ints
     """int32: the first child."""
-    children: np.ndarray
+    children: Ints
     """int32: how many there are."""
-    lo: np.ndarray
+    lo: Ints
     """int32: the first code covered."""
-    hi: np.ndarray
+    hi: Ints
     """int32: the code after the last one."""
-    low: np.ndarray
+    low: Floats
     """float64: where the published interval begins."""
-    high: np.ndarray
+    high: Floats
     """float64: where it ends, half-open."""
-    flags: np.ndarray
+    flags: Words
     """uint64: the inconsistent pairs that a node is one half of."""
-    route: np.ndarray
+    route: Ints
     """int32: where its row in `Axes.routes` begins; -1 where a node is split by a point."""
 
 
 class Axes(NamedTuple):
     """The columns of X in the view."""
 
-    roots: np.ndarray
+    roots: Ints
     """int32: root node."""
-    forced: np.ndarray
+    forced: Bools
     """bool: published as it is."""
-    numeric: np.ndarray
+    numeric: Bools
     """bool: split at points."""
-    discrete: np.ndarray
+    discrete: Bools
     """bool: whole numbers."""
-    joins: np.ndarray
+    joins: Bools
     """bool: a join attribute."""
-    values: np.ndarray
+    values: Floats
     """float64: the values of axis a's codes from `at[a]` on."""
-    tallies: np.ndarray
+    tallies: Ints
     """int64[., classes]: records with smaller codes by class, from `at[a]` on."""
-    at: np.ndarray
+    at: Ints
     """int64."""
-    width: np.ndarray
+    width: Floats
     """float64: the domain's."""
-    routes: np.ndarray
+    routes: Ints
     """int32: which child covers each code of a node."""
 
 
 class Groups(NamedTuple):
     """Join keys of earlier releases whose join attributes are all in X, release after release."""
 
-    start: np.ndarray
+    start: Ints
     """int64: those of release r are start[r] … start[r + 1] - 1, the least safe first."""
-    low: np.ndarray
+    low: Floats
     """float64[g, A]."""
-    high: np.ndarray
+    high: Floats
     """float64[g, A]."""
-    flags: np.ndarray
+    flags: Words
     """uint64[g]."""
-    safety: np.ndarray
+    safety: Floats
     """float64[g]: of the least safe value on X."""
 
 
 class Cells(NamedTuple):
     """Partitions of earlier releases with join attributes that X lacks."""
 
-    start: np.ndarray
+    start: Ints
     """int64: those that match history h are listed[start[h]:start[h + 1]]."""
-    listed: np.ndarray
+    listed: Ints
     """int32."""
-    low: np.ndarray
+    low: Floats
     """float64[c, V]: of the join attributes in X."""
-    high: np.ndarray
+    high: Floats
     """float64[c, V]."""
-    flags: np.ndarray
+    flags: Words
     """uint64[c]."""
-    x: np.ndarray
+    x: Ints
     """int32[c]: value on X."""
-    stamp: np.ndarray
+    stamp: Ints
     """int32[c]: value on (X, Y)."""
-    rows: np.ndarray
+    rows: Ints
     """int64[c]: records, or what a value on Y counts."""
-    items: np.ndarray
+    items: Ints
     """int32[c, Q]: sensitive values, -1 for none."""
-    bound: np.ndarray
+    bound: Ints
     """int32[V]: the axis of each join attribute."""
-    names: np.ndarray
-    """int32[2]: how many x and stamps there are."""
 
 
 class Demand(NamedTuple):
@@ -135,7 +134,7 @@ class Demand(NamedTuple):
     """ONE, KEY or CODE."""
     by_history: bool
     """Whether values on Y are counted within histories (cases 2 to 4)."""
-    limits: np.ndarray
+    limits: Floats
     """float64: k of each sensitive value."""
     needed: float
     """The least safety there may be."""
@@ -147,66 +146,98 @@ class Demand(NamedTuple):
     """How many sensitive values there are."""
 
 
-class Work(NamedTuple):
-    """Partitions, with their nodes and links, and what is known of nodes."""
+class Given(NamedTuple):
+    """All that specialization starts from."""
 
-    start: np.ndarray
-    stop: np.ndarray
-    node: np.ndarray
-    link_next: np.ndarray
-    link_head: np.ndarray
-    value: np.ndarray
-    whole: np.ndarray
-    spread: np.ndarray
-    after: np.ndarray
-    in_cut: np.ndarray
-    is_open: np.ndarray
-    gain: np.ndarray
-    safe_after: np.ndarray
-    opened: np.ndarray
+    rows: Rows
+    nodes: Nodes
+    axes: Axes
+    groups: Groups
+    cells: Cells
+    demand: Demand
+
+
+class Work(NamedTuple):
+    """P partitions, with their nodes and links, and what is known of V nodes, of A columns."""
+
+    order: Ints
+    """int32[n]: the rows, partition after partition."""
+    buffer: Ints
+    """int32[n]: a partition's rows, child after child."""
+    start: Ints
+    """int64[P]: partition p is `order[start[p]:stop[p]]`."""
+    stop: Ints
+    """int64[P]."""
+    node: Ints
+    """int32[P, A]: the node of each column's cut that a partition is under."""
+    link_next: Ints
+    """int32[P, A]: the next partition under the same node; -1 for none."""
+    link_head: Ints
+    """int32[V]: the first partition under a node; -1 for none."""
+    value: Floats
+    """float64[P]: safety."""
+    whole: Bools
+    """bool[P]: all of the rows went to one child when the partition was last split."""
+    spread: Floats
+    """float64[P, A]: what the partition adds to the gain of its nodes; for discernibility."""
+    after: Floats
+    """float64[P, A]: safety once a node is specialized; where a candidate may become valid again."""
+    in_cut: Bools
+    """bool[V]: a node of the cuts."""
+    is_open: Bools
+    """bool[V]: a candidate."""
+    gain: Floats
+    """float64[V]."""
+    safe_after: Floats
+    """float64[V]: safety of the release once a candidate is specialized, as far as it is known."""
+    opened: Ints
+    """int32[V]: the candidates."""
 
 
 class Room(NamedTuple):
-    """Space to count in."""
+    """Space to count in: zeros wherever a function finds or leaves it."""
 
-    children: np.ndarray
-    place: np.ndarray
-    begin: np.ndarray
-    touched: np.ndarray
-    x_count: np.ndarray
-    x_touched: np.ndarray
-    stamp: np.ndarray
-    run: np.ndarray
-    item_count: np.ndarray
-    by_item: np.ndarray
-    now: np.ndarray
+    children: Ints
+    place: Ints
+    begin: Ints
+    touched: Ints
+    x_count: Ints
+    x_touched: Ints
+    stamp: Ints
+    run: Ints
+    item_count: Ints
+    by_item: Ints
+    now: Ints
 
 
-def make_work(rows, nodes, demand):
+def make_work(given: Given) -> Work:
     """The view as one partition, and what is known of the nodes, before anything is specialized."""
-    n, width = rows.codes.shape
+    (n, width), v, demand = given.rows.codes.shape, len(given.nodes.axis), given.demand
     return Work(
+        order=np.arange(n, dtype=np.int32),
+        buffer=np.empty(n, np.int32),
         start=np.zeros(n, np.int64),
         stop=np.zeros(n, np.int64),
         node=np.zeros((n, width), np.int32),
         link_next=np.full((n, width), -1, np.int32),
-        link_head=np.full(len(nodes.axis), -1, np.int32),
+        link_head=np.full(v, -1, np.int32),
         value=np.full(n, np.inf),
         whole=np.zeros(n, np.bool_),
         spread=np.zeros((n if demand.information == DISCERNIBILITY else 1, width)),
         after=np.full((1 if demand.prunes else n, width), np.inf),
-        in_cut=np.zeros(len(nodes.axis), np.bool_),
-        is_open=np.zeros(len(nodes.axis), np.bool_),
-        gain=np.zeros(len(nodes.axis)),
-        safe_after=np.full(len(nodes.axis), np.inf),
-        opened=np.zeros(len(nodes.axis), np.int32),
+        in_cut=np.zeros(v, np.bool_),
+        is_open=np.zeros(v, np.bool_),
+        gain=np.zeros(v),
+        safe_after=np.full(v, np.inf),
+        opened=np.zeros(v, np.int32),
     )
 
 
-def make_room(rows, nodes, used, cells, demand):
-    """Space to count in: zeros wherever a function finds or leaves it."""
-    children = max(2, int(nodes.children[:used].max(initial=2)))
-    values = int(cells.names[0])
+def make_room(given: Given, used: int) -> Room:
+    """Room for a view of which `used` nodes are made."""
+    children = max(2, int(given.nodes.children[:used].max(initial=2)))
+    cells, demand = given.cells, given.demand
+    values, stamps = int(cells.x.max(initial=-1)) + 1, int(cells.stamp.max(initial=-1)) + 1
     return Room(
         children=np.zeros(children, np.int64),
         place=np.zeros(children, np.int64),
@@ -214,255 +245,243 @@ def make_room(rows, nodes, used, cells, demand):
         touched=np.zeros(children, np.int64),
         x_count=np.zeros(values, np.int64),
         x_touched=np.zeros(values, np.int64),
-        stamp=np.zeros(int(cells.names[1]), np.int64),
+        stamp=np.zeros(stamps, np.int64),
         run=np.zeros(1, np.int64),
         item_count=np.zeros(demand.linked, np.int64),
         by_item=np.zeros((values if demand.kind == LINKABILITY else 0, demand.linked), np.int64),
-        now=np.zeros(rows.codes.shape[1], np.int32),
+        now=np.zeros(given.rows.codes.shape[1], np.int32),
     )
 
 
-@njit(cache=True)
-def specialize(rows, nodes, used, axes, groups, cells, demand, work, room, order, buffer, limit):
+@compiled()
+def specialize(given: Given, used: int, work: Work, room: Room, limit: int) -> tuple[float, float, int, int]:
     """Specialize the most general view until no valid candidate is left, or `limit` times.
 
     Parameters
     ----------
-    rows, nodes, axes, groups, cells, demand
-        As above. Rows are sorted so that distinct values of Y are counted in runs.
-    used : int
-        Nodes there are; the ones after them are made here.
+    given
+        Rows are sorted so that distinct values of Y are counted in runs.
+    used
+        Nodes there are; the ones after them are made here, and those of the cuts marked in `work.in_cut`.
     work, room
         `make_work` and `make_room`.
-    order, buffer : int32[n]
-        0 … n - 1, and room for as many.
-    limit : int
+    limit
         At most so many specializations.
 
     Returns
     -------
-    used : int
-        Nodes there are now; those of the cuts are marked in `work.in_cut`.
     most_general, safety : float
         Safety of the most general view, and of this one.
     done : int
         Specializations performed.
     partitions : int
-        How many there are: runs of `order`, by `work.start` and `work.stop`, `work.value` the safety of each.
+        How many there are: runs of `work.order`, by `start` and `stop`, `value` the safety of each.
     """
-    n, width = rows.codes.shape
-    start, stop, node, link_next, link_head, value = (
-        work.start, work.stop, work.node, work.link_next, work.link_head, work.value
-    )  # fmt: skip
-    spread, after, in_cut, is_open, gain = work.spread, work.after, work.in_cut, work.is_open, work.gain
-    safe_after, opened, whole = work.safe_after, work.opened, work.whole
-    done, candidates, partitions = np.int64(0), np.int64(0), np.int64(0)
-    if n == 0:
-        return used, np.inf, np.inf, done, partitions
-
-    partitions, stop[0] = np.int64(1), n
-    for a in range(width):
-        node[0, a] = axes.roots[a]
-        link_head[axes.roots[a]] = 0
-        in_cut[axes.roots[a]] = True
-    for a in range(width):
-        if axes.forced[a]:
-            partitions = _split(
-                np.int64(axes.roots[a]), np.int64(a), partitions, rows, nodes, axes, order, buffer, start,
-                stop, node, link_head, link_next, in_cut, whole, room,
-            )  # fmt: skip
-    for p in range(partitions):
-        value[p] = _safety(order, start[p], stop[p], node[p], rows, nodes, groups, cells, demand, room)
-    current = _least(value, partitions)
+    done = int64(0)
+    if len(work.order) == 0:
+        return np.inf, np.inf, done, int64(0)
+    prunes, needed = given.demand.prunes, given.demand.needed
+    partitions = _begin(given, work, room)
+    current = _least(work.value, partitions)
     most_general = current
-    if current < demand.needed:
-        return used, most_general, current, done, partitions
-    for a in range(width):
-        if not axes.forced[a]:
-            used = _open(np.int64(axes.roots[a]), used, nodes, axes, demand, gain, is_open)
-            if is_open[axes.roots[a]]:
-                opened[candidates] = axes.roots[a]
-                candidates += 1
-    for p in range(partitions):
-        for a in range(width):
-            if is_open[node[p, a]]:
-                _assess(
-                    np.int64(p), np.int64(a), order, buffer, start, stop, node, rows, nodes, axes, groups,
-                    cells, demand, room, value, after, spread, safe_after, gain,
-                )  # fmt: skip
-
+    if current < needed:
+        return most_general, current, done, partitions
+    used, candidates = _first_candidates(used, partitions, given, work, room)
     while done < limit:
-        if not demand.prunes:
-            _look_again(
-                partitions, node, value, after, is_open, safe_after, link_head, link_next, opened, candidates
-            )
-        winner, best, left = np.int64(-1), -1.0, np.int64(0)
-        for c in range(candidates):
-            v = np.int64(opened[c])
-            safe = min(safe_after[v], current) if demand.prunes else safe_after[v]
-            if safe < demand.needed:
-                if demand.prunes:  # it stays invalid (Corollary 4.1)
-                    is_open[v] = False
-                else:
-                    opened[left] = v
-                    left += 1
-                continue
-            opened[left] = v
-            left += 1
-            score = gain[v] / (max(current - safe, 0.0) + 1.0)
-            if score > best or (score == best and v < winner):
-                winner, best = v, score
-        candidates = left
+        if not prunes:
+            _look_again(partitions, candidates, work)
+        winner, candidates = _best(current, candidates, given.demand, work)
         if winner < 0:
             break
-        a = np.int64(nodes.axis[winner])
-        is_open[winner] = False
-        for c in range(candidates):
-            if opened[c] == winner:
-                candidates -= 1
-                opened[c] = opened[candidates]
-                break
-        if demand.information == DISCERNIBILITY:  # what its partitions add to other nodes is counted anew
-            p = np.int64(link_head[winner])
-            while p >= 0:
-                for b in range(width):
-                    if is_open[node[p, b]]:
-                        gain[node[p, b]] -= spread[p, b]
-                p = np.int64(link_next[p, a])
-        partitions = _split(
-            winner, a, partitions, rows, nodes, axes, order, buffer, start, stop, node, link_head, link_next,
-            in_cut, whole, room,
-        )  # fmt: skip
-        for child in range(nodes.first[winner], nodes.first[winner] + nodes.children[winner]):
-            used = _open(np.int64(child), used, nodes, axes, demand, gain, is_open)
-            if is_open[child]:
-                opened[candidates] = child
-                candidates += 1
-        for child in range(nodes.first[winner], nodes.first[winner] + nodes.children[winner]):
-            p = np.int64(link_head[child])
-            while p >= 0:
-                value[p] = _safety(
-                    order, start[p], stop[p], node[p], rows, nodes, groups, cells, demand, room
-                )
-                # A partition whose records all went to one child is what it was, but for the winner's column.
-                as_before = whole[p] and not axes.joins[a] and demand.information != DISCERNIBILITY
-                for b in range(width):
-                    if is_open[node[p, b]] and (b == a or not as_before):
-                        _assess(
-                            p, np.int64(b), order, buffer, start, stop, node, rows, nodes, axes, groups,
-                            cells, demand, room, value, after, spread, safe_after, gain,
-                        )  # fmt: skip
-                p = np.int64(link_next[p, a])
-        if demand.prunes:
-            child_safety = np.inf
-            for child in range(nodes.first[winner], nodes.first[winner] + nodes.children[winner]):
-                p = np.int64(link_head[child])
-                while p >= 0:
-                    child_safety = min(child_safety, value[p])
-                    p = np.int64(link_next[p, a])
-            current = min(current, child_safety)
-        else:
-            current = _least(value, partitions)
+        if given.demand.information == DISCERNIBILITY:
+            _take_back(winner, given.nodes, work)
+        a = int64(given.nodes.axis[winner])
+        partitions = _split(winner, a, partitions, given, work, room)
+        for child in _children(winner, given.nodes):
+            used, candidates = _open(int64(child), used, candidates, given, work)
+        of_children = _assess_children(winner, a, given, work, room)
+        current = min(current, of_children) if prunes else _least(work.value, partitions)
         done += 1
-    return used, most_general, current, done, partitions
+    return most_general, current, done, partitions
 
 
-@njit(cache=True)
-def unmatched(first_low, first_high, first_flags, second_low, second_high, second_flags):
+@_part
+def _begin(given: Given, work: Work, room: Room) -> int:
+    """Put all rows under the roots, and specialize what is published as it is; the number of partitions."""
+    partitions, work.stop[0] = int64(1), len(work.order)
+    roots, forced = given.axes.roots, given.axes.forced
+    for a in range(len(roots)):
+        work.node[0, a] = roots[a]
+        work.link_head[roots[a]] = 0
+        work.in_cut[roots[a]] = True
+    for a in range(len(roots)):
+        if forced[a]:
+            partitions = _split(int64(roots[a]), int64(a), partitions, given, work, room)
+    for p in range(partitions):
+        work.value[p] = _safety(work.order, work.start[p], work.stop[p], work.node[p], given, room)
+    return partitions
+
+
+@_part
+def _first_candidates(used: int, partitions: int, given: Given, work: Work, room: Room) -> tuple[int, int]:
+    """Make candidates of the roots; the number of nodes, and of candidates."""
+    candidates = int64(0)
+    for a in range(len(given.axes.roots)):
+        if not given.axes.forced[a]:
+            used, candidates = _open(int64(given.axes.roots[a]), used, candidates, given, work)
+    for p in range(partitions):
+        for a in range(len(given.axes.roots)):
+            if work.is_open[work.node[p, a]]:
+                _assess(int64(p), int64(a), given, work, room)
+    return used, candidates
+
+
+@_part
+def _best(current: float, candidates: int, demand: Demand, work: Work) -> tuple[int, int]:
+    """The valid candidate with the highest score, -1 if there is none, and the number of the others left."""
+    winner, best, left = int64(-1), -1.0, int64(0)
+    for c in range(candidates):
+        v = int64(work.opened[c])
+        safe = min(work.safe_after[v], current) if demand.prunes else work.safe_after[v]
+        if safe < demand.needed and demand.prunes:  # it stays invalid (Corollary 4.1)
+            work.is_open[v] = False
+            continue
+        work.opened[left] = v
+        left += 1
+        score = work.gain[v] / (max(current - safe, 0.0) + 1.0)
+        if safe >= demand.needed and (score > best or (score == best and v < winner)):
+            winner, best = v, score
+    if winner >= 0:
+        work.is_open[winner] = False
+        for c in range(left):
+            if work.opened[c] == winner:
+                left -= 1
+                work.opened[c] = work.opened[left]
+                break
+    return winner, left
+
+
+@_part
+def _take_back(v: int, nodes: Nodes, work: Work) -> None:
+    """Take what the partitions of a node added to the gain of other nodes back: it is counted anew."""
+    p = int64(work.link_head[v])
+    while p >= 0:
+        for b in range(work.node.shape[1]):
+            if work.is_open[work.node[p, b]]:
+                work.gain[work.node[p, b]] -= work.spread[p, b]
+        p = int64(work.link_next[p, nodes.axis[v]])
+
+
+@_part
+def _assess_children(v: int, a: int, given: Given, work: Work, room: Room) -> float:
+    """Count safety and gain of all partitions of a node's children; the safety of the least safe one."""
+    least = np.inf
+    for child in _children(v, given.nodes):
+        p = int64(work.link_head[child])
+        while p >= 0:
+            work.value[p] = _safety(work.order, work.start[p], work.stop[p], work.node[p], given, room)
+            least = min(least, work.value[p])
+            # A partition whose records all went to one child is what it was, but for the winner's column.
+            as_before = (
+                work.whole[p] and not given.axes.joins[a] and given.demand.information != DISCERNIBILITY
+            )
+            for b in range(work.node.shape[1]):
+                if work.is_open[work.node[p, b]] and (b == a or not as_before):
+                    _assess(p, int64(b), given, work, room)
+            p = int64(work.link_next[p, a])
+    return least
+
+
+class Boxes(NamedTuple):
+    """Rows of a table, each with an interval in every column."""
+
+    low: Floats
+    """float64[n, J]: where it begins."""
+    high: Floats
+    """float64[n, J]: where it ends, half-open."""
+    flags: Words
+    """uint64[n]: the inconsistent pairs a row is one half of."""
+
+
+@compiled()
+def unmatched(first: Boxes, second: Boxes) -> tuple[Bools, Bools]:
     """Which rows of two tables match no row of the other.
 
     Rows match if their intervals overlap in every column and they share no flag.
-
-    Parameters
-    ----------
-    first_low, first_high : float64[n, J]
-        Half-open intervals.
-    first_flags : uint64[n]
-        The inconsistent pairs a row is one half of.
-    second_low, second_high, second_flags
-        The same of the other table, m rows.
-
-    Returns
-    -------
-    bool[n], bool[m]
     """
-    alone_first, alone_second = np.ones(len(first_low), np.bool_), np.ones(len(second_low), np.bool_)
+    n, m = len(first.flags), len(second.flags)
+    alone_first, alone_second = np.ones(n, np.bool_), np.ones(m, np.bool_)
     hint = 0
-    for i in range(len(first_low)):
+    for i in range(n):
         # Neighbours often match the same row, so the search begins where the last one ended.
-        for step in range(len(second_low)):
-            k = (hint + step) % len(second_low)
-            if _match(
-                first_low[i], first_high[i], first_flags[i], second_low[k], second_high[k], second_flags[k]
-            ):
+        for step in range(m):
+            k = (hint + step) % m
+            if _match(first, i, second, k):
                 alone_first[i] = False
                 alone_second[k] = False
                 hint = k
                 break
-    for k in range(len(second_low)):
+    for k in range(m):
         if not alone_second[k]:
             continue
-        for step in range(len(first_low)):
-            i = (hint + step) % len(first_low)
-            if _match(
-                first_low[i], first_high[i], first_flags[i], second_low[k], second_high[k], second_flags[k]
-            ):
+        for step in range(n):
+            i = (hint + step) % n
+            if _match(first, i, second, k):
                 alone_second[k] = False
                 hint = i
                 break
     return alone_first, alone_second
 
 
-@njit(cache=True)
-def matches(first_low, first_high, first_flags, second_low, second_high, second_flags):
-    """All rows of the second table that match each row of the first: `start` int64[n + 1] and `listed` int32.
-
-    Parameters are those of `unmatched`.
-    """
-    start = np.zeros(len(first_low) + 1, np.int64)
-    for i in range(len(first_low)):
-        for k in range(len(second_low)):
-            start[i + 1] += _match(
-                first_low[i], first_high[i], first_flags[i], second_low[k], second_high[k], second_flags[k]
-            )
+@compiled()
+def matches(first: Boxes, second: Boxes) -> tuple[Ints, Ints]:
+    """The rows of the second table that match each row of the first: `start` int64[n + 1], `listed` int32."""
+    start = np.zeros(len(first.flags) + 1, np.int64)
+    for i in range(len(first.flags)):
+        for k in range(len(second.flags)):
+            start[i + 1] += _match(first, i, second, k)
     start = np.cumsum(start)
     listed = np.empty(start[-1], np.int32)
-    for i in range(len(first_low)):
+    for i in range(len(first.flags)):
         at = start[i]
-        for k in range(len(second_low)):
-            if _match(
-                first_low[i], first_high[i], first_flags[i], second_low[k], second_high[k], second_flags[k]
-            ):
+        for k in range(len(second.flags)):
+            if _match(first, i, second, k):
                 listed[at] = k
                 at += 1
     return start, listed
 
 
-@njit(cache=True)
-def _match(first_low, first_high, first_flags, second_low, second_high, second_flags):
-    if first_flags & second_flags:
+@compiled()
+def _match(first: Boxes, i: int, second: Boxes, k: int) -> bool:
+    if first.flags[i] & second.flags[k]:
         return False
-    for j in range(len(first_low)):
-        if first_low[j] >= second_high[j] or second_low[j] >= first_high[j]:
+    for j in range(first.low.shape[1]):
+        if first.low[i, j] >= second.high[k, j] or second.low[k, j] >= first.high[i, j]:
             return False
     return True
 
 
 @_part
-def _child(v, code, nodes, axes):
-    """Which of a node's children, 0, 1, …, covers a code."""
-    if nodes.route[v] >= 0:
-        return np.int64(axes.routes[nodes.route[v] + code - nodes.lo[v]])
-    return np.int64(code >= nodes.lo[nodes.first[v] + 1])
+def _children(v: int, nodes: Nodes) -> range:
+    return range(nodes.first[v], nodes.first[v] + nodes.children[v])
 
 
 @_part
-def _by_child(order, buffer, begin, end, v, rows, nodes, axes, room):
-    """Write rows order[begin:end] into the buffer child by child, each from `room.begin` on."""
-    a = np.int64(nodes.axis[v])
-    found = np.int64(0)
+def _child(v: int, code: int, nodes: Nodes, axes: Axes) -> int:
+    """Which of a node's children, 0, 1, …, covers a code."""
+    if nodes.route[v] >= 0:
+        return int64(axes.routes[nodes.route[v] + code - nodes.lo[v]])
+    return int64(code >= nodes.lo[nodes.first[v] + 1])
+
+
+@_part
+def _by_child(begin: int, end: int, v: int, given: Given, work: Work, room: Room) -> int:
+    """Write rows begin … end into the buffer, child by child from `room.begin` on; how many have any."""
+    rows, nodes, axes = given.rows, given.nodes, given.axes
+    a = int64(nodes.axis[v])
+    found = int64(0)
     for i in range(begin, end):
-        c = _child(v, rows.codes[order[i], a], nodes, axes)
+        c = _child(v, rows.codes[work.order[i], a], nodes, axes)
         if room.children[c] == 0:
             room.touched[found] = c
             found += 1
@@ -476,114 +495,94 @@ def _by_child(order, buffer, begin, end, v, rows, nodes, axes, room):
         room.children[c] = 0
     room.begin[found] = end
     for i in range(begin, end):
-        c = _child(v, rows.codes[order[i], a], nodes, axes)
-        buffer[room.place[c]] = order[i]
+        c = _child(v, rows.codes[work.order[i], a], nodes, axes)
+        work.buffer[room.place[c]] = work.order[i]
         room.place[c] += 1
     return found
 
 
 @_part
-def _split(
-    v, a, partitions, rows, nodes, axes, order, buffer, start, stop, node, link_head, link_next, in_cut,
-    whole, room,
-):  # fmt: skip
+def _split(v: int, a: int, partitions: int, given: Given, work: Work, room: Room) -> int:
     """Specialize a node in every partition on its link; the number of partitions afterwards."""
-    p = np.int64(link_head[v])
-    link_head[v] = -1
-    in_cut[v] = False
-    for child in range(nodes.first[v], nodes.first[v] + nodes.children[v]):
-        in_cut[child] = True
+    nodes = given.nodes
+    p = int64(work.link_head[v])
+    work.link_head[v] = -1
+    work.in_cut[v] = False
+    for child in _children(v, nodes):
+        work.in_cut[child] = True
     while p >= 0:
-        following = np.int64(link_next[p, a])
-        begin, end = start[p], stop[p]
-        found = _by_child(order, buffer, begin, end, v, rows, nodes, axes, room)
+        following = int64(work.link_next[p, a])
+        begin, end = work.start[p], work.stop[p]
+        found = _by_child(begin, end, v, given, work, room)
         for i in range(begin, end):
-            order[i] = buffer[i]
-        whole[p] = found == 1
+            work.order[i] = work.buffer[i]
+        work.whole[p] = found == 1
         for k in range(found):
             slot = p
             if k:
                 slot = partitions
                 partitions += 1
-                whole[slot] = False
-                for b in range(node.shape[1]):
-                    node[slot, b] = node[p, b]
+                work.whole[slot] = False
+                for b in range(work.node.shape[1]):
+                    work.node[slot, b] = work.node[p, b]
                     if b != a:
-                        link_next[slot, b] = link_head[node[p, b]]
-                        link_head[node[p, b]] = slot
-            start[slot], stop[slot] = room.begin[k], room.begin[k + 1]
+                        _link(slot, b, work.node[p, b], work)
+            work.start[slot], work.stop[slot] = room.begin[k], room.begin[k + 1]
             child = nodes.first[v] + room.touched[k]
-            node[slot, a] = child
-            link_next[slot, a] = link_head[child]
-            link_head[child] = slot
+            work.node[slot, a] = child
+            _link(slot, a, child, work)
         p = following
     return partitions
 
 
 @_part
-def _assess(
-    p, a, order, buffer, start, stop, node, rows, nodes, axes, groups, cells, demand, room, value, after,
-    spread, safe_after, gain,
-):  # fmt: skip
+def _link(p: int, a: int, v: int, work: Work) -> None:
+    """Put a partition at the head of a node's link."""
+    work.link_next[p, a] = work.link_head[v]
+    work.link_head[v] = p
+
+
+@_part
+def _assess(p: int, a: int, given: Given, work: Work, room: Room) -> None:
     """Count what specializing a partition's node of column a would leave, and gain, in this partition."""
-    v = np.int64(node[p, a])
-    found = _by_child(order, buffer, start[p], stop[p], v, rows, nodes, axes, room)
+    v = int64(work.node[p, a])
+    found = _by_child(work.start[p], work.stop[p], v, given, work, room)
     safe = np.inf
-    if found == 1 and not axes.joins[a]:
-        safe = value[p]
+    if found == 1 and not given.axes.joins[a]:
+        safe = work.value[p]
     else:
-        for b in range(node.shape[1]):
-            room.now[b] = node[p, b]
+        for b in range(work.node.shape[1]):
+            room.now[b] = work.node[p, b]
         for k in range(found):
-            room.now[a] = nodes.first[v] + room.touched[k]
-            child = _safety(
-                buffer,
-                room.begin[k],
-                room.begin[k + 1],
-                room.now,
-                rows,
-                nodes,
-                groups,
-                cells,
-                demand,
-                room,
-            )
-            safe = min(safe, child)
-    safe_after[v] = min(safe_after[v], safe)
-    if not demand.prunes:
-        after[p, a] = safe
-    if demand.information == DISCERNIBILITY:
+            room.now[a] = given.nodes.first[v] + room.touched[k]
+            safe = min(safe, _safety(work.buffer, room.begin[k], room.begin[k + 1], room.now, given, room))
+    work.safe_after[v] = min(work.safe_after[v], safe)
+    if not given.demand.prunes:
+        work.after[p, a] = safe
+    if given.demand.information == DISCERNIBILITY:
         apart, together = 0.0, 0.0
         for k in range(found):
             records = 0
             for i in range(room.begin[k], room.begin[k + 1]):
-                records += rows.weight[buffer[i]]
+                records += given.rows.weight[work.buffer[i]]
             together += records
             apart += float(records) * records
-        spread[p, a] = together * together - apart
-        gain[v] += spread[p, a]
+        work.spread[p, a] = together * together - apart
+        work.gain[v] += work.spread[p, a]
 
 
 @_part
-def _look_again(
-    partitions, node, value, after, is_open, safe_after, link_head, link_next, opened, candidates
-):
+def _look_again(partitions: int, candidates: int, work: Work) -> None:
     """Safety after each candidate, counted over all partitions: for joins that may drop values."""
-    least, second, least_node = (
-        np.zeros(node.shape[1]),
-        np.zeros(node.shape[1]),
-        np.zeros(node.shape[1], np.int64),
-    )
-    own = np.zeros(len(is_open))
-    for v in range(len(own)):
-        own[v] = np.inf
+    node, width = work.node, work.node.shape[1]
+    own = np.full(len(work.is_open), np.inf)
     for p in range(partitions):
-        for a in range(node.shape[1]):
-            own[node[p, a]] = min(own[node[p, a]], value[p])
-    for a in range(node.shape[1]):
-        least[a], second[a], least_node[a] = np.inf, np.inf, -1
+        for a in range(width):
+            own[node[p, a]] = min(own[node[p, a]], work.value[p])
+    # For each column the node with the least safety, and the least safety of all other nodes.
+    least, second, least_node = np.full(width, np.inf), np.full(width, np.inf), np.full(width, -1)
     for p in range(partitions):
-        for a in range(node.shape[1]):
+        for a in range(width):
             v = node[p, a]
             if least_node[a] == v:
                 continue
@@ -592,86 +591,95 @@ def _look_again(
             elif own[v] < second[a]:
                 second[a] = own[v]
     for c in range(candidates):
-        v = opened[c]
-        safe_after[v] = np.inf
-        p = link_head[v]
+        v = work.opened[c]
+        work.safe_after[v] = np.inf
+        p = work.link_head[v]
         a = -1
         while p >= 0:
             if a < 0:
                 a = 0
                 while node[p, a] != v:
                     a += 1
-            safe_after[v] = min(safe_after[v], after[p, a])
-            p = link_next[p, a]
+            work.safe_after[v] = min(work.safe_after[v], work.after[p, a])
+            p = work.link_next[p, a]
         if a >= 0:
-            safe_after[v] = min(safe_after[v], second[a] if least_node[a] == v else least[a])
+            work.safe_after[v] = min(work.safe_after[v], second[a] if least_node[a] == v else least[a])
 
 
 @_part
-def _open(v, used, nodes, axes, demand, gain, is_open):
-    """Make a node a candidate if it can be specialized; the number of nodes afterwards."""
-    a = np.int64(nodes.axis[v])
-    lo, hi = np.int64(nodes.lo[v]), np.int64(nodes.hi[v])
+def _open(v: int, used: int, candidates: int, given: Given, work: Work) -> tuple[int, int]:
+    """Make a node a candidate if it can be specialized; the number of nodes and of candidates afterwards."""
+    nodes, axes, information = given.nodes, given.axes, given.demand.information
+    a = int64(nodes.axis[v])
+    lo, hi = int64(nodes.lo[v]), int64(nodes.hi[v])
     if axes.numeric[a]:
         if hi - lo < 2:
-            return used
-        best, s = _best_point(v, nodes, axes, demand)
-        below, above = axes.values[axes.at[a] + s - 1], axes.values[axes.at[a] + s]
-        point = (below + above) / 2
-        if axes.discrete[a]:
-            point = np.ceil(point)
-        elif point <= below:
-            point = above
-        nodes.first[v], nodes.children[v] = used, 2
-        for k in range(2):
-            child = used + k
-            nodes.axis[child], nodes.first[child], nodes.children[child] = a, 0, 0
-            nodes.route[child], nodes.flags[child] = -1, np.uint64(0)
-            nodes.lo[child], nodes.hi[child] = (lo, s) if k == 0 else (s, hi)
-            nodes.low[child] = nodes.low[v] if k == 0 else point
-            nodes.high[child] = point if k == 0 else nodes.high[v]
-        is_open[v] = True
-        gain[v] = 0.0 if demand.information == DISCERNIBILITY else best
-        return used + 2
-    records = _records(axes, a, lo, hi)
-    # A node that no record has is left as it is: to specialize it says nothing.
-    if nodes.children[v] == 0 or records == 0:
-        return used
-    is_open[v] = True
-    if demand.information == CLASS:
-        gain[v] = _entropy(axes, a, lo, hi)
-        for child in range(nodes.first[v], nodes.first[v] + nodes.children[v]):
-            low, high = np.int64(nodes.lo[child]), np.int64(nodes.hi[child])
-            gain[v] -= _records(axes, a, low, high) / records * _entropy(axes, a, low, high)
-        gain[v] = max(gain[v], 0.0)
-    elif demand.information == DISTORTION:
-        gain[v] = records
-    return used
+            return used, candidates
+        best, s = _best_point(v, nodes, axes, information)
+        _cut_at(v, s, used, nodes, axes)
+        used += 2
+        work.gain[v] = 0.0 if information == DISCERNIBILITY else best
+    else:
+        records = _records(axes, a, lo, hi)
+        # A node that no record has is left as it is: to specialize it says nothing.
+        if nodes.children[v] == 0 or records == 0:
+            return used, candidates
+        if information == CLASS:
+            gain = _entropy(axes, a, lo, hi)
+            for child in _children(v, nodes):
+                low, high = int64(nodes.lo[child]), int64(nodes.hi[child])
+                gain -= _records(axes, a, low, high) / records * _entropy(axes, a, low, high)
+            work.gain[v] = max(gain, 0.0)
+        elif information == DISTORTION:
+            work.gain[v] = records
+    work.is_open[v] = True
+    work.opened[candidates] = v
+    return used, candidates + 1
 
 
 @_part
-def _best_point(v, nodes, axes, demand):
+def _cut_at(v: int, s: int, first: int, nodes: Nodes, axes: Axes) -> None:
+    """Give a node of numbers two children, of codes below `s` and from `s` on."""
+    a = int64(nodes.axis[v])
+    below, above = axes.values[axes.at[a] + s - 1], axes.values[axes.at[a] + s]
+    point = (below + above) / 2
+    if axes.discrete[a]:
+        point = np.ceil(point)
+    elif point <= below:
+        point = above
+    nodes.first[v], nodes.children[v] = first, 2
+    for k in range(2):
+        child = first + k
+        nodes.axis[child], nodes.first[child], nodes.children[child] = a, 0, 0
+        nodes.route[child], nodes.flags[child] = -1, np.uint64(0)
+        nodes.lo[child], nodes.hi[child] = (nodes.lo[v], s) if k == 0 else (s, nodes.hi[v])
+        nodes.low[child] = nodes.low[v] if k == 0 else point
+        nodes.high[child] = point if k == 0 else nodes.high[v]
+
+
+@_part
+def _best_point(v: int, nodes: Nodes, axes: Axes, information: int) -> tuple[float, int]:
     """Gain of the best binary split, and its upper half's first code; of equals, the most even one."""
-    a = np.int64(nodes.axis[v])
-    lo, hi = np.int64(nodes.lo[v]), np.int64(nodes.hi[v])
+    a = int64(nodes.axis[v])
+    lo, hi = int64(nodes.lo[v]), int64(nodes.hi[v])
     tallies = axes.tallies
     at = axes.at[a]
     records = _records(axes, a, lo, hi)
-    whole = _entropy(axes, a, lo, hi) if demand.information == CLASS else 0.0
+    whole = _entropy(axes, a, lo, hi) if information == CLASS else 0.0
     best, best_s, best_even = -np.inf, lo + 1, np.inf
     for s in range(lo + 1, hi):
         below = 0
         for c in range(tallies.shape[1]):
             below += tallies[at + s, c] - tallies[at + lo, c]
         above = records - below
-        if demand.information == CLASS:
+        if information == CLASS:
             gained = (
                 whole
                 - below / records * _entropy(axes, a, lo, s)
                 - above / records * _entropy(axes, a, s, hi)
             )
             gained = max(gained, 0.0)
-        elif demand.information == DISTORTION:
+        elif information == DISTORTION:
             point = (axes.values[at + s - 1] + axes.values[at + s]) / 2
             gained = (
                 records * (nodes.high[v] - nodes.low[v])
@@ -687,16 +695,16 @@ def _best_point(v, nodes, axes, demand):
 
 
 @_part
-def _records(axes, a, lo, hi):
+def _records(axes: Axes, a: int, lo: int, hi: int) -> int:
     """The records with codes lo … hi - 1."""
-    records = np.int64(0)
+    records = int64(0)
     for c in range(axes.tallies.shape[1]):
         records += axes.tallies[axes.at[a] + hi, c] - axes.tallies[axes.at[a] + lo, c]
     return records
 
 
 @_part
-def _least(values, length):
+def _least(values: Floats, length: int) -> float:
     """The least of the first values; infinity of none."""
     least = np.inf
     for i in range(length):
@@ -705,7 +713,7 @@ def _least(values, length):
 
 
 @_part
-def _entropy(axes, a, lo, hi):
+def _entropy(axes: Axes, a: int, lo: int, hi: int) -> float:
     """Entropy, in bits, of the class among the records with codes lo … hi - 1."""
     at = axes.at[a]
     records = _records(axes, a, lo, hi)
@@ -718,23 +726,23 @@ def _entropy(axes, a, lo, hi):
 
 
 @_part
-def _safety(order, begin, end, now, rows, nodes, groups, cells, demand, room):
+def _safety(order: Ints, begin: int, end: int, now: Ints, given: Given, room: Room) -> float:
     """Safety of the values on X that rows order[begin:end] are part of in the join, under the nodes `now`."""
-    if demand.kind == ANONYMITY:
-        if len(cells.start) > 1:
-            least = _least_linked(order, begin, end, now, rows, nodes, cells, demand, room)
+    if given.demand.kind == ANONYMITY:
+        if len(given.cells.start) > 1:
+            least = _least_linked(order, begin, end, now, given, room)
         else:
-            least = _distinct(order, begin, end, rows, demand)
-        return least * _group_safety(now, nodes, groups, True)
-    if len(cells.start) > 1:
-        least = _least_margin(order, begin, end, now, rows, nodes, cells, demand, room)
+            least = float(_distinct(order, begin, end, given.rows, given.demand))
+        return least * _group_safety(now, given.nodes, given.groups, True)
+    if len(given.cells.start) > 1:
+        least = _least_margin(order, begin, end, now, given, room)
     else:
-        least = _margin(order, begin, end, rows, demand, room)
-    return min(least, _group_safety(now, nodes, groups, False))
+        least = _margin(order, begin, end, given.rows, given.demand, room)
+    return min(least, _group_safety(now, given.nodes, given.groups, False))
 
 
 @_part
-def _distinct(order, begin, end, rows, demand):
+def _distinct(order: Ints, begin: int, end: int, rows: Rows, demand: Demand) -> int:
     """Distinct values of Y among rows that are sorted by it (section 5.4, case 1)."""
     if demand.view_y == ONE:
         return 1
@@ -749,7 +757,7 @@ def _distinct(order, begin, end, rows, demand):
 
 
 @_part
-def _margin(order, begin, end, rows, demand, room):
+def _margin(order: Ints, begin: int, end: int, rows: Rows, demand: Demand, room: Room) -> float:
     """The least k - l over the sensitive values in the view."""
     margin = _least(demand.limits, len(demand.limits))
     if rows.items.shape[1] == 0:
@@ -771,11 +779,11 @@ def _margin(order, begin, end, rows, demand, room):
 
 
 @_part
-def _group_safety(now, nodes, groups, multiply):
+def _group_safety(now: Ints, nodes: Nodes, groups: Groups, multiply: bool) -> float:
     """Safety that earlier releases with all join attributes in X contribute: that of the least safe match."""
     if len(groups.start) == 1:
         return 1.0 if multiply else np.inf
-    flags = np.uint64(0)
+    flags = uint64(0)
     for a in range(len(now)):
         flags |= nodes.flags[now[a]]
     safety = 1.0 if multiply else np.inf
@@ -797,7 +805,7 @@ def _group_safety(now, nodes, groups, multiply):
 
 
 @_part
-def _reaches(c, now, flags, nodes, cells):
+def _reaches(c: int, now: Ints, flags: int, nodes: Nodes, cells: Cells) -> bool:
     """Whether a cell matches the nodes of the columns of X."""
     if flags & cells.flags[c]:
         return False
@@ -809,13 +817,14 @@ def _reaches(c, now, flags, nodes, cells):
 
 
 @_part
-def _least_linked(order, begin, end, now, rows, nodes, cells, demand, room):
+def _least_linked(order: Ints, begin: int, end: int, now: Ints, given: Given, room: Room) -> float:
     """The least number of distinct values of Y over the values on X that the rows are joined to.
 
     A value of Y counts once in a run: the rows of a history where these can't share one (cases 2 to 4 of
     section 5.4), else the rows with the same value of Y in the view.
     """
-    flags = np.uint64(0)
+    rows, nodes, cells, demand = given.rows, given.nodes, given.cells, given.demand
+    flags = uint64(0)
     for a in range(len(now)):
         flags |= nodes.flags[now[a]]
     found = 0
@@ -860,9 +869,10 @@ def _least_linked(order, begin, end, now, rows, nodes, cells, demand, room):
 
 
 @_part
-def _least_margin(order, begin, end, now, rows, nodes, cells, demand, room):
+def _least_margin(order: Ints, begin: int, end: int, now: Ints, given: Given, room: Room) -> float:
     """The least k - l over sensitive values, and values on X that the rows are joined to (section 5.3)."""
-    flags = np.uint64(0)
+    rows, nodes, cells, demand = given.rows, given.nodes, given.cells, given.demand
+    flags = uint64(0)
     for a in range(len(now)):
         flags |= nodes.flags[now[a]]
     found = 0

@@ -4,16 +4,16 @@ Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.3.
 """
 
 import numpy as np
-from numba import njit
 
+from anonymize.kernels.compiled import Bools, Floats, Ints, compiled
 from anonymize.kernels.stable import stable_partition
 
 EMPTY = -1.0
 """The quasi-identifier value of a counterfeit: sorts before all others, widens no interval."""
 
 
-@njit(cache=True, nogil=True)
-def split_bucket(values, size, group):
+@compiled()
+def split_bucket(values: Floats, size: int, group: Ints) -> None:
     """Write each tuple's group, 0 … length - 1, into `group`.
 
     The bucket is `size` lists (one per sensitive value) of `length` tuples each. A split puts the
@@ -69,8 +69,10 @@ def split_bucket(values, size, group):
         stack.append((best_k, stop))
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _perimeter(values, order, size, length, k, low, high):
+@compiled(inline="always")
+def _perimeter(
+    values: Floats, order: Ints, size: int, length: int, k: int, low: Floats, high: Floats
+) -> float:
     """The sum of interval lengths after the k-th tuple of every list has widened `low` and `high`."""
     attributes = values.shape[1]
     for j in range(size):
@@ -87,8 +89,18 @@ def _perimeter(values, order, size, length, k, low, high):
     return total
 
 
-@njit(cache=True, nogil=True)
-def _partition(order, by, size, length, start, middle, stop, in_first, kept):
+@compiled()
+def _partition(
+    order: Ints,
+    by: int,
+    size: int,
+    length: int,
+    start: int,
+    middle: int,
+    stop: int,
+    in_first: Bools,
+    kept: Ints,
+) -> None:
     """Reorder start … stop of every list, by every attribute: first part first, else as it was."""
     for j in range(size):
         for i in range(start, stop):

@@ -1,10 +1,10 @@
 """A stable partition of a part of a list, which splitting kernels call for every list they keep sorted."""
 
-from numba import njit
+from anonymize.kernels.compiled import Bools, Ints, compiled
 
 
-@njit(cache=True, nogil=True, inline="always")
-def stable_partition(rows, start, stop, is_first, kept):
+@compiled(inline="always")
+def stable_partition(rows: Ints, start: int, stop: int, is_first: Bools, kept: Ints) -> None:
     """Put those of `rows[start:stop]` that are first before the others; both keep their order.
 
     A kernel that calls this has it compiled into itself: whoever changes it deletes the compiled kernels

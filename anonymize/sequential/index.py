@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -25,6 +26,8 @@ from anonymize.kernels import specialize as kernel
 from anonymize.sequential.matching import Coded, Earlier, Pairs, join_arrays, join_columns
 from anonymize.sequential.parameters import Sequential, limit_of
 from anonymize.sequential.taxonomy import category_taxonomy
+
+Arrays = TypeVar("Arrays", kernel.Rows, kernel.Axes, kernel.Groups, kernel.Cells)
 
 MOST_COMBINATIONS = 200_000_000
 """Of partitions of earlier releases and histories: 4 bytes each."""
@@ -52,24 +55,15 @@ class Index:
 
     names: list[str]
     """The columns of X in the view."""
-    rows: kernel.Rows
-    nodes: kernel.Nodes
+    given: kernel.Given
     used: int
-    axes: kernel.Axes
-    groups: kernel.Groups
-    cells: kernel.Cells
-    demand: kernel.Demand
+    """How many of the nodes are made; the others are room for those that numbers are split into."""
 
     def run(self, limit: int) -> Run:
         """Specialize at most so many times."""
-        n = len(self.rows.weight)
-        work = kernel.make_work(self.rows, self.nodes, self.demand)
-        room = kernel.make_room(self.rows, self.nodes, self.used, self.cells, self.demand)
-        _, most_general, safety, done, partitions = kernel.specialize(
-            self.rows, self.nodes, self.used, self.axes, self.groups, self.cells, self.demand, work, room,
-            np.arange(n, dtype=np.int32), np.empty(n, np.int32), limit,
-        )  # fmt: skip
-        return Run(work.in_cut, float(most_general), float(safety), int(done), work.value[:partitions])
+        work, room = kernel.make_work(self.given), kernel.make_room(self.given, self.used)
+        most_general, safety, done, partitions = kernel.specialize(self.given, self.used, work, room, limit)
+        return Run(work.in_cut, most_general, safety, done, work.value[:partitions])
 
 
 @dataclass(frozen=True)
@@ -136,10 +130,11 @@ def build_index(
         prunes=not hidden and (items is not None or _sides(parts, coded, contract) < 2),
         linked=len(limits) if items else 0,
     )
-    return Index(names, _plain(rows), nodes, used, _plain(axes), _plain(groups), _plain(cells), demand)
+    given = kernel.Given(_plain(rows), nodes, _plain(axes), _plain(groups), _plain(cells), demand)
+    return Index(names, given, used)
 
 
-def _plain(arrays: Any) -> Any:
+def _plain(arrays: Arrays) -> Arrays:
     """The same arrays, contiguous and writable: the kernel is compiled once, not for each kind of array."""
     return type(arrays)(*(np.require(array, requirements=["C", "W"]) for array in arrays))
 
@@ -472,25 +467,10 @@ def _histories(coded: Mapping[str, Coded], names: list[str]) -> tuple[dict[str, 
 def _no_cells() -> kernel.Cells:
     none = np.zeros(0, np.int32)
     return kernel.Cells(
-        np.zeros(1, np.int64), none, np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0, np.uint64), none, none,
-        np.zeros(0, np.int64), np.zeros((0, 0), np.int32), none, np.zeros(2, np.int32),
+        start=np.zeros(1, np.int64), listed=none, low=np.zeros((0, 0)), high=np.zeros((0, 0)),
+        flags=np.zeros(0, np.uint64), x=none, stamp=none, rows=np.zeros(0, np.int64),
+        items=np.zeros((0, 0), np.int32), bound=none,
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Partitions:
-    """The partitions of one earlier release, or the combinations of several, and the histories they match."""
-
-    start: np.ndarray
-    listed: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    bound: np.ndarray
-    flags: np.ndarray
-    x: np.ndarray
-    stamp: np.ndarray
-    rows: np.ndarray
-    items: np.ndarray
 
 
 def _cells(
@@ -501,20 +481,12 @@ def _cells(
     items: _Items | None,
 ) -> kernel.Cells:
     """The partitions of the releases with join attributes that X lacks, by history."""
-    whole = None
-    for part in hidden:
-        one = _partitions(part, histories, names, pairs, items)
-        whole = one if whole is None else _combined(whole, one)
-    names = np.array([whole.x.max(initial=-1) + 1, whole.stamp.max(initial=-1) + 1], np.int32)
-    return kernel.Cells(
-        whole.start, whole.listed, whole.low, whole.high, whole.flags, whole.x, whole.stamp, whole.rows,
-        whole.items, whole.bound, names,
-    )  # fmt: skip
+    return reduce(_combined, (_partitions(part, histories, names, pairs, items) for part in hidden))
 
 
 def _partitions(
     part: _Part, histories: Mapping[str, Coded], names: list[str], pairs: Pairs, items: _Items | None
-) -> _Partitions:
+) -> kernel.Cells:
     """One release by join attributes and value on X; for distinct values of Y, by these as well."""
     in_x = [j for j, name in enumerate(part.joins) if name in names]
     not_in_x = [j for j, name in enumerate(part.joins) if name not in names]
@@ -532,31 +504,34 @@ def _partitions(
     firsts = np.flatnonzero(np.diff(join_key, prepend=-1))
     ends = np.append(firsts[1:], table.height)
     start, listed = kernel.matches(
-        *_history_bounds(part, histories, lacking, pairs),
-        *(_bounds(table[firsts], end, not_in_x) for end in ("low", "high")),
-        table["history_flags"].to_numpy()[firsts],
+        _history_bounds(part, histories, lacking, pairs),
+        kernel.Boxes(
+            _bounds(table[firsts], "low", not_in_x),
+            _bounds(table[firsts], "high", not_in_x),
+            table["history_flags"].to_numpy()[firsts],
+        ),
     )
     start, listed = _expanded(start, listed, firsts, ends)
     distinct = items is None and not part.is_key
-    return _Partitions(
-        start,
-        listed,
-        _bounds(table, "low", in_x),
-        _bounds(table, "high", in_x),
-        np.array([names.index(part.joins[j]) for j in in_x], np.int32),
-        table["flags"].to_numpy(),
-        table["x"].cast(pl.Int32).to_numpy(),
-        _dense([table["x"], *(table[column] for column in y)])
+    return kernel.Cells(
+        start=start,
+        listed=listed,
+        low=_bounds(table, "low", in_x),
+        high=_bounds(table, "high", in_x),
+        flags=table["flags"].to_numpy(),
+        x=table["x"].cast(pl.Int32).to_numpy(),
+        stamp=_dense([table["x"], *(table[column] for column in y)])
         if distinct
         else np.arange(table.height, dtype=np.int32),
-        np.ones(table.height, np.int64) if distinct else table["records"].to_numpy(),
-        _cell_items(part, table, items),
+        rows=np.ones(table.height, np.int64) if distinct else table["records"].to_numpy(),
+        items=_cell_items(part, table, items),
+        bound=np.array([names.index(part.joins[j]) for j in in_x], np.int32),
     )
 
 
 def _history_bounds(
     part: _Part, histories: Mapping[str, Coded], lacking: list[str], pairs: Pairs
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> kernel.Boxes:
     size = len(next(iter(histories.values())).codes) if histories else 1
     names = [name for name in part.joins if name in lacking]
     ends = [histories[name].interval for name in names]
@@ -564,7 +539,7 @@ def _history_bounds(
     for name in lacking:
         flags |= pairs.flags(name, histories[name].low, histories[name].high)[histories[name].codes]
     low, high = (np.array([end[at] for end in ends]).reshape(len(names), size).T for at in (0, 1))
-    return np.ascontiguousarray(low), np.ascontiguousarray(high), flags
+    return kernel.Boxes(np.ascontiguousarray(low), np.ascontiguousarray(high), flags)
 
 
 def _bounds(table: pl.DataFrame, end: str, joins: Sequence[int]) -> np.ndarray:
@@ -601,7 +576,7 @@ def _cell_items(part: _Part, table: pl.DataFrame, items: _Items | None) -> np.nd
     return np.ascontiguousarray(np.array(numbered, np.int32).reshape(len(part.y), table.height).T)
 
 
-def _combined(first: _Partitions, second: _Partitions) -> _Partitions:
+def _combined(first: kernel.Cells, second: kernel.Cells) -> kernel.Cells:
     """The combinations of two releases' partitions that match one history (section 7)."""
     history = np.repeat(np.arange(len(first.start) - 1), np.diff(first.start))
     sizes = np.diff(second.start)[history]
@@ -611,17 +586,17 @@ def _combined(first: _Partitions, second: _Partitions) -> _Partitions:
     pairs, listed = np.unique(a * len(second.x) + b, return_inverse=True)
     one, other = pairs // len(second.x), pairs % len(second.x)
     per_history = np.bincount(history, weights=sizes, minlength=len(first.start) - 1).astype(np.int64)
-    return _Partitions(
-        np.concatenate([[0], np.cumsum(per_history)]),
-        listed.astype(np.int32),
-        np.hstack([first.low[one], second.low[other]]),
-        np.hstack([first.high[one], second.high[other]]),
-        np.concatenate([first.bound, second.bound]),
-        first.flags[one] | second.flags[other],
-        _dense([first.x[one], second.x[other]]),
-        _dense([first.stamp[one], second.stamp[other]]),
-        first.rows[one] * second.rows[other],
-        np.hstack([first.items[one], second.items[other]]),
+    return kernel.Cells(
+        start=np.concatenate([[0], np.cumsum(per_history)]),
+        listed=listed.astype(np.int32),
+        low=np.hstack([first.low[one], second.low[other]]),
+        high=np.hstack([first.high[one], second.high[other]]),
+        flags=first.flags[one] | second.flags[other],
+        x=_dense([first.x[one], second.x[other]]),
+        stamp=_dense([first.stamp[one], second.stamp[other]]),
+        rows=first.rows[one] * second.rows[other],
+        items=np.hstack([first.items[one], second.items[other]]),
+        bound=np.concatenate([first.bound, second.bound]),
     )
 
 

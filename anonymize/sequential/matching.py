@@ -19,7 +19,7 @@ import polars as pl
 from anonymize.contract import CategoryColumn, NumberColumn, ViewContract
 from anonymize.errors import SnapshotError
 from anonymize.formats.intervals import half_open, read_number
-from anonymize.kernels.specialize import unmatched
+from anonymize.kernels.specialize import Boxes, unmatched
 from anonymize.sequential.parameters import Sequential, split_pair
 from anonymize.sequential.taxonomy import Taxonomy, category_taxonomy
 
@@ -352,11 +352,8 @@ def unrelated(coded: Mapping[str, Coded], earlier: Earlier, pairs: Pairs) -> tup
     second = join_columns(earlier, names, pairs.earlier_flags(earlier))
     keys = [column for column in second.columns if column != "records"]
     second = second.group_by(keys).agg(pl.col("records").sum()).sort(keys)
-    second_low, second_high, second_flags = join_arrays(second, len(names))
-    alone_first, alone_second = unmatched(
-        _table(first_low, counted.height), _table(first_high, counted.height), first_flags,
-        second_low, second_high, second_flags,
-    )  # fmt: skip
+    boxes = Boxes(_table(first_low, counted.height), _table(first_high, counted.height), first_flags)
+    alone_first, alone_second = unmatched(boxes, join_arrays(second, len(names)))
     return (
         int(counted["records"].to_numpy()[alone_first].sum()),
         int(second["records"].to_numpy()[alone_second].sum()),
@@ -373,11 +370,11 @@ def join_columns(earlier: Earlier, names: Sequence[str], flags: np.ndarray) -> p
     return pl.DataFrame({**ends, "flags": flags, "records": earlier.records})
 
 
-def join_arrays(table: pl.DataFrame, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What `join_columns` put in a table, as float64[n, width] twice and uint64[n]."""
+def join_arrays(table: pl.DataFrame, width: int) -> Boxes:
+    """What `join_columns` put in a table, `width` columns."""
     low = _table(table.select(f"low_{j}" for j in range(width)).to_numpy(), table.height)
     high = _table(table.select(f"high_{j}" for j in range(width)).to_numpy(), table.height)
-    return low, high, np.require(table["flags"].to_numpy(), requirements=["C", "W"])
+    return Boxes(low, high, np.require(table["flags"].to_numpy(), requirements=["C", "W"]))
 
 
 def _table(values: np.ndarray, height: int) -> np.ndarray:

@@ -55,5 +55,6 @@ def linking(
     """
     index = build_index(coded, earlier, contract)
     run = index.run(0)
-    broken = int(np.count_nonzero(run.safeties < index.demand.needed))
-    return Linking(run.safety, float(index.demand.needed), len(run.safeties), broken)
+    needed = index.given.demand.needed
+    broken = int(np.count_nonzero(run.safeties < needed))
+    return Linking(run.safety, needed, len(run.safeties), broken)

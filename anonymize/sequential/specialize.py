@@ -70,7 +70,7 @@ def specialize(
     """
     index = build_index(coded, earlier, contract)
     run = index.run(limit)
-    if run.safety < index.demand.needed:
+    if run.safety < index.given.demand.needed:
         raise NotEligible(_why_not(run.most_general, index, contract.principle))
     cuts, node = {}, {}
     for axis, name in enumerate(index.names):
@@ -81,12 +81,12 @@ def specialize(
 
 def _cut(axis: int, column: Coded, index: Index, in_cut: np.ndarray) -> tuple[Cut, np.ndarray]:
     """One column's cut from left to right, and the position in it of each record."""
-    nodes = index.nodes
+    nodes = index.given.nodes
     chosen = np.flatnonzero(in_cut & (nodes.axis == axis))
     chosen = chosen[np.argsort(nodes.lo[chosen], kind="stable")]
     if isinstance(column.column, CategoryColumn):
         tree = category_taxonomy(column.column.paths)
-        labels = [tree.labels[node - index.axes.roots[axis]] for node in chosen]
+        labels = [tree.labels[node - index.given.axes.roots[axis]] for node in chosen]
     else:
         labels = [
             number_label(low, high, column.column.domain)
@@ -109,7 +109,7 @@ def _why_not(safety: float, index: Index, wanted: Sequential) -> str:
         found = f"a value on {x} implies one of {y} with a confidence {-safety:.3g} above its k"
     why = (
         "so no generalization satisfies it"
-        if index.demand.prunes
+        if index.given.demand.prunes
         else "and specialization begins with a view that satisfies it"
     )
     away = "lower k" if wanted.requirement == "anonymity" else "raise k"

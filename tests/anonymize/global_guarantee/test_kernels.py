@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.global_guarantee.admission import looseness
-from anonymize.global_guarantee.ledger import Accounts
+from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.admission import admit
 from anonymize.kernels.ledger import fewest_releases, post
-from anonymize.kernels.partition import partition
+from anonymize.kernels.partition import Table, partition
 
 
 def accounts_of(limits: list[dict[int, float]], largest: list[float]) -> Accounts:
@@ -64,10 +64,7 @@ def test_partition_holds_and_no_group_can_be_cut(seed, people, values):
     accounts = accounts_of(limits, largest)
     order = np.stack([np.argsort(column, kind="stable") for column in codes.T]).astype(np.int32)
     group = np.empty(people, np.int32)
-    partition(
-        codes, np.zeros(2), accounts.first, accounts.last, accounts.link_value, accounts.link_share,
-        accounts.largest, value, values, 0, people, order, group,
-    )  # fmt: skip
+    partition(Table(codes, np.zeros(2), accounts, value, values), 0, people, order, group)
     for g in np.unique(group):
         members = np.flatnonzero(group == g)
         assert holds(members, limits, largest, value)
@@ -123,10 +120,7 @@ def test_admission_is_the_rule(seed, people, values):
     accounts = accounts_of(limits, largest)
     order, unseen, sample = rng.permutation(people), int(rng.integers(0, people + 1)), people // 2
     expected, factor = rng.random(values) * rng.choice([0, 10]), 1 + rng.random(values)
-    admitted, does_hold = admit(
-        order, unseen, sample, accounts.first, accounts.last, accounts.link_value, accounts.link_share,
-        accounts.largest, value, expected, factor, 3,
-    )  # fmt: skip
+    admitted, does_hold = admit(order, unseen, sample, accounts, value, expected, factor, 3)
     plain = plain_admission(order.tolist(), unseen, sample, limits, largest, value, expected, factor, 3)
     assert sorted(plain) == np.flatnonzero(admitted).tolist()
     assert does_hold == (not plain or holds(np.array(sorted(plain)), limits, largest, value))
@@ -137,10 +131,7 @@ def test_nobody_is_admitted_for_their_own_value(seed, people, values):
     """Whatever value a person had, they would be admitted, or not, all the same."""
     limits, largest, value, rng = random_people(seed, people, values)
     accounts = accounts_of(limits, largest)
-    fixed = (
-        rng.permutation(people), 0, people // 2, accounts.first, accounts.last, accounts.link_value,
-        accounts.link_share, accounts.largest,
-    )  # fmt: skip
+    fixed = (rng.permutation(people), 0, people // 2, accounts)
     person = int(rng.integers(people))
     others = [value.copy() for _ in range(values)]
     for v, other in enumerate(others):

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from anonymize.errors import SnapshotError
 from anonymize.formats.intervals import number_label, read_number
 from anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publish_view
-from anonymize.kernels.specialize import matches, unmatched
+from anonymize.kernels.specialize import Boxes, matches, unmatched
 from anonymize.principle.state import State
 from anonymize.sequential import SEQUENTIAL
 from anonymize.sequential.taxonomy import category_taxonomy
@@ -236,17 +236,17 @@ INTERVALS = st.lists(
 def test_matching_is_overlap_without_a_common_flag(first, second):
     def arrays(rows):
         low = np.array([[float(low)] for low, _, _ in rows])
-        return (
+        return Boxes(
             low,
             low + np.array([[float(width)] for _, width, _ in rows]),
             np.array([f for *_, f in rows], np.uint64),
         )
 
     plain = [[a < b + v and b < a + w and not f & g for b, v, g in second] for a, w, f in first]
-    alone_first, alone_second = unmatched(*arrays(first), *arrays(second))
+    alone_first, alone_second = unmatched(arrays(first), arrays(second))
     assert alone_first.tolist() == [not any(row) for row in plain]
     assert alone_second.tolist() == [not any(column) for column in zip(*plain, strict=True)]
-    start, listed = matches(*arrays(first), *arrays(second))
+    start, listed = matches(arrays(first), arrays(second))
     assert [listed[start[i] : start[i + 1]].tolist() for i in range(len(first))] == [
         [k for k, is_match in enumerate(row) if is_match] for row in plain
     ]
