@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from orchestration.shipped import shipped
+from orchestration.package_files import package_file
 from orchestration.storage.home import Home
 from tests.browser import Page, browser, dagster_server
 
@@ -31,7 +31,7 @@ def main() -> None:
     home = Home.named(Path(sys.argv[1]))
     report = _report(home)
     with (
-        dagster_server(home, shipped("workspace.yaml")) as address,
+        dagster_server(home, package_file("workspace.yaml")) as address,
         browser(home.path / "browser", address) as page,
     ):
         page.resize(*WIDE)  # else Dagster leaves out all but the names

@@ -16,8 +16,9 @@ from orchestration.chain.publication import publish
 from orchestration.chain.snapshot import take_snapshot
 from orchestration.contracts.contract_file import load_contract
 from orchestration.dagster.factory import product_definitions
-from orchestration.dagster.releasing import dagster_instance, make_release
+from orchestration.dagster.instance import dagster_instance
 from orchestration.dagster.resources import resources
+from orchestration.dagster.run import make_release
 from orchestration.demo.hospital import CONTRACT, hospital_snapshots
 from orchestration.series.series import Series
 from orchestration.storage.home import Home

@@ -25,7 +25,7 @@ from orchestration.storage.manifest import verify_series
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
-    from orchestration.dagster.releasing import Released
+    from orchestration.dagster.run import Released
 
 UNFINISHED = ".unfinished"
 """There while a command has Dagster open, and after one that did not end as it should."""
@@ -73,7 +73,7 @@ def make_due_releases(
                 break
             start_judge()  # it gets ready while Dagster does
             instance = dagster()
-            from orchestration.dagster.releasing import make_release
+            from orchestration.dagster.run import make_release
 
             with progress(f"{series.name} {release}, {number} of {len(unpublished)}"):
                 started = time.perf_counter()
@@ -129,7 +129,7 @@ def releasing(series: Series) -> Iterator[Callable[[], DagsterInstance]]:
 
         @cache
         def dagster() -> DagsterInstance:
-            from orchestration.dagster.releasing import dagster_instance, end_dead_runs
+            from orchestration.dagster.instance import dagster_instance, end_dead_runs
 
             instance = opened.enter_context(dagster_instance(series.home))
             _note(unfinished)

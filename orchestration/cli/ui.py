@@ -21,9 +21,9 @@ def ui(
 
     Schedules and backfills are there, too. The server listens on 127.0.0.1 only; Ctrl-C ends it.
     """
-    from orchestration.dagster.releasing import prepare_dagster_home
+    from orchestration.dagster.instance import prepare_dagster_home
+    from orchestration.package_files import package_file
     from orchestration.ports import refuse_taken
-    from orchestration.shipped import shipped
     from orchestration.storage.home import Home
 
     place = Home.at(home)
@@ -32,6 +32,6 @@ def ui(
     out.print(f"Dagster on http://127.0.0.1:{port}, of {place.path}. Ctrl-C ends it.")
     # Dagster advises to use another command of its own, which is nobody's concern here.
     quiet = ["-W", "ignore:Function `dev_command` is superseded"]
-    command = ["dagster", "dev", "--workspace", str(shipped("workspace.yaml")), "--host", "127.0.0.1"]
+    command = ["dagster", "dev", "--workspace", str(package_file("workspace.yaml")), "--host", "127.0.0.1"]
     os.chdir(place.dagster)
     os.execv(sys.executable, [sys.executable, *quiet, "-m", *command, "--port", str(port)])  # noqa: S606 - our own

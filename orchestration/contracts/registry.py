@@ -6,11 +6,11 @@ from pathlib import Path
 
 from anonymize.errors import ContractError
 from orchestration.contracts.contract_file import ContractFile, load_contract
-from orchestration.shipped import shipped
+from orchestration.package_files import package_file
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.store import read_json, write_json
 
-SHIPPED = shipped("data_contracts")
+SHIPPED = package_file("data_contracts")
 
 
 def register(home: Home, file: ContractFile) -> None:

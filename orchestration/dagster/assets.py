@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 
 import dagster as dg
 
-from anonymize.contract import Product
 from anonymize.principles import principle_of
 from orchestration.chain.audit import ATTACK
 from orchestration.chain.candidate import compute_candidate
@@ -12,7 +11,7 @@ from orchestration.chain.delta import EXPECTED, compare_snapshots
 from orchestration.chain.publication import publish
 from orchestration.chain.snapshot import take_snapshot
 from orchestration.dagster import metadata
-from orchestration.dagster.lineage import lineage
+from orchestration.dagster.lineage import lineage_of
 from orchestration.dagster.names import (
     AUDIT,
     CHAIN_CHECK,
@@ -81,12 +80,6 @@ def _publications(series: Series, product: str, other: str, releases: Collection
     )
 
 
-def _lineage(contract: Product) -> dict[str, list[str]]:
-    principle = principle_of(contract)
-    states_counterfeits = COUNTERFEITS in principle.format(contract).tables(contract)
-    return lineage(principle.memory.name if principle.memory else None, has_counterfeits=states_counterfeits)
-
-
 def _spec(
     series: Series,
     asset: str,
@@ -100,7 +93,7 @@ def _spec(
     return dg.AssetSpec(
         key,
         description=description,
-        deps=[*(_dep(series, above) for above in _lineage(contract)[asset]), *further],
+        deps=[*(_dep(series, above) for above in lineage_of(contract)[asset]), *further],
         group_name=group_name(key),
         owners=list(contract.owners),
         code_version=code_version,
@@ -181,7 +174,7 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
         )
     made_from = [] if memory else others
     assets.append(_spec(described, RELEASE, candidate, tables, made_from, version))
-    if COUNTERFEITS in _lineage(contract):
+    if COUNTERFEITS in lineage_of(contract):
         assets.append(_spec(described, COUNTERFEITS, stated, tables, made_from, version))
     assets.append(_spec(described, AUDIT, audited, {"greatexpectations"}, code_version=version))
     attacked = ATTACKED[principle.format(contract).attack]

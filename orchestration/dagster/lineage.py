@@ -1,8 +1,17 @@
-"""What the assets of a series are made from, within the series."""
+"""Lineage within a series: each asset, and those that it is made from."""
 
 from __future__ import annotations
 
+from anonymize.contract import Product
+from anonymize.principles import principle_of
 from orchestration.dagster.names import AUDIT, COUNTERFEITS, DELTA, PUBLICATION, RELEASE, SNAPSHOT
+
+
+def lineage_of(contract: Product) -> dict[str, list[str]]:
+    """Each asset of the product that a contract declares, with those it is made from."""
+    principle = principle_of(contract)
+    states_counterfeits = COUNTERFEITS in principle.format(contract).tables(contract)
+    return lineage(principle.memory.name if principle.memory else None, has_counterfeits=states_counterfeits)
 
 
 def lineage(memory: str | None, *, has_counterfeits: bool) -> dict[str, list[str]]:

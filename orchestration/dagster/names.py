@@ -21,6 +21,8 @@ CHAIN_CHECK = "manifest_chain"
 
 SERIES_TAG = "republish/series"
 """The tag of assets, runs and materializations that names their series."""
+COMMAND = {"republish/command": "release"}
+"""The tag that tells the runs of the command line from those begun in the UI."""
 LONGEST_TAG = 63
 """Letters in the value of an asset's or a materialization's tag, by Dagster's rule."""
 

@@ -1,14 +1,14 @@
-"""What Dagster is told of releases that are facts, so that it never calls them stale or failed."""
+"""The status of published releases in Dagster: never stale and never failed."""
 
 from collections.abc import Set as AbstractSet
 
 import dagster as dg
-from dagster._core.definitions.data_version import get_input_event_pointer_tag
 
+from orchestration.dagster.lineage import lineage_of
+from orchestration.dagster.names import asset_key
+from orchestration.dagster.partitions import release_partitions
+from orchestration.dagster.private import newest_input
 from orchestration.series.series import Series
-
-LAST_EVENT = str(2**62)
-"""Later than every event that Dagster will ever number."""
 
 
 def version_tags(spec: dg.AssetSpec, made_here: AbstractSet[dg.AssetKey]) -> dict[str, str]:
@@ -26,7 +26,7 @@ def version_tags(spec: dg.AssetSpec, made_here: AbstractSet[dg.AssetKey]) -> dic
         The assets of its step.
     """
     inputs = {dep.asset_key for dep in spec.deps} & made_here
-    return {get_input_event_pointer_tag(key): LAST_EVENT for key in inputs}
+    return {name: value for key in inputs for name, value in newest_input(key).items()}
 
 
 def keep_facts(context: dg.AssetExecutionContext, series: Series) -> None:
@@ -36,12 +36,13 @@ def keep_facts(context: dg.AssetExecutionContext, series: Series) -> None:
     snapshot is missing would turn all of them red, although they are as they were published.
     """
     published = [release for release in context.partition_keys if series.is_published(release)]
-    for key in sorted(context.job_def.asset_layer.executable_asset_keys) if published else ():
-        # The partitions that this run was to make and has not made yet.
-        storage = context.instance.event_log_storage
-        waiting = storage.get_latest_asset_partition_materialization_attempts_without_materializations(key)
-        for release in set(published) & waiting.keys():
-            context.log_event(_as_before(context.instance, key, release))
+    partitions = release_partitions(series.file)
+    for key in [asset_key(series, asset) for asset in lineage_of(series.contract)] if published else ():
+        found = context.instance.get_status_by_partition(key, published, partitions) or {}
+        for release, status in found.items():
+            # A run that is not over has a partition in progress which it was to make and has not made yet.
+            if status is not None and status.value == "IN_PROGRESS":
+                context.log_event(_as_before(context.instance, key, release))
 
 
 def _as_before(instance: dg.DagsterInstance, key: dg.AssetKey, release: str) -> dg.AssetMaterialization:

@@ -12,11 +12,11 @@ import polars as pl
 
 from anonymize.contract import CategoryAttribute
 from orchestration.contracts.contract_file import load_contract
-from orchestration.shipped import shipped
+from orchestration.package_files import package_file
 from orchestration.storage.home import private_folder
 from orchestration.storage.store import write_table
 
-CONTRACT = shipped("data_contracts") / "hospital.yaml"
+CONTRACT = package_file("data_contracts") / "hospital.yaml"
 SEED = 20240101
 FIRST_RELEASE = dt.date(2024, 1, 1)
 

@@ -13,9 +13,9 @@ from great_expectations.core.batch_definition import BatchDefinition
 from great_expectations.data_context.types.base import ProgressBarsConfig
 
 from orchestration.expectations.verdict import Verdict
-from orchestration.shipped import shipped
+from orchestration.package_files import package_file
 
-SUITES = shipped("data_contracts") / "expectations"
+SUITES = package_file("data_contracts") / "expectations"
 
 _context = gx.get_context(mode="ephemeral")
 _context.variables.progress_bars = ProgressBarsConfig(globally=False)

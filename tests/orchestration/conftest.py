@@ -10,12 +10,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from alembic.script import ScriptDirectory
 from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 from sqlalchemy.pool import NullPool
 
+from orchestration.dagster.private import migrations_read_once
 from tests.hospital import KEY, RELEASES, Hospital, build, make
 
 
@@ -33,27 +33,18 @@ def _dagster_repeats_nothing():
     For every statement it makes an engine, which compiles its SQL again; for every file of tables it imports
     all of its migrations, to find the last one.
     """
-
     engine = functools.cache(
         lambda address, waits: made(address, poolclass=NullPool, connect_args=dict(waits))
     )
-    directories = {}
 
     def create_engine(address, poolclass, connect_args=()):
         assert poolclass is NullPool
         return engine(address, tuple(dict(connect_args).items()))
 
-    def from_config(config):
-        name = config.config_file_name
-        if name not in directories:
-            directories[name] = read(config)
-        return directories[name]
-
-    made, read = sqlite_run_storage.create_engine, ScriptDirectory.from_config
-    with pytest.MonkeyPatch.context() as patch:
+    made = sqlite_run_storage.create_engine
+    with pytest.MonkeyPatch.context() as patch, migrations_read_once():
         for module in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
             patch.setattr(module, "create_engine", create_engine)
-        patch.setattr(ScriptDirectory, "from_config", from_config)
         yield
 
 

@@ -6,8 +6,9 @@ import pytest
 import yaml
 
 from orchestration.contracts.registry import register
-from orchestration.dagster.releasing import dagster_instance, make_release
-from orchestration.shipped import shipped
+from orchestration.dagster.instance import dagster_instance
+from orchestration.dagster.run import make_release
+from orchestration.package_files import package_file
 from tests.browser import CHROMIUM, browser, dagster_server
 from tests.hospital import KEY, RELEASES, build, make
 
@@ -66,7 +67,7 @@ def server(home):
     (home.path / "warehouse.py").write_text(WAREHOUSE)
     workspace = home.path / "workspace.yaml"
     warehouse = [{"python_file": {"relative_path": "warehouse.py", "location_name": "warehouse"}}]
-    own = yaml.safe_load(shipped("workspace.yaml").read_text())["load_from"]
+    own = yaml.safe_load(package_file("workspace.yaml").read_text())["load_from"]
     workspace.write_text(yaml.safe_dump({"load_from": [*warehouse, *own]}))
     with dagster_server(home, workspace, REPUBLISH_KEY=KEY) as address:
         yield address

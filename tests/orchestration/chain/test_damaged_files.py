@@ -15,7 +15,7 @@ from anonymize.errors import ContractError, HomeError, SnapshotError
 from orchestration.chain.snapshot import take_snapshot
 from orchestration.cli.releasing import releases_to_make
 from orchestration.contracts.contract_file import load_contract
-from orchestration.dagster.releasing import dagster_instance
+from orchestration.dagster.instance import dagster_instance
 from orchestration.series import due
 from orchestration.storage.home import Home
 from tests.hospital import RELEASES, everything, make, make_by_dagster, published

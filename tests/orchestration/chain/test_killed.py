@@ -13,7 +13,7 @@ import dagster as dg
 import pytest
 
 from orchestration.cli.releasing import UNFINISHED
-from orchestration.dagster.releasing import dagster_instance
+from orchestration.dagster.instance import dagster_instance
 from tests.hospital import RELEASES, make, published, several_threads
 from tests.profiles import Run, is_thorough
 

@@ -18,7 +18,7 @@ import pytest
 
 from orchestration.chain import candidate
 from orchestration.cli import main as cli
-from orchestration.dagster.releasing import dagster_instance
+from orchestration.dagster.instance import dagster_instance
 from orchestration.demo import hospital as demo
 from orchestration.storage.home import Home
 from tests.hospital import IDENTIFIER, KEY, RELEASES, Hospital, build, everything, make, published

@@ -10,8 +10,8 @@ import dagster as dg
 import pytest
 
 from orchestration.cli.releasing import UNFINISHED, releasing
-from orchestration.dagster.names import job_name, series_tag
-from orchestration.dagster.releasing import COMMAND, dagster_instance
+from orchestration.dagster.instance import dagster_instance
+from orchestration.dagster.names import COMMAND, job_name, series_tag
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES
 

@@ -7,8 +7,9 @@ import pytest
 
 from orchestration import definitions as code_location
 from orchestration.contracts.registry import register
+from orchestration.dagster.instance import dagster_instance
 from orchestration.dagster.names import job_name
-from orchestration.dagster.releasing import dagster_instance, make_release
+from orchestration.dagster.run import make_release
 from tests.hospital import RELEASES, definitions, make
 
 FIRST, SECOND, _ = RELEASES

@@ -12,8 +12,9 @@ from dagster_graphql.test.utils import execute_dagster_graphql
 
 from orchestration.cli.releasing import UNFINISHED, releasing
 from orchestration.contracts.registry import register
+from orchestration.dagster.instance import dagster_instance
 from orchestration.dagster.names import job_name
-from orchestration.dagster.releasing import dagster_instance, make_release
+from orchestration.dagster.run import make_release
 from tests.hospital import RELEASES, definitions
 
 FIRST, SECOND, THIRD = RELEASES

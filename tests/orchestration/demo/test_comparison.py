@@ -11,8 +11,8 @@ from anonymize.baseline.mondrian import mondrian
 from orchestration.contracts.contract_file import load_contract
 from orchestration.demo.comparison import compare
 from orchestration.demo.hospital import CONTRACT, DISEASES, hospital_snapshots, make_demo, write_hospital
+from orchestration.package_files import package_file
 from orchestration.series.series import Series
-from orchestration.shipped import shipped
 from orchestration.snapshots.sources import enter
 from orchestration.storage.home import Home
 from tests.hospital import make
@@ -22,7 +22,7 @@ LABELS = {
     "sex": ["F", "M"],
     "birthplace": [
         line.split(";")[0]
-        for line in (shipped("data_contracts") / "hierarchies/birthplace.csv").read_text().splitlines()
+        for line in (package_file("data_contracts") / "hierarchies/birthplace.csv").read_text().splitlines()
     ],
 }
 QUASI_IDENTIFIERS = ("age", "zipcode", "sex", "birthplace")
@@ -169,7 +169,7 @@ def test_a_single_release_has_nothing_to_be_intersected_with(tmp_path):
 
 def test_the_readme_shows_the_sentences_of_the_demo():
     """Counterfeits depend on the secret key of a home, and are the README's own."""
-    readme = (shipped("data_contracts").parent / "README.md").read_text()
+    readme = (package_file("data_contracts").parent / "README.md").read_text()
     items = [" ".join(item.split("\n\n")[0].split()) for item in readme.split("\n- ")]
     names = ("Without republish", "With republish", "Counterfeits", "Returns", "Changes")
     attack, ours, counterfeits, *cases = (item for item in items if item.startswith(names))

@@ -8,7 +8,7 @@ _CHECKOUT = Path(__file__).parents[1]
 _INSTALLED = Path(__file__).parent / "files"
 
 
-def shipped(name: str) -> Path:
+def package_file(name: str) -> Path:
     """The place of a file or folder that comes with the software.
 
     In a checkout it is at the top; an installed package carries it inside.

@@ -1,0 +1,64 @@
+"""The Dagster of a home: its settings, its tables, and the runs that a killed command left there."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+from sqlalchemy.exc import DBAPIError
+
+from anonymize.errors import HomeError
+from orchestration.dagster.names import COMMAND, job_name, series_tag
+from orchestration.dagster.private import end_run, migrations_read_once
+from orchestration.package_files import package_file
+from orchestration.series.series import Series
+from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
+from orchestration.storage.store import write_copy
+
+
+@contextmanager
+def dagster_instance(home: Home) -> Iterator[dg.DagsterInstance]:
+    """The Dagster instance in the home; telemetry is off because its `dagster.yaml` says so."""
+    folder = prepare_dagster_home(home)
+    try:
+        with migrations_read_once():
+            with only_one(folder, "Dagster's own tables", name=".lock"):  # two that make them at once fail
+                instance = dg.DagsterInstance.get()
+            with instance:
+                yield instance
+    except (DBAPIError, sqlite3.DatabaseError) as error:
+        raise HomeError(
+            f"{folder}: Dagster's own tables can't be read or written: {getattr(error, 'orig', error)}."
+            " Make room on the disk, or move the folder away: Dagster begins anew, and what is published is"
+            " untouched"
+        ) from None
+
+
+def prepare_dagster_home(home: Home) -> Path:
+    """Make DAGSTER_HOME in the home, with this project's `dagster.yaml`, and set the variable."""
+    folder = private_folder(home.dagster)
+    only_for_the_owner()
+    with only_one(folder, "Dagster's settings", name=".lock"):
+        write_copy(folder / "dagster.yaml", package_file("dagster.yaml"))
+    os.environ["DAGSTER_HOME"] = str(folder)
+    os.environ["REPUBLISH_HOME"] = str(home.path)
+    return folder
+
+
+def end_dead_runs(series: Series, instance: dg.DagsterInstance) -> None:
+    """End the runs of commands that were killed. The caller has the lock of the command line's `releasing`.
+
+    In the UI such a run would be running for ever, and count as one of those allowed.
+    """
+    unfinished = dg.RunsFilter(
+        job_name=job_name(series.contract.product),
+        statuses=[dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED],
+        tags={**COMMAND, **series_tag(series)},
+    )
+    for record in instance.get_run_records(unfinished):
+        if record.dagster_run.parent_run_id is None:  # else the UI executes a run of this command once more
+            end_run(instance, record.dagster_run)

@@ -1,0 +1,72 @@
+"""One release, as a run of its product's job in this process."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+
+from anonymize.errors import RepublishError
+from orchestration.dagster.factory import product_definitions
+from orchestration.dagster.names import COMMAND, job_name
+from orchestration.dagster.private import run_of_the_ui
+from orchestration.dagster.resources import resources
+from orchestration.series.committed import read_record
+from orchestration.series.series import Series
+
+
+@dataclass(frozen=True)
+class Released:
+    """A release made by this call."""
+
+    release: str
+    people: int
+    groups: int
+    counterfeits: int
+    held_back: int
+    seconds: dict[str, float]
+    """Whole seconds by part: algorithm, audit, files, and Dagster with all the rest."""
+    folder: Path
+
+
+def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> Released:
+    """Run the product's job for one release, in this process.
+
+    Raises
+    ------
+    RepublishError
+        What refused the release, as it was raised in the step.
+    """
+    started = time.perf_counter()
+    needed = dg.Definitions(resources=resources(series.home))
+    definitions = dg.Definitions.merge(product_definitions(series), needed)
+    job = definitions.resolve_job_def(job_name(series.contract.product))
+    try:
+        with run_of_the_ui(instance, job.name):
+            job.execute_in_process(
+                partition_key=release,
+                instance=instance,
+                tags=COMMAND,
+                run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            )
+    except dg.DagsterExecutionInterruptedError:
+        raise KeyboardInterrupt from None
+    except dg.Failure as failure:
+        if isinstance(failure.__cause__, RepublishError):
+            raise failure.__cause__ from None
+        raise getattr(failure, "unexpected", failure) from None
+    committed = read_record(series.private(release), series.candidate_key(release))
+    seconds = dict(committed.seconds)
+    seconds["dagster"] = time.perf_counter() - started - sum(seconds.values())
+    figures = committed.figures
+    return Released(
+        release=release,
+        people=figures["people"],
+        groups=figures["groups"],
+        counterfeits=figures["counterfeits"],
+        held_back=figures["held_back"],
+        seconds=seconds,
+        folder=series.published(release),
+    )
