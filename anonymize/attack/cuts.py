@@ -9,7 +9,6 @@ He, Barman and Naughton, Preventing equivalence attacks, ICDE 2011, Algorithm 1 
 
 from __future__ import annotations
 
-import networkx as nx
 import polars as pl
 
 from anonymize.attack.stays import Stays
@@ -81,6 +80,8 @@ def _edges(stays: Stays, release: int) -> pl.DataFrame:
 
 def _min_cut(edges: pl.DataFrame, release: int) -> int | None:
     """The smallest cut between the newest node and node 0; None where nothing connects them."""
+    import networkx as nx  # noqa: PLC0415 - takes a while, and only merged buckets have such graphs
+
     graph = nx.Graph()
     graph.add_nodes_from([release, STILL_THERE])
     for older, younger, weight in edges.iter_rows():

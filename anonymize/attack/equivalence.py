@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 import scipy
-from scipy.linalg import null_space, qr
 from scipy.sparse import block_diag, csc_array, csr_array, diags_array, eye_array, hstack, vstack
 from scipy.sparse.csgraph import connected_components
 
@@ -609,7 +608,7 @@ def _dense(matrix: PersonMatrix, below: int) -> tuple[np.ndarray, np.ndarray, np
     movable = np.flatnonzero(matrix.movable(below))
     dense = matrix.rows.toarray()
     fixed = np.column_stack([np.delete(dense, movable, axis=1), _distinct_columns(matrix.values)])
-    return movable, dense[:, movable], null_space(fixed.T, rcond=1e-9)
+    return movable, dense[:, movable], scipy.linalg.null_space(fixed.T, rcond=1e-9)
 
 
 def _distinct_columns(values: csr_array) -> np.ndarray:
@@ -621,7 +620,7 @@ def _basis(matrix: PersonMatrix, below: int) -> list[int]:
     movable, columns, free = _dense(matrix, below)
     if free.shape[1] == 0 or len(movable) == 0:
         return []
-    _, triangle, order = qr(free.T @ columns, mode="economic", pivoting=True)
+    _, triangle, order = scipy.linalg.qr(free.T @ columns, mode="economic", pivoting=True)
     rank = int((np.abs(np.diag(triangle)) > 1e-7).sum())
     return movable[order[:rank]].tolist()
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymize.errors import ContractError
+from anonymize.errors import ContractError, HomeError, RepublishError
 from orchestration.chain.arrival import has_arrived
 from orchestration.cli.terminal import out, progress
 from orchestration.contracts.contract_file import ContractFile
@@ -138,9 +138,20 @@ def releasing(series: Series) -> Iterator[Callable[[], DagsterInstance]]:
 
         if unfinished.exists():
             dagster()
-        yield dagster
-        opened.close()
-        unfinished.unlink(missing_ok=True)  # after an error it stays: the next command ends dead runs
+        try:
+            yield dagster
+        except HomeError:  # it may be Dagster's own tables that could not be written
+            raise
+        except RepublishError:  # Dagster has noted that the run failed
+            _end(opened, unfinished)
+            raise
+        _end(opened, unfinished)  # after any other error it stays: the next command ends dead runs
+
+
+def _end(opened: ExitStack, unfinished: Path) -> None:
+    """Close Dagster, and note that this command has left no run behind."""
+    opened.close()
+    unfinished.unlink(missing_ok=True)
 
 
 def _note(unfinished: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from orchestration.cli.releasing import UNFINISHED, releasing
+from anonymize.errors import HomeError, RepublishError
+from orchestration.cli.releasing import UNFINISHED, make_due_releases, releasing
 from orchestration.dagster.instance import dagster_instance
 from orchestration.dagster.names import COMMAND, job_name, series_tag
 from orchestration.storage.store import read_json
@@ -111,3 +112,23 @@ def test_a_command_that_opened_dagster_is_unfinished_until_it_has_ended_well(hos
     interrupted.__enter__()()
     assert not interrupted.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert unfinished.exists()
+
+
+def test_a_refused_release_leaves_no_run_for_the_next_command_to_end(hospital, home):
+    hospital.declare(principle={"on_value_change": "refuse"})
+    series = hospital.series(home)
+    with pytest.raises(RepublishError, match="on_value_change: refuse"):
+        make_due_releases(series.file, THIRD, home)
+    assert not (series.private_folder / UNFINISHED).exists()
+    with dagster_instance(series.home) as instance:
+        runs = [record.dagster_run for record in instance.get_run_records()]
+    assert {run.status for run in runs} <= {dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.SUCCESS}
+
+
+def test_after_an_error_of_dagsters_own_tables_a_command_is_unfinished(hospital, home):
+    series = hospital.series(home)
+    full = releasing(series)
+    full.__enter__()()
+    error = HomeError("Dagster's own tables can't be written")
+    assert not full.__exit__(HomeError, error, None)
+    assert (series.private_folder / UNFINISHED).exists()
