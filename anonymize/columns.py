@@ -1,4 +1,4 @@
-"""What columns are called between the snapshot and the published tables.
+"""The names of columns between the snapshot and the published tables.
 
 A column of the publisher's may have any name: one that polars reads as a pattern, or one of our own. So
 columns are renamed on entry, by their role, and a format gives them their own names again when it writes.

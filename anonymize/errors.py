@@ -1,4 +1,4 @@
-"""What can go wrong, by meaning. Each message is one line for the publisher: what, where, and the way out."""
+"""Errors, by meaning. Each message is one line for the publisher: what, where, and the way out."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def numbered_as_sorted(groups: pl.DataFrame, orders: dict[str, list] | None = No
 
 
 def order_against(published: pl.DataFrame, hosted: pl.DataFrame) -> dict[str, float | int]:
-    """How many values it tells to read the rows of each group in a hidden order.
+    """Count the values that an adversary learns by reading the rows of each group in a hidden order.
 
     Within each group, the people in the hidden order are put against the published rows one by one.
 

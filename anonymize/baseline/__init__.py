@@ -1,1 +1,1 @@
-"""What republish is compared with: tools that anonymize each release by itself."""
+"""Tools that anonymize each release by itself: republish is compared with them."""

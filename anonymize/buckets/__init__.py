@@ -1,4 +1,4 @@
-"""What the principles of buckets share: people are put into buckets of one signature, on counts.
+"""The code that the principles of buckets share: people are put into buckets of one signature, on counts.
 
 `divide` says who keeps which signature, `plan` how many people and counterfeits each bucket receives
 (`counts` is what it reads and writes, `separate` its part for changed values), `assign` executes a plan on

@@ -1,4 +1,4 @@
-"""What a plan is made from and what it says: counts by bucket and value, however many people there are."""
+"""The counts by bucket and value that a plan is made from, however many people there are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the principles of buckets remember of the people they published: signatures, under pseudonyms."""
+"""The memory of the principles of buckets: the signatures of people who were published, under pseudonyms."""
 
 from __future__ import annotations
 

@@ -39,10 +39,10 @@ def make_plan(
     on_ineligible
         `refuse`, `wait`, `counterfeit` or `defer`: what becomes of inserted people who are not m-eligible.
         `wait` holds back all of them: that depends on their counts, and says nothing of any one person.
-        Under `defer`, a person who is known to be in T(n) and whom no group covers was held back, and so has
-        a frequent value: it is for tables of which nobody knows who is in them on which day.
+        `defer` is for tables of which nobody knows who is in them on which day: somebody who knows that
+        a person is in T(n), and finds no group that covers them, learns that they have a frequent value.
     rng
-        Secret randomness: who gets company of people and who of counterfeits, and of which values.
+        Secret randomness: it decides which tuples share a group with people and which with counterfeits.
     wanted
         int[P]: tuples that buckets are to receive beyond their shortages: whole signatures.
     first
@@ -58,8 +58,8 @@ def make_plan(
 
     Notes
     -----
-    A plan without the fewest counterfeits could have a group of nothing else, which protects nobody; one
-    with the fewest has none, or it would do without that group. Only `wanted` tuples can bring one about.
+    A group of counterfeits alone protects nobody. A plan with the fewest counterfeits has no such group,
+    because it would have fewer counterfeits without it. Only `wanted` tuples can make such a group.
 
     References
     ----------

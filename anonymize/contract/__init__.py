@@ -1,4 +1,4 @@
-"""What a data product declares: a contract, one module for each part of it.
+"""A contract, in which a data product is declared: one module for each part of it.
 
 `contract` has the whole in its two shapes, `product` what both have, `schema` the columns and their roles,
 `attributes` and `sensitive` the columns, `source` where snapshots come from, `previous` releases of others,

@@ -1,4 +1,4 @@
-"""What changed in a contract since the release before, and whether that is safe within a series.
+"""The changes of a contract since the release before, and whether they are safe within a series.
 
 A change is *safe* if everything promised so far still holds, and what is promised from now on as well. It
 needs *consent* if it weakens what is promised from now on, or makes releases harder to compare: the contract

@@ -1,4 +1,4 @@
-"""What a data product declares. Parsed once, validated at construction, read-only ever after.
+"""The declarations of a data product. Parsed once, validated at construction, read-only ever after.
 
 There are two shapes. A principle says which one its contracts have.
 """

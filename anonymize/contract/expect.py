@@ -1,4 +1,4 @@
-"""What a publisher expects of a snapshot and a release, so that an odd one is refused and not published."""
+"""The expectations of a publisher for snapshots and releases: an odd one is refused and not published."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every data product declares, whatever the shape of its table."""
+"""The declarations that every data product makes, whatever the shape of its table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a contract declares of e-equivalence."""
+"""The parameters of e-equivalence in a contract."""
 
 from __future__ import annotations
 

@@ -1,27 +1,27 @@
-"""Who is placed in a release, and who is held back: never for the value they have now.
+"""The choice of people to place in a release. Nobody is held back for the value they have now.
 
-A person's own value has a share of at least 1/n in whichever group they are put into. A person of whose
-budget too little remains for some value can therefore not be placed if that is the value they have. To hold
-back just those would tell everybody who sees them missing which value it was. So somebody is placed only if
-they could be placed whatever their value, and the decision must not look at it.
+A person's own value has a share of at least 1/n in any group of n people. A person with too little budget
+left for some value can therefore not be placed with that value. If only people with that value were held
+back, everybody who sees that they are missing would know the value. So the decision must not look at it: a
+person is placed only if they could be placed with any value.
 
 **Rule.** People are asked in an order that follows from the published past (the ledger) and a keyed hash.
 Each is admitted or not by their own ledger, and by the values of those who were admitted *before them*.
-Whoever is admitted is placed. If in the end the people admitted break a limit of one of them as one single
-group, nobody is placed at all (`on_ineligible`).
+Everybody who is admitted is placed. If the people admitted, as one single group, break a limit of one of
+them in the end, nobody is placed at all (`on_ineligible`).
 
-**Proof that it does not speak.** Let h(p) say whether p is asked and held back. By induction over the order,
-the people admitted before p, their values, and so h(p), are a function of the public past, the key, and
-values of people who are admitted. (1) p's own value is not among them: h(p) does not depend on it. (2) No
-value of anybody who is held back is among them either, nor in anything that is published: if all people who
-are held back had any other values, every published byte and the set of those who are held back would be the
-same. So the likelihood of what an adversary sees is the same for every assignment of values to the people
-held back, and even somebody who knows the algorithm, the key, the past and all values of people who are
-placed learns nothing about the values of the others from the fact that they are held back. ∎
+**Proof that being held back says nothing.** Let h(p) say whether p is asked and held back. By induction
+over the order, the people admitted before p, their values, and so h(p), are a function of the public past,
+the key, and values of people who are admitted. (1) p's own value is not among them: h(p) does not depend on
+it. (2) No value of anybody who is held back is among them either, nor in anything that is published: if all
+people who are held back had any other values, every published byte and the set of those who are held back
+would be the same. So the likelihood of what an adversary sees is the same for every assignment of values to
+the people held back, and even somebody who knows the algorithm, the key, the past and all values of people
+who are placed learns nothing about the values of the others from the fact that they are held back. ∎
 
-Quasi-identifiers are not looked at, though they might be. What the number of people held back says is how
-frequent values are among the people placed, which the release says anyway. A release that is refused or waits
-says that some value is too frequent in the table: this concerns everybody alike.
+The decision does not look at quasi-identifiers either, though it might. The number of people held back says
+how frequent values are among the people placed, which the release says anyway. A release that is refused or
+waits says that some value is too frequent in the table, which concerns everybody alike.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ NOISE = 2.0
 """Standard deviations by which shares of a group differ from those of the table, for which room has to be."""
 SMALL_TABLE = 1000
 PORTION = 0.1
-"""Somebody is held back who could only be placed in a group of more than a tenth of the table (of 1,000
-people in a small table). Their group would have to be as even as the table itself, and nobody in it could be
-in a smaller one."""
+"""A person who could only be placed in a group of more than a tenth of the table (of 1,000 people in a small
+table) is held back. The group would have to be as even as the table itself, and nobody in it could be in a
+smaller one."""
 
 
 def choose_placed(
@@ -58,9 +58,9 @@ def choose_placed(
     published
         int64[V]: the tuples of each value in the last release that had any.
     ranks
-        uint64[N]: a secret order, by which people are asked of whom alike is known.
+        uint64[N]: a secret order. People of whom the same is known are asked in this order.
     """
-    # However many new values there are must not matter: people held back may have them.
+    # The number of values that are new must not matter, because people held back may have them.
     total = published.sum()
     shares = (published + 1) / (total + 1) if total else np.zeros(len(published))
     slack = looseness(accounts, shares)

@@ -1,4 +1,4 @@
-"""What a contract says of the global guarantee."""
+"""The parameters of the global guarantee in a contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much one release may add to the probability that a person ever had a value.
+"""The share of a budget that one release may spend, by strategy.
 
 A release in whose group a value has the share 1/r multiplies the probability of never having had it by 1 -
 1/r. In logarithms it **spends** -ln(1 - 1/r) of a **budget** of -ln(1 - 1/l), and the guarantee holds as long

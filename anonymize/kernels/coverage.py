@@ -1,4 +1,4 @@
-"""Which published boxes a person lies in: the loop behind every attack by quasi-identifiers."""
+"""The published boxes that a person lies in: the loop behind every attack by quasi-identifiers."""
 
 import numpy as np
 from numba import prange

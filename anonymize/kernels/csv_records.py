@@ -1,4 +1,4 @@
-"""Whether a CSV text is one that every reader reads alike: byte by byte, as RFC 4180 has it."""
+"""A test, byte by byte, that every reader reads a CSV text alike: it is as RFC 4180 says."""
 
 from numba import njit
 

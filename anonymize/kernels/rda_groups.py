@@ -1,4 +1,4 @@
-"""Which colors each group of the RDA algorithm takes, from the colors' sizes alone.
+"""The colors of each group of the RDA algorithm, from the colors' sizes alone.
 
 Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.2, Table 6.
 """

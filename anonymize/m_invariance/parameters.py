@@ -1,4 +1,4 @@
-"""What a contract declares of m-invariance."""
+"""The parameters of m-invariance in a contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened between two snapshots: T(n-1), T(n) -> carried, inserted, deleted, changed."""
+"""The difference of two snapshots: T(n-1), T(n) -> carried, inserted, deleted, changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of people in place of their identifiers."""
+"""Pseudonyms, which are remembered of people in place of their identifiers."""
 
 from __future__ import annotations
 

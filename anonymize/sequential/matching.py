@@ -1,4 +1,4 @@
-"""Which records of two releases may be about the same person.
+"""The pairs of records of two releases that may be about the same person.
 
 Two records match if their values of every common column lie on one generalization path, and no two of their
 values are inconsistent. Every value is a half-open interval of codes (leaves of a hierarchy from left to

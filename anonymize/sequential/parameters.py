@@ -1,4 +1,4 @@
-"""What a contract says under `principle`: what a join of the view with earlier releases may link.
+"""The parameters of a view in a contract: what a join with earlier releases may link.
 
 Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 3.1 and 3.3.
 """

@@ -1,4 +1,4 @@
-"""What a contract says of the streamliner, and what can be wrong with it."""
+"""The parameters of the streamliner in a contract, and the checks of them."""
 
 from __future__ import annotations
 

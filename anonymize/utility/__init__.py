@@ -1,4 +1,4 @@
-"""How useful a release is: measures of published tables, which share no code with what made them.
+"""Measures of how useful published tables are. They share no code with what made the tables.
 
 `discernibility` looks at sizes of groups, `queries` at the error of counts estimated from them.
 """

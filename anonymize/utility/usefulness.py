@@ -1,4 +1,4 @@
-"""What a release of groups is worth to a researcher, in a few figures; `views` has those of a view."""
+"""The worth of a release of groups to a researcher, in a few figures; `views` has those of a view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a view is worth to a researcher, in the figures that releases of groups have."""
+"""The worth of a view to a researcher, in the figures that releases of groups have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which contracts a home knows: what Dagster shows without being told of each file."""
+"""The contracts that a home knows, which Dagster shows."""
 
 from __future__ import annotations
 

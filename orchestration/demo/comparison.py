@@ -1,4 +1,4 @@
-"""What an attacker who keeps every release learns: with republish, and without it."""
+"""The figures of the demo: what an attacker who keeps every release learns, with republish and without it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a reader of a published folder uses: its texts, and estimates."""
+"""The texts of a published folder, and estimates from it: all that its reader uses."""

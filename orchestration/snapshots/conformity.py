@@ -1,4 +1,4 @@
-"""Whether a snapshot is what its contract promises, and its columns as the contract has them.
+"""Checks that a snapshot is as its contract says, column by column.
 
 Counts alone come out of here: no identifier and no value that a person has.
 """

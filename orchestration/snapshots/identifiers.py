@@ -1,4 +1,4 @@
-"""Whether identifiers changed their form from one snapshot to the next: the same people under other names."""
+"""A check that identifiers have the form of those in the snapshot before: people keep their identifiers."""
 
 from __future__ import annotations
 

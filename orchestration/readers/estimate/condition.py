@@ -1,4 +1,4 @@
-"""What a researcher asks for: a boolean expression over the published columns, and nothing else."""
+"""A researcher's condition: a boolean expression over the published columns, and nothing else."""
 
 from __future__ import annotations
 
