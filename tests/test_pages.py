@@ -1,4 +1,4 @@
-"""The pages for readers: each link leads somewhere."""
+"""The pages for readers: each link leads somewhere, and each file of the project that they name is there."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+OURS = "anonymize|benchmarks|data_contracts|docs|orchestration|sql|tests"
 PAGES = sorted(path.relative_to(ROOT) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
@@ -30,3 +31,9 @@ def leads_nowhere(page, link):
 def test_every_link_leads_somewhere(page):
     place = ROOT / page
     assert [link for link in links(place) if leads_nowhere(place, link)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_file_that_is_named_is_there(page):
+    named = re.findall(rf"`((?:{OURS})/[\w/.]*)`", (ROOT / page).read_text())
+    assert [name for name in named if not (ROOT / name).exists()] == []
