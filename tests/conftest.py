@@ -19,7 +19,7 @@ settings.load_profile(QUICK)  # until hypothesis loads another one that the comm
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
-    """Draw the seed of a run that was given none, before hypothesis takes it; workers have that of the run."""
+    """Draw the seed of a run that was given none, before hypothesis takes it; all workers have the same."""
     if config.option.hypothesis_seed is None:
         of_run = getattr(config, "workerinput", {}).get("hypothesis_seed")
         config.option.hypothesis_seed = of_run or str(secrets.randbelow(10**9))

@@ -1,8 +1,11 @@
 """A small hospital with a contract, to be released in tests; nobody in it is real."""
 
+import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +27,9 @@ from orchestration.series.series import Series
 from orchestration.storage.home import Home
 
 KEY = "a key that is made up for tests"
+ROOT = Path(__file__).parents[1]
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+"""What Dagster is told, so that it says nothing of a run."""
 RELEASES = ("2024-01-01", "2024-04-01", "2024-07-01")
 PATIENTS = 300
 IDENTIFIER = re.compile(rb"P\d{8}")
@@ -52,6 +58,15 @@ class Hospital:
             else:
                 declared[key] = value
         declared["releases"]["first"] = str(declared["releases"]["first"])
+        self.contract.write_text(yaml.safe_dump(declared, sort_keys=False))
+        return self
+
+    def under(self, principle, **keys):
+        """Write the contract under another principle, with no parameter of the one it had."""
+        declared = yaml.safe_load(self.declare(**keys).contract.read_text()) | {"principle": principle}
+        if principle["name"] == "e_equivalence" or principle.get("format") == "anatomy":
+            for attribute in declared["quasi_identifiers"]:
+                attribute.pop("min_width", None)  # quasi-identifiers are published as they are
         self.contract.write_text(yaml.safe_dump(declared, sort_keys=False))
         return self
 
@@ -106,9 +121,30 @@ def make_by_dagster(series, *releases):
         return [make_release(series, release, instance) for release in releases]
 
 
+def begin(contract, home, through):
+    """`republish release`, as a process of its own."""
+    words = ["release", contract, "--home", home, "--through", through]
+    command = [sys.executable, "-m", "orchestration.cli", *map(str, words)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=ROOT, env=several_threads(), **pipes)
+
+
 def several_threads():
     """The environment of a command that runs as a process of its own, with more threads than this one has."""
     return os.environ | {"POLARS_MAX_THREADS": "4", "NUMBA_NUM_THREADS": "4"}
+
+
+def manifest(home, release, series="v1"):
+    """What a published release says of itself."""
+    return json.loads((home / f"published/hospital/{series}/{release}/manifest.json").read_text())
+
+
+def signatures(home, release, series="v1"):
+    """Each person's signature, by identifier."""
+    folder = home / f"private/hospital/{series}/{release}"
+    buckets = pl.read_parquet(folder / "buckets.parquet")
+    linkage = pl.read_parquet(folder / "linkage.parquet").join(buckets, on="bucket_id")
+    return dict(linkage.select("patient_id", "signature").iter_rows())
 
 
 def published(home):

@@ -17,14 +17,15 @@ from anonymize.attack import finding as fi
 from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
 from orchestration.audit.command import audit
 from orchestration.cli import audit as words
-from orchestration.storage.manifest import Described, manifest
-from tests.anonymize.attack.attack_series import contract, publish, snapshots
+from tests.anonymize.attack.attack_series import contract as declared_with
+from tests.anonymize.attack.attack_series import publish, snapshots
+from tests.orchestration.audit.published_folders import write_manifests, write_tables
 
 
 @pytest.fixture
 def folders(tmp_path):
     """Two series of one product, as they lie with the publisher and with the public."""
-    declared = contract()
+    declared = declared_with()
     told = {
         "identifier": "patient",
         "quasi_identifiers": [
@@ -40,15 +41,9 @@ def folders(tmp_path):
         for n, release in enumerate(publish(tables, declared, series=series), start=1):
             name = f"2024-0{n}-01"
             release.snapshot.write_parquet(tmp_path / f"truth/{name}.parquet")
-            write_release(tmp_path / "published/hospital" / series / name, release.tables)
-            write_release(tmp_path / "private/hospital" / series / name, {"linkage": release.linkage})
+            write_tables(tmp_path / "published/hospital" / series / name, release.tables)
+            write_tables(tmp_path / "private/hospital" / series / name, {"linkage": release.linkage})
     return tmp_path
-
-
-def write_release(folder, tables):
-    folder.mkdir(parents=True)
-    for name, table in tables.items():
-        table.write_parquet(folder / f"{name}.parquet")
 
 
 def run(folders, *published, **options):
@@ -202,31 +197,7 @@ def test_a_series_begun_with_a_smaller_m_is_held_against_it(folders):
     contract = folders / "contract.yaml"
     contract.write_text(contract.read_text().replace("m: 3", "m: 4"))
     assert run(folders, "v1") == 3
-    previous = None
-    for n, folder in enumerate(sorted((folders / "published/hospital/v1").iterdir()), start=1):
-        files = {
-            file.name: {
-                "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-                "rows": pl.read_parquet(file).height,
-            }
-            for file in sorted(folder.iterdir())
-        }
-        described = Described(
-            product="hospital",
-            series="v1",
-            release=folder.name,
-            n=n,
-            format="generalization",
-            principle={"name": "m_invariance", "m": 3},
-            tuples=files["microdata.parquet"]["rows"],
-            groups=pl.read_parquet(folder / "microdata.parquet")["group_id"].n_unique(),
-            counterfeits=pl.read_parquet(folder / "counterfeits.parquet")["count"].sum(),
-            held_back=0,
-            contract_sha256="0" * 64,
-            previous=previous,
-        )
-        (folder / "manifest.json").write_text(json.dumps(manifest(described, folder) | {"files": files}))
-        previous = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
+    write_manifests(folders / "published/hospital/v1", declared_with(m=3))
     assert run(folders, "v1", out=folders / "report") == 0
     (candidates,) = [row for row in report(folders / "report")["promises"] if row["promise"] == fi.CANDIDATES]
     assert candidates["required"] == 3  # what these releases promised, not what later ones will
@@ -296,16 +267,14 @@ def write_csv(table, file):
     table.write_csv(file)
 
 
+def audit_years(folder, published="published"):
+    inputs = [folder / name for name in ("truth", "contract.yaml")]
+    told = {"mapping": folder / "mapping.yaml", "out": folder / "report", "console": Console(quiet=True)}
+    return audit([folder / published], *inputs, **told)
+
+
 def test_two_yearly_files_of_another_tool_give_bob_away(yearly):
-    code = audit(
-        [yearly / "published"],
-        yearly / "truth",
-        yearly / "contract.yaml",
-        mapping=yearly / "mapping.yaml",
-        out=yearly / "report",
-        console=Console(quiet=True),
-    )
-    assert code == 3
+    assert audit_years(yearly) == 3
     described = report(yearly / "report")
     (candidates,) = [row for row in described["promises"] if row["promise"] == fi.CANDIDATES]
     assert (candidates["people"], candidates["broken"], candidates["found"]) == (5, 1, 1)
@@ -334,15 +303,7 @@ def test_values_that_two_people_share_out_give_a_third_away(yearly):
         write_csv(truth, yearly / f"truth/{year}.csv")
         table = pl.DataFrame({"AGE": ages[year], "ZIP": 12000, "DIAG": truth["disease"]})
         write_csv(table.sort("AGE", "DIAG"), yearly / f"published/{year}.csv")
-    code = audit(
-        [yearly / "published"],
-        yearly / "truth",
-        yearly / "contract.yaml",
-        mapping=yearly / "mapping.yaml",
-        out=yearly / "report",
-        console=Console(quiet=True),
-    )
-    assert code == 3
+    assert audit_years(yearly) == 3
     described = report(yearly / "report")
     assert broken(described) == {fi.SIGNATURES, fi.ASSIGNMENTS, fi.RISK}
     rows = {row["promise"]: row for row in described["promises"]}
@@ -350,14 +311,7 @@ def test_values_that_two_people_share_out_give_a_third_away(yearly):
 
 
 def test_one_year_alone_holds(yearly):
-    code = audit(
-        [yearly / "published/2022.csv"],
-        yearly / "truth",
-        yearly / "contract.yaml",
-        mapping=yearly / "mapping.yaml",
-        console=Console(quiet=True),
-    )
-    assert code == 0
+    assert audit_years(yearly, "published/2022.csv") == 0
 
 
 # The command line, and the page that explains it.

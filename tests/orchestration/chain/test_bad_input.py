@@ -16,6 +16,7 @@ from anonymize.errors import (
 )
 from orchestration.cli.releasing import releases_to_make
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
+from tests.profiles import drawn
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -35,7 +36,7 @@ def refused(hospital, home, error, *, release=THIRD):
     return message, refusal.value.exit_code
 
 
-def with_first_row(snapshot, **values):
+def first_row(snapshot, **values):
     """A snapshot whose first row has other values."""
     row = pl.int_range(pl.len()) == 0
     return snapshot.with_columns(
@@ -43,31 +44,11 @@ def with_first_row(snapshot, **values):
     )
 
 
-SNAPSHOTS = {
+SNAPSHOTS = {  # each kind of fault is in tests/orchestration/snapshots/test_sources.py
     "missing column": (lambda s: s.drop("zipcode"), "column zipcode is missing"),
     "duplicate identifier": (lambda s: pl.concat([s, s[:1]]), "patient_id: 1 of 301 rows repeat"),
-    "null identifier": (
-        lambda s: with_first_row(s, patient_id=None),
-        "patient_id: 1 of 300 rows have no value",
-    ),
-    "null sensitive value": (
-        lambda s: with_first_row(s, disease=None),
-        "disease: 1 of 300 rows have no value",
-    ),
-    "null quasi-identifier": (lambda s: with_first_row(s, age=None), "age: 1 of 300 rows have no value"),
-    "text for a number": (
-        lambda s: with_first_row(s.cast({"age": pl.String}), age="old"),
-        "age: 1 of 300 rows are not whole numbers",
-    ),
-    "outside the domain": (lambda s: with_first_row(s, age=121), "age: 1 of 300 rows lie outside"),
-    "outside the hierarchy": (
-        lambda s: with_first_row(s, birthplace="Atlantis"),
-        "birthplace: 1 of 300 rows lie outside",
-    ),
-    "undeclared disease": (
-        lambda s: with_first_row(s, disease="boredom"),
-        "disease: 1 of 300 rows lie outside",
-    ),
+    "outside the hierarchy": (lambda s: first_row(s, birthplace="Atlantis"), "birthplace: 1 of 300 rows lie"),
+    "undeclared disease": (lambda s: first_row(s, disease="boredom"), "disease: 1 of 300 rows lie outside"),
 }
 
 
@@ -270,7 +251,7 @@ TAMPERED = {
 }
 
 
-@pytest.mark.parametrize("case", TAMPERED)
+@pytest.mark.parametrize("case", drawn(TAMPERED, 4))
 def test_published_folders_that_were_tampered_with(hospital, home, case):
     tamper, words = TAMPERED[case]
     tamper(home / "published/hospital/v1")

@@ -8,7 +8,8 @@ from anonymize.errors import ContractError
 from orchestration.cli.examine import examine
 from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_bad_input import refused
-from tests.orchestration.chain.test_equivalence_chain import declare as declare_equivalence
+from tests.orchestration.chain.test_equivalence_chain import equivalent
+from tests.profiles import drawn
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -83,14 +84,14 @@ def with_all_columns(hospital):
     hospital.deliver(THIRD, snapshot)
 
 
-@pytest.mark.parametrize("case", SAFE)
+@pytest.mark.parametrize("case", drawn(SAFE, 2))
 def test_what_is_safe_holds_from_the_next_release_on(hospital, home, case):
     alter(hospital, SAFE[case])
     series = make(hospital.series(home), THIRD)
     assert series.is_published(THIRD)
 
 
-@pytest.mark.parametrize("case", CONSENT)
+@pytest.mark.parametrize("case", drawn(CONSENT, 2))
 def test_what_weakens_the_promise_needs_consent_by_name(hospital, home, case):
     change, names = CONSENT[case]
     alter(hospital, change)
@@ -118,8 +119,8 @@ def test_a_value_that_is_gone_needs_consent(hospital, home):
 
 def test_a_smaller_e_needs_a_new_series(hospital, tmp_path):
     home = tmp_path / "new home"
-    make(declare_equivalence(hospital, e=4).series(home), FIRST, SECOND)
-    declare_equivalence(hospital, e=3)
+    make(equivalent(hospital, e=4).series(home), FIRST, SECOND)
+    equivalent(hospital, e=3)
     message, code = refused(hospital, home, ContractError)
     assert "  e: 4 -> 3: begin a new series. People published before could then be in attacks" in message
     alter(hospital, lambda _: None, accept=["e"])

@@ -20,6 +20,7 @@ from orchestration.series import due
 from orchestration.storage.home import Home
 from tests.hospital import RELEASES, everything, make, make_by_dagster, published
 from tests.orchestration.chain.test_bad_input import refused
+from tests.profiles import drawn
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -83,7 +84,7 @@ WORKING_FILES = {
 }
 
 
-@pytest.mark.parametrize("case", WORKING_FILES)
+@pytest.mark.parametrize("case", drawn(WORKING_FILES, 4))
 def test_a_working_file_that_is_damaged(hospital, home, case):
     name, content = WORKING_FILES[case]
     damage(home, name, content)

@@ -19,25 +19,20 @@ from tests.hospital import RELEASES, build, everything, make, published
 FIRST, SECOND, THIRD = RELEASES
 
 
+def equivalent(hospital, **parameters):
+    promise = {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "counterfeit"}
+    return hospital.under(promise | parameters)
+
+
 @pytest.fixture
 def hospital(tmp_path):
-    return declare(build(_folder(tmp_path)), e=3)
+    return equivalent(build(_folder(tmp_path)), e=3)
 
 
 def _folder(tmp_path):
     folder = tmp_path / "contracts"
     folder.mkdir()
     return folder
-
-
-def declare(hospital, **principle):
-    declared = yaml.safe_load(hospital.contract.read_text())
-    exact = [{k: v for k, v in qi.items() if k != "min_width"} for qi in declared["quasi_identifiers"]]
-    promise = {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "counterfeit", **principle}
-    hospital.contract.write_text(
-        yaml.safe_dump(declared | {"quasi_identifiers": exact, "principle": promise}, sort_keys=False)
-    )
-    return hospital
 
 
 def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, tmp_path):
@@ -72,7 +67,7 @@ def test_a_larger_e_holds_from_the_next_release_on(hospital, tmp_path):
     home = tmp_path / "home"
     make(hospital.series(home), FIRST, SECOND)
     before = published(home)
-    series = make(declare(hospital, e=5).series(home), THIRD)
+    series = make(equivalent(hospital, e=5).series(home), THIRD)
     assert published(home).items() >= before.items()
     verdicts = {verdict.promise: verdict for verdict in compute_candidate(series, THIRD).verdicts}
     assert verdicts["cuts"].passed
@@ -84,7 +79,7 @@ def test_a_series_begun_under_another_principle_cannot_go_on_under_this(tmp_path
     make(hospital.series(home), FIRST)
     before = everything(home)
     with pytest.raises(ContractError, match="begin a new series"):
-        make(declare(hospital).series(home), SECOND)
+        make(equivalent(hospital).series(home), SECOND)
     assert (
         published(home).items() <= {key[len("/published/") :]: value for key, value in before.items()}.items()
     )
@@ -100,7 +95,7 @@ def test_minimum_widths_are_refused_where_nothing_keeps_them(hospital):
 
 def test_a_cut_that_is_too_small_is_not_published(hospital, tmp_path, monkeypatch):
     monkeypatch.setattr("anonymize.e_equivalence.plan.smallest_safe_cut", lambda _: 0)
-    series = declare(hospital, e=150).series(tmp_path / "home")
+    series = equivalent(hospital, e=150).series(tmp_path / "home")
     with pytest.raises(AuditFailed, match="cuts: Every cut weighs more than"):
         make(series, *RELEASES)
     assert not published(tmp_path / "home")

@@ -14,11 +14,10 @@ import pytest
 
 from orchestration.cli.releasing import UNFINISHED
 from orchestration.dagster.instance import dagster_instance
-from tests.hospital import RELEASES, make, published, several_threads
+from tests.hospital import RELEASES, ROOT, begin, make, published
 from tests.profiles import Run, is_thorough
 
 FIRST, SECOND, THIRD = RELEASES
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -44,22 +43,6 @@ def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release):
     points, homes = map(int, re.fullmatch(r"(\d+) kill points, (\d+) different homes", told[-1]).groups())
     assert points > 50
     assert homes > 25
-
-
-def command(hospital, home, through=THIRD):
-    """`republish release`, as a process of its own."""
-    words = ["release", hospital.contract, "--home", home, "--through", through]
-    return [sys.executable, "-m", "orchestration.cli", *map(str, words)]
-
-
-def start(hospital, home):
-    return subprocess.Popen(
-        command(hospital, home),
-        cwd=ROOT,
-        env=several_threads(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
 
 
 def kill_when(process, happened, by=signal.SIGKILL):
@@ -96,26 +79,21 @@ def test_the_command_interrupted_killed_and_run_again(hospital, tmp_path):
     make(hospital.series(undisturbed), *RELEASES)
     private = home / "private/hospital/v1"
 
-    process = start(hospital, home)
+    process = begin(hospital.contract, home, THIRD)
     told = kill_when(process, (private / FIRST / "snapshot.parquet").exists, by=signal.SIGINT)
     assert told == (b"", b"", 130)  # Ctrl-C: no traceback
-    process = start(hospital, home)
+    process = begin(hospital.contract, home, THIRD)
     judges = started_by(process)
     kill_when(process, (private / SECOND / "linkage.parquet").exists)
     assert (private / UNFINISHED).exists()
 
     assert published(home).items() <= published(undisturbed).items()
-    done = subprocess.run(
-        command(hospital, home),
-        cwd=ROOT,
-        env=several_threads(),
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    done = begin(hospital.contract, home, THIRD)
+    out, err = done.communicate()
+    assert done.returncode == 0, err
     assert published(home) == published(undisturbed)
     assert not (private / UNFINISHED).exists()
-    assert [line.split()[0] for line in done.stdout.splitlines()] in ([SECOND, THIRD], [*RELEASES])
+    assert [line.split()[0] for line in out.decode().splitlines()] in ([SECOND, THIRD], [*RELEASES])
     releases = hospital.series(home).history.releases("hospital", "v1")
     assert releases["status"].to_list() == ["published"] * 3
     assert json.loads(releases["figures"][2])["people"] == 300

@@ -16,6 +16,7 @@ from orchestration.chain.snapshot import take_snapshot
 from orchestration.expectations.verdict import no_verdict
 from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_bad_input import refused
+from tests.profiles import drawn
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -35,7 +36,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", drawn(FORMS, 1))
 def test_identifiers_that_change_their_form(hospital, home, form):
     """Everybody would have left, and as many would have come: their signatures would be new ones."""
     alter, words = FORMS[form]

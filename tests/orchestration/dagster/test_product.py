@@ -14,11 +14,10 @@ from anonymize.errors import AuditFailed
 from anonymize.principle.checks import Check
 from orchestration.dagster.names import job_name
 from orchestration.series import due
-from tests.hospital import IDENTIFIER, RELEASES, definitions, everything, make, published
+from tests.hospital import IDENTIFIER, QUIET, RELEASES, definitions, everything, make, published
 
 FIRST, SECOND, THIRD = RELEASES
 ASSETS = ["snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication"]
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 def key(asset):

@@ -10,11 +10,10 @@ from orchestration.contracts.registry import register
 from orchestration.dagster.instance import dagster_instance
 from orchestration.dagster.names import job_name
 from orchestration.dagster.run import make_release
-from tests.hospital import RELEASES, definitions, make
+from tests.hospital import QUIET, RELEASES, definitions, make
 
 FIRST, SECOND, _ = RELEASES
 ASSETS = {"snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication"}
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @pytest.fixture

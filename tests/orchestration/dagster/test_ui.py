@@ -15,11 +15,10 @@ from orchestration.contracts.registry import register
 from orchestration.dagster.instance import dagster_instance
 from orchestration.dagster.names import job_name
 from orchestration.dagster.run import make_release
-from tests.hospital import RELEASES, definitions
+from tests.hospital import QUIET, RELEASES, definitions
 
 FIRST, SECOND, THIRD = RELEASES
 MISSING = "2024-10-01"
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @contextmanager

@@ -16,21 +16,9 @@ from orchestration.chain.publication import publish
 from orchestration.chain.snapshot import take_snapshot
 from orchestration.cli.releasing import releases_to_make
 from orchestration.series import due
-from tests.hospital import RELEASES, Hospital, everything, make, published
+from tests.hospital import RELEASES, Hospital, everything, make, manifest, published, signatures
 
 FIRST, SECOND, THIRD = RELEASES
-
-
-def manifest(home, release, series="v1"):
-    return json.loads((home / f"published/hospital/{series}/{release}/manifest.json").read_text())
-
-
-def signatures(home, release, series="v1"):
-    """Each person's signature, by identifier."""
-    folder = home / f"private/hospital/{series}/{release}"
-    buckets = pl.read_parquet(folder / "buckets.parquet")
-    linkage = pl.read_parquet(folder / "linkage.parquet").join(buckets, on="bucket_id")
-    return dict(linkage.select("patient_id", "signature").iter_rows())
 
 
 def test_releasing_again_changes_no_byte(series, home):

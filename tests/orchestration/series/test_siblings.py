@@ -11,22 +11,10 @@ from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
 from orchestration.audit.command import audit
 from orchestration.chain.delta import compare_snapshots
 from orchestration.series.committed import read_knowledge
-from tests.hospital import RELEASES, everything, make, published
+from tests.hospital import RELEASES, everything, make, manifest, published, signatures
 from tests.orchestration.chain.test_bad_input import refused
 
 FIRST, SECOND, THIRD = RELEASES
-
-
-def manifest(home, release, series):
-    return json.loads((home / f"published/hospital/{series}/{release}/manifest.json").read_text())
-
-
-def signatures(home, release, series):
-    """Each person's signature, by identifier."""
-    folder = home / f"private/hospital/{series}/{release}"
-    buckets = pl.read_parquet(folder / "buckets.parquet")
-    linkage = pl.read_parquet(folder / "linkage.parquet").join(buckets, on="bucket_id")
-    return dict(linkage.select("patient_id", "signature").iter_rows())
 
 
 def test_a_second_series_that_says_nothing_is_refused(hospital, home):

@@ -4,7 +4,6 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -15,24 +14,9 @@ from orchestration.contracts.registry import known_contracts, register
 from orchestration.storage import history, home
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.store import read_json
-from tests.hospital import RELEASES, Hospital, make, published, several_threads
+from tests.hospital import RELEASES, ROOT, Hospital, begin, make, published
 
 FIRST, SECOND, _ = RELEASES
-ROOT = Path(__file__).parents[3]
-
-
-def start(contract, home):
-    """`republish release`, as a process of its own."""
-    words = ["release", contract, "--home", home, "--through", SECOND]
-    command = [sys.executable, "-m", "orchestration.cli", *map(str, words)]
-    return subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=several_threads(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 @pytest.mark.thorough
@@ -42,8 +26,8 @@ def test_two_on_one_series_and_one_on_another_in_a_home_that_is_new(hospital, tm
     hospital.declare(product="clinic")
     hospital.contract.rename(other)
     hospital.declare()
-    runs = [start(contract, home) for contract in (hospital.contract, hospital.contract, other)]
-    told = [(*run.communicate(), run.returncode) for run in runs]
+    runs = [begin(contract, home, SECOND) for contract in (hospital.contract, hospital.contract, other)]
+    told = [(*(said.decode() for said in run.communicate()), run.returncode) for run in runs]
     assert [code for *_, code in told] == [0, 0, 0], told
     lines = sorted(out.splitlines() for out, *_ in told[:2])
     assert [len(line) for line in lines] in ([1, 2], [2, 1])

@@ -9,7 +9,6 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
-import yaml
 
 from anonymize.columns import VALUE
 from anonymize.errors import PublishedFolderError, QueryError
@@ -69,10 +68,7 @@ def test_all_releases_of_a_series_are_answered_in_order(series, monkeypatch):
 
 
 def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
-    declared = yaml.safe_load(hospital.contract.read_text())["quasi_identifiers"]
-    exact = [{key: entry for key, entry in one.items() if key != "min_width"} for one in declared]
-    principle = {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "refuse"}
-    hospital.declare(quasi_identifiers=exact, principle=principle)
+    hospital.under({"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "refuse"})
     folder = make(hospital.series(tmp_path / "new"), RELEASES[0]).published(RELEASES[0])
     truth = hospital.snapshot(RELEASES[0])
     young = estimate(folder, "age < 40 and sex = 'F'")
