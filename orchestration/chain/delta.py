@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
@@ -12,10 +11,12 @@ from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.errors import HomeError, SnapshotError
 from anonymize.evidence.expected import describe_expected, describe_odd, expected_of_snapshot
 from anonymize.people.delta import delta, delta_figures
+from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot
 from orchestration.expectations import Verdict, judge
+from orchestration.series.basis import Basis, basis_of
 from orchestration.series.series import Series
 from orchestration.snapshots.identifiers import changed_form
-from orchestration.storage.store import read_json, read_table, write_table
+from orchestration.storage.store import read_table, write_table
 
 EXPECTED = "expected"
 """The check and the suite of what is ordinary."""
@@ -25,8 +26,12 @@ EXPECTED = "expected"
 class Delta:
     """What changed since the snapshot before."""
 
+    changes: pl.DataFrame
+    """What became of each person."""
     figures: Mapping[str, int]
     """How many people were carried, changed, deleted, inserted, and how many moved."""
+    evidence: pl.DataFrame
+    """What the contract expects of these figures, a row per measure."""
     verdict: Verdict
     """What the suite `expected` found."""
 
@@ -40,70 +45,70 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
     ------
     SnapshotError
         If the snapshot is not what the contract expects, and is not accepted by name.
+    HomeError
+        If this snapshot was not taken yet, or the one before is gone.
     """
     with series.locked_for(release) as folder:
         file = folder / "delta.parquet"
-        is_published = series.is_published(release)
-        if is_published and not file.exists():
-            return None
-        changes = read_table(file) if is_published else _changes(series, release)
-        figures = delta_figures(changes)
-        evidence = expected_of_snapshot(figures, series.contract, series.contract.accept.get(release, ()))
-        verdict = judge({EXPECTED: evidence}, {})[0].with_words(describe_expected(evidence), evidence)
-        if not is_published:
-            _refuse_odd(series, release, evidence, verdict)
-            write_table(file, changes)
-        return Delta(figures, verdict)
+        if series.is_published(release):
+            return _judged(series, release, read_table(file)) if file.exists() else None
+        now = kept_snapshot(folder)
+        if now is None:
+            raise HomeError(
+                f"{series.name} {release}: its snapshot was not taken yet. Materialize"
+                f" {series.contract.product}/snapshot first, or run republish release"
+            )
+        compared = compare(series, release, now, basis_of(series, release))
+        write_table(file, compared.changes)
+        return compared
 
 
-def _refuse_odd(series: Series, release: str, evidence: pl.DataFrame, verdict: Verdict) -> None:
-    if verdict.passed:
-        return
-    odd = evidence.filter(pl.col("odd") > 0)["measure"].to_list()
-    reasons = describe_odd(evidence) or verdict.broken
-    if "carried" in odd and (form := _other_form(series, release)):
-        reasons.append(form)
-    raise SnapshotError(
-        f"{series.name} {release}: {'; '.join(reasons)}. Correct the snapshot; or, if it is right, accept it"
-        f" in the contract, accept: {{{release}: [{', '.join(odd)}]}}",
-        [verdict],
-    )
+def compare(series: Series, release: str, now: Snapshot, basis: Basis) -> Delta:
+    """What changed since the snapshot that a release is built on, if that is ordinary.
 
-
-def _other_form(series: Series, release: str) -> str | None:
-    """What identifiers look like that changed their form since the snapshot before."""
-    before = series.folder_before(release)
-    files = [folder / "snapshot.parquet" for folder in (before, series.private(release)) if folder]
-    if len(files) < 2 or not all(file.exists() for file in files):
-        return None
-    return changed_form(*(read_table(file)["identifier"] for file in files))
-
-
-def _changes(series: Series, release: str) -> pl.DataFrame:
-    now, names = _snapshot(series.private(release))
-    if now is None:
-        raise HomeError(
-            f"{series.name} {release}: its snapshot was not taken yet. Materialize"
-            f" {series.contract.product}/snapshot first, or run republish release"
-        )
-    folder = series.folder_before(release)
-    before, former = _snapshot(folder) if folder else (None, {})
-    if before is None and series.committed_before(release) is not None:
+    Raises
+    ------
+    SnapshotError
+        If it is neither ordinary nor accepted by name.
+    HomeError
+        If the snapshot before is gone.
+    """
+    before = kept_snapshot(basis.folder) if basis.folder else None
+    if before is None and basis.folder and basis.committed:
         # Without it, everybody would look like a new person, and nothing would look odd.
         raise HomeError(
-            f"{folder / 'snapshot.parquet'}: is not there, and {series.name} {release} has to be compared"
-            " with it. Put it back from a copy"
+            f"{basis.folder / PEOPLE}: is not there, and {series.name} {release} has to be compared with it."
+            " Put it back from a copy"
         )
-    columns = {name: column for column, name in former.items()}
-    attributes = {column: name for column, name in names.items() if column not in (IDENTIFIER, VALUE)}
-    shared = {column: columns.get(name) for column, name in attributes.items()}
+    compared = _judged(series, release, _changes(before, now))
+    if not compared.verdict.passed:
+        reasons = describe_odd(compared.evidence) or compared.verdict.broken
+        odd = compared.evidence.filter(pl.col("odd") > 0)["measure"].to_list()
+        if "carried" in odd and before is not None:
+            reasons += filter(None, [changed_form(before.table[IDENTIFIER], now.table[IDENTIFIER])])
+        raise SnapshotError(
+            f"{series.name} {release}: {'; '.join(reasons)}. Correct the snapshot; or, if it is right, accept"
+            f" it in the contract, accept: {{{release}: [{', '.join(odd)}]}}",
+            [compared.verdict],
+        )
+    return compared
+
+
+def _judged(series: Series, release: str, changes: pl.DataFrame) -> Delta:
+    contract, figures = series.contract, delta_figures(changes)
+    evidence = expected_of_snapshot(figures, contract, contract.accept.get(release, ()))
+    verdict = judge({EXPECTED: evidence}, {})[0].with_words(describe_expected(evidence), evidence)
+    return Delta(changes, figures, evidence, verdict)
+
+
+def _changes(before: Snapshot | None, now: Snapshot) -> pl.DataFrame:
+    """Columns are compared under the publisher's names: ours may have moved."""
     if before is None:
-        return delta(None, now, {})
-    return delta(before, now, {ours: theirs for ours, theirs in shared.items() if theirs in before.columns})
-
-
-def _snapshot(folder: Path) -> tuple[pl.DataFrame | None, dict[str, str]]:
-    """The snapshot kept in a release's folder and what its columns are called, or None if it is not kept."""
-    kept = read_json(folder / "snapshot.json") or {}
-    file = folder / "snapshot.parquet"
-    return (read_table(file) if file.exists() else None), kept.get("columns", {})
+        return delta(None, now.table, {})
+    former = {name: column for column, name in before.columns.items() if column in before.table.columns}
+    shared = {
+        column: former[name]
+        for column, name in now.columns.items()
+        if column not in (IDENTIFIER, VALUE) and name in former
+    }
+    return delta(before.table, now.table, shared)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from anonymize.errors import HomeError
 from anonymize.principles import principle_of
-from orchestration.chain.candidate import made_from
+from orchestration.chain.inputs import made_from
 from orchestration.readers.datapackage.folder import column_types, texts
+from orchestration.series.basis import basis_of
 from orchestration.series.committed import CANDIDATE, Committed
 from orchestration.series.series import Series
 from orchestration.storage.home import public_folder
@@ -96,7 +97,7 @@ def _audited(series: Series, release: str) -> Committed:
         raise HomeError(
             f"{series.name} {release}: the release before, {previous}, is not published yet. Publish it first"
         )
-    if committed.made_from != made_from(series, release):
+    if committed.made_from != made_from(series, release, basis_of(series, release)):
         raise HomeError(
             f"{series.name} {release}: its snapshot, the release before or the parameters changed since the"
             f" candidate was made. Materialize {series.contract.product}/release once more"

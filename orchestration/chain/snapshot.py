@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -16,27 +18,78 @@ from orchestration.chain.audit import refuse_broken
 from orchestration.expectations import Verdict, judge
 from orchestration.series.series import Series
 from orchestration.snapshots.sources import read_snapshot, snapshot_faults
-from orchestration.storage.store import read_json, write_csv, write_json, write_table
+from orchestration.storage.store import read_json, read_table, write_csv, write_json, write_table
 
 FAULTS = "faults.csv"
 """In a release's private folder: which rows of a snapshot were at fault when it was last refused."""
+KEPT, PEOPLE = "snapshot.json", "snapshot.parquet"
+"""There, too: what is said of the snapshot that was taken, and the snapshot itself."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A snapshot as it was taken."""
+    """A snapshot under our own column names, in the order of pseudonyms."""
 
-    people: int
-    """Rows, one per person."""
+    table: pl.DataFrame
+    """`identifier`, `qi_0`, …, `value`, `pseudonym`."""
+    columns: Mapping[str, str]
+    """The publisher's names by ours."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A snapshot that is what the contract promises."""
+
+    snapshot: Snapshot
     verdict: Verdict
     """What the suite `snapshot` found."""
 
+    @property
+    def people(self) -> int:
+        """Rows, one per person."""
+        return self.snapshot.table.height
 
-def take_snapshot(series: Series, release: str) -> Snapshot:
+
+def take_snapshot(series: Series, release: str) -> Taken:
     """Read the source, check it against the contract and keep it, one row per person by pseudonym.
 
-    It is kept under our own column names: `identifier`, `qi_0`, …, `value`, `pseudonym`. The snapshot of a
-    published release is compared with the one it was published from.
+    The snapshot of a published release is compared with the one it was published from.
+
+    Raises
+    ------
+    SnapshotError, AuditFailed
+        As `look_at_snapshot` does; rows at fault are listed in a private file that the error names.
+    AlreadyPublished
+        If the release is published and the source now says something else.
+    """
+    with series.locked_for(release) as folder:
+        listed = folder / FAULTS
+        listed.unlink(missing_ok=True)
+        try:
+            taken = look_at_snapshot(series, release)
+        except SnapshotError as error:
+            if error.rows is None:
+                raise
+            write_csv(listed, error.rows)
+            between = "\n  " if "\n" in str(error) else "; "
+            raise SnapshotError(f"{error}{between}{listed} lists the rows") from None
+        snapshot = taken.snapshot
+        kept = {
+            "people": taken.people,
+            "columns": dict(snapshot.columns),
+            "sha256": content_digest(snapshot.table),
+        }
+        if series.is_published(release):
+            _refuse_other_content(series, release, kept)
+        elif read_json(folder / KEPT) != kept or not (folder / PEOPLE).exists():
+            (folder / KEPT).unlink(missing_ok=True)
+            write_table(folder / PEOPLE, snapshot.table)
+            write_json(folder / KEPT, kept)
+        return taken
+
+
+def look_at_snapshot(series: Series, release: str) -> Taken:
+    """Read the source and check it against the contract.
 
     Raises
     ------
@@ -44,28 +97,27 @@ def take_snapshot(series: Series, release: str) -> Snapshot:
         If the snapshot is missing, unreadable or not what the contract promises.
     AuditFailed
         If Great Expectations finds what reading it did not, or gave no verdict.
-    AlreadyPublished
-        If the release is published and the source now says something else.
     """
-    with series.locked_for(release) as folder:
-        people = _read(series, release, folder)
-        by_pseudonym = keyed(people, series.pseudonym_key)
-        kept = {
-            "people": people.height,
-            "columns": series.contract.column_names(),
-            "sha256": content_digest(by_pseudonym),
-        }
-        # Asked last: until then Great Expectations may still be on its way in.
-        faults = snapshot_faults(people, series.contract)
-        verdict = judge({"snapshot": faults}, {})[0].with_words(_in_words(people, faults), faults)
-        refuse_broken(f"{series.name} {release}", [verdict])
-        if series.is_published(release):
-            _refuse_other_content(series, release, kept)
-        elif read_json(folder / "snapshot.json") != kept or not (folder / "snapshot.parquet").exists():
-            (folder / "snapshot.json").unlink(missing_ok=True)
-            write_table(folder / "snapshot.parquet", by_pseudonym)
-            write_json(folder / "snapshot.json", kept)
-        return Snapshot(people=people.height, verdict=verdict)
+    try:
+        people = read_snapshot(series.file, release)
+    except SnapshotError as error:
+        if error.rows is None and (later := missing_before(series, release)):
+            raise SnapshotError(f"{error}. {never_comes(later)}") from None
+        raise
+    snapshot = Snapshot(keyed(people, series.pseudonym_key), series.contract.column_names())
+    # Asked last: until then Great Expectations may still be on its way in.
+    faults = snapshot_faults(people, series.contract)
+    verdict = judge({"snapshot": faults}, {})[0].with_words(_in_words(people, faults), faults)
+    refuse_broken(f"{series.name} {release}", [verdict])
+    return Taken(snapshot, verdict)
+
+
+def kept_snapshot(folder: Path) -> Snapshot | None:
+    """The snapshot in a release's private folder, or None if it is not kept."""
+    if not (folder / PEOPLE).exists():
+        return None
+    kept = read_json(folder / KEPT) or {}
+    return Snapshot(read_table(folder / PEOPLE), kept.get("columns", {}))
 
 
 def _in_words(people: pl.DataFrame, faults: pl.DataFrame) -> str:
@@ -74,24 +126,6 @@ def _in_words(people: pl.DataFrame, faults: pl.DataFrame) -> str:
     counts = {name: faults[name].sum() for name in kinds}
     found = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
     return f"{people.height:,} people in {faults.height} columns: {found}."
-
-
-def _read(series: Series, release: str, folder: Path) -> pl.DataFrame:
-    """The snapshot; if rows of it are at fault, these are listed in a private file that the error names."""
-    listed = folder / FAULTS
-    try:
-        people = read_snapshot(series.file, release)
-    except SnapshotError as error:
-        if error.rows is not None:
-            write_csv(listed, error.rows)
-            between = "\n  " if "\n" in str(error) else "; "
-            raise SnapshotError(f"{error}{between}{listed} lists the rows") from None
-        listed.unlink(missing_ok=True)
-        if later := missing_before(series, release):
-            raise SnapshotError(f"{error}. {never_comes(later)}") from None
-        raise
-    listed.unlink(missing_ok=True)
-    return people
 
 
 def keyed(people: pl.DataFrame, key: bytes) -> pl.DataFrame:
@@ -105,8 +139,8 @@ def content_digest(people: pl.DataFrame) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _refuse_other_content(series: Series, release: str, now: dict) -> None:
-    kept = read_json(series.private(release) / "snapshot.json")
+def _refuse_other_content(series: Series, release: str, now: Mapping[str, Any]) -> None:
+    kept = read_json(series.private(release) / KEPT)
     if kept is not None and kept != now:
         raise AlreadyPublished(
             f"{series.name} {release} is published from a snapshot of {kept['people']} people; the source now"

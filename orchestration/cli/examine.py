@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
-from pathlib import Path
 
-import polars as pl
-
-from anonymize.columns import IDENTIFIER
 from anonymize.contract.changes import declared_columns
-from anonymize.errors import ContractError, RepublishError, SnapshotError
-from anonymize.evidence.expected import describe_odd, expected_of_release, expected_of_snapshot
-from anonymize.people.delta import delta, delta_figures
-from anonymize.people.randomness import generator
-from anonymize.principle.state import State
-from anonymize.principles import principle_of
-from orchestration.chain.arrival import never_comes
+from anonymize.errors import RepublishError, SnapshotError
+from orchestration.chain.arrival import has_arrived
 from orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
-from orchestration.chain.snapshot import content_digest, keyed
-from orchestration.series.committed import read_state
+from orchestration.chain.rehearsal import held_back_next, refuse_damaged, rehearse, rehearsing
+from orchestration.chain.snapshot import KEPT, Snapshot, content_digest, keyed, look_at_snapshot
+from orchestration.expectations import start_judge
+from orchestration.series.basis import basis_of
 from orchestration.series.due import none_is_due
 from orchestration.series.series import Series
-from orchestration.series.siblings import siblings
-from orchestration.snapshots.identifiers import changed_form
-from orchestration.snapshots.previous import join_previous
 from orchestration.snapshots.sources import place, read_snapshot, snapshot_exists
-from orchestration.storage.store import read_json, read_table
+from orchestration.storage.store import read_json
 
 Say = Callable[[str], None]
 
 
-def examine(series: Series, say: Say) -> bool:
-    """Look at a series and its snapshots without changing anything; returns whether nothing is wrong.
+def examine(series: Series, say: Say) -> int:
+    """Look at a series and its snapshots, and run the chain dry for the next release. Nothing is changed.
 
     Parameters
     ----------
@@ -40,11 +29,43 @@ def examine(series: Series, say: Say) -> bool:
         The series that a contract declares.
     say
         Prints a line.
+
+    Returns
+    -------
+    int
+        The exit code of the first refusal, as `republish release` would have it; 0 if nothing is refused.
     """
+    series = rehearsing(series)
     due, first = series.due, series.file.first_release
     # The first snapshot may be looked at before its date.
     waiting = [release for release in due or [first] if not series.is_published(release)]
+    _say_what_is_there(series, waiting, say)
+    refusals = []
+    try:
+        refuse_damaged(series)
+    except RepublishError as refusal:
+        say(f"  no release could be made: {refusal}")
+        refusals.append(refusal)
+    may_be_released = not refusals
+    for release in waiting:
+        try:
+            is_next = release == waiting[0] and may_be_released
+            if is_next:
+                _say_changes(series, release, say)
+            snapshot = _look_at_snapshot(series, release, say)
+            if is_next:
+                _foresee(series, release, snapshot, say)
+        except RepublishError as refusal:
+            say(f"  {release}: would be refused: {str(refusal).removeprefix(f'{series.name} {release}: ')}")
+            refusals.append(refusal)
+    return refusals[0].exit_code if refusals else 0
+
+
+def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
+    due, first = series.due, series.file.first_release
     arrived = [release for release in waiting if snapshot_exists(series.file, release)]
+    if arrived:
+        start_judge()  # it gets ready meanwhile
     if first != series.contract.releases.first.isoformat():
         say(f"  the first release is that of {first}, the schedule's first date from releases.first on")
     counts = (
@@ -52,57 +73,17 @@ def examine(series: Series, say: Say) -> bool:
         f" of the others, {len(arrived)} snapshots are there"
     )
     say(f"  {counts if due else none_is_due(series.file)}")
+    if not series.home.path.exists():
+        say(f"  there is no home in {series.home.path}, so nothing counts as published: is --home right?")
     for release in due:
         if release not in waiting and (replaced := _replaced(series, release)):
             say(f"  {release}: {replaced}")
-    is_right = may_be_released = _may_be_released(series, say)
-    if missing := [
-        release for release in waiting if release not in arrived and release < max(arrived, default="")
-    ]:
-        say(f"  {missing[0]}: has no snapshot. {never_comes(max(arrived))}")
-        is_right = False
-    if waiting and may_be_released:
-        is_right &= _keeps_its_contract(series, waiting[0], say)
-    for release in waiting:
-        if release not in arrived:
-            say(f"  {release}: no snapshot yet in {place(series.file, release)}")
-            continue
-        try:
-            people = read_snapshot(series.file, release)
-        except SnapshotError as error:
-            say(f"  {error}")
-            is_right = False
-            continue
-        say(f"  {release}: {people.height:,} people, no faults")
-        if release == waiting[0] and may_be_released:
-            is_right &= _foresee(series, release, people, say, is_refused=not is_right)
-    return is_right
-
-
-def _may_be_released(series: Series, say: Say) -> bool:
-    """Say what stands against any further release: the series' own files, other series of the product."""
-    if not series.home.path.exists():
-        say(f"  there is no home in {series.home.path}, so nothing counts as published: is --home right?")
-    if not any(series.is_published(release) for release in series.due) and not _has_siblings(series):
-        return True
-    try:
-        series.check()
-    except RepublishError as refusal:
-        say(f"  no release could be made: {refusal}")
-        return False
-    return True
-
-
-def _has_siblings(series: Series) -> bool:
-    return series.contract.supersedes is not None or any(
-        siblings(series.home, series.contract.product, series.contract.series)
-    )
 
 
 def _replaced(series: Series, release: str) -> str | None:
     """That the source now has another snapshot than a release was published from; None if it has not."""
-    kept = read_json(series.private(release) / "snapshot.json")
-    committed = series.committed(release)
+    kept = read_json(series.private(release) / KEPT)
+    committed = series.record(release)
     if kept is None or committed is None or not snapshot_exists(series.file, release):
         return None
     columns = declared_columns(series.contract)
@@ -122,66 +103,31 @@ def _replaced(series: Series, release: str) -> str | None:
     )
 
 
-def _keeps_its_contract(series: Series, release: str, say: Say) -> bool:
-    """Say what changed in the contract; returns whether the next release could be made under it."""
-    committed = series.committed_before(release)
-    declared = committed.declared if committed else None
-    for line in describe_changes(contract_changes(declared, series.contract)):
+def _look_at_snapshot(series: Series, release: str, say: Say) -> Snapshot | None:
+    """Say how many people there are; None if the snapshot has not arrived."""
+    if not has_arrived(series, release):
+        say(f"  {release}: no snapshot yet in {place(series.file, release)}")
+        return None
+    taken = look_at_snapshot(series, release)
+    say(f"  {release}: {taken.people:,} people, no faults")
+    return taken.snapshot
+
+
+def _say_changes(series: Series, release: str, say: Say) -> None:
+    for line in describe_changes(contract_changes(basis_of(series, release).declared, series.contract)):
         say(f"  {release}: changed since the release before: {line}")
-    try:
-        refuse_changes(series, release, declared)
-    except ContractError as refusal:
-        say(f"  {release}: would be refused: {refusal}")
-        return False
-    return True
 
 
-def _foresee(series: Series, release: str, people: pl.DataFrame, say: Say, *, is_refused: bool) -> bool:
-    """Say what would become of the next release; returns whether its snapshot could be released."""
-    contract, principle = series.contract, principle_of(series.contract)
-    committed, folder = series.committed_before(release), series.folder_before(release)
-    is_right = True
-    # Before there is a key, any will do: a plan's size hardly depends on it.
-    key = series.home.key() if committed else secrets.token_bytes(32)
-    present = keyed(people, series.pseudonym_key if committed else key)
-    is_right &= _is_ordinary(series, release, present, folder if committed else None, say)
-    state = read_state(folder, committed) if committed else State.empty()
-    try:
-        state, _ = join_previous(state, series.file)
-        candidate = principle.release(
-            present.drop(IDENTIFIER),
-            contract,
-            state,
-            series.chain_number(release),
-            lambda purpose: generator(key, contract.product, contract.series, release, purpose),
-        )
-    except RepublishError as refusal:
-        say(f"  {release}: would be refused: {refusal}")
-        return False
-    figures = candidate.figures
-    is_refused |= not is_right
-    would = "without what stands against it, it would be released" if is_refused else "would be released"
+def _foresee(series: Series, release: str, snapshot: Snapshot | None, say: Say) -> None:
+    """Say what would become of the next release; what stands against it is raised."""
+    if snapshot is None:
+        refuse_changes(series, release, basis_of(series, release).declared)
+        return
+    made = rehearse(series, release, snapshot)
+    figures = made.candidate.figures
     say(
-        f"  {release}: {would} with {figures['groups']:,} groups, {figures['counterfeits']:,}"
+        f"  {release}: would be released with {figures['groups']:,} groups, {figures['counterfeits']:,}"
         f" counterfeits and {figures['held_back']:,} people held back"
     )
-    accepted = contract.accept.get(release, ())
-    odd = describe_odd(expected_of_release(figures, contract, accepted))
-    for reason in odd:
-        say(f"  {release}: would be refused: {reason}")
-    return is_right and not odd
-
-
-def _is_ordinary(series: Series, release: str, people: pl.DataFrame, folder: Path | None, say: Say) -> bool:
-    """Say what of a snapshot is not ordinary beside the one in a folder."""
-    file = folder / "snapshot.parquet" if folder else None
-    before = read_table(file) if file and file.exists() else None
-    figures = delta_figures(delta(before, people, {}))
-    odd = describe_odd(
-        expected_of_snapshot(figures, series.contract, series.contract.accept.get(release, ()))
-    )
-    if odd and before is not None and (form := changed_form(before[IDENTIFIER], people[IDENTIFIER])):
-        odd.append(form)
-    for reason in odd:
-        say(f"  {release}: would be refused: {reason}")
-    return not odd
+    if forecast := held_back_next(series, release, made):
+        say(f"  if the next table is the same, {forecast:,} people are held back then")

@@ -20,7 +20,6 @@ from orchestration.series.due import none_is_due
 from orchestration.series.series import Series, named
 from orchestration.snapshots.sources import place
 from orchestration.storage.home import Home, only_one, sync
-from orchestration.storage.manifest import verify_series
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -177,11 +176,8 @@ def releases_to_make(series: Series, through: str | None) -> list[str]:
     """
     due = _due(series, through)
     with series.locked():
-        published = [release for release in series.due if series.is_published(release)]
-        if published:
-            verify_series(series.published_folder)
-            series.verify(published[-1])  # no later manifest vouches for the last one: history does
-    return [release for release in due if release not in published]
+        series.verify_published()
+    return [release for release in due if not series.is_published(release)]
 
 
 def _due(series: Series, through: str | None) -> list[str]:

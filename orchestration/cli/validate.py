@@ -26,5 +26,5 @@ def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False
     sensitive = f" sensitive {declared.sensitive.name}," if declared.sensitive is not None else ""
     attributes = len(list(declared.attributes()))
     out.print(f"  {attributes} {declared.ROLE}s,{sensitive} {declared.principle.name}")
-    if not examine(Series(file, Home.named(home)), out.print):
-        raise typer.Exit(2)
+    if code := examine(Series(file, Home.named(home)), out.print):
+        raise typer.Exit(code)

@@ -9,7 +9,6 @@ import dagster as dg
 
 from orchestration.dagster.names import RELEASE, asset_key
 from orchestration.expectations import Verdict
-from orchestration.series.committed import read_record
 from orchestration.series.series import Series
 
 
@@ -43,7 +42,7 @@ def report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
         f"{name} {value}" for name, value in manifest["principle"].items() if name != "name"
     )
     counted = [f"{manifest[name]:,} {name.replace('_', ' ')}" for name in COUNTED]
-    committed = read_record(series.private(release), series.candidate_key(release))
+    committed = series.record(release)
     verdicts = committed.verdicts if committed else ()
     made = f"{manifest['principle']['name']} ({parameters}), release {manifest['n']}"
     checks = [

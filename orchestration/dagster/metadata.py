@@ -20,12 +20,12 @@ from anonymize.principles import principle_of
 from anonymize.utility.usefulness import usefulness
 from anonymize.utility.views import view_usefulness
 from orchestration.chain.publication import Publication
-from orchestration.chain.snapshot import Snapshot
+from orchestration.chain.snapshot import Taken
 from orchestration.dagster.charts import picture
 from orchestration.dagster.judged import report
 from orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from orchestration.readers.datapackage.dated import undated
-from orchestration.series.committed import CANDIDATE, Committed, read_record, read_state, read_tables
+from orchestration.series.committed import CANDIDATE, Committed, read_state, read_tables
 from orchestration.series.series import Series
 from orchestration.storage.store import read_table
 
@@ -43,7 +43,7 @@ def draw_soon() -> None:
     threading.Thread(target=importlib.import_module, args=("matplotlib.figure",)).start()
 
 
-def of_snapshot(series: Series, snapshot: Snapshot) -> dict[str, Any]:
+def of_snapshot(series: Series, snapshot: Taken) -> dict[str, Any]:
     """People, and the columns that are read."""
     contract = series.contract
     columns = [
@@ -152,7 +152,7 @@ def _plots(series: Series, release: str, tables: Mapping[str, pl.DataFrame] | No
     principle = principle_of(contract)
     release_format = principle.format(contract)
     last = series.due[: series.number(release)][-RELEASES_SHOWN:]
-    kept = {due: read_record(series.private(due), series.candidate_key(due)) for due in last}
+    kept = {due: series.record(due) for due in last}
     states = {
         due: read_state(series.private(due), record)
         for due, record in kept.items()

@@ -13,7 +13,6 @@ from orchestration.dagster.factory import product_definitions
 from orchestration.dagster.names import COMMAND, job_name
 from orchestration.dagster.private import run_of_the_ui
 from orchestration.dagster.resources import resources
-from orchestration.series.committed import read_record
 from orchestration.series.series import Series
 
 
@@ -57,7 +56,7 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
         if isinstance(failure.__cause__, RepublishError):
             raise failure.__cause__ from None
         raise getattr(failure, "unexpected", failure) from None
-    committed = read_record(series.private(release), series.candidate_key(release))
+    committed = series.record(release)
     seconds = dict(committed.seconds)
     seconds["dagster"] = time.perf_counter() - started - sum(seconds.values())
     figures = committed.figures

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,25 +32,26 @@ that the next attack remembers."""
 class Committed:
     """A candidate that passed its audit, as recorded in `candidate.json`."""
 
-    made_from: Mapping[str, Any]
-    """All it was made from: digests of snapshot, state, parameters, algorithm, key."""
     parameters: Mapping[str, Any]
-    """The principle's name and its parameters."""
-    declared: Mapping[str, Any]
+    """The principle's name and its parameters. Of a published release whose private folder is not kept, its
+    manifest is all there is, and the rest is empty."""
+    made_from: Mapping[str, Any] = field(default_factory=dict)
+    """All it was made from: digests of snapshot, state, parameters, algorithm, key."""
+    declared: Mapping[str, Any] = field(default_factory=dict)
     """The columns and the principle as the contract declared them."""
-    promises: tuple[Promise, ...]
+    promises: tuple[Promise, ...] = ()
     """What each release so far promised to the people it published first, this one last."""
-    figures: Mapping[str, int | float]
+    figures: Mapping[str, int | float] = field(default_factory=dict)
     """Figures worth plotting."""
-    attack: Mapping[str, float]
+    attack: Mapping[str, float] = field(default_factory=dict)
     """What the attacks came to."""
-    together: Mapping[str, Mapping[str, int]]
+    together: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Of other series, by name: `people` that are in both, and those `below` what was promised together."""
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Verdict, ...] = ()
     """What the audit found."""
-    seconds: Mapping[str, float]
+    seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each part took, when it was computed."""
-    files: Mapping[str, str]
+    files: Mapping[str, str] = field(default_factory=dict)
     """SHA-256 (hex) of its files by name."""
     is_new: bool = True
     """Whether it was computed just now, rather than found."""
@@ -61,7 +62,9 @@ class Committed:
 
     def as_json(self) -> dict[str, Any]:
         """Itself as the content of `candidate.json`."""
-        return json.loads(json.dumps({name: part for name, part in asdict(self).items() if name != "is_new"}))
+        parts = {name: part for name, part in asdict(self).items() if name != "is_new"}
+        as_read: dict[str, Any] = json.loads(json.dumps(parts))
+        return as_read
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Committed:
@@ -75,11 +78,6 @@ class Committed:
                 "is_new": False,
             }
         )
-
-    @classmethod
-    def unknown(cls, parameters: Mapping[str, Any]) -> Committed:
-        """Of a published release whose private folder is not kept: its manifest is all there is."""
-        return cls({}, parameters, {}, (), {}, {}, {}, (), {}, {}, is_new=False)
 
 
 def write_tables(
@@ -129,12 +127,15 @@ def read_record(folder: Path, key: bytes) -> Committed | None:
 def read_committed(folder: Path, key: bytes) -> Committed | None:
     """The committed candidate in a private folder, or None if there is none or any of it was changed."""
     committed = read_record(folder, key)
-    if committed is None:
-        return None
-    for name, digest in committed.files.items():
-        if not (folder / name).is_file() or sha256(folder / name) != digest:
-            return None
-    return committed
+    return committed if committed is not None and is_unchanged(folder, committed) else None
+
+
+def is_unchanged(folder: Path, committed: Committed) -> bool:
+    """Whether the files in a private folder are those that are recorded of its candidate."""
+    return all(
+        (folder / name).is_file() and sha256(folder / name) == digest
+        for name, digest in committed.files.items()
+    )
 
 
 def read_tables(folder: Path, kind: str, committed: Committed) -> Mapping[str, pl.DataFrame]:
@@ -154,7 +155,7 @@ def read_knowledge(folder: Path, committed: Committed) -> Knowledge:
     return Knowledge.of(dict(read_tables(folder, KNOWLEDGE, committed)))
 
 
-class _Tables(Mapping):
+class _Tables(Mapping[str, pl.DataFrame]):
     """The tables of one kind in a folder, by name."""
 
     def __init__(self, folder: Path, kind: str, files: Mapping[str, str]):
@@ -170,7 +171,7 @@ class _Tables(Mapping):
             self._read[name] = read_table(self._files[name])
         return self._read[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._files)
 
     def __len__(self) -> int:

@@ -17,7 +17,7 @@ from anonymize.contract import Product
 from anonymize.errors import ContractError, HomeError, PublishedFolderError
 from anonymize.people.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
-from orchestration.series.committed import CANDIDATE, Committed, read_committed
+from orchestration.series.committed import CANDIDATE, Committed, read_committed, read_record
 from orchestration.series.due import due_releases, today
 from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, read_facts, write_facts
 from orchestration.series.record import published_row, release_row
@@ -35,7 +35,7 @@ from orchestration.series.siblings import (
 )
 from orchestration.storage.history import History
 from orchestration.storage.home import Home, only_one
-from orchestration.storage.manifest import MANIFEST, verify_release
+from orchestration.storage.manifest import MANIFEST, verify_release, verify_series
 from orchestration.storage.store import clear_partial, read_table, sha256
 
 
@@ -106,18 +106,6 @@ class Series:
         number = self.number(release)
         return self.due[number - 2] if number > 1 else None
 
-    def folder_before(self, release: str) -> Path | None:
-        """The working files that a release is built on: of the release before, or of the series before."""
-        if previous := self.previous(release):
-            return self.private(previous)
-        return self.superseded.folder if self.superseded else None
-
-    def committed_before(self, release: str) -> Committed | None:
-        """The candidate that a release is built on; None if there is none, or any of it was changed."""
-        if previous := self.previous(release):
-            return self.committed(previous)
-        return self.superseded.committed if self.superseded else None
-
     @property
     def private_folder(self) -> Path:
         """Where all the series' working files are."""
@@ -139,6 +127,10 @@ class Series:
     def is_published(self, release: str) -> bool:
         """Whether a release is a fact: its folder appears whole or not at all."""
         return self.published(release).is_dir()
+
+    def record(self, release: str) -> Committed | None:
+        """What is recorded of the release's candidate; its files are not looked at."""
+        return read_record(self.private(release), self.candidate_key(release))
 
     def committed(self, release: str) -> Committed | None:
         """The release's candidate that passed its audit; None if there is none, or any of it was changed."""
@@ -171,38 +163,45 @@ class Series:
     def locked(self) -> Iterator[None]:
         """Check that the series is unchanged, then lock it. Raises as `locked_for` does."""
         with only_one(self.private_folder, f"series {self.name}"):
-            recorded = self.history.published(self.contract.product, self.contract.series)
-            on_disk, facts = self.check(recorded)
+            on_disk = self.check()
             clear_partial(self.published_folder)
+            vouched = self._facts(on_disk).published
+            recorded = self.history.published(self.contract.product, self.contract.series)
             for release in on_disk:
-                if release not in facts.published:
-                    self._vouch(release)
+                if release not in vouched:
+                    self.record_publication(release)
                 if release not in recorded:
                     self._record(release)
             yield
 
-    def check(self, recorded: Iterable[str] = ()) -> tuple[list[str], Facts]:
-        """Check that releases can be added to the series; changes nothing. Raises as `locked_for` does.
+    def check(self) -> list[str]:
+        """Check that releases can be added to the series, and change nothing; returns those on disk.
 
-        Parameters
-        ----------
-        recorded
-            Releases that are published by the history.
-
-        Returns
-        -------
-        list of str
-            The releases on disk.
-        Facts
-            What the series was begun with.
+        Raises as `locked_for` does.
         """
         on_disk = self._on_disk()
         facts = self._facts(on_disk)
+        recorded = self.history.published(self.contract.product, self.contract.series)
         self._refuse_lost(on_disk, {*facts.published, *recorded})
         self._refuse_other_terms(on_disk, facts)
         self._refuse_other_schedule(on_disk)
         refuse_siblings(self.home, self.file, begun=bool(on_disk))
-        return on_disk, facts
+        for release in on_disk:
+            if release not in facts.published:
+                self._refuse_strange(release)
+        return on_disk
+
+    def verify_published(self) -> None:
+        """Check that all published releases are as they were published, and follow one another.
+
+        Raises
+        ------
+        PublishedFolderError
+            Naming the first file or folder that is not.
+        """
+        if on_disk := self._on_disk():
+            verify_series(self.published_folder)
+            self.verify(on_disk[-1])  # no later manifest vouches for the last one: the facts do
 
     def verify(self, release: str) -> dict[str, Any]:
         """Check that a published release is as it was published; returns its manifest.
@@ -338,16 +337,14 @@ class Series:
         if faults := list(faults):
             raise ContractError(str(self.file.path), faults)
 
-    def _vouch(self, release: str) -> None:
-        """Note a fact that a run was killed before noting: its tables have to be those of its candidate."""
-        stated = verify_release(self.published(release))
-        committed = self.committed(release)
+    def _refuse_strange(self, release: str) -> None:
+        """Of a fact that a run was killed before noting: its tables have to be those of its candidate."""
+        stated, committed = verify_release(self.published(release)), self.committed(release)
         if committed is None or not is_of_candidate(stated, committed):
             raise PublishedFolderError(
                 f"{self.published(release)}: was not published by this series. Take it away, or put back"
                 f" {self._facts_file} from a copy"
             )
-        self.record_publication(release)
 
     def _record(self, release: str) -> None:
         """Enter into history what a run that was killed could not, or what a lost history had."""

@@ -36,7 +36,7 @@ class History:
     _published: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict, repr=False)
 
     def published(self, product: str, series: str) -> dict[str, str]:
-        """SHA-256 (hex) of the manifest of every release that became a fact, by release.
+        """SHA-256 (hex) of the manifest of every release that became a fact, by release. Nothing is written.
 
         Raises
         ------
@@ -44,8 +44,7 @@ class History:
             If a newer version of the software wrote the history; it names the version that can read it.
         """
         if (product, series) not in self._published:
-            facts = self.releases(product, series).filter(pl.col("status") == "published")
-            self._published[product, series] = dict(facts.select("release", "manifest_sha256").iter_rows())
+            self._published[product, series] = self._read_published(product, series)
         return dict(self._published[product, series])
 
     def record_candidate(self, row: Mapping[str, Any], buckets: pl.DataFrame | None) -> None:
@@ -89,24 +88,38 @@ class History:
     def releases(self, product: str, series: str) -> pl.DataFrame:
         """One row per release of a series, in order; JSON columns as text."""
         with self._transaction() as connection:
-            found = connection.sql(
-                statement("select_releases"), params={"product": product, "series": series}
-            ).pl()
-        return found.with_columns(pl.col("release").cast(pl.String))
+            return _releases(connection, product, series)
+
+    def _read_published(self, product: str, series: str) -> dict[str, str]:
+        if not self.file.exists():
+            return {}
+        with self._opened(read_only=True) as connection:
+            try:
+                self._refuse_newer(connection)
+                found = _releases(connection, product, series)
+            except duckdb.CatalogException:  # killed before the first tables were there
+                return {}
+        facts = found.filter(pl.col("status") == "published")
+        return dict(facts.select("release", "manifest_sha256").iter_rows())
 
     @contextmanager
     def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._opened() as connection:
+            connection.begin()
+            connection.execute(statement("create_history"))
+            self._refuse_newer(connection)
+            connection.execute(
+                statement("insert_software"),
+                {"history_version": HISTORY_VERSION, "software_version": version("republish")},
+            )
+            yield connection
+            connection.commit()
+
+    @contextmanager
+    def _opened(self, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
         try:
-            with _open(self.file) as connection:
-                connection.begin()
-                connection.execute(statement("create_history"))
-                self._refuse_newer(connection)
-                connection.execute(
-                    statement("insert_software"),
-                    {"history_version": HISTORY_VERSION, "software_version": version("republish")},
-                )
+            with _open(self.file, read_only=read_only) as connection:
                 yield connection
-                connection.commit()
         except duckdb.Error as error:
             raise HomeError(
                 f"{self.file}: can't be read or written: {_first_line(error)}. Put back a copy of it; what is"
@@ -114,20 +127,25 @@ class History:
             ) from None
 
     def _refuse_newer(self, connection: duckdb.DuckDBPyConnection) -> None:
-        written_by = connection.execute(statement("select_software")).fetchone()
-        if written_by and written_by[0] > HISTORY_VERSION:
-            raise HomeError(
-                f"{self.file} was written by republish {written_by[1]}, this is {version('republish')}."
-                " Install that version or a newer one"
-            )
+        for history_version, software_version in connection.execute(statement("select_software")).fetchall():
+            if history_version > HISTORY_VERSION:
+                raise HomeError(
+                    f"{self.file} was written by republish {software_version}, this is"
+                    f" {version('republish')}. Install that version or a newer one"
+                )
 
 
-def _open(file: Path) -> duckdb.DuckDBPyConnection:
+def _releases(connection: duckdb.DuckDBPyConnection, product: str, series: str) -> pl.DataFrame:
+    found = connection.sql(statement("select_releases"), params={"product": product, "series": series}).pl()
+    return found.with_columns(pl.col("release").cast(pl.String))
+
+
+def _open(file: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     """The history, as soon as no other process has it open."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            connection = duckdb.connect(file)
+            connection = duckdb.connect(file, read_only=read_only)
         except duckdb.IOException as error:
             if "lock" not in str(error).lower():
                 raise
@@ -137,7 +155,8 @@ def _open(file: Path) -> duckdb.DuckDBPyConnection:
                 ) from None
             time.sleep(0.05)
         else:
-            file.chmod(0o600)
+            if not read_only:
+                file.chmod(0o600)
             return connection
 
 

@@ -7,7 +7,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -29,6 +29,8 @@ class Home:
 
     path: Path
     """Its place; only its owner may enter."""
+    stand_in: bytes | None = field(default=None, repr=False)
+    """Of a home in which nothing may be made: what stands for its key as long as there is none."""
 
     @classmethod
     def at(cls, path: Path | None = None) -> Home:
@@ -55,6 +57,10 @@ class Home:
     def named(cls, path: Path | None = None) -> Home:
         """The home that `at` would give; nothing is made."""
         return cls(Path(path or os.environ.get(HOME_VARIABLE) or "var").absolute())
+
+    def untouched(self) -> Home:
+        """The same home, in which no key is made."""
+        return replace(self, stand_in=secrets.token_bytes(32))
 
     @property
     def history(self) -> Path:
@@ -91,6 +97,8 @@ class Home:
                     f"{file} is missing, and series here were begun with it. Put it back, or set"
                     f" {KEY_VARIABLE}"
                 )
+            if self.stand_in is not None:
+                return self.stand_in
             self._make_key(file)
         try:
             return _checked(file.read_text(encoding="utf-8"), str(file))

@@ -34,7 +34,7 @@ import numba
 from numba.core.dispatcher import Dispatcher
 
 import anonymize.kernels
-from orchestration.chain import audit, candidate, delta, snapshot
+from orchestration.chain import audit, candidate, delta, making, snapshot
 from orchestration.expectations import Verdict
 from orchestration.storage.manifest import verify_series
 from tests.hospital import Hospital, make, published
@@ -151,7 +151,7 @@ def main():
     folder, home_before, name, *draw = sys.argv[1:]
     hospital, before = Hospital(Path(folder)), Path(home_before)
     numba.njit(lambda x: x)(1)  # what numba loads at its first call is loaded once, before all forks
-    audit.judge = candidate.judge = delta.judge = snapshot.judge = trust
+    audit.judge = delta.judge = making.judge = snapshot.judge = trust
     candidate.start_judge = lambda: None
     work = Path(tempfile.mkdtemp(dir=before.parent))
     home, copies = work / "undisturbed", work / "copies"

@@ -135,7 +135,7 @@ def test_a_disk_that_is_full_for_dagster_is_said_without_sql(home):
 
 def test_a_disk_that_is_full_for_the_history_is_said(hospital, home, monkeypatch):
     class Full:
-        def __init__(self, _):
+        def __init__(self, *_, **__):
             raise duckdb.IOException("IO Error: Could not write file: No space left on device")
 
     monkeypatch.setattr(duckdb, "connect", Full)

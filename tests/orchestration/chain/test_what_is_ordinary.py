@@ -1,18 +1,17 @@
 """A snapshot or a release that looks odd is not published, unless it is accepted by name for that release."""
 
-import importlib
-
 import duckdb
 import polars as pl
 import pytest
 import yaml
 
 from anonymize.errors import HomeError, NotEligible, SnapshotError
-from orchestration.chain import candidate
+from orchestration.chain import making
 from orchestration.chain.arrival import has_arrived
 from orchestration.chain.candidate import compute_candidate
 from orchestration.chain.delta import compare_snapshots
 from orchestration.chain.snapshot import take_snapshot
+from orchestration.expectations.judge import Judge
 from orchestration.expectations.verdict import no_verdict
 from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_bad_input import refused
@@ -142,8 +141,11 @@ def test_great_expectations_decides(hospital, home, monkeypatch):
     """Whatever is odd is refused by the suite; without its verdict, nothing is released."""
     series = hospital.series(home)
     take_snapshot(series, THIRD)
-    judging = importlib.import_module("orchestration.expectations.judge")
-    monkeypatch.setattr(judging, "_running", lambda: (_ for _ in ()).throw(EOFError))
+
+    def ended(*_):
+        raise EOFError
+
+    monkeypatch.setattr(Judge, "ask", ended)
     with pytest.raises(SnapshotError, match="Great Expectations ended before it gave a verdict"):
         compare_snapshots(series, THIRD)
     assert not (series.private(THIRD) / "delta.parquet").exists()
@@ -220,7 +222,7 @@ def test_no_verdict_on_the_share_of_counterfeits_is_no_release(hospital, home, m
     take_snapshot(series, THIRD)
     compare_snapshots(series, THIRD)
     ended = no_verdict("expected", "Great Expectations ended before it gave a verdict.")
-    monkeypatch.setattr(candidate, "judge", lambda *_: [ended])
+    monkeypatch.setattr(making, "judge", lambda *_: [ended])
     with pytest.raises(NotEligible, match="ended before it gave a verdict"):
         compute_candidate(series, THIRD)
     assert series.committed(THIRD) is None

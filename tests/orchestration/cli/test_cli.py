@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from orchestration.chain import candidate
+from orchestration.chain import making
 from orchestration.cli import main as cli
 from orchestration.dagster.instance import dagster_instance
 from orchestration.demo import hospital as demo
@@ -138,9 +138,9 @@ def broken_algorithm(monkeypatch):
     def release(*_):
         raise ValueError("could not convert P00000001")
 
-    principle = candidate.principle_of
+    principle = making.principle_of
     monkeypatch.setattr(
-        candidate, "principle_of", lambda contract: replace(principle(contract), release=release)
+        making, "principle_of", lambda contract: replace(principle(contract), release=release)
     )
 
 
@@ -158,7 +158,7 @@ def test_debug_shows_where(republish, hospital, home):
     code, _, err = republish("release", hospital.contract, "--home", home, "--through", THIRD, "--debug")
     assert code == 1
     assert err[0] == "Traceback (most recent call last):"
-    assert any("in _compute" in line for line in err)
+    assert any("in make_candidate" in line for line in err)
 
 
 def test_debug_shows_where_something_was_refused(republish, hospital, home):

@@ -1,0 +1,70 @@
+"""What a release is made from, as it lies in the home now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from anonymize.columns import PSEUDONYM
+from anonymize.errors import HomeError, SnapshotError
+from anonymize.principles import principle_of
+from orchestration.chain.snapshot import content_digest
+from orchestration.series.basis import Basis
+from orchestration.series.committed import STATE
+from orchestration.series.series import Series
+from orchestration.snapshots.previous import read_previous
+from orchestration.storage.store import read_json, read_table
+
+LAYOUT = "dated tables"
+"""How tables are laid out in files: a candidate of another layout is made anew before it is published."""
+
+
+def made_from(series: Series, release: str, basis: Basis) -> dict[str, Any]:
+    """Everything that a release's published bytes depend on, as it is now."""
+    snapshot = read_json(series.private(release) / "snapshot.json") or {}
+    return {
+        "number": series.chain_number(release),
+        "snapshot": snapshot.get("sha256"),
+        "release before": basis.committed.tables(STATE) if basis.committed else None,
+        "algorithm": principle_of(series.contract).version,
+        "parameters": series.contract.privacy_digest(),
+        "key": series.key_fingerprint,
+        "layout": LAYOUT,
+        **_previous_digest(series, release),
+    }
+
+
+def people_of(series: Series, release: str, folder: Path) -> pl.DataFrame:
+    """T(n): the people of the snapshot, as far as the delta says that they are there.
+
+    Raises
+    ------
+    HomeError
+        If the delta was made of another snapshot.
+    """
+    people = read_table(folder / "snapshot.parquet")
+    file = folder / "delta.parquet"
+    changes = read_table(file) if file.exists() else people.select(PSEUDONYM).clear()
+    present = changes.filter(pl.col("change") != "deleted") if changes.height else changes
+    found = people.join(present, on=PSEUDONYM, how="semi")
+    if not found.height == people.height == present.height:
+        raise HomeError(
+            f"{series.name} {release}: the delta is not that of the snapshot. Materialize"
+            f" {series.contract.product}/delta once more, or run republish release"
+        )
+    return found
+
+
+def _previous_digest(series: Series, release: str) -> dict[str, Any]:
+    """A digest of the other products' releases, if there are any; of a published release they may be gone."""
+    if not principle_of(series.contract).previous(series.contract):
+        return {}
+    try:
+        tables = read_previous(series.file)
+    except SnapshotError:
+        if series.is_published(release):
+            return {}
+        raise
+    return {"previous releases": {name: content_digest(table) for name, table in tables.items()}}

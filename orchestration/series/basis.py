@@ -1,0 +1,94 @@
+"""What a release is built on: the release before as it was left, read once and handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymize.errors import HomeError
+from anonymize.principle.state import State
+from anonymize.promise.promise import Promise
+from orchestration.series.committed import Committed, is_unchanged, read_knowledge, read_state
+from orchestration.series.series import Series, is_of_candidate
+
+if TYPE_CHECKING:
+    from anonymize.attack.knowledge import Knowledge
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The release before, in this series or in the one that it goes on from; of a first release, nothing."""
+
+    folder: Path | None = None
+    """Its working files."""
+    committed: Committed | None = None
+    """Its candidate, as it is recorded there."""
+
+    @property
+    def promises(self) -> tuple[Promise, ...]:
+        """What the releases so far promised to the people they published first."""
+        return self.committed.promises if self.committed else ()
+
+    @property
+    def declared(self) -> Mapping[str, Any] | None:
+        """The columns and the principle that the contract declared then."""
+        return self.committed.declared if self.committed else None
+
+    @cached_property
+    def state(self) -> State:
+        """What the principle remembers."""
+        if self.folder is None or self.committed is None:
+            return State.empty()
+        return read_state(self.folder, self.committed)
+
+    @cached_property
+    def knowledge(self) -> Knowledge | None:
+        """What an adversary remembers."""
+        if self.folder is None or self.committed is None:
+            return None
+        return read_knowledge(self.folder, self.committed)
+
+
+def basis_of(series: Series, release: str) -> Basis:
+    """What a release is built on, as far as it is there; `verify_basis` says whether it can be."""
+    if previous := series.previous(release):
+        return Basis(series.private(previous), series.record(previous))
+    former = series.superseded
+    return Basis(former.folder, former.committed) if former else Basis()
+
+
+def verify_basis(series: Series, release: str, basis: Basis) -> None:
+    """Check that the release before is there as it was left, and is the one that was published.
+
+    Raises
+    ------
+    HomeError
+        If it is not there, or its working files are not those of the release that was published.
+    PublishedFolderError
+        If its published folder was changed.
+    """
+    previous = series.previous(release)
+    if previous is None:
+        return  # a series that is gone on from was looked at when it was found
+    folder, committed = series.private(previous), basis.committed
+    if committed is None or not is_unchanged(folder, committed):
+        raise HomeError(f"{series.name} {release} is built on {previous}. {_way_to(series, previous)}")
+    if series.is_published(previous) and not is_of_candidate(series.verify(previous), committed):
+        raise HomeError(
+            f"{series.name} {release} is built on {previous}, and the working files in {folder} are those of"
+            " another candidate than the one that was published: put them back from a copy, or begin a new"
+            " series"
+        )
+
+
+def _way_to(series: Series, previous: str) -> str:
+    """What to do when the release before is not there to build on."""
+    if series.is_published(previous):
+        return (
+            f"It is published, but its working files in {series.private(previous)} are gone or were changed:"
+            " put them back from a copy, or begin a new series"
+        )
+    return "There is none of that date with its audit passed: release that one first"

@@ -1,0 +1,168 @@
+"""`republish validate` runs the chain of `republish release` dry: the same refusals, words and exit codes."""
+
+import shutil
+import sys
+
+import polars as pl
+import pytest
+
+from anonymize import principles
+from orchestration.cli import main as cli
+from tests.hospital import RELEASES, everything
+from tests.orchestration.dagster.test_product import mutant, swapped_groups
+
+FIRST, SECOND, THIRD = RELEASES
+
+
+@pytest.fixture
+def told(monkeypatch, capfd, hospital, home):
+    """The exit code and the output of a command on the hospital, of one home."""
+
+    def run(command, *words):
+        words = ["republish", command, hospital.contract, "--home", home, *words]
+        monkeypatch.setattr(sys, "argv", list(map(str, words)))
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capfd.readouterr()
+        return ended.value.code or 0, said.out + said.err
+
+    return run
+
+
+def no_folder(hospital, home):
+    shutil.rmtree(home / f"published/hospital/v1/{FIRST}")
+
+
+def no_folder_at_all(hospital, home):
+    shutil.rmtree(home / "published/hospital/v1")
+
+
+def no_folder_and_no_facts(hospital, home):
+    """Only the history still knows of it."""
+    shutil.rmtree(home / "published/hospital/v1")
+    (home / "private/hospital/v1/series.json").unlink()
+
+
+def edited(hospital, home):
+    with (home / f"published/hospital/v1/{FIRST}/README.md").open("a") as file:
+        file.write("Nothing was changed here.")
+
+
+def edited_last(hospital, home):
+    with (home / f"published/hospital/v1/{SECOND}/manifest.json").open("a") as file:
+        file.write(" ")
+
+
+def strange_folder(hospital, home):
+    shutil.copytree(home / f"published/hospital/v1/{SECOND}", home / f"published/hospital/v1/{THIRD}")
+
+
+def no_working_files(hospital, home):
+    shutil.rmtree(home / f"private/hospital/v1/{SECOND}")
+
+
+def no_state(hospital, home):
+    next((home / f"private/hospital/v1/{SECOND}").glob("state-*.parquet")).unlink()
+
+
+def working_files_of_the_first(hospital, home):
+    private = home / "private/hospital/v1"
+    shutil.rmtree(private / SECOND)
+    shutil.copytree(private / FIRST, private / SECOND)
+
+
+def no_snapshot_before(hospital, home):
+    (home / f"private/hospital/v1/{SECOND}/snapshot.parquet").unlink()
+
+
+def damaged_history(hospital, home):
+    (home / "history.duckdb").write_bytes(b"no database")
+
+
+def another_key(hospital, home):
+    facts = home / "private/hospital/v1/series.json"
+    facts.write_text(facts.read_text().replace('"key_fingerprint": "', '"key_fingerprint": "0'))
+
+
+def no_snapshot(hospital, home):
+    hospital.file(THIRD).rename(hospital.file("2024-10-01"))
+
+
+def faulty_snapshot(hospital, home):
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).drop("age", "sex"))
+
+
+def odd_snapshot(hospital, home):
+    lower = pl.col("patient_id").str.to_lowercase()
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).with_columns(lower))
+
+
+def smaller_m(hospital, home):
+    hospital.declare(principle={"m": 2, "on_ineligible": "wait"}, accept={THIRD: ["on_ineligible"]})
+
+
+def not_eligible(hospital, home):
+    known, new = hospital.snapshot(SECOND), hospital.snapshot(THIRD)
+    new = new.join(known, on="patient_id", how="anti").join(
+        hospital.snapshot(FIRST), on="patient_id", how="anti"
+    )
+    hospital.deliver(THIRD, pl.concat([known, new[:20].with_columns(disease=pl.lit("flu"))]))
+    hospital.declare(principle={"on_ineligible": "refuse"}, accept={THIRD: ["on_ineligible"]})
+
+
+def too_many_counterfeits(hospital, home):
+    hospital.declare(expect={"counterfeits": 0.0001})
+
+
+REFUSED = [
+    (no_folder, 2, "was published, and is not there any more"),
+    (no_folder_at_all, 2, "was published, and is not there any more"),
+    (no_folder_and_no_facts, 2, "was published, and is not there any more"),
+    (edited, 2, "was changed after publication"),
+    (edited_last, 2, "was changed after publication"),
+    (strange_folder, 2, "was not published by this series"),
+    (no_working_files, 2, "its working files in"),
+    (no_state, 2, "its working files in"),
+    (working_files_of_the_first, 2, "its working files in"),
+    (no_snapshot_before, 2, "has to be compared with it"),
+    (damaged_history, 2, "history.duckdb: can't be read"),
+    (another_key, 2, "was begun with another key"),
+    (no_snapshot, 2, "its snapshot is missing"),
+    (faulty_snapshot, 2, "2 faults in the snapshot"),
+    (odd_snapshot, 2, "Correct the snapshot; or, if it is right"),
+    (smaller_m, 2, "3 -> 2 since the release before"),
+    (not_eligible, 3, "are not 3-eligible"),
+    (too_many_counterfeits, 3, "of the tuples would be counterfeits"),
+]
+
+
+@pytest.mark.parametrize(("harm", "code", "words"), REFUSED, ids=[harm.__name__ for harm, *_ in REFUSED])
+def test_what_release_refuses_validate_refuses(hospital, home, told, harm, code, words):
+    harm(hospital, home)
+    before = everything(home)
+    examined, said = told("validate")
+    assert everything(home) == before
+    assert "would be released" not in said
+    refused, why = told("release", "--through", THIRD)
+    assert (examined, refused) == (code, code)
+    assert words in why
+    why = why.removeprefix("republish: ").removeprefix(f"hospital/v1 {THIRD}: ")
+    # `release` keeps a list of the rows at fault beside the refusal; a dry run leaves none.
+    assert why.partition("; /")[0].partition("\n  /")[0].rstrip() in said
+
+
+def test_a_candidate_whose_audit_fails_would_not_be_released(told, monkeypatch):
+    monkeypatch.setitem(principles.PRINCIPLES, "m_invariance", mutant(swapped_groups))
+    code, said = told("validate")
+    assert code == 3
+    assert f"{THIRD}: would be refused: the audit failed, nothing is published." in said
+    assert "would be released" not in said
+
+
+def test_what_is_said_of_a_release_is_what_it_is(told):
+    code, said = told("validate")
+    line = next(line for line in said.splitlines() if "would be released" in line)
+    assert code == 0
+    _, made = told("release", "--through", THIRD)
+    counted = [word for word in made.split("published")[1].split() if word.isdigit()]
+    assert counted[1:3] == [word for word in line.split("released with")[1].split() if word.isdigit()][:2]
