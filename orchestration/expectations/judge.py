@@ -6,58 +6,61 @@ whatever happens inside it, an exception or an end of the process, is no promise
 
 from __future__ import annotations
 
-import atexit
-import io
+import importlib.util
 import os
-import pickle
-import struct
-import subprocess
+import signal
 import sys
 import threading
 from collections.abc import Mapping
-from typing import IO, Any
+from functools import cache
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pickle import UnpicklingError
+from typing import Any
 
 import polars as pl
 
 from orchestration.expectations.verdict import Verdict, no_verdict
 
-_LENGTH = struct.Struct(">Q")
+Evidence = Mapping[str, pl.DataFrame]
+"""Tables of counts by promise."""
 
 
-class _Judge:
-    """A running process, asked one question at a time."""
+class Judge:
+    """A running process, asked one question at a time.
 
-    def __init__(self):
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "orchestration.expectations"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "GX_ANALYTICS_ENABLED": "false"},
-            start_new_session=True,  # Ctrl-C is meant for the one who asks
-        )
-        # It ends when there is nobody left to ask it: also when this process is killed.
-        atexit.register(self._process.stdin.close)
+    It ends when there is nobody left to ask it, also when this process is killed: then its pipe is closed.
+    """
 
-    @property
-    def is_there(self) -> bool:
-        return self._process.poll() is None
+    def __init__(self) -> None:
+        context = get_context("spawn")  # a fork would have this process's locks, and none of its threads
+        self._pipe, questions = context.Pipe()
+        self._process = context.Process(target=_answer, args=(questions,), daemon=True)
+        # Ctrl-C is meant for the one who asks.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        self._process.start()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        questions.close()
+        self._asking = threading.Lock()
 
-    def ask(self, question: Any) -> list[Verdict]:
-        send(self._process.stdin, question)
-        return receive(self._process.stdout)
+    def ask(self, evidence: Evidence, parameters: Mapping[str, Any]) -> list[Verdict]:
+        """Its verdicts; EOFError or OSError if it has ended."""
+        with self._asking:
+            self._pipe.send((dict(evidence), dict(parameters)))
+            verdicts: list[Verdict] = self._pipe.recv()
+            return verdicts
 
 
-_judge: _Judge | None = None
-_asking = threading.Lock()
+the_judge = cache(Judge)
+"""One process for all releases of a run."""
 
 
 def start_judge() -> None:
     """Start the process, if it isn't there, so that it is ready when there is evidence to judge."""
-    with _asking:
-        _running()
+    the_judge()
 
 
-def judge(evidence: Mapping[str, pl.DataFrame], parameters: Mapping[str, Any]) -> list[Verdict]:
+def judge(evidence: Evidence, parameters: Mapping[str, Any]) -> list[Verdict]:
     """A verdict for every table of evidence, by the suite of its name.
 
     Parameters
@@ -67,42 +70,44 @@ def judge(evidence: Mapping[str, pl.DataFrame], parameters: Mapping[str, Any]) -
     parameters
         What the suites' `$PARAMETER`s stand for.
     """
-    global _judge  # noqa: PLW0603 - as below
-    tables = {promise: _to_bytes(table) for promise, table in evidence.items()}
-    with _asking:
+    try:
+        return the_judge().ask(evidence, parameters)
+    except (EOFError, OSError, UnpicklingError):
+        the_judge.cache_clear()  # whatever is left of it, the next question is for another
+        ended = "Great Expectations ended before it gave a verdict."
+        return [no_verdict(promise, ended) for promise in evidence]
+
+
+def _answer(questions: Connection) -> None:
+    """What the process does: answer (evidence, parameters) with verdicts, until nobody asks."""
+    os.environ["GX_ANALYTICS_ENABLED"] = "false"
+    os.dup2(2, 1)  # what a library prints is no output of ours
+    _import_when_used("scipy.stats")  # a third of the import; Great Expectations wants it for distributions
+    from orchestration.expectations.suites import verdict  # noqa: PLC0415 - takes two seconds
+
+    while True:
         try:
-            return _running().ask((tables, dict(parameters)))
-        except (EOFError, OSError, pickle.UnpicklingError):
-            _judge = None  # whatever is left of it, the next question is for another
-            return [
-                no_verdict(promise, "Great Expectations ended before it gave a verdict.")
-                for promise in evidence
-            ]
+            evidence, parameters = questions.recv()
+        except EOFError:
+            return
+        verdicts = []
+        for promise, table in evidence.items():
+            try:
+                verdicts.append(verdict(promise, table, parameters))
+            except Exception as error:  # noqa: BLE001 - and none of them may be taken for a pass
+                broken = f"Great Expectations failed with {type(error).__name__}."
+                verdicts.append(no_verdict(promise, broken))
+        questions.send(verdicts)
 
 
-def _running() -> _Judge:
-    global _judge  # noqa: PLW0603 - one process for all releases of a run
-    if _judge is None or not _judge.is_there:
-        _judge = _Judge()
-    return _judge
-
-
-def _to_bytes(table: pl.DataFrame) -> bytes:
-    stream = io.BytesIO()
-    table.write_ipc(stream)
-    return stream.getvalue()
-
-
-def send(stream: IO[bytes], message: Any) -> None:
-    """Write a message for the other half."""
-    content = pickle.dumps(message)
-    stream.write(_LENGTH.pack(len(content)) + content)
-    stream.flush()
-
-
-def receive(stream: IO[bytes]) -> Any:
-    """Read a message of the other half; EOFError when it has ended."""
-    header = stream.read(_LENGTH.size)
-    if len(header) < _LENGTH.size:
-        raise EOFError
-    return pickle.loads(stream.read(*_LENGTH.unpack(header)))  # noqa: S301 - from our own other half
+def _import_when_used(name: str) -> None:
+    """Let a module be imported at the first use of what is in it, not at its mention."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.loader is None:
+        return
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    module = importlib.util.module_from_spec(spec)
+    parent, _, child = name.rpartition(".")
+    sys.modules[name] = module
+    setattr(sys.modules[parent], child, module)
+    spec.loader.exec_module(module)

@@ -1,7 +1,6 @@
 """The product in Dagster: its graph, its backfills, its checks, and when it releases by itself."""
 
 import datetime as dt
-import importlib
 import json
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from anonymize import principles
 from anonymize.errors import AuditFailed
 from anonymize.principle.checks import Check
 from orchestration.dagster.names import job_name
+from orchestration.expectations.judge import Judge
 from orchestration.series import due
 from tests.hospital import IDENTIFIER, QUIET, RELEASES, definitions, everything, make, published
 
@@ -303,14 +303,10 @@ def test_nothing_is_built_on_a_release_whose_audit_failed(hospital, series, inst
 
 
 def test_great_expectations_dying_is_a_failed_audit(series, monkeypatch):
-    class Dying:
-        is_there = True
+    def ended(*_):
+        raise EOFError
 
-        def ask(self, question):
-            raise EOFError
-
-    judging = importlib.import_module("orchestration.expectations.judge")
-    monkeypatch.setattr(judging, "_judge", Dying())
+    monkeypatch.setattr(Judge, "ask", ended)
     with pytest.raises(AuditFailed, match="Great Expectations ended before it gave a verdict"):
         make(series, THIRD)
     assert not series.published(THIRD).exists()
