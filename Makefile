@@ -56,8 +56,7 @@ ui: $(READY)  ## Dagster on http://127.0.0.1:3000
 	$(BIN)/republish ui
 
 bench: $(DEVELOP)  ## every measurement, each printing a table; some take many minutes
-	for file in $$(grep -l __main__ benchmarks/*.py); do \
-		$(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
+	$(BIN)/python -m benchmarks
 
 pictures: $(DEVELOP)  ## the pictures of the demo in README and docs; needs Chromium
 	$(BIN)/republish demo

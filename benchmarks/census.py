@@ -1,22 +1,17 @@
 """People as a census might count them, with the domain sizes of the m-invariance paper's Table 5.
 
 The paper's OCC and SAL may not be passed on; these are made up, skewed and correlated as such tables are.
-Run as a script, it prints how: for each column its domain's size, its most frequent value's share, and how
-much of its entropy the other columns explain at best.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.dynamic import dynamic_series, monthly, write_series
+from benchmarks.series import dynamic_series
 
 ROWS, LIVE, SEED = 600_000, 200_000, 2007
 DOMAINS = {
@@ -69,7 +64,7 @@ def census_series(
         The release's date, and `person_id`, the four quasi-identifiers and the sensitive column.
     """
     people = census(rows, seed).select("person_id", *QUASI_IDENTIFIERS, sensitive)
-    return dynamic_series(people, live, r, monthly(2020, releases), seed)
+    return dynamic_series(people, live, r, releases, seed)
 
 
 def census_contract(m: int = 10, sensitive: str = "occupation") -> dict[str, Any]:
@@ -86,12 +81,6 @@ def census_contract(m: int = 10, sensitive: str = "occupation") -> dict[str, Any
         "sensitive": {"name": sensitive, "values": list(range(low, high + 1))},
         "principle": {"name": "m_invariance", "m": m},
     }
-
-
-def write_census(folder: Path, m: int = 10, sensitive: str = "occupation", **series: int) -> Path:
-    """Write a census series and its contract into a folder; `series` as `census_series` has it."""
-    snapshots = census_series(sensitive=sensitive, **series)
-    return write_series(folder, census_contract(m, sensitive), snapshots)
 
 
 def _popularity(choices: int, skew: float, random: np.random.Generator) -> np.ndarray:
@@ -117,25 +106,3 @@ def _drawn(probabilities: np.ndarray, cells: np.ndarray, random: np.random.Gener
     # The cells' scales are laid end to end, so that one search serves everybody.
     ends = (up_to + np.arange(number)[:, None]).ravel()
     return np.searchsorted(ends, cells + random.random(len(cells)), side="right") - cells * choices
-
-
-def _explained(people: pl.DataFrame, column: str, by: str) -> float:
-    """The share of a column's entropy (0 to 1) that another column explains."""
-    together = _entropy(people, column, by)
-    return (_entropy(people, column) + _entropy(people, by) - together) / _entropy(people, column)
-
-
-def _entropy(people: pl.DataFrame, *columns: str) -> float:
-    return people.group_by(columns).len().select(pl.col("len").entropy()).item()
-
-
-if __name__ == "__main__":
-    people = census()
-    table = Table(title=f"A made-up census of {people.height:,} people")
-    for heading in ("attribute", "values", "most frequent", "best explained by"):
-        table.add_column(heading)
-    for name in DOMAINS:
-        share = people[name].value_counts()["count"].max() / people.height
-        explained, by = max((_explained(people, name, other), other) for other in DOMAINS if other != name)
-        table.add_row(name, str(people[name].n_unique()), f"{share:.1%}", f"{by} ({explained:.1%})")
-    Console().print(table)

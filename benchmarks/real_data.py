@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from benchmarks.dynamic import dynamic_series, monthly, write_series
+from benchmarks.series import dynamic_series
 
 SEED = 1996
 ADULT_COLUMNS = [
@@ -34,6 +35,13 @@ def data_folder() -> Path | None:
 
 WHY_NOT = "the real data isn't here: REPUBLISH_DATA names no folder with adult/ and receipts/"
 """What to say where `data_folder` finds nothing."""
+
+
+def is_here() -> bool:
+    """Whether there is real data to measure; says so where there is none."""
+    if data_folder() is None:
+        print(WHY_NOT, file=sys.stderr)
+    return data_folder() is not None
 
 
 def adult(folder: Path) -> pl.DataFrame:
@@ -65,7 +73,7 @@ def adult_series(
     folder: Path, live: int = 15_000, r: int = 1500, releases: int = 10, seed: int = SEED
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Adult made dynamic the way the m-invariance paper does: monthly, r people replaced each time."""
-    return dynamic_series(adult(folder), live, r, monthly(2020, releases), seed)
+    return dynamic_series(adult(folder), live, r, releases, seed)
 
 
 def adult_contract(folder: Path, m: int = 6) -> dict[str, Any]:
@@ -146,13 +154,3 @@ def receipts_contract(m: int = 3, first_year: int = 2016) -> dict[str, Any]:
         "sensitive": {"name": "chapter", "semantics": "persistent"},
         "principle": {"name": "m_invariance", "m": m, "on_ineligible": "counterfeit"},
     }
-
-
-def write_adult(folder: Path, real_data: Path, m: int = 6, **series: int) -> Path:
-    """Write dynamic Adult and its contract into a folder; `series` as `adult_series` has it."""
-    return write_series(folder, adult_contract(real_data, m), adult_series(real_data, **series))
-
-
-def write_receipts(folder: Path, real_data: Path, m: int = 3) -> Path:
-    """Write the receipts' snapshots and their contract into a folder."""
-    return write_series(folder, receipts_contract(m), receipts_series(real_data))

@@ -1,24 +1,59 @@
-"""Series of m-invariant releases made in memory, one after the other, as the product makes them."""
+"""Series that change from release to release, and what a principle makes of them, in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import polars as pl
 
-from anonymize.columns import IDENTIFIER
-from anonymize.contract import Contract
-from anonymize.m_invariance.release import release
+from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.contract import Contract, Schema
+from anonymize.formats.published import Published
+from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
-from benchmarks.dynamic import Series
-from benchmarks.people import KEY, pseudonymous
+from anonymize.principles import parse_contract, principle_of
+from orchestration.snapshots.sources import enter
+
+KEY = b"a key for benchmarks"
+Series = Iterable[tuple[str, pl.DataFrame]]
+"""The date of each release and its snapshot, in order."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release."""
+
+    people: pl.DataFrame
+    """`identifier`, `qi_0`, …, `value`, `pseudonym`."""
+    candidate: Candidate
+    seconds: float
+    """Of the algorithm, by the clock."""
+    processor: float
+    """The same, of all processors together."""
+    contract: Contract
+
+    @property
+    def read(self) -> Published:
+        """The release as groups."""
+        published = principle_of(self.contract).format(self.contract)
+        return published.read(published.internal(self.candidate.published, self.contract), self.contract)
+
+    @property
+    def linkage(self) -> pl.DataFrame:
+        """Who is in which group: `person` (the identifier), `group_id`."""
+        persons = self.people.select(PSEUDONYM, person=IDENTIFIER)
+        return self.candidate.linkage.join(persons, on=PSEUDONYM).select("person", "group_id")
 
 
 def released(
-    snapshots: Series, contract: Contract, key: bytes = KEY
-) -> Iterator[tuple[pl.DataFrame, Candidate]]:
+    snapshots: Series, contract: Contract, key: bytes = KEY, forgotten: Collection[str] = ()
+) -> Iterator[Made]:
     """Release each snapshot on what the release before left.
 
     Parameters
@@ -26,24 +61,72 @@ def released(
     snapshots
         Each release's date and table, under the publisher's column names.
     contract
-        Its principle is m-invariance.
+        What they are released under.
     key
         What the releases are drawn with.
-
-    Yields
-    ------
-    tuple[polars.DataFrame, Candidate]
-        The people (`identifier`, `qi_0`, …, `value`, `pseudonym`) and what is made of them.
+    forgotten
+        Tables of the state that no release finds.
     """
-    state = State.empty()
+    release, state = principle_of(contract).release, State.empty()
     for number, (date, snapshot) in enumerate(snapshots, start=1):
         people = pseudonymous(snapshot, contract)
-        candidate = release(
-            people.drop(IDENTIFIER),
-            contract,
-            state,
-            number,
-            lambda purpose, date=date: generator(key, contract.product, contract.series, date, purpose),
-        )
-        state = candidate.state
-        yield people, candidate
+
+        def draw(purpose: str, date: str = date) -> np.random.Generator:
+            return generator(key, contract.product, contract.series, date, purpose)
+
+        clock, busy = time.perf_counter(), time.process_time()
+        candidate = release(people.drop(IDENTIFIER), contract, state, number, draw)
+        yield Made(people, candidate, time.perf_counter() - clock, time.process_time() - busy, contract)
+        tables = {name: table for name, table in candidate.state.tables.items() if name not in forgotten}
+        state = State(tables)
+
+
+def pseudonymous(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """`identifier`, `qi_0`, …, `value`, `pseudonym` of a snapshot under the publisher's column names."""
+    people = enter(snapshot, schema)
+    return people.with_columns(pseudonyms(people[IDENTIFIER], KEY).alias(PSEUDONYM))
+
+
+def contract_of(declared: Mapping[str, Any], **principle: Any) -> Contract:
+    """The contract of a series, and of another principle where one is given."""
+    source = {"source": {"path": "{release}.parquet"}}
+    return parse_contract({**declared, **source, **({"principle": principle} if principle else {})})
+
+
+def dynamic_series(
+    people: pl.DataFrame, live: int, r: int, releases: int, seed: int
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Monthly snapshots of a static table: a random sample lives, and each release replaces r of it.
+
+    Parameters
+    ----------
+    people
+        One row per person.
+    live
+        How many are in each snapshot; the others form the pool.
+    r
+        Update volume: how many leave before each release but the first, and how many come from the pool.
+    releases
+        How many there are; the first is of 2020-01-01.
+    seed
+        The same seed gives the same series.
+
+    Raises
+    ------
+    ValueError
+        If the pool is too small.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, section 5.
+    """
+    needed = live + r * (releases - 1)
+    if needed > people.height:
+        raise ValueError(f"{releases} releases need {needed} people; there are {people.height}")
+    random = np.random.default_rng(seed)
+    pool = random.permutation(people.height)
+    present, pool = pool[:live], pool[live:]
+    for month in range(releases):
+        yield f"{2020 + month // 12}-{month % 12 + 1:02}-01", people[np.sort(present)]
+        staying = random.permutation(present)[r:]
+        present, pool = np.concatenate([staying, pool[:r]]), pool[r:]

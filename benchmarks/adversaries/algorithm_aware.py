@@ -1,139 +1,131 @@
-"""The adversary who knows the algorithm, and asks which microdata would be published like this.
+"""The adversary who knows the algorithm.
 
-Only for tiny instances: the publisher is run on every possible table, under many keys.
+Tiny m-invariant series of two releases and three values, and the tables that would be published so.
+m-invariance doesn't claim to withstand this adversary (its Lemma 3 takes all reasonable surjections to be
+equally likely). *Above 1/m* counts the tuples whose risk exceeds it by more than three standard errors of
+the sampled keys.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from math import sqrt
+import itertools
+from collections.abc import Hashable, Iterator, Sequence
 
+import numpy as np
 import polars as pl
 
-from anonymize.attack.risk import Row, posterior
-from anonymize.formats.published import Published
-from benchmarks.adversaries.reconstructions import reconstructions
+from anonymize.contract import Contract
+from anonymize.errors import RepublishError
+from anonymize.formats.published import knowledge_table
+from anonymize.people.codes import decode
+from benchmarks.adversaries.every_key import AlgorithmAware, algorithm_aware_posterior
+from benchmarks.series import contract_of, released
+from benchmarks.tables import Table, main
 
-Publisher = Callable[[Sequence[pl.DataFrame], bytes], Hashable | None]
-"""From the tables T(1), …, T(n) (`person`, `value`, quasi-identifiers as codes) and a key to what is
-published, in a form that can be compared; None if the publisher refuses."""
-
-
-@dataclass(frozen=True)
-class AlgorithmAware:
-    """What knowing the algorithm adds."""
-
-    before: Mapping[Row, Mapping[Hashable, Fraction]]
-    """The probability of every value of every row, all reasonable surjections being equally likely."""
-    after: Mapping[Row, Mapping[Hashable, Fraction]]
-    """The same, each possible table weighed by how often it is published like this."""
-    hits: Mapping[frozenset, int]
-    """Per possible table (as `(row, value)` pairs), the keys under which it is published like this."""
-    keys: int
-    """Keys tried."""
-
-    @property
-    def reproducing(self) -> int:
-        """How many of the possible tables are published like this under some key."""
-        return sum(count > 0 for count in self.hits.values())
-
-    def risk(self, row: Row) -> tuple[Fraction, Fraction]:
-        """The probability of a row's true value, before and after."""
-        before, after = (found[row].get(row[1], Fraction(0)) for found in (self.before, self.after))
-        return before, after
-
-    def error(self, row: Row) -> float:
-        """The standard error of the probability after, for the keys being a sample of all there are."""
-        counts = {True: 0.0, False: 0.0}
-        spread = {True: 0.0, False: 0.0}
-        for instance, count in self.hits.items():
-            is_true = (row, row[1]) in instance
-            counts[is_true] += count
-            spread[is_true] += count * (1 - count / self.keys)
-        right, wrong = counts[True], counts[False]
-        return sqrt(wrong**2 * spread[True] + right**2 * spread[False]) / (right + wrong) ** 2
+QUICK = {"series": 1, "keys": 5, "people": (4,), "policies": ("refuse",)}
+VALUES = ["a", "b", "c"]
 
 
-def algorithm_aware_posterior(
-    people: pl.DataFrame,
-    releases: Sequence[Published],
-    publish: Publisher,
-    keys: Iterable[bytes],
-    *,
-    invariant: bool = True,
-) -> AlgorithmAware:
-    """Weigh every microdata series that fits what was published by how often it is published so.
-
-    The weight of a table is the share of keys under which the publisher, run on it, publishes exactly
-    what was published; keys being random, it is an estimate, and the same keys serve every table.
-
-    Parameters
-    ----------
-    people
-        `release` (counted from 1), `person`, `value` (the true ones), one column of codes per
-        quasi-identifier.
-    releases
-        T*(1), …, T*(n), for the tables that fit them.
-    publish
-        The publisher. It is run on the true tables first: its result under the first key is what was
-        published, and has to be what `releases` were read from.
-    keys
-        Secret keys to try. The first is the one the true tables were published under.
-    invariant
-        As for `reconstructions`.
-
-    References
-    ----------
-    Liu and Wang, Privacy streamliner, CODASPY 2012, section 1.
-    """
-    keys = list(keys)
-    true = people.select("person", "value").unique().rows()
-    observed = publish(_tables(people, {row: row[1] for row in true}), keys[0])
-    instances = reconstructions(people, releases, invariant=invariant)
-    hits = {instance: _hits(people, dict(instance), publish, keys, observed) for instance in instances}
-    return AlgorithmAware(
-        before=posterior(instances),
-        after=posterior({instance: count for instance, count in hits.items() if count}),
-        hits=hits,
-        keys=len(keys),
-    )
+def tiny_contract(m: int, on_ineligible: str) -> Contract:
+    """Two quasi-identifiers, three values. It may have counterfeits with m = 2, which a contract may not."""
+    declared = {
+        "product": "tiny",
+        "series": "v1",
+        "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
+        "identifier": "person",
+        "quasi_identifiers": [
+            {"name": "age", "kind": "number", "domain": [0, 99]},
+            {"name": "town", "kind": "number", "domain": [0, 9]},
+        ],
+        "sensitive": {"name": "disease", "values": VALUES},
+    }
+    contract = contract_of(declared, name="m_invariance", m=m)
+    principle = contract.principle.model_copy(update={"on_ineligible": on_ineligible})
+    return contract.model_copy(update={"principle": principle})
 
 
-def _hits(
-    people: pl.DataFrame,
-    instance: Mapping[Row, Hashable],
-    publish: Publisher,
-    keys: Sequence[bytes],
-    observed: Hashable,
-) -> int:
-    tables = _tables(people, instance)
-    return Counter(publish(tables, key) for key in keys)[observed]
-
-
-def _tables(people: pl.DataFrame, instance: Mapping[Row, Hashable]) -> list[pl.DataFrame]:
-    """The tables in which every row has the value of an instance."""
-    rows = list(instance)
-    values = pl.DataFrame(
+def snapshots(seed: int, people: int) -> list[tuple[str, pl.DataFrame]]:
+    """Two releases; two people leave and two others come."""
+    random = np.random.default_rng(seed)
+    everybody = pl.DataFrame(
         {
-            "person": [person for person, _ in rows],
-            "value": [value for _, value in rows],
-            "guess": list(instance.values()),
-        },
-        schema={
-            "person": people.schema["person"],
-            "value": people.schema["value"],
-            "guess": people.schema["value"],
-        },
+            "person": [f"p{n}" for n in range(people + 2)],
+            "age": random.integers(20, 90, people + 2),
+            "town": random.integers(0, 10, people + 2),
+            "disease": random.choice(VALUES, people + 2, p=[0.5, 0.3, 0.2]),
+        }
     )
-    guessed = (
-        people.join(values, on=["person", "value"], how="left", maintain_order="left")
-        .with_columns(pl.col("guess").alias("value"))
-        .drop("guess")
+    return [("1", everybody.head(people)), ("2", everybody.tail(people))]
+
+
+class Publishing:
+    """The publisher on tables of codes; stops at the first release that isn't what it made first."""
+
+    def __init__(self, contract: Contract):
+        self.contract = contract
+        self.observed: list[Hashable] = []
+
+    def __call__(self, tables: Sequence[pl.DataFrame], key: bytes) -> Hashable | None:
+        """What is published of some tables under a key; None if it can be told apart from the first run."""
+        named = [decode(pl.col(column), qi).alias(qi.name) for column, qi in self.contract.attributes()]
+        snapshots = [
+            (str(number), table.select("person", *named, disease="value"))
+            for number, table in enumerate(tables, start=1)
+        ]
+        is_first = not self.observed
+        try:
+            for number, made in enumerate(released(snapshots, self.contract, key)):
+                seen = tuple(tuple(part.rows()) for part in made.candidate.published.values())
+                if is_first:
+                    self.observed.append(seen)
+                elif seen != self.observed[number]:
+                    return None
+        except RepublishError:
+            return None
+        return "as observed"
+
+
+def attack(seed: int, people: int, contract: Contract, keys: int) -> AlgorithmAware | None:
+    """One series, published under the first key and attacked; None if it can't be published."""
+    try:
+        made = list(released(snapshots(seed, people), contract, b"key 0"))
+    except RepublishError:
+        return None
+    known = pl.concat(
+        knowledge_table(one.people.rename({"identifier": "person"}), contract).with_columns(
+            release=pl.lit(number, pl.Int64)
+        )
+        for number, one in enumerate(made, start=1)
     )
-    return [
-        guessed.filter(pl.col("release") == release).drop("release")
-        for release in people["release"].unique().sort()
-    ]
+    reads = [one.read for one in made]
+    return algorithm_aware_posterior(known, reads, Publishing(contract), [b"key %d" % n for n in range(keys)])
+
+
+def tables(
+    series: int = 8,
+    keys: int = 100,
+    m: int = 2,
+    people: tuple[int, ...] = (4, 5),
+    policies: tuple[str, ...] = ("refuse", "counterfeit"),
+) -> Iterator[Table]:
+    """How often and how far the bound is passed, of the first so many series that can be published."""
+    rows = []
+    for number, policy in itertools.product(people, policies):
+        contract = tiny_contract(m, policy)
+        made = (attack(seed, number, contract, keys) for seed in itertools.count())
+        above, tuples, before, after = [], 0, [], []
+        for found in itertools.islice(filter(None, made), series):
+            risks = {row: found.risk(row) for row in found.before}
+            before.append(max(float(one) for one, _ in risks.values()))
+            after.append(max(float(one) for _, one in risks.values()))
+            above.append(sum(risk - 3 * found.error(row) > 1 / m for row, (_, risk) in risks.items()))
+            tuples += len(risks)
+        above_in = f"{sum(above)} of {tuples}, in {sum(map(bool, above))} series"
+        rows.append([f"{number} people, {policy}", series, above_in, max(before), max(after)])
+    yield Table(
+        f"m = {m}, {keys} keys", ("", "series", "tuples above 1/m", "highest before", "highest after"), rows
+    )
+
+
+if __name__ == "__main__":
+    main(tables)

@@ -61,11 +61,8 @@ def clues(
     - `eccentricity`, `bounds`, `perimeter`: how far from the middle of the group the person lies, at how many
       ends of its intervals, and how long these are; over all of the person's releases with `mean_`.
     - `groups`, `newcomers`, `left_before`, `company`, `strangeness`, `bucket_is_new`: the groups of the
-      person's signature; who came to them when the person did, and who had left; how many of those who came
-      and of those who were there live in the person's region, by the share of everybody who does.
-    - `place`, `frequency`, `frequency_in_region`, `signatures_in_region`, `arrivals_in_region`: which value
-      it is, and how frequent it is among published tuples, of all people and of those who live or came
-      nearby.
+      person's signature, and those who came to them, left them or were there, in the person's region too.
+    - `place`, `frequency`, …: which value it is, and how frequent among all tuples and nearby.
     - `fitted`: its probability by `arrival_posteriors`.
     """
     last = hosts["release"].max()

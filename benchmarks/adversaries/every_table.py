@@ -17,11 +17,6 @@ Orders = Callable[[np.ndarray], Iterable[np.ndarray]]
 """From colors, int64[N], to secret orders of the people: as ranks, uint64[N]."""
 
 
-def all_orders(color: np.ndarray) -> list[np.ndarray]:
-    """Every secret order of a table's people."""
-    return [np.array(order, np.uint64) for order in itertools.permutations(range(len(color)))]
-
-
 def orders_within_colors(color: np.ndarray) -> list[np.ndarray]:
     """Every secret order, of all that put the people of each color into the same order only one.
 

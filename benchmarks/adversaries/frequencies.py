@@ -69,7 +69,7 @@ def guess_arrivals(people: pl.DataFrame, posteriors: pl.DataFrame) -> tuple[floa
     people
         `candidates` (list, sorted) and the true `value` of everybody who arrived.
     posteriors
-        As `arrival_posteriors` returned it.
+        Of `arrival_posteriors`.
     """
     likeliest = posteriors.group_by("candidates").agg(guess=pl.col("value").sort_by("probability").last())
     guessed = people.join(likeliest, on="candidates").select(

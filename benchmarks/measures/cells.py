@@ -35,18 +35,7 @@ class Cells:
     """float64, an axis per column: people in a cell and in all cells below it on every axis."""
 
     def counts(self, workload: Workload) -> np.ndarray:
-        """float64[Q]: how many people lie in each query's box.
-
-        Parameters
-        ----------
-        workload
-            Queries on exactly these columns, as `range_workload` makes them. Each admits a code at least.
-
-        Raises
-        ------
-        ValueError
-            If the queries are on other columns.
-        """
+        """float64[Q]: how many people lie in each query's box, as `range_workload` makes them."""
         if workload.columns != self.columns:
             raise ValueError(f"queries on {workload.columns} can't be asked of cells of {self.columns}")
         low = workload.low.astype(np.int64) - self.lowest
@@ -70,11 +59,6 @@ def cells_of_people(people: pl.DataFrame, schema: Schema) -> Cells:
         `qi_0`, … as codes and `value`; with `weight`, a row stands for so many people, else for one.
     schema
         Whole-number quasi-identifiers, and a sensitive attribute whose values are declared.
-
-    Raises
-    ------
-    ValueError
-        If the domain is not discrete, has too many cells, or has no declared values.
     """
     lowest, shape = _domain(schema)
     names = [column for column, _ in schema.attributes()]
@@ -96,11 +80,6 @@ def cells_of_groups(published: Published, schema: Schema) -> Cells:
         Groups with one box each.
     schema
         As for `cells_of_people`.
-
-    Raises
-    ------
-    ValueError
-        As for `cells_of_people`; or if a group has several boxes, because its quasi-identifiers are exact.
 
     References
     ----------

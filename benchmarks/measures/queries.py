@@ -6,9 +6,14 @@ import numpy as np
 import polars as pl
 
 from anonymize.columns import VALUE
-from anonymize.contract import Schema
+from anonymize.contract import Contract, Schema
 from anonymize.people.codes import code_domain
 from anonymize.utility.queries import Workload, overlap, random_intervals
+from benchmarks.measures.cells import Cells
+
+QUERIES, SELECTIVITY = 10_000, 0.1
+"""Those of the m-invariance paper's Figures 7 and 8b."""
+SELECTIVITIES = (0.01, 0.02, 0.05, SELECTIVITY, 0.2)
 
 
 def range_workload(schema: Schema, queries: int, selectivity: float, rng: np.random.Generator) -> Workload:
@@ -52,7 +57,8 @@ def estimated_counts(tuples: pl.DataFrame, workload: Workload, schema: Schema) -
     Parameters
     ----------
     tuples
-        A row for each published tuple: `value`, and its group's `qi_0_low`, `qi_0_high`, … as codes.
+        `value`, and its group's `qi_0_low`, `qi_0_high`, … as codes: a row for each published tuple, or for
+        as many as `tuples` says.
     workload
         The queries.
     schema
@@ -67,7 +73,7 @@ def estimated_counts(tuples: pl.DataFrame, workload: Workload, schema: Schema) -
     answers = np.zeros(len(workload.value))
     for query, value in enumerate(workload.value):
         asked = tuples if value is None else of_value.get(value, tuples.clear())
-        share = np.ones(asked.height)
+        share = asked["tuples"].to_numpy() * 1.0 if "tuples" in asked.columns else np.ones(asked.height)
         for column, low, high in zip(
             workload.columns, workload.low[query], workload.high[query], strict=True
         ):
@@ -82,11 +88,6 @@ def median_relative_error(true: np.ndarray, estimated: np.ndarray) -> float:
 
     Where the true count is 0, an estimate of 0 has the error 0 and any other an infinite one.
 
-    Parameters
-    ----------
-    true, estimated
-        float[Q]: answers.
-
     References
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, section 5.2.
@@ -94,3 +95,15 @@ def median_relative_error(true: np.ndarray, estimated: np.ndarray) -> float:
     off = np.abs(true - estimated)
     relative = np.divide(off, true, out=np.where(off > 0, np.inf, 0.0), where=true > 0)
     return float(np.median(relative))
+
+
+def workload_errors(
+    true: Cells, estimated: Cells, contract: Contract, selectivities: tuple[float, ...], seed: int
+) -> dict[str, float]:
+    """The median relative error of 10,000 random queries, by expected selectivity."""
+    found = {}
+    for selectivity in selectivities:
+        rng = np.random.default_rng([seed, round(1000 * selectivity)])
+        workload = range_workload(contract, QUERIES, selectivity, rng)
+        found[f"{selectivity:g}"] = median_relative_error(true.counts(workload), estimated.counts(workload))
+    return found

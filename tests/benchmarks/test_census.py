@@ -3,10 +3,8 @@ import itertools
 import polars as pl
 import pytest
 
-from benchmarks.census import DOMAINS, census, census_series, write_census
-from benchmarks.dynamic import dynamic_series
-from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.sources import read_snapshot
+from benchmarks.census import DOMAINS, census, census_contract, census_series
+from benchmarks.series import contract_of, dynamic_series, pseudonymous
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +60,12 @@ def test_the_same_seed_makes_the_same_series():
 
 def test_a_pool_that_is_too_small_is_refused(people):
     with pytest.raises(ValueError, match="3 releases need 12 people; there are 11"):
-        next(dynamic_series(people[:11], 10, 1, ["2020-01-01", "2020-02-01", "2020-03-01"], seed=1))
+        next(dynamic_series(people[:11], 10, 1, 3, seed=1))
 
 
 @pytest.mark.parametrize("sensitive", ["occupation", "income"])
-def test_it_is_what_its_contract_says(tmp_path, sensitive):
-    contract_file = load_contract(
-        write_census(tmp_path, sensitive=sensitive, rows=400, live=200, r=20, releases=2)
-    )
-    assert contract_file.contract.principle.m == 10
-    assert contract_file.first_release == "2020-01-01"
-    assert read_snapshot(contract_file, "2020-02-01").height == 200
+def test_it_is_what_its_contract_says(sensitive):
+    contract = contract_of(census_contract(sensitive=sensitive))
+    assert contract.principle.m == 10
+    for _, snapshot in census_series(400, 200, 20, releases=2, sensitive=sensitive):
+        assert pseudonymous(snapshot, contract).height == 200

@@ -7,14 +7,13 @@ from anonymize.contract import CategoryAttribute
 from benchmarks.real_data import (
     WHY_NOT,
     adult,
+    adult_contract,
     adult_series,
     data_folder,
+    receipts_contract,
     receipts_series,
-    write_adult,
-    write_receipts,
 )
-from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.sources import read_snapshot
+from benchmarks.series import contract_of, pseudonymous
 
 pytestmark = pytest.mark.skipif(data_folder() is None, reason=WHY_NOT)
 
@@ -40,26 +39,21 @@ def test_adult_made_dynamic_replaces_1500_of_15000(folder):
         assert len(set(now["person_id"]) - set(last["person_id"])) == 1500
 
 
-def test_every_value_of_adult_is_in_its_hierarchy(folder, tmp_path):
-    contract_file = load_contract(write_adult(tmp_path, folder, releases=2))
-    assert read_snapshot(contract_file, "2020-02-01").height == 15_000
-    people = adult(folder)
-    for attribute in contract_file.contract.quasi_identifiers:
+def test_every_value_of_adult_is_in_its_hierarchy(folder):
+    contract, people = contract_of(adult_contract(folder)), adult(folder)
+    assert pseudonymous(people, contract).height == 30_162
+    for attribute in contract.quasi_identifiers:
         if isinstance(attribute, CategoryAttribute):
             assert set(people[attribute.name]) == set(attribute.labels)
 
 
-def test_receipts_are_twelve_half_years_of_those_treated(folder, tmp_path):
-    contract_file = load_contract(write_receipts(tmp_path, folder))
+def test_receipts_are_twelve_half_years_of_those_treated(folder):
+    contract = contract_of(receipts_contract())
     series = dict(receipts_series(folder))
     assert (min(series), max(series), len(series)) == ("2016-01-01", "2021-07-01", 12)
-    assert contract_file.first_release == "2016-01-01"
-    for release, snapshot in series.items():
-        assert (
-            read_snapshot(contract_file, release).height
-            == snapshot.height
-            == snapshot["person_id"].n_unique()
-        )
+    for snapshot in series.values():
+        people = pseudonymous(snapshot, contract)
+        assert people.height == snapshot.height == snapshot["person_id"].n_unique()
     assert series["2021-01-01"].height == 515
 
 

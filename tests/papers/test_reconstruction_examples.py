@@ -13,7 +13,8 @@ from anonymize.attack.invariance import check_invariance
 from anonymize.attack.matching import covering_groups
 from anonymize.attack.risk import posterior
 from anonymize.formats.published import Published
-from benchmarks.adversaries.reconstructions import disclosure_risk, reconstructions
+from benchmarks.adversaries.every_key import reconstructions
+from tests.papers.disclosure_risk import disclosure_risk
 from tests.papers.test_attack_examples import (
     TABLE_1A,
     TABLE_1B,

@@ -12,7 +12,8 @@ from anonymize.attack.exact_risk import exact_risks, risk_figures
 from anonymize.attack.matching import covering_groups, match
 from anonymize.attack.risk import posterior
 from anonymize.formats.published import Published
-from benchmarks.adversaries.reconstructions import disclosure_risk, reconstructions
+from benchmarks.adversaries.every_key import reconstructions
+from tests.papers.disclosure_risk import disclosure_risk
 from tests.profiles import examples
 
 

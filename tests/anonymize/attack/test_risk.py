@@ -13,8 +13,9 @@ from anonymize.baseline.mondrian import mondrian
 from anonymize.errors import NotEligible
 from anonymize.formats import GENERALIZATION, Published
 from anonymize.formats.published import knowledge_table
-from benchmarks.adversaries.reconstructions import disclosure_risk, instance_risk, reconstructions
+from benchmarks.adversaries.every_key import reconstructions
 from tests.anonymize.attack.attack_series import attacked_people, contract, publish, snapshots
+from tests.papers.disclosure_risk import disclosure_risk, instance_risk
 from tests.profiles import drawn, is_thorough
 
 VALUES = ["disease a", "disease b", "disease c", "disease d"]

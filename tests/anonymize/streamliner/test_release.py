@@ -15,7 +15,7 @@ from anonymize.streamliner.conditions import Proposal, theorem_2_faults
 from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
 from anonymize.utility.discernibility import discernibility
 from benchmarks.adversaries.every_table import is_l_diverse
-from benchmarks.measures.discernibility import least_discernibility
+from benchmarks.measures.penalties import least_discernibility
 from tests.anonymize.streamliner.streamliner_tables import draws, eligible_tables, make_contract, people, run
 from tests.papers.streamliner_definitions import (
     LCandidate,

@@ -16,8 +16,7 @@ from anonymize.utility.queries import (
     workload_error,
 )
 from benchmarks.adversaries.every_table import all_partitions
-from benchmarks.measures.discernibility import least_discernibility
-from benchmarks.measures.ncp import normalized_certainty_penalty
+from benchmarks.measures.penalties import least_discernibility, normalized_certainty_penalty
 from benchmarks.measures.queries import estimated_counts
 from tests.anonymize.streamliner.streamliner_tables import make_contract
 

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
+from benchmarks.adversaries.arrivals import arrivals, shares, shuffled_contract
 from benchmarks.adversaries.frequencies import arrival_posteriors, guess_arrivals
-from benchmarks.arrivals import arrivals, shares, shuffled_contract
 from benchmarks.census import QUASI_IDENTIFIERS, census
 
 

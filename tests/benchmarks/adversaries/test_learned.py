@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 
 from anonymize.m_invariance import publish
+from benchmarks.adversaries.arrivals import shuffled_contract
 from benchmarks.adversaries.clues import clue_names, clues
 from benchmarks.adversaries.learned import guess, scores, train
-from benchmarks.arrivals import shuffled_contract
+from benchmarks.adversaries.learned_attack import attacked_series
 from benchmarks.census import census
-from benchmarks.learned_attack import attacked_series
 
 TRAINED = 3
 """Series that the adversary learns from; as many others are attacked."""

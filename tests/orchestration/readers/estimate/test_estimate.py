@@ -15,8 +15,8 @@ from anonymize.errors import PublishedFolderError, QueryError
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.generalization import generalize
 from anonymize.principles import parse_contract
-from benchmarks.estimates import LEVELS, measured, released, shuffled
-from benchmarks.estimates import hospital as hospital_contract
+from benchmarks.measures.estimates import LEVELS, last, measured
+from benchmarks.measures.estimates import hospital as hospital_contract
 from orchestration.demo.hospital import hospital_snapshots
 from orchestration.readers.datapackage.dated import dated
 from orchestration.readers.datapackage.package import data_package
@@ -176,10 +176,10 @@ def test_dates_fractions_and_any_names_are_estimated(tmp_path):
 @functools.cache
 def simulated(principle, *, shuffle=False):
     """Random queries on a hospital of 4,000 people: what they come to."""
-    ((_, snapshot),) = hospital_snapshots(1, 4_000, 1)
+    snapshots = hospital_snapshots(1, 4_000, 1)
     if shuffle:
-        snapshot = shuffled(snapshot, 1)
-    found, _ = measured(released(iter([snapshot]), hospital_contract(**PRINCIPLES[principle])), QUERIES)
+        snapshots = [(date, one.with_columns(pl.col("disease").shuffle(seed=1))) for date, one in snapshots]
+    found, _ = measured(last(snapshots, hospital_contract(**PRINCIPLES[principle])), QUERIES)
     assert len(found["true"]) == QUERIES
     return found
 

@@ -1,0 +1,51 @@
+"""What `republish estimate` makes of a release, for thousands of counts at a time."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+from anonymize.contract import Contract
+from anonymize.principles import principle_of
+from benchmarks.measures.cells import Cells, cells_of_people
+from orchestration.readers.datapackage.dated import dated
+from orchestration.readers.datapackage.package import data_package
+from orchestration.readers.estimate.command import prepared
+from orchestration.readers.estimate.statements import estimate_sql, quoted
+
+DATE = "2024-01-01"
+
+
+@contextmanager
+def estimating(
+    published: Mapping[str, pl.DataFrame], contract: Contract
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection on which `estimate.sql` of a release was run, whose columns have their own names."""
+    stated = {"product": contract.product, "series": contract.series, "release": DATE, "n": 1}
+    stated["principle"] = contract.principle.model_dump(mode="json")
+    types = {name: str(dtype) for one in published.values() for name, dtype in one.schema.items()}
+    release_format = principle_of(contract).format(contract)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, table in published.items():
+            dated(table, DATE).write_parquet(Path(folder) / f"{name}.parquet")
+        statements = estimate_sql(data_package(contract, release_format, stated, types))
+        with prepared(Path(folder), statements) as connection:
+            yield connection
+
+
+def estimated_cells(published: Mapping[str, pl.DataFrame], contract: Contract) -> Cells:
+    """The cells of everybody who may be there, by the estimator of `republish estimate`.
+
+    An estimate is the sum of the weights of those in `estimate_people` who meet the condition.
+    """
+    ours = {name: column for column, name in contract.column_names().items() if name != contract.identifier}
+    columns = ", ".join(map(quoted, ours))
+    weights = f"SELECT {columns}, sum(estimate_weight) AS weight FROM estimate_people GROUP BY ALL"  # noqa: S608 - columns of a contract of ours
+    with estimating(published, contract) as connection:
+        found = connection.sql(weights).pl()
+    return cells_of_people(found.rename(ours), contract)

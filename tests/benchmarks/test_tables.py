@@ -1,0 +1,58 @@
+"""Every benchmark makes its tables and has its page, and every page its benchmark."""
+
+import pytest
+
+from benchmarks.real_data import data_folder
+from benchmarks.tables import PAGES, Table, benchmarks, main, page
+
+BENCHMARKS = benchmarks()
+OF_REAL_DATA = {"sequential"}
+"""Those that measure nothing else."""
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_makes_its_tables(name):
+    if name in OF_REAL_DATA and data_folder() is None:
+        pytest.skip("the real data isn't here")
+    module = BENCHMARKS[name]
+    made = list(module.tables(**module.QUICK))
+    assert made
+    for table in made:
+        assert table.rows
+        assert {len(row) for row in table.rows} == {len(table.headings)}
+
+
+def test_each_page_has_a_benchmark_and_each_benchmark_a_page():
+    pages = {file.stem for file in PAGES.glob("*.md")} - {"README"}
+    assert pages == set(BENCHMARKS)
+    listed = (PAGES / "README.md").read_text()
+    for name, module in BENCHMARKS.items():
+        command = f"`python -m {module.__name__}"
+        assert f"[{name}.md]({name}.md)" in listed
+        assert command in listed
+        assert (PAGES / f"{name}.md").read_text().splitlines()[2].startswith(command)
+
+
+def test_a_page_is_written_with_the_command_that_wrote_it(tmp_path, monkeypatch, capsys):
+    module = BENCHMARKS["failing_baseline"]
+
+    def tables(people: int = 3, names: tuple[str, ...] = ("Ann",)):
+        yield Table("Some people", ("name", "people", "share"), [[*names, people, 0.25]])
+
+    tables.__module__ = module.__name__
+    monkeypatch.setattr("benchmarks.tables.PAGES", tmp_path)
+    main(tables, ["--people", "1200", "--names", "Eve", "--write"])
+    assert "1,200" in capsys.readouterr().out
+    written = (tmp_path / "failing_baseline.md").read_text()
+    assert written.startswith(
+        "# What l-diversity gives away\n\n"
+        "`python -m benchmarks.papers.failing_baseline --people 1200 --names Eve`\n"
+    )
+    assert written.endswith(
+        "**Some people**\n\n| name | people | share |\n| --- | ---: | ---: |\n| Eve | 1,200 | 0.250 |\n"
+    )
+    assert written == page(
+        module,
+        "python -m benchmarks.papers.failing_baseline --people 1200 --names Eve",
+        list(tables(1200, ("Eve",))),
+    )
