@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anonymize.arrays import Ints, Words
 from anonymize.buckets.counts import Demand, Plan
 from anonymize.buckets.divide import UNDECIDED, Division
 
@@ -17,14 +18,14 @@ HELD_BACK = UNDECIDED
 class Local(NamedTuple):
     """Those of a plan's inserted people who are to come from a certain region. N people of T(n)."""
 
-    region: np.ndarray
+    region: Ints
     """int[N]: where each person lives, 0 … regions - 1."""
     regions: int
     demand: Demand
     """How many people of a value and region each bucket receives; their queue is value * regions + region."""
 
 
-def execute(plan: Plan, division: Division, ranks: np.ndarray, local: Iterable[Local] = ()) -> np.ndarray:
+def execute(plan: Plan, division: Division, ranks: Words, local: Iterable[Local] = ()) -> np.ndarray:
     """The bucket of every person of T(n), or `HELD_BACK`.
 
     Parameters
@@ -62,7 +63,7 @@ def execute(plan: Plan, division: Division, ranks: np.ndarray, local: Iterable[L
     return bucket
 
 
-def assign(queue: np.ndarray, demand: Demand, queues: int, ranks: np.ndarray) -> np.ndarray:
+def assign(queue: Ints, demand: Demand, queues: int, ranks: Words) -> np.ndarray:
     """The bucket of every person, in a secret order among those who stand in the same queue.
 
     Parameters

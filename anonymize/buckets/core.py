@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
+from anonymize.arrays import Floats, Ints
 from anonymize.buckets.counts import is_eligible
 from anonymize.buckets.signatures import Signatures
 
@@ -20,9 +21,7 @@ SCARCE = 30.0
 """Weight of a group without a value that every m-th person has, in people of other groups."""
 
 
-def assign_core(
-    rest: np.ndarray, m: int, signatures: Signatures, groups: np.ndarray, everybody: np.ndarray
-) -> np.ndarray:
+def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everybody: Ints) -> np.ndarray:
     """Assign as much of an m-eligible rest as possible to large buckets; the others stay m-eligible.
 
     A bucket of a few groups needs, for nearly everybody who leaves it, somebody with the same value. A
@@ -76,7 +75,7 @@ def assign_core(
     return assigned[signatures.bucket]
 
 
-def _maximum(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> np.ndarray:
+def _maximum(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> Floats:
     """float64[B]: the x >= 0 with used @ x <= available that is worth most; nothing if none is found."""
     # scipy imports its parts when they are first asked for: half a second that few releases need.
     limits = scipy.sparse.csc_array(used.astype(float))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from anonymize.arrays import Ints
 from anonymize.buckets.counts import Plan
 
 
@@ -15,9 +16,7 @@ def counterfeits_of(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(signatures.bucket, copies), np.repeat(signatures.value, copies)
 
 
-def people_alike(
-    wanted: np.ndarray, bucket: np.ndarray, buckets: int, pick: Callable[[np.ndarray], np.ndarray]
-) -> np.ndarray:
+def people_alike(wanted: Ints, bucket: Ints, buckets: int, pick: Callable[[Ints], Ints]) -> Ints:
     """The person of its bucket whose quasi-identifiers each counterfeit gets, where exact ones are published.
 
     The people of a bucket may be unlike the others of T(n) (all patients with one signature are old, say). A
@@ -44,7 +43,8 @@ def people_alike(
     int64[C]
         Rows 0 … N - 1.
     """
-    by_bucket = np.argsort(bucket, kind="stable")
+    by_bucket: Ints = np.argsort(bucket, kind="stable")
     people = np.bincount(bucket, minlength=buckets)
     first = np.cumsum(people) - people
-    return by_bucket[first[wanted] + pick(people[wanted])]
+    person: Ints = by_bucket[first[wanted] + pick(people[wanted])]
+    return person

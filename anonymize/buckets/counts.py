@@ -7,17 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anonymize.arrays import Ints
 from anonymize.buckets.signatures import Signatures
 
 
 class Demand(NamedTuple):
     """How many people of a queue a bucket receives, in D entries."""
 
-    queue: np.ndarray
+    queue: Ints
     """int[D]"""
-    bucket: np.ndarray
+    bucket: Ints
     """int[D]"""
-    people: np.ndarray
+    people: Ints
     """int[D]: positive."""
 
 
@@ -26,7 +27,7 @@ class Groups(NamedTuple):
 
     signatures: Signatures
     """No two alike."""
-    number: np.ndarray
+    number: Ints
     """int[B]: how many groups of each, with one person of every value."""
 
 
@@ -39,9 +40,9 @@ class Counts:
 
     signatures: Signatures
     """Those of all buckets there are."""
-    bound: np.ndarray
+    bound: Ints
     """int[P]: people who keep their signature, at the place of their bucket and value (section 4.1)."""
-    free: np.ndarray
+    free: Ints
     """int[V]: inserted people, S-, who may go to any bucket that has their value."""
     separated_value: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     """int[C]: the new value of a class of people whose value left their signature."""
@@ -51,7 +52,7 @@ class Counts:
     """int[C]: people in the class."""
 
     @property
-    def everybody(self) -> np.ndarray:
+    def everybody(self) -> Ints:
         """int[V]: all people of T(n), by value."""
         changed = np.bincount(self.separated_value, self.separated, minlength=len(self.free))
         return self.signatures.by_value(self.bound) + self.free + changed.astype(np.int64)
@@ -63,21 +64,21 @@ class Plan:
 
     signatures: Signatures
     """All signatures, with new buckets at the end. They have P' places."""
-    moved: np.ndarray
+    moved: Ints
     """int[P']: inserted people each place receives (balancing and assignment)."""
     separated: Demand
     """People of each separated class (its queue) each bucket receives."""
-    counterfeits: np.ndarray
+    counterfeits: Ints
     """int[P']: counterfeits each place receives."""
-    held_back: np.ndarray
+    held_back: Ints
     """int[V]: inserted people who wait for the next release (`wait`, `defer`)."""
-    held_back_separated: np.ndarray
+    held_back_separated: Ints
     """int[C]: separated people who wait for the next release (`defer`)."""
     batch_counterfeits: int = 0
     """Counterfeits, among those above, that make the inserted people m-eligible (`counterfeit`)."""
 
 
-def is_eligible(counts: np.ndarray, m: int) -> bool:
+def is_eligible(counts: Ints, m: int) -> bool:
     """Whether people can be split into groups of at least `m` distinct sensitive values.
 
     A batch is m-eligible if no value is carried by more than 1/m of its people.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Bools, Ints
 from anonymize.buckets.counts import Counts
 from anonymize.buckets.memory import Memory
 from anonymize.buckets.parameters import BucketParameters
@@ -26,11 +27,11 @@ UNDECIDED = -1
 class Division:
     """The people of T(n), divided. N people, V values."""
 
-    bucket: np.ndarray
+    bucket: Ints
     """int[N]: the bucket of people who keep their signature, else `UNDECIDED`."""
-    queue: np.ndarray
+    queue: Ints
     """int[N]: for the undecided, their value, or V + class for people who need a new signature."""
-    returned: np.ndarray
+    returned: Bools
     """bool[N]: published before, though not in the last release."""
     counts: Counts
     """The same, counted."""
@@ -86,7 +87,7 @@ def _refuse_value_changes(division: Division) -> None:
 
 
 def divide(
-    pseudonym: pl.Series, value: np.ndarray, memory: pl.DataFrame, signatures: Signatures, number: int
+    pseudonym: pl.Series, value: Ints, memory: pl.DataFrame, signatures: Signatures, number: int
 ) -> Division:
     """Divide the people of T(n) by what is remembered of them.
 
@@ -143,7 +144,9 @@ def _classes(
     return people.select("row", "class"), classes["value"].to_numpy(), forbidden
 
 
-def _count(bucket, queue, value, signatures, class_value, forbidden) -> Counts:
+def _count(
+    bucket: Ints, queue: Ints, value: Ints, signatures: Signatures, class_value: Ints, forbidden: Bools
+) -> Counts:
     values, decided = signatures.values, bucket != UNDECIDED
     places = signatures.find(bucket[decided], value[decided])
     waiting = np.bincount(queue[~decided], minlength=values + len(class_value))

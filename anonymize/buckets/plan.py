@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from anonymize.arrays import Ints
 from anonymize.buckets.core import assign_core
 from anonymize.buckets.counts import Counts, Groups, Plan, is_eligible
 from anonymize.buckets.separate import place_separated
@@ -23,7 +24,7 @@ def make_plan(
     on_ineligible: str,
     rng: np.random.Generator,
     *,
-    wanted: np.ndarray | None = None,
+    wanted: Ints | None = None,
     first: Groups | None = None,
     largest_first: bool = False,
 ) -> Plan:
@@ -103,31 +104,30 @@ def make_plan(
     )
 
 
-def shortages(signatures: Signatures, present: np.ndarray) -> np.ndarray:
+def shortages(signatures: Signatures, present: np.ndarray) -> Ints:
     """int[P]: tuples each place lacks for its bucket to hold every value of its signature equally often.
 
     References
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.1, balancing.
     """
-    return signatures.most(present)[signatures.bucket] - present
+    lacking: Ints = signatures.most(present)[signatures.bucket] - present
+    return lacking
 
 
 @dataclass(frozen=True)
 class Batch:
     """What becomes of the inserted people before assignment, by value."""
 
-    moved: np.ndarray
+    moved: Ints
     """int[V]: people who fill shortages in buckets."""
-    held_back: np.ndarray
+    held_back: Ints
     """int[V]: people who wait for the next release."""
     added: int
     """Counterfeits that make the others m-eligible."""
 
 
-def balance(
-    free: np.ndarray, need: np.ndarray, m: int, on_ineligible: str, rng: np.random.Generator
-) -> Batch:
+def balance(free: Ints, need: Ints, m: int, on_ineligible: str, rng: np.random.Generator) -> Batch:
     """Fill shortages with inserted people, such that the release needs the fewest counterfeits.
 
     Parameters
@@ -172,7 +172,7 @@ def balance(
     return Batch(moved=moved, held_back=held_back, added=max(0, int(total) - room))
 
 
-def assign_counts(rest: np.ndarray, m: int, signatures: Signatures) -> tuple[np.ndarray, Signatures]:
+def assign_counts(rest: Ints, m: int, signatures: Signatures) -> tuple[np.ndarray, Signatures]:
     """Assign an m-eligible rest to balanced buckets, creating buckets where needed.
 
     Each iteration takes the beta most frequent values as a signature and alpha people of each, for
@@ -202,7 +202,7 @@ def assign_counts(rest: np.ndarray, m: int, signatures: Signatures) -> tuple[np.
     existing = np.split(signatures.value, signatures.first[1:])
     rows = {signature.tobytes(): row for row, signature in enumerate(existing[: len(signatures)])}
     added: dict[int, int] = {}
-    created = []
+    created: list[Ints] = []
     while rest.any():
         order = np.argsort(-rest, kind="stable")
         alpha, beta = _largest_step(rest[order], m)
@@ -218,7 +218,7 @@ def assign_counts(rest: np.ndarray, m: int, signatures: Signatures) -> tuple[np.
     return groups[signatures.bucket], signatures
 
 
-def assign_to_existing(rest: np.ndarray, m: int, signatures: Signatures) -> np.ndarray:
+def assign_to_existing(rest: Ints, m: int, signatures: Signatures) -> np.ndarray:
     """Assign what existing buckets can take of an m-eligible rest, such that the others stay m-eligible.
 
     Figure 3 looks at the most frequent values alone, and soon every few people have a bucket of their
@@ -257,18 +257,18 @@ def assign_to_existing(rest: np.ndarray, m: int, signatures: Signatures) -> np.n
     return groups[signatures.bucket]
 
 
-def _largest_alphas(rest: np.ndarray, m: int, signatures: Signatures) -> np.ndarray:
+def _largest_alphas(rest: np.ndarray, m: int, signatures: Signatures) -> Ints:
     """int[B]: how many people of each of its values every bucket can take."""
     people, beta, first = rest.sum(), signatures.sizes, signatures.first
     inside = rest[signatures.value]
     scarcest, most_inside = np.minimum.reduceat(inside, first), np.maximum.reduceat(inside, first)
-    alpha = np.minimum(scarcest, (people - m * _most_outside(rest, signatures)) // beta)
+    alpha: Ints = np.minimum(scarcest, (people - m * _most_outside(rest, signatures)) // beta)
     larger = beta > m
     alpha[larger] = np.minimum(alpha[larger], (people - m * most_inside[larger]) // (beta[larger] - m))
     return alpha
 
 
-def _most_outside(rest: np.ndarray, signatures: Signatures) -> np.ndarray:
+def _most_outside(rest: np.ndarray, signatures: Signatures) -> Ints:
     """int[B]: the people of the most frequent value that is not in the signature."""
     order = np.argsort(-rest, kind="stable")
     rank = np.empty_like(order)
@@ -325,7 +325,7 @@ def _lowest_first(room: np.ndarray, total: int, rank: np.ndarray, rng: np.random
 
 def _scatter(
     tuples: np.ndarray, places: np.ndarray, signatures: Signatures, rng: np.random.Generator
-) -> np.ndarray:
+) -> Ints:
     """int[P]: the tuples of each value, int[V], at random among its places, int[P], in all buckets.
 
     Handed out in the buckets' order, real people would be in the first and counterfeits in the later
@@ -342,7 +342,7 @@ def _scatter(
     return scattered
 
 
-def _values_of_counterfeits(rest: np.ndarray, added: int, m: int, rng: np.random.Generator) -> np.ndarray:
+def _values_of_counterfeits(rest: np.ndarray, added: int, m: int, rng: np.random.Generator) -> Ints:
     """int[V]: values for the counterfeits that make the rest m-eligible: the next most frequent ones.
 
     They bring the m most frequent values to the same number of tuples, as far as they reach, so that the

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from anonymize.arrays import Ints
 from anonymize.buckets.counts import Counts, Demand
 from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible
@@ -21,11 +22,11 @@ class Placed:
 
     signatures: Signatures
     """All of them, with new buckets at the end."""
-    present: np.ndarray
+    present: Ints
     """int[P']: bound and separated people, by its places."""
     separated: Demand
     """How many people of each class (its queue) each bucket receives."""
-    held_back: np.ndarray
+    held_back: Ints
     """int[C]: people for whom too few values are left (`defer`)."""
 
 
@@ -55,7 +56,7 @@ def place_separated(counts: Counts, m: int, on_ineligible: str, rng: np.random.G
             if signature is None:
                 held_back[group] = remaining
                 continue
-            fitting = [buckets.create(signature)]
+            fitting = np.array([buckets.create(signature)])
         smallest = min(fitting, key=lambda bucket: buckets.signatures.sizes[bucket])
         buckets.receive(group, value, np.array([smallest]), np.array([remaining]))
     if held_back.any() and on_ineligible != "defer":
@@ -92,7 +93,7 @@ class _Buckets:
 
     def that_fit(self, value: int, forbidden: np.ndarray, m: int) -> np.ndarray:
         """Buckets that have the value, none that is forbidden, and a signature of at least m values."""
-        has = self.signatures.bucket[self.signatures.value == value]
+        has: Ints = self.signatures.bucket[self.signatures.value == value]
         meets = np.zeros(len(self.signatures), bool)
         meets[self.signatures.bucket[forbidden[self.signatures.value]]] = True
         return has[(self.signatures.sizes[has] >= m) & ~meets[has]]

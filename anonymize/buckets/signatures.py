@@ -12,14 +12,16 @@ from functools import cached_property
 
 import numpy as np
 
+from anonymize.arrays import Ints
+
 
 @dataclass(frozen=True)
 class Signatures:
     """B signatures of V values, which have P values together. No bucket is without a value."""
 
-    bucket: np.ndarray
+    bucket: Ints
     """int64[P]: ascending."""
-    value: np.ndarray
+    value: Ints
     """int64[P]: ascending within a bucket."""
     number: int
     """B"""
@@ -49,17 +51,17 @@ class Signatures:
         return self.number
 
     @cached_property
-    def sizes(self) -> np.ndarray:
+    def sizes(self) -> Ints:
         """int64[B]: how many values each has."""
         return np.bincount(self.bucket, minlength=self.number)
 
     @cached_property
-    def first(self) -> np.ndarray:
+    def first(self) -> Ints:
         """int64[B]: the place of each one's first value."""
         return np.cumsum(self.sizes) - self.sizes
 
     @cached_property
-    def by_values(self) -> np.ndarray:
+    def by_values(self) -> Ints:
         """int64[P]: all places, value by value, and bucket by bucket within a value."""
         return np.argsort(self.value, kind="stable")
 
@@ -67,7 +69,7 @@ class Signatures:
     def _keys(self) -> np.ndarray:
         return self.bucket * self.values + self.value
 
-    def find(self, bucket: np.ndarray, value: np.ndarray) -> np.ndarray:
+    def find(self, bucket: np.ndarray, value: np.ndarray) -> Ints:
         """int64[N]: the place of each bucket and value; -1 where the value is not in the signature."""
         wanted = bucket * self.values + value
         place = np.searchsorted(self._keys, wanted)
@@ -97,21 +99,21 @@ class Signatures:
             self.values,
         )
 
-    def by_bucket(self, people: np.ndarray) -> np.ndarray:
+    def by_bucket(self, people: np.ndarray) -> Ints:
         """int64[B]: the sum over each bucket of what its places have."""
         return np.bincount(self.bucket, people, self.number).astype(np.int64)
 
-    def by_value(self, people: np.ndarray) -> np.ndarray:
+    def by_value(self, people: np.ndarray) -> Ints:
         """int64[V]: the sum over each value."""
         return np.bincount(self.value, people, self.values).astype(np.int64)
 
-    def most(self, people: np.ndarray) -> np.ndarray:
+    def most(self, people: np.ndarray) -> Ints:
         """int64[B]: the most that any of its places has."""
         highest = np.zeros(self.number, np.int64)
         np.maximum.at(highest, self.bucket, people)
         return highest
 
-    def table(self, people: np.ndarray | None = None) -> np.ndarray:
+    def table(self, people: np.ndarray | None = None) -> Ints:
         """int64[B, V]: what the places have; without it bool[B, V], which places there are."""
         table = np.zeros((self.number, self.values), bool if people is None else np.int64)
         table[self.bucket, self.value] = True if people is None else people

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
+from anonymize.arrays import Bools, Ints
 from anonymize.buckets.counts import Plan
 
 
@@ -35,9 +35,7 @@ def all_buckets(buckets: pl.DataFrame, plan: Plan, values: pl.Series) -> pl.Data
     return pl.concat([buckets, signatures])
 
 
-def buckets_in_use(
-    bucket: np.ndarray, group: np.ndarray, counterfeit: np.ndarray, buckets: pl.DataFrame
-) -> pl.DataFrame:
+def buckets_in_use(bucket: Ints, group: Ints, counterfeit: Bools, buckets: pl.DataFrame) -> pl.DataFrame:
     """`bucket_id`, `signature`, `people`, `counterfeits`, `groups` of the buckets that hold any tuple.
 
     Parameters

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Bools, Ints
 from anonymize.e_equivalence.min_cut import cuts_between
 from anonymize.principle.state import State
 
@@ -53,9 +54,12 @@ class Graphs:
         return {part.name: getattr(self, part.name) for part in fields(self)}
 
 
+Schema = dict[str, pl.DataType | type[pl.DataType]]
+
+
 def _empty(value: pl.DataType) -> dict[str, pl.DataFrame]:
-    tuples = {"bucket_id": pl.Int32, "value": value, "node": pl.Int32, "counts": pl.Boolean}
-    schemas = {
+    tuples: Schema = {"bucket_id": pl.Int32, "value": value, "node": pl.Int32, "counts": pl.Boolean}
+    schemas: dict[str, Schema] = {
         "present": {"pseudonym": pl.Binary, **tuples},
         "counterfeits": tuples,
         "edges": {"bucket_id": pl.Int32, "older": pl.Int32, "younger": pl.Int32, "weight": pl.Int64},
@@ -88,7 +92,7 @@ class Opening:
         """Ids of the buckets in which a lifespan ends or begins again."""
         return pl.concat([self.gone["bucket_id"], self.back["bucket_id"]]).unique().sort().to_numpy()
 
-    def cuts(self, buckets: int) -> np.ndarray:
+    def cuts(self, buckets: int) -> Ints:
         """int64[buckets]: the smallest cut between nodes n and 0, less what is inserted.
 
         Every cut between the two has all tuples inserted in release n in it, whoever they are: they are the
@@ -102,9 +106,10 @@ class Opening:
                 _edges_to(0, self.kept),
             ]
         ).filter(pl.col("bucket_id").is_in(self.touched.tolist()))
-        return cuts_between(*edges.to_numpy().T, newest=self.number, buckets=buckets)
+        bucket, first, second, weight = edges.to_numpy().T
+        return cuts_between(bucket, first, second, weight, newest=self.number, buckets=buckets)
 
-    def connected(self, buckets: int) -> np.ndarray:
+    def connected(self, buckets: int) -> Bools:
         """bool[buckets]: whether node n is connected with node 0 before anybody is inserted.
 
         By any lifespan, also of those who are no edge. Where it isn't, those who went were all that was

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from anonymize.arrays import Ints
 from anonymize.kernels.min_cut import min_cuts
 
 
 def cuts_between(
-    bucket: np.ndarray, first: np.ndarray, second: np.ndarray, weight: np.ndarray, newest: int, buckets: int
+    bucket: Ints, first: Ints, second: Ints, weight: Ints, newest: int, buckets: int
 ) -> np.ndarray:
     """The smallest cut between the newest node and node 0 in the graph of every bucket.
 

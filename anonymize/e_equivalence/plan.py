@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from anonymize.arrays import Bools, Ints
 from anonymize.buckets.counts import Counts, Plan
 from anonymize.buckets.plan import make_plan, shortages
 from anonymize.buckets.signatures import Signatures
@@ -24,9 +25,9 @@ ATTEMPTS = 8
 class Cuts:
     """The graphs of B buckets before anybody is inserted (`graph.Opening`)."""
 
-    weight: np.ndarray
+    weight: Ints
     """int[B]: the smallest cut between nodes n and 0, less what is inserted."""
-    connected: np.ndarray
+    connected: Bools
     """bool[B]: whether these two are connected already."""
 
     def of_first(self, buckets: int) -> Cuts:
@@ -69,21 +70,20 @@ def make_safe_plan(
     existing = len(counts.signatures)
     inserted = counts.signatures.by_bucket(shortages(counts.signatures, counts.bound))
     wanted = _lacking(counts.signatures, inserted, cuts, e)[counts.signatures.bucket]
-    best = None
+    plans: list[Plan] = []
     for _ in range(ATTEMPTS):
         plan = make_plan(counts, m, on_ineligible, draw(), wanted=wanted)
         plan = _without_empty(plan, counts)
         lacking = _lacking(plan.signatures, inserted_tuples(plan), cuts, e)
-        made_up = replace(plan, counterfeits=plan.counterfeits + lacking[plan.signatures.bucket])
-        if best is None or made_up.counterfeits.sum() < best.counterfeits.sum():
-            best = made_up
+        plans.append(replace(plan, counterfeits=plan.counterfeits + lacking[plan.signatures.bucket]))
         if not lacking.any():
             break
         counts, wanted = _wanting(counts, plan, wanted, lacking)
-    return _without_unused(best, existing)
+    fewest = min(plans, key=lambda plan: int(plan.counterfeits.sum()))
+    return _without_unused(fewest, existing)
 
 
-def _lacking(signatures: Signatures, inserted: np.ndarray, cuts: Cuts, e: int) -> np.ndarray:
+def _lacking(signatures: Signatures, inserted: np.ndarray, cuts: Cuts, e: int) -> Ints:
     """int[B]: whole signatures each bucket lacks for a safe cut.
 
     Every tuple inserted is in every cut between nodes n and 0, so this is a division; Algorithm 3 finds
@@ -95,13 +95,13 @@ def _lacking(signatures: Signatures, inserted: np.ndarray, cuts: Cuts, e: int) -
     return np.where(needed, -(-missing // np.maximum(signatures.sizes, 1)), 0)
 
 
-def _separated(plan: Plan) -> np.ndarray:
+def _separated(plan: Plan) -> Ints:
     """int[B']: people with changed values each bucket receives."""
     received = np.bincount(plan.separated.bucket, plan.separated.people, minlength=len(plan.signatures))
     return received.astype(np.int64)
 
 
-def inserted_tuples(plan: Plan) -> np.ndarray:
+def inserted_tuples(plan: Plan) -> Ints:
     """int[B']: tuples each bucket receives."""
     return plan.signatures.by_bucket(plan.moved + plan.counterfeits) + _separated(plan)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Bools, Ints
 from anonymize.buckets.assign import HELD_BACK, execute
 from anonymize.buckets.counterfeits import counterfeits_of, people_alike
 from anonymize.buckets.counts import Counts, Plan
@@ -196,11 +197,11 @@ def _new_counterfeits(
 class Tuples:
     """The rows of T*(n): people, and below them counterfeits."""
 
-    bucket: np.ndarray
+    bucket: Ints
     """int64[N]"""
     value: pl.Series
     """N sensitive values."""
-    counterfeit: np.ndarray
+    counterfeit: Bools
     """bool[N]"""
     quasi_identifiers: pl.DataFrame
     """N rows `qi_0`, …."""
@@ -238,7 +239,7 @@ def _figures(
         **bucket_figures(division, plan, in_use),
         "new_counterfeits": int(plan.counterfeits.sum()),
         "cuts": newest.height,
-        "smallest_cut": graphs.cuts["min_cut"].min() or 0,
+        "smallest_cut": graphs.cuts.select(pl.col("min_cut").min()).item() or 0,
         "nodes": graphs.nodes.height,
         "edges": graphs.edges.height,
     }

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
+from anonymize.arrays import Bools, Ints
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
 from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
@@ -29,15 +29,15 @@ class Anatomy:
     tables: dict[str, pl.DataFrame]
     """`quasi_identifiers` (`group_id`, `<qi>` …: one row per tuple), `sensitive` (`group_id`, `<sensitive>`,
     `count`) and `counterfeits` (R(n): `group_id`, `count`); each sorted by all columns."""
-    group_id: np.ndarray
+    group_id: Ints
     """int64[N]: the published group of each tuple."""
 
 
 def anatomize(
     quasi_identifiers: pl.DataFrame,
     values: pl.Series,
-    group: np.ndarray,
-    counterfeit: np.ndarray,
+    group: Ints,
+    counterfeit: Bools,
     schema: Schema,
 ) -> Anatomy:
     """Publish each group's quasi-identifiers and its values apart.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Bools, Ints
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
@@ -27,12 +28,12 @@ class Generalization:
     tables: dict[str, pl.DataFrame]
     """`microdata` (`group_id`, `<qi>_low`, `<qi>_high` …, the sensitive column; sorted by all columns) and
     `counterfeits` (R(n): `group_id`, `count`, for the groups that have counterfeits)."""
-    group_id: np.ndarray
+    group_id: Ints
     """int64[N]: the published group of each tuple."""
 
 
 def generalize(
-    codes: pl.DataFrame, values: pl.Series, group: np.ndarray, counterfeit: np.ndarray, schema: Schema
+    codes: pl.DataFrame, values: pl.Series, group: Ints, counterfeit: Bools, schema: Schema
 ) -> Generalization:
     """Publish each group's tuples under the smallest intervals that cover its people.
 

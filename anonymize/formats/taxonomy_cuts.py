@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Ints
 from anonymize.contract import View
 from anonymize.formats.format import Format, PublishedColumn
 
@@ -38,7 +39,7 @@ class ViewColumn:
 
     name: str
     """The publisher's name of it."""
-    codes: np.ndarray
+    codes: Ints
     """int[N]: the place of each record's value in the column's own order."""
     values: pl.Series
     """What is published for each code: labels, or values as they are."""
@@ -53,7 +54,7 @@ class PublishedView:
     view: pl.DataFrame
     """One row per record, sorted by all columns, each in its own order: that of the cut, hierarchy or
     numbers."""
-    group_id: np.ndarray
+    group_id: Ints
     """int64[N]: records with the same generalized values are a group; groups are numbered by their values."""
 
 

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from anonymize.arrays import Floats, Ints, Words
 from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.admission import admit
 
@@ -45,7 +46,7 @@ smaller one."""
 
 
 def choose_placed(
-    accounts: Accounts, value_id: np.ndarray, published: np.ndarray, ranks: np.ndarray
+    accounts: Accounts, value_id: Ints, published: Ints, ranks: Words
 ) -> tuple[np.ndarray, bool]:
     """Which people are placed, and whether they make a group that holds; see the rule and its proof above.
 
@@ -81,7 +82,7 @@ def choose_placed(
     )
 
 
-def looseness(accounts: Accounts, shares: np.ndarray) -> np.ndarray:
+def looseness(accounts: Accounts, shares: Floats) -> Floats:
     """float64[N]: how many times the shares of a table could be larger for each person.
 
     Infinite without shares.
@@ -96,7 +97,7 @@ def looseness(accounts: Accounts, shares: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         times = np.where(shares > 0, 1 / shares, np.inf)[accounts.link_value] * accounts.link_share
         times[np.isnan(times)] = np.inf  # nothing is left for a value that nobody has
-        slack = accounts.largest / shares.max(initial=0)
+        slack: Floats = accounts.largest / shares.max(initial=0)
     linked = np.flatnonzero(accounts.last > accounts.first)
     if len(linked):
         # Links of different people are side by side, but those of people who are absent lie in between.

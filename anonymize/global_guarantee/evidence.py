@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Bools, Floats, Ints
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
 from anonymize.evidence.generalized import GeneralizedCandidate
@@ -50,17 +51,17 @@ def evidence(
 class Posting:
     """The links of a candidate's ledger, and what they should be."""
 
-    owner: np.ndarray
+    owner: Ints
     """int64[L]: the row in the ledger's `people` of each link."""
-    booked: np.ndarray
+    booked: Floats
     """float64[L]: what the ledger says was spent on it."""
-    spent: np.ndarray
+    spent: Floats
     """float64[L]: what was spent on it, by the ledger before and the published tables."""
-    is_of_today: np.ndarray
+    is_of_today: Bools
     """bool[L]: whether this release spent on it."""
     missing: int
     """Links that should be in the ledger of people who are in it, and are not."""
-    promised: np.ndarray
+    promised: Ints
     """int64[P]: l of the strictest promise each person in the ledger was ever given."""
 
 

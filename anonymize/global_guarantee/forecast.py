@@ -7,11 +7,10 @@ cautious: groups are usually more even than that, and people stay longer. Nobody
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Floats, Ints
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
 from anonymize.global_guarantee.ledger import Ledger
@@ -52,14 +51,14 @@ def forecast(state: State, contract: Contract[GlobalGuarantee]) -> pl.DataFrame:
     whole = budget(promised)
     limits = _limits(strategy, whole, needed)
     fresh = _releases_left(strategy, np.zeros(len(whole)), whole, needed.max(initial=0))
-    links = (read_only(ledger.links[column].to_numpy()) for column in ("value_id", "spent"))
-    left = fewest_releases(ledger.first, *links, promise, limits)
+    value, spent = (read_only(ledger.links[column].to_numpy()) for column in ("value_id", "spent"))
+    left = fewest_releases(ledger.first, value, spent, promise, limits)
     here = ledger.people["last_seen"].to_numpy() == ledger.number
     releases, people = np.unique(np.minimum(left, fresh[promise])[here], return_counts=True)
     return pl.DataFrame({"releases_left": releases, "people": people}).cast(pl.Int64)
 
 
-def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> np.ndarray:
+def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> Floats:
     """float64[budgets, V, HORIZON]: the most that may be spent for 1, 2, … more releases.
 
     -1 if nothing will do. Found by bisection, since spending more never leaves more releases.
@@ -75,7 +74,7 @@ def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> np.nda
     return np.where(suffice, low, -1.0)
 
 
-def forecast_figures(table: pl.DataFrame) -> Mapping[str, int]:
+def forecast_figures(table: pl.DataFrame) -> dict[str, int]:
     """A forecast as figures for the manifest: people who can be placed in no more releases, or in one."""
     return {
         "placed_no_more": int(table.filter(pl.col("releases_left") == 0)["people"].sum()),
@@ -141,9 +140,7 @@ def plan_words(contract: Contract[GlobalGuarantee]) -> str:
     return f"{words}, and so on; people are held back once a value has a larger share of the whole table"
 
 
-def _releases_left(
-    strategy: Strategy, spent: np.ndarray, whole: np.ndarray, needed: np.ndarray
-) -> np.ndarray:
+def _releases_left(strategy: Strategy, spent: np.ndarray, whole: np.ndarray, needed: np.ndarray) -> Ints:
     """int64[…]: how often what the strategy allows is at least what is needed."""
     left = np.zeros(np.broadcast(spent, whole, needed).shape, np.int64)
     going = np.ones(left.shape, bool)
@@ -162,4 +159,5 @@ def _median(table: pl.DataFrame) -> int:
     if table.is_empty():
         return 0
     at_least = table.sort("releases_left", descending=True).with_columns(pl.col("people").cum_sum())
-    return int(at_least.filter(pl.col("people") * 2 >= table["people"].sum())["releases_left"].max())
+    half = at_least.filter(pl.col("people") * 2 >= table["people"].sum())
+    return int(half.select(pl.col("releases_left").max()).item())

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Ints
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.global_guarantee.strategy import ROUNDING, Strategy, admitted_share, budget, spending
 from anonymize.kernels.accounts import Accounts
@@ -57,7 +58,7 @@ class Ledger:
         return State({"people": self.people, "links": self.links, "values": self.values, "release": release})
 
     @cached_property
-    def first(self) -> np.ndarray:
+    def first(self) -> Ints:
         """int64[P + 1]: the links of person i are `first[i] : first[i + 1]`."""
         links = np.bincount(self.links["person"].to_numpy(), minlength=self.people.height)
         return np.concatenate([[0], np.cumsum(links)]).astype(np.int64)
@@ -98,8 +99,8 @@ class Ledger:
     def after(
         self,
         people: pl.DataFrame,
-        group: np.ndarray,
-        value_id: np.ndarray,
+        group: Ints,
+        value_id: Ints,
         values: pl.Series,
         number: int,
         l: int,
@@ -192,7 +193,7 @@ class Ledger:
         return known.cast({"tuples": pl.Int64}), (np.cumsum(is_known) - 1).astype(np.int32)
 
 
-def _rows(register: pl.DataFrame, pseudonyms: pl.Series) -> np.ndarray:
+def _rows(register: pl.DataFrame, pseudonyms: pl.Series) -> Ints:
     """int64[N]: the row of each person in the ledger's `people`, -1 for people who are not in it."""
     known = register.select(PSEUDONYM).with_row_index("account")
     found = pseudonyms.to_frame(PSEUDONYM).join(known, on=PSEUDONYM, how="left", maintain_order="left")

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from anonymize.arrays import Floats, Ints
 from anonymize.global_guarantee.admission import looseness
 from anonymize.kernels import partition as kernel
 from anonymize.kernels.accounts import Accounts
@@ -27,7 +28,7 @@ times the group."""
 
 
 def partition(
-    accounts: Accounts, value_id: np.ndarray, codes: np.ndarray, narrowest: np.ndarray, values: int
+    accounts: Accounts, value_id: Ints, codes: Floats, narrowest: Floats, values: int
 ) -> np.ndarray:
     """The group of every person.
 
@@ -66,7 +67,7 @@ def partition(
     return np.unique(group, return_inverse=True)[1].astype(np.int64)
 
 
-def set_apart(accounts: Accounts, value_id: np.ndarray, values: int) -> np.ndarray:
+def set_apart(accounts: Accounts, value_id: np.ndarray, values: int) -> Ints:
     """int64[N]: strata 0, 1, … of people who admit alike much, each of which holds as one group."""
     shares = np.bincount(value_id, minlength=values) / len(value_id)
     slack = looseness(accounts, shares)

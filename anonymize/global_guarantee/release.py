@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Ints
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema, Sensitive
 from anonymize.errors import NotEligible
@@ -128,7 +129,7 @@ def _of(accounts: Accounts, placed: np.ndarray) -> Accounts:
     )
 
 
-def _why_not(number: int, accounts: Accounts, value_id: np.ndarray, parameters) -> str:
+def _why_not(number: int, accounts: Accounts, value_id: Ints, parameters: GlobalGuarantee) -> str:
     """One line: what is too frequent for whom, and the way out."""
     most = int(np.bincount(value_id).max())
     admits = float(accounts.largest.max())
@@ -150,7 +151,7 @@ def _why_not(number: int, accounts: Accounts, value_id: np.ndarray, parameters) 
 
 def _figures(
     people: int, group: np.ndarray, accounts: Accounts, placed: np.ndarray, before: Ledger, after: Ledger
-) -> Mapping[str, int]:
+) -> dict[str, int]:
     sizes = np.bincount(group) if len(group) else np.zeros(0, np.int64)
     return {
         "people": len(group),

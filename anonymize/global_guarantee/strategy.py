@@ -16,6 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
+from anonymize.arrays import Floats
 from anonymize.global_guarantee.parameters import FIRST_SHARE, GlobalGuarantee
 
 ROUNDING = 1e-12
@@ -23,12 +24,12 @@ ROUNDING = 1e-12
 that each use it stay within 1e-9 of the budget."""
 
 
-def budget(l: int | np.ndarray) -> np.ndarray:
+def budget(l: int | Floats) -> Floats:
     """-ln(1 - 1/l): what may be spent on one value of one person, over all releases."""
     return -np.log1p(-1 / np.asarray(l, np.float64))
 
 
-def spending(share: float | np.ndarray) -> np.ndarray:
+def spending(share: float | Floats) -> Floats:
     """-ln(1 - share): what a release spends on a value with that share of a group; infinite for 1."""
     with np.errstate(divide="ignore"):
         return -np.log1p(-np.asarray(share, np.float64))
@@ -37,7 +38,7 @@ def spending(share: float | np.ndarray) -> np.ndarray:
 class Strategy(Protocol):
     """How the budget is divided among releases."""
 
-    def allowance(self, spent: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    def allowance(self, spent: Floats, whole: Floats) -> Floats:
         """What the next release may spend, never negative and never more than what remains.
 
         Parameters
@@ -66,7 +67,7 @@ class ConstantRatio:
     releases: int
     """k', at least 1."""
 
-    def allowance(self, spent: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    def allowance(self, spent: Floats, whole: Floats) -> Floats:
         """A k'-th of the budget, or what remains if that is less."""
         return np.clip(whole - spent, 0, whole / self.releases)
 
@@ -87,7 +88,7 @@ class Geometric:
     a: float
     """0 < a < 1."""
 
-    def allowance(self, spent: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    def allowance(self, spent: Floats, whole: Floats) -> Floats:
         """The share 1 - a of what remains."""
         return (1 - self.a) * np.maximum(whole - spent, 0)
 
@@ -104,20 +105,20 @@ class Minimum:
     Theorem 5.1: with Q the product of 1 - 1/r over the releases so far, r >= Q / (Q - (1 - 1/l)).
     """
 
-    def allowance(self, spent: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    def allowance(self, spent: Floats, whole: Floats) -> Floats:
         """All that remains."""
         return np.maximum(whole - spent, 0)
 
 
 def strategy_of(parameters: GlobalGuarantee) -> Strategy:
     """The strategy that a contract names."""
-    if parameters.strategy == "constant_ratio":
+    if parameters.releases is not None:
         return ConstantRatio(parameters.releases)
     if parameters.strategy == "geometric":
         return Geometric(FIRST_SHARE if parameters.a is None else parameters.a)
     return Minimum()
 
 
-def admitted_share(allowance: np.ndarray) -> np.ndarray:
+def admitted_share(allowance: Floats) -> Floats:
     """The largest share, 1/r, that a value may have in a group that may spend so much on it; 0 if nothing."""
     return -np.expm1(-allowance) * (1 + ROUNDING)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from anonymize.kernels.compiled import Floats, Ints
+from anonymize.arrays import Floats, Ints
 
 
 class Accounts(NamedTuple):

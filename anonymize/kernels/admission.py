@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from anonymize.arrays import Bools, Floats, Ints
 from anonymize.kernels.accounts import Accounts
-from anonymize.kernels.compiled import Bools, Floats, Ints, compiled
+from anonymize.kernels.compiled import compiled
 
 
 @compiled()

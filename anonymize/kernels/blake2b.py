@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymize.kernels.compiled import Ints, Words, compiled, uint64
+from anonymize.arrays import Ints, Words
+from anonymize.kernels.compiled import compiled, uint64
 
 DIGEST_BYTES = 16
 BLOCK_BYTES = 128

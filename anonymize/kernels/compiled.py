@@ -5,13 +5,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Ints = NDArray[np.integer]
-Words = NDArray[np.unsignedinteger]
-"""Bits, or numbers that are mixed."""
-Floats = NDArray[np.floating]
-Bools = NDArray[np.bool_]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 int64, uint64 = cast(Callable[[Any], int], np.int64), cast(Callable[[Any], int], np.uint64)

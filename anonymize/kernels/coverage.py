@@ -3,7 +3,8 @@
 import numpy as np
 from numba import prange
 
-from anonymize.kernels.compiled import Floats, Ints, Words, compiled
+from anonymize.arrays import Floats, Ints, Words
+from anonymize.kernels.compiled import compiled
 
 
 @compiled(parallel=True)

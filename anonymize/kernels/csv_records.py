@@ -1,14 +1,15 @@
 """A test, byte by byte, that every reader reads a CSV text alike: it is as RFC 4180 says."""
 
-from numba import njit
+from anonymize.arrays import Words
+from anonymize.kernels.compiled import compiled
 
 FINE, BARE_QUOTE, AFTER_QUOTE, NEVER_CLOSED, LONE_RETURN, OTHER_WIDTH = range(6)
 """What may be wrong with a text."""
 QUOTE, LINE_FEED, RETURN = ord('"'), ord("\n"), ord("\r")
 
 
-@njit(cache=True, nogil=True)
-def csv_records(content, separator):
+@compiled()
+def csv_records(content: Words, separator: int) -> tuple[int, int, int, int, int, int]:
     """Count the records of a CSV text, up to the first byte that readers may disagree about.
 
     A field is quoted from its first byte to its last, with every quotation mark in it doubled, or has none.

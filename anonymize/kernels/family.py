@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from anonymize.kernels.compiled import Bools, Ints, compiled
+from anonymize.arrays import Bools, Ints
+from anonymize.kernels.compiled import compiled
 
 
 @compiled()

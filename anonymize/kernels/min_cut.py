@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from anonymize.kernels.compiled import Ints, compiled
+from anonymize.arrays import Ints
+from anonymize.kernels.compiled import compiled
 
 
 @compiled()

@@ -5,7 +5,8 @@ LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 20
 
 import numpy as np
 
-from anonymize.kernels.compiled import Floats, Ints, compiled
+from anonymize.arrays import Floats, Ints
+from anonymize.kernels.compiled import compiled
 
 
 @compiled()

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anonymize.arrays import Floats, Ints
 from anonymize.kernels.accounts import Accounts
-from anonymize.kernels.compiled import Floats, Ints, compiled
+from anonymize.kernels.compiled import compiled
 from anonymize.kernels.stable import stable_partition
 
 CUTS = 48

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from anonymize.kernels.compiled import Floats, Ints, Words, compiled
+from anonymize.arrays import Floats, Ints, Words
+from anonymize.kernels.compiled import compiled
 from anonymize.kernels.split import EMPTY
 from anonymize.kernels.splitmix import STEP, mixed_number
 

@@ -5,7 +5,8 @@ Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.1, Table 5.
 
 import numpy as np
 
-from anonymize.kernels.compiled import Ints, Words, compiled, int64
+from anonymize.arrays import Ints, Words
+from anonymize.kernels.compiled import compiled, int64
 from anonymize.kernels.splitmix import STEP, mixed_number
 
 TRIES = 16

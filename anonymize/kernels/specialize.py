@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.kernels.compiled import Bools, Floats, Ints, Words, compiled, int64, uint64
+from anonymize.arrays import Bools, Floats, Ints, Words
+from anonymize.kernels.compiled import compiled, int64, uint64
 
 ANONYMITY, LINKABILITY = 0, 1
 ONE, KEY, CODE = 0, 1, 2

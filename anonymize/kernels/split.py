@@ -5,7 +5,8 @@ Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.3.
 
 import numpy as np
 
-from anonymize.kernels.compiled import Bools, Floats, Ints, compiled
+from anonymize.arrays import Bools, Floats, Ints
+from anonymize.kernels.compiled import compiled
 from anonymize.kernels.stable import stable_partition
 
 EMPTY = -1.0

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anonymize.arrays import Bools, Ints
 from anonymize.buckets.assign import Local
 from anonymize.buckets.counts import Demand, Groups
 from anonymize.buckets.signatures import Signatures
@@ -31,7 +32,7 @@ CANDIDATES = 200
 class Family(NamedTuple):
     """B signatures of V values, and their groups by region."""
 
-    signatures: np.ndarray
+    signatures: Bools
     """bool[B, V]"""
     by_region: list[np.ndarray]
     """int[B, R], int[B, R / 2], …, int[B, 1]: the groups whose people all live in one region, then the
@@ -55,7 +56,7 @@ class Family(NamedTuple):
             yield Local(regions.of_person >> level, groups.shape[1], demand)
 
 
-def choose_family(counts: np.ndarray, m: int) -> Family:
+def choose_family(counts: Ints, m: int) -> Family:
     """Choose signatures and the number of their groups, from the number of people by region and value.
 
     Parameters

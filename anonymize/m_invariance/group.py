@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from anonymize.arrays import Floats, Ints, Words
 from anonymize.kernels.polish import polish_bucket
 from anonymize.kernels.split import EMPTY, split_bucket
 
@@ -18,12 +19,12 @@ PASSES = {"fast": 0, "best": 2}
 
 
 def group_people(
-    bucket: np.ndarray,
-    value: np.ndarray,
-    codes: np.ndarray,
-    ranks: np.ndarray,
+    bucket: Ints,
+    value: Ints,
+    codes: Floats,
+    ranks: Words,
     effort: str,
-    seeds: np.ndarray,
+    seeds: Words,
 ) -> np.ndarray:
     """The QI group of every tuple: one tuple per value of its bucket's signature in each group.
 

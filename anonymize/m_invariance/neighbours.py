@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from anonymize.arrays import Floats
 from anonymize.buckets.assign import Local
 from anonymize.buckets.counts import Demand, Plan
 from anonymize.buckets.divide import UNDECIDED, Division
@@ -39,7 +40,7 @@ class Cells(NamedTuple):
     """float64[2], float64[4], …, float64[leaves]: the sum of the standard deviations of all attributes."""
 
 
-def find_cells(shares: np.ndarray) -> Cells:
+def find_cells(shares: Floats) -> Cells:
     """The cells of all levels.
 
     Parameters
@@ -125,8 +126,8 @@ def from_the_neighbourhood(
             filled.append((part, coming[taken]))
             np.add.at(present, filled[-1], 1)
             coming = np.delete(coming, taken)
-    row, cell = (np.concatenate(ends) for ends in zip(*filled, strict=True)) if filled else ([], [])
-    at = np.ravel_multi_index((row, cell), present.shape) if filled else np.empty(0, np.int64)
+    row, cell = (np.concatenate([np.empty(0, np.int64), *(ends[i] for ends in filled)]) for i in (0, 1))
+    at = np.ravel_multi_index((row, cell), present.shape)
     different, people = np.unique(at, return_counts=True)
     row, cell = np.divmod(different, where.number)
     demand = Demand(value[row] * where.number + cell, bucket[row], people)
@@ -153,7 +154,7 @@ def _present_and_wanted(
     return present, people[:, None] * profile[plan.signatures.bucket[receiving]]
 
 
-def worth(present: np.ndarray, wanted: np.ndarray, spread: list[np.ndarray]) -> np.ndarray:
+def worth(present: Floats, wanted: Floats, spread: list[np.ndarray]) -> np.ndarray:
     """What is gained by one more person in each cell: float64[P, C].
 
     By so much falls the sum of squared differences between the people who are present and those wanted, over
@@ -175,4 +176,5 @@ def worth(present: np.ndarray, wanted: np.ndarray, spread: list[np.ndarray]) -> 
 
 def _joined(by_leaf: np.ndarray, level: int) -> np.ndarray:
     """Sums by node, 2 ** level of them, of what is given by leaf in the last dimension."""
-    return by_leaf.reshape(*by_leaf.shape[:-1], 1 << level, -1).sum(axis=-1)
+    by_node: np.ndarray = by_leaf.reshape(*by_leaf.shape[:-1], 1 << level, -1).sum(axis=-1)
+    return by_node

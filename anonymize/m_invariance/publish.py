@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Bools, Floats, Ints, Words
 from anonymize.buckets.counterfeits import counterfeits_of, people_alike
 from anonymize.buckets.counts import Plan
 from anonymize.columns import PSEUDONYM
@@ -29,11 +30,11 @@ from anonymize.people.ranks import ranks_within
 class Tuples(NamedTuple):
     """The T rows of T*(n) before they are grouped: N people, and below them counterfeits."""
 
-    bucket: np.ndarray
+    bucket: Ints
     """int64[T]"""
-    value: np.ndarray
+    value: Ints
     """int64[T]"""
-    counterfeit: np.ndarray
+    counterfeit: Bools
     """bool[T]"""
 
     @classmethod
@@ -100,13 +101,13 @@ def publish_groups(
     return generalize(codes, values, group, tuples.counterfeit, contract)
 
 
-def _lots(forged: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+def _lots(forged: np.ndarray, seeds: np.ndarray) -> Words:
     """uint64[C]: a secret number for each counterfeit; `forged` has their buckets, in ascending order."""
     number = np.arange(1, len(forged) + 1) - np.searchsorted(forged, forged)
     return mixed(seeds[forged] + number.astype(np.uint64) * STEP)
 
 
-def normalised(codes: pl.DataFrame, schema: Schema) -> np.ndarray:
+def normalised(codes: pl.DataFrame, schema: Schema) -> Floats:
     """float64[N, d]: quasi-identifiers, given as codes, as shares of their domains."""
     shares = []
     for column, qi in schema.attributes():

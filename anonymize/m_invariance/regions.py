@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anonymize.arrays import Bools, Floats, Ints
+
 EACH = 40
 """People of each value that a region is to have, on average."""
 DEEPEST = 3
@@ -15,13 +17,13 @@ DEEPEST = 3
 class Regions(NamedTuple):
     """Where the N people of T(n) live."""
 
-    of_person: np.ndarray
+    of_person: Ints
     """int[N]: 0 … number - 1. People who share all but the last k binary digits live in one region of those
     that k cuts fewer would have made."""
     number: int
     """A power of two; 1 where people are too few to be told apart by where they live."""
 
-    def count_by(self, kind: np.ndarray, kinds: int, of: np.ndarray | slice = slice(None)) -> np.ndarray:
+    def count_by(self, kind: Ints, kinds: int, of: np.ndarray | slice = slice(None)) -> Ints:
         """int64[kinds, regions]: people of each kind by region, of some rows or of everybody.
 
         Parameters
@@ -37,7 +39,7 @@ class Regions(NamedTuple):
         return np.bincount(at, minlength=kinds * self.number).reshape(kinds, self.number)
 
 
-def find_regions(shares: np.ndarray, values: np.ndarray, m: int) -> Regions:
+def find_regions(shares: Floats, values: Ints, m: int) -> Regions:
     """Divide people into regions of about as many people each.
 
     Parameters
@@ -55,7 +57,7 @@ def find_regions(shares: np.ndarray, values: np.ndarray, m: int) -> Regions:
     return Regions(cut(shares, depth), 1 << depth)
 
 
-def cut(shares: np.ndarray, depth: int) -> np.ndarray:
+def cut(shares: Floats, depth: int) -> np.ndarray:
     """The region of every person: a leaf of a kd-tree that cuts the widest attribute in the middle.
 
     Parameters
@@ -87,12 +89,13 @@ def cut(shares: np.ndarray, depth: int) -> np.ndarray:
     return region
 
 
-def _beyond_the_middle(shares: np.ndarray) -> np.ndarray:
+def _beyond_the_middle(shares: np.ndarray) -> Bools:
     """bool[N]: who lies beyond the middle of the widest attribute; nobody where all lie at one point."""
     if not len(shares) or not (spread := shares.std(axis=0)).any():
         return np.zeros(len(shares), bool)
-    along = shares[:, int(np.argmax(spread))]
-    middle = np.partition(along, len(along) // 2)[len(along) // 2]
-    above, from_it = along > middle, along >= middle
+    along: Floats = shares[:, int(np.argmax(spread))]
+    middle: float = np.partition(along, len(along) // 2)[len(along) // 2]
+    above: Bools = along > middle
+    from_it: Bools = along >= middle
     nearer = abs(above.mean() - 0.5) <= abs(from_it.mean() - 0.5)
     return above if (nearer and above.any()) or from_it.all() else from_it

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import polars as pl
 
-from anonymize.buckets.assign import HELD_BACK, execute
+from anonymize.buckets.assign import HELD_BACK, Local, execute
 from anonymize.buckets.counts import is_eligible
 from anonymize.buckets.divide import Division, divide_people
 from anonymize.buckets.figures import bucket_figures
@@ -86,12 +86,11 @@ def release(
         first=first,
         largest_first=True,
     )
+    local: Iterable[Local] = []
     if family:
         local = family.local(regions)
     elif regions.number > 1:
         local = from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
-    else:
-        local = []
     bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")), local)
 
     is_hosted = bucket != HELD_BACK

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Schema
+from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Table
 
 
 def code_domain(attribute: QuasiIdentifier) -> tuple[float, float]:
@@ -54,7 +54,7 @@ def decode(codes: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
     return codes.cast(attribute.dtype)
 
 
-def encode_columns(people: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+def encode_columns(people: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """The codes of each quasi-identifier, in columns `qi_0`, `qi_1`, … alone.
 
     Parameters

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Ints, Words
 from anonymize.kernels.splitmix import mixed
 from anonymize.people.pseudonyms import pseudonyms
 
@@ -34,9 +35,7 @@ def keyed_ranks(identities: pl.Series, rng: np.random.Generator) -> np.ndarray:
     return _hashes(identities, rng.bytes(32))
 
 
-def ranks_within(
-    identities: pl.Series, of: np.ndarray, sets: int, key: bytes
-) -> tuple[np.ndarray, np.ndarray]:
+def ranks_within(identities: pl.Series, of: Ints, sets: int, key: bytes) -> tuple[np.ndarray, np.ndarray]:
     """A secret order of the rows of each of several sets, and a secret number for each set.
 
     Both depend on the key and on which rows a set has, and on nothing else. With one row more or less, all
@@ -65,7 +64,7 @@ def ranks_within(
     return mixed(hashes ^ numbers[of]), numbers
 
 
-def _hashes(identities: pl.Series, key: bytes) -> np.ndarray:
+def _hashes(identities: pl.Series, key: bytes) -> Words:
     """uint64[N]: the first eight bytes, little-endian, of the keyed BLAKE2b of each identity."""
     digests = pseudonyms(identities, key).bin.slice(0, 8)
     return digests.bin.reinterpret(dtype=pl.UInt64, endianness="little").to_numpy()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
+from anonymize.arrays import Ints
 from anonymize.contract import Sensitive
 from anonymize.errors import SnapshotError
 
@@ -65,7 +65,7 @@ def known_values(column: pl.Series, sensitive: Sensitive, remembered: pl.Series)
     return pl.concat([declared, remembered.alias("value")]).drop_nulls().unique().sort()
 
 
-def positions(column: pl.Series, values: pl.Series) -> np.ndarray:
+def positions(column: pl.Series, values: pl.Series) -> Ints:
     """int64[N]: where in `values` (distinct) each entry of a column is; every entry must be among them."""
     known = values.to_frame("value").with_row_index("position")
     position = column.to_frame("value").join(known, on="value", how="left", maintain_order="left")["position"]

@@ -87,15 +87,15 @@ def _words(field: str) -> str:
     return ENDS[end].format(column.replace("_", " ").removeprefix("min "))
 
 
-def _number(figure: Any) -> int | float | None:
+def _number(figure: float | _Figure) -> int | float | None:
     return figure.number if isinstance(figure, _Figure) else figure
 
 
 class _Figure:
     """A number that may be missing: of no rows there is no smallest."""
 
-    def __init__(self, number: float | None):
-        self.number = number
+    def __init__(self, number: Any):
+        self.number: int | float | None = number
 
     def __format__(self, how: str) -> str:
         return "none" if self.number is None else format(self.number, how)

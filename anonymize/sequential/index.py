@@ -19,6 +19,7 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Bools, Ints
 from anonymize.contract import CategoryColumn, NumberColumn, ViewContract
 from anonymize.errors import RepublishError
 from anonymize.formats.intervals import half_open
@@ -37,7 +38,7 @@ MOST_COMBINATIONS = 200_000_000
 class Run:
     """What specializing came to."""
 
-    in_cut: np.ndarray
+    in_cut: Bools
     """bool[nodes]: the nodes of the cuts."""
     most_general: float
     """Safety before the first specialization."""
@@ -136,7 +137,8 @@ def build_index(
 
 def _plain(arrays: Arrays) -> Arrays:
     """The same arrays, contiguous and writable: the kernel is compiled once, not for each kind of array."""
-    return type(arrays)(*(np.require(array, requirements=["C", "W"]) for array in arrays))
+    plain = {name: np.require(array, requirements=["C", "W"]) for name, array in arrays._asdict().items()}
+    return arrays._replace(**plain)
 
 
 def _part(
@@ -158,7 +160,7 @@ def _part(
         bool(joining - set(names)) or not pairs.joined_by(one) <= set(wanted.x),
         [name for name in one.own if name in wanted.x],
         [name for name in joins if name in wanted.x],
-        y + ([one.record] if is_key else []),
+        y + ([one.record] if one.record is not None and is_key else []),
         is_key,
         {name: column.column for name, column in coded.items()},
     )
@@ -265,10 +267,15 @@ def _forest(
     used = sum(len(tree["first"]) for tree in trees)
     capacity = used + sum(2 * size for size, split in zip(sizes, numeric, strict=True) if split)
     nodes = kernel.Nodes(
-        *(np.zeros(capacity, np.int32) for _ in range(5)),
-        *(np.zeros(capacity, np.float64) for _ in range(2)),
-        np.zeros(capacity, np.uint64),
-        np.full(capacity, -1, np.int32),
+        axis=np.zeros(capacity, np.int32),
+        first=np.zeros(capacity, np.int32),
+        children=np.zeros(capacity, np.int32),
+        lo=np.zeros(capacity, np.int32),
+        hi=np.zeros(capacity, np.int32),
+        low=np.zeros(capacity),
+        high=np.zeros(capacity),
+        flags=np.zeros(capacity, np.uint64),
+        route=np.full(capacity, -1, np.int32),
     )
     at, routes, roots = 0, [], []
     routed = 0
@@ -349,7 +356,7 @@ def _width(column: Coded) -> float:
     return half_open(high, discrete=column.column.discrete) - low
 
 
-def _tally(column: Coded, classes: np.ndarray | None) -> np.ndarray:
+def _tally(column: Coded, classes: np.ndarray | None) -> Ints:
     """int64[codes + 1, classes]: the records with smaller codes, by class."""
     number = 1 if classes is None else int(classes.max()) + 1
     cell = column.codes.astype(np.int64) * number + (0 if classes is None else classes)
@@ -360,7 +367,7 @@ def _tally(column: Coded, classes: np.ndarray | None) -> np.ndarray:
 def _release_table(part: _Part, pairs: Pairs, only: Sequence[str] | None = None) -> pl.DataFrame:
     """`low_0`, `high_0`, …, `flags`, `records`, `x` (its value on X) and `y_0`, … (its columns of Y)."""
     earlier = part.earlier
-    x = [earlier.own[name] for name in part.own_x]
+    x: list[np.ndarray | pl.Series] = [earlier.own[name] for name in part.own_x]
     x += [end for name in part.common_x for end in earlier.common[name]]
     columns = {
         f"y_{q}": earlier.own[name] if name in earlier.own else _leaf_labels(part, name)
@@ -557,12 +564,12 @@ def _expanded(
     return np.concatenate([[0], np.cumsum(sizes)])[start].astype(np.int64), expanded.astype(np.int32)
 
 
-def _counted_anew(sizes: np.ndarray) -> np.ndarray:
+def _counted_anew(sizes: Ints) -> Ints:
     """0 … s - 1 for each size s."""
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def _cell_items(part: _Part, table: pl.DataFrame, items: _Items | None) -> np.ndarray:
+def _cell_items(part: _Part, table: pl.DataFrame, items: _Items | None) -> Ints:
     """int32[partitions, columns of Y]: the sensitive value of each, -1 where there is none."""
     if items is None:
         return np.zeros((table.height, 0), np.int32)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Floats, Ints
 from anonymize.contract import CategoryColumn, NumberColumn, ViewContract
 from anonymize.errors import SnapshotError
 from anonymize.formats.intervals import half_open, read_number
@@ -31,11 +32,11 @@ Interval = tuple[np.ndarray, np.ndarray]
 class Coded:
     """One column of the view: a code for each record, and what the codes stand for."""
 
-    codes: np.ndarray
+    codes: Ints
     """int32[N]."""
-    low: np.ndarray
+    low: Floats
     """float64[codes]: where the value of each code begins, in leaves or numbers."""
-    high: np.ndarray
+    high: Floats
     """float64[codes]: where it ends."""
     labels: list[str]
     """Of each code, as text."""
@@ -60,7 +61,7 @@ class Earlier:
     """Columns that the view has as well, by name."""
     own: Mapping[str, pl.Series]
     """Its other columns, as text, by name."""
-    records: np.ndarray
+    records: Ints
     """int64[N]: records that each row stands for."""
     record: str | None = None
     """What `y` calls its records."""
@@ -97,8 +98,11 @@ def code_view(
             raise SnapshotError(
                 f"the column {column.name}: {values.null_count()} values are missing; a view has none"
             )
-        read = _code_categories if isinstance(column, CategoryColumn) else _code_numbers
-        coded[column.name] = read(values, column, fixed=column.keep or column.name not in x)
+        fixed = column.keep or column.name not in x
+        if isinstance(column, CategoryColumn):
+            coded[column.name] = _code_categories(values, column, fixed=fixed)
+        else:
+            coded[column.name] = _code_numbers(values, column, fixed=fixed)
     return coded
 
 
@@ -230,7 +234,8 @@ def _read_labels(labels: pl.Series, column: CategoryColumn | NumberColumn, where
     else:
         nodes = node_intervals(column)
         read = [nodes.get(label) for label in labels.to_list()]
-    if unread := sum(one is None for one in read):
+    known = [one for one in read if one is not None]
+    if unread := len(read) - len(known):
         wanted = (
             "numbers or intervals like [17-38)"
             if isinstance(column, NumberColumn)
@@ -239,7 +244,7 @@ def _read_labels(labels: pl.Series, column: CategoryColumn | NumberColumn, where
         raise SnapshotError(
             f"{where}: {unread} values of {column.name} are no {wanted}: say what they stand for"
         )
-    return np.array([one[0] for one in read], np.float64), np.array([one[1] for one in read], np.float64)
+    return np.array([low for low, _ in known], np.float64), np.array([high for _, high in known], np.float64)
 
 
 def node_intervals(column: CategoryColumn) -> dict[str, tuple[float, float]]:
@@ -339,12 +344,6 @@ def unrelated(coded: Mapping[str, Coded], earlier: Earlier, pairs: Pairs) -> tup
         return 0, 0
     first = pl.DataFrame({f"{j}": coded[name].codes for j, name in enumerate(joining)})
     counted = first.group_by(pl.all()).len("records").sort(pl.all())
-    first_low = np.column_stack(
-        [coded[name].low[counted[str(joining.index(name))]] for name in names] or [[]]
-    )
-    first_high = np.column_stack(
-        [coded[name].high[counted[str(joining.index(name))]] for name in names] or [[]]
-    )
     first_flags = np.zeros(counted.height, np.uint64)
     for j, name in enumerate(joining):
         one = coded[name]
@@ -352,8 +351,11 @@ def unrelated(coded: Mapping[str, Coded], earlier: Earlier, pairs: Pairs) -> tup
     second = join_columns(earlier, names, pairs.earlier_flags(earlier))
     keys = [column for column in second.columns if column != "records"]
     second = second.group_by(keys).agg(pl.col("records").sum()).sort(keys)
-    boxes = Boxes(_table(first_low, counted.height), _table(first_high, counted.height), first_flags)
-    alone_first, alone_second = unmatched(boxes, join_arrays(second, len(names)))
+    codes = {name: counted[str(joining.index(name))].to_numpy() for name in names}
+    low, high = np.zeros((2, counted.height, len(names)))
+    for j, name in enumerate(names):
+        low[:, j], high[:, j] = coded[name].low[codes[name]], coded[name].high[codes[name]]
+    alone_first, alone_second = unmatched(Boxes(low, high, first_flags), join_arrays(second, len(names)))
     return (
         int(counted["records"].to_numpy()[alone_first].sum()),
         int(second["records"].to_numpy()[alone_second].sum()),

@@ -75,7 +75,7 @@ class Sequential(Parameters):
 
     @field_validator("inconsistent")
     @classmethod
-    def _check_inconsistent(cls, pairs: dict) -> dict:
+    def _check_inconsistent(cls, pairs: dict[str, Any]) -> dict[str, Any]:
         if (number := sum(map(len, pairs.values()))) > MOST_INCONSISTENT_PAIRS:
             raise ValueError(
                 f"has {number} pairs, and {MOST_INCONSISTENT_PAIRS} are possible: name nodes higher up"
@@ -274,7 +274,7 @@ def limit_of(wanted: Sequential, column: str, values: Sequence[str]) -> dict[str
     values
         Its values.
     """
-    limit = wanted.limits[column]
+    limit = (wanted.limits or {})[column]
     if isinstance(limit, Mapping):
         return {value: limit[value] for value in values if value in limit}
     return dict.fromkeys(values, limit)

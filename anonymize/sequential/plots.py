@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
@@ -37,23 +37,20 @@ def plots(contract: ViewContract[Sequential], states: Mapping[str, State]) -> li
     for position, column in enumerate(contract.columns):
         cut = cuts.filter(pl.col("column") == position).sort("node")
         if not cut.is_empty():
-            kind = _tree if isinstance(column, CategoryColumn) else _intervals
-            charts.append(Plot(f"Cut of {column.name}", kind(column, cut), _height(cut, column)))
+            draw, height = _intervals(cut), 2.0
+            if isinstance(column, CategoryColumn):  # a line for each node
+                draw, height = _tree(column, cut), min(12.0, 0.8 + 0.22 * cut.height)
+            charts.append(Plot(f"Cut of {column.name}", draw, height))
     return charts
 
 
-def _height(cut: pl.DataFrame, column: Any) -> float:
-    """In inches: a line for each node of a category's cut."""
-    return min(12.0, 0.8 + 0.22 * cut.height) if isinstance(column, CategoryColumn) else 2.0
-
-
-def _tree(column: CategoryColumn, cut: pl.DataFrame):
+def _tree(column: CategoryColumn, cut: pl.DataFrame) -> Callable[[Any], None]:
     """Draws the tree down to its cut, the root at the left; the cut's nodes with their numbers of records."""
     tree = category_taxonomy(column.paths)
     records = dict(cut.select("label", "records").iter_rows())
     line = {label: -float(i) for i, label in enumerate(cut["label"])}
 
-    def draw(axes) -> None:
+    def draw(axes: Any) -> None:
         at: dict[int, tuple[float, float]] = {}
 
         def place(node: int, depth: int) -> tuple[float, float]:
@@ -84,11 +81,11 @@ def _tree(column: CategoryColumn, cut: pl.DataFrame):
     return draw
 
 
-def _intervals(_column: Any, cut: pl.DataFrame):
+def _intervals(cut: pl.DataFrame) -> Callable[[Any], None]:
     """Draws each interval as a bar, as high as it has records for its width."""
     low, high = cut["low"].to_numpy(), cut["high"].to_numpy()
 
-    def draw(axes) -> None:
+    def draw(axes: Any) -> None:
         width = high - low
         axes.bar(
             low, cut["records"].to_numpy() / width, width, align="edge", color="tab:blue", edgecolor="white"

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from anonymize.arrays import Floats, Ints, Words
 from anonymize.buckets.plan import assign_counts
 from anonymize.buckets.signatures import Signatures
+from anonymize.kernels.compiled import uint64
 from anonymize.kernels.rda_groups import rda_groups
 from anonymize.kernels.ria_images import ria_images
 
 
-def ria(color: np.ndarray, ranks: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
+def ria(color: Ints, ranks: Words, l: int, rng: np.random.Generator) -> np.ndarray:
     """Random and independent: l - 1 unused identifiers of different colors for each identifier.
 
     Parameters
@@ -42,7 +44,7 @@ def ria(color: np.ndarray, ranks: np.ndarray, l: int, rng: np.random.Generator) 
     """
     members = _sorted_by(color, np.argsort(ranks))
     starts = np.concatenate([[0], np.cumsum(np.bincount(color))])
-    seed = rng.integers(2**64, dtype=np.uint64)
+    seed = uint64(rng.integers(2**64, dtype=np.uint64))
     images = np.empty((len(color), l - 1), np.int32)
     images[members] = members[ria_images(starts, l, seed)]
     return images
@@ -73,7 +75,7 @@ def rda(color: np.ndarray, ranks: np.ndarray, l: int) -> np.ndarray:
     return chosen
 
 
-def gda(color: np.ndarray, ranks: np.ndarray, weighted_rank: np.ndarray, l: int) -> np.ndarray:
+def gda(color: np.ndarray, ranks: np.ndarray, weighted_rank: Floats, l: int) -> np.ndarray:
     """Guided and dependent: disjoint groups of identifiers whose quasi-identifiers are near to each other.
 
     The most frequent colors are taken together, equally many identifiers of each, until none is left: a

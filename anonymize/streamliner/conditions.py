@@ -6,16 +6,18 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from anonymize.arrays import Ints
+
 
 @dataclass(frozen=True)
 class Proposal:
     """Sets of identifiers that are proposed as the candidates of each color, in M entries."""
 
-    color: np.ndarray
+    color: Ints
     """int[M]: whose candidates."""
-    candidate: np.ndarray
+    candidate: Ints
     """int[M]: which of them, 0 … l - 2."""
-    member: np.ndarray
+    member: Ints
     """int[M]: an identifier in it."""
 
 
@@ -36,7 +38,7 @@ class Faults:
         return any(asdict(self).values())
 
 
-def theorem_2_faults(proposed: Proposal, color: np.ndarray, l: int) -> Faults:
+def theorem_2_faults(proposed: Proposal, color: Ints, l: int) -> Faults:
     """Count what is wrong with proposed candidates.
 
     Parameters

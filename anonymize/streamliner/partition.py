@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Floats, Ints, Words
 from anonymize.contract import Schema
 from anonymize.formats.generalization import published_interval
 from anonymize.kernels.components import components
 from anonymize.people.codes import code_domain, encode
 
 
-def minimal_partition(images: np.ndarray) -> np.ndarray:
+def minimal_partition(images: Ints) -> np.ndarray:
     """The groups of the minimal self-contained partition: identifiers are together if a bijection joins them.
 
     Parameters
@@ -31,7 +32,7 @@ def minimal_partition(images: np.ndarray) -> np.ndarray:
     return components(images)
 
 
-def merge_for_ncp(codes: pl.DataFrame, group: np.ndarray, ranks: np.ndarray, schema: Schema) -> np.ndarray:
+def merge_for_ncp(codes: pl.DataFrame, group: Ints, ranks: Words, schema: Schema) -> np.ndarray:
     """Merge groups of the minimal partition where that lowers the normalized certainty penalty.
 
     A union of groups is in the family set (Lemma 2), so that this may look at everything that a release with
@@ -126,7 +127,7 @@ def _united(boxes: pl.DataFrame, target: np.ndarray) -> tuple[pl.DataFrame, np.n
     return united.select(boxes.columns), numbers
 
 
-def _gains(ordered: pl.DataFrame, schema: Schema) -> np.ndarray:
+def _gains(ordered: pl.DataFrame, schema: Schema) -> Floats:
     """float64[G - 1]: how much lower the penalty is with each group and the next one merged."""
     following = ordered.slice(1)
     first = ordered.head(following.height)
@@ -153,7 +154,7 @@ def _extreme(first: pl.DataFrame, second: pl.DataFrame, column: str, of: np.ufun
     )
 
 
-def _penalties(boxes: pl.DataFrame, schema: Schema) -> np.ndarray:
+def _penalties(boxes: pl.DataFrame, schema: Schema) -> Floats:
     """float64[G]: people times the sum of the shares of the domains that the published intervals cover."""
     share = pl.lit(0.0)
     for column, qi in schema.attributes():

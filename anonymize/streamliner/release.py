@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Floats, Ints
 from anonymize.buckets.memory import Memory
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
@@ -112,7 +113,7 @@ def _partition(
     codes: pl.DataFrame,
     contract: Contract[StreamlinerParameters],
     draw: Callable[[str], np.random.Generator],
-) -> np.ndarray:
+) -> Ints:
     """int64[N]: the group of every identifier, in a partition of the family set.
 
     Whatever is not decided by sizes and quasi-identifiers is decided by a keyed hash of each pseudonym, so
@@ -132,7 +133,7 @@ def _partition(
     return merge_for_ncp(codes, group, keyed_ranks(pseudonym, draw("merge")), contract)
 
 
-def weighted_rank(codes: pl.DataFrame, contract: Contract[StreamlinerParameters]) -> np.ndarray:
+def weighted_rank(codes: pl.DataFrame, contract: Contract[StreamlinerParameters]) -> Floats:
     """float64[N]: the weighted sum of the ranks of each identifier's quasi-identifiers.
 
     A value's rank is its position in its attribute's domain, counted from 1.

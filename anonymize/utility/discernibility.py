@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from anonymize.arrays import Ints
 
-def discernibility(sizes: np.ndarray) -> int:
+
+def discernibility(sizes: Ints) -> int:
     """The sum of the squares of the groups' sizes.
 
     Parameters

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Floats, Ints
 from anonymize.columns import VALUE
-from anonymize.contract import Schema
+from anonymize.contract import Table
 from anonymize.people.codes import code_domain
 
 DELTA = 0.005
@@ -26,16 +27,16 @@ class Workload:
 
     columns: tuple[str, ...]
     """The quasi-identifiers with a condition: `qi_0`, …"""
-    low: np.ndarray
+    low: Floats
     """float64[Q, C]: the lowest code each condition admits."""
-    high: np.ndarray
+    high: Floats
     """float64[Q, C]: the highest one."""
-    value: tuple
+    value: tuple[object, ...]
     """The sensitive value of each query; None where any will do."""
 
 
 def random_workload(
-    schema: Schema,
+    schema: Table,
     columns: Sequence[str],
     values: pl.Series | None,
     queries: int,
@@ -76,14 +77,14 @@ def random_intervals(
     """The ends of random intervals that cover a share of the domain."""
     if discrete:
         covered = max(1, round(width * (highest - lowest + 1)))
-        low = rng.integers(lowest, highest - covered + 2, queries)
-        return low, low + covered - 1
-    covered = width * (highest - lowest)
-    low = rng.uniform(lowest, highest - covered, queries)
-    return low, low + covered
+        first = rng.integers(int(lowest), int(highest) - covered + 2, queries)
+        return first, first + covered - 1
+    length = width * (highest - lowest)
+    low = rng.uniform(lowest, highest - length, queries)
+    return low, low + length
 
 
-def true_counts(people: pl.DataFrame, workload: Workload) -> np.ndarray:
+def true_counts(people: pl.DataFrame, workload: Workload) -> Ints:
     """int64[Q]: the answers of the table itself; `people` has `value` and the codes `qi_0`, …."""
     by_value = _by_value(people, workload.columns)
     answers = np.zeros(len(workload.value), np.int64)

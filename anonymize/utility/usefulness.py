@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Floats, Ints
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats import Format
@@ -96,9 +97,7 @@ def usefulness(
     )
 
 
-def grouped_counts(
-    boxes: pl.DataFrame, published: Published, workload: Workload, schema: Schema
-) -> np.ndarray:
+def grouped_counts(boxes: pl.DataFrame, published: Published, workload: Workload, schema: Schema) -> Floats:
     """float64[Q]: the answers estimated from groups, generalized or anatomized.
 
     Within a group, who has which value is not known: the share of its rows that lie in the query is taken of
@@ -134,7 +133,8 @@ def grouped_counts(
         share = rows.astype(float)
         for position, column in enumerate(workload.columns):
             asked = workload.low[query, position], workload.high[query, position]
-            share = share * overlap(*ends[column], *asked, unit=int(attributes[column].discrete))
+            low, high = ends[column]
+            share = share * overlap(low, high, *asked, int(attributes[column].discrete))
         inside = np.bincount(group, share, minlength=len(ids)) / of_group
         part = by_value[value]
         answers[query] = (inside[part["place"].to_numpy()] * part["tuples"].to_numpy()).sum()
@@ -181,14 +181,14 @@ def domain_width(attribute: QuasiIdentifier) -> float:
     return (highest - lowest + int(attribute.discrete)) or 1
 
 
-def _counts_without(known: pl.DataFrame, workload: Workload, schema: Schema) -> np.ndarray:
+def _counts_without(known: pl.DataFrame, workload: Workload, schema: Schema) -> Floats:
     """The answers of somebody for whom people are spread evenly over all domains."""
     people = dict(known.group_by(VALUE).len().iter_rows())
-    share = share_of_domains(workload, dict(schema.attributes()))
-    return share * np.array([people.get(value, 0) for value in workload.value])
+    tuples: Ints = np.array([people.get(value, 0) for value in workload.value])
+    return share_of_domains(workload, dict(schema.attributes())) * tuples
 
 
-def share_of_domains(workload: Workload, attributes: Mapping[str, QuasiIdentifier]) -> np.ndarray:
+def share_of_domains(workload: Workload, attributes: Mapping[str, QuasiIdentifier]) -> Floats:
     """float64[Q]: which share of all there can be each query asks for, over the attributes by column."""
     share = np.ones(len(workload.value))
     for position, column in enumerate(workload.columns):

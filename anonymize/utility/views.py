@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Floats
 from anonymize.contract import CategoryColumn, View
 from anonymize.contract.attributes import Column
 from anonymize.formats.intervals import read_number
@@ -127,17 +128,14 @@ def _answers(
     return true, estimated, without
 
 
-def _inside(
-    cells: pl.DataFrame, columns: tuple[str, ...], workload: Workload, units: list[int]
-) -> np.ndarray:
+def _inside(cells: pl.DataFrame, columns: tuple[str, ...], workload: Workload, units: list[int]) -> Floats:
     """float64[Q]: the records in each query, spread evenly over their cells."""
     names = [(f"{column}_low", f"{column}_high") for column in columns]
     alike = cells.group_by(itertools.chain(*names)).agg(pl.col("rows").sum())
-    ends = [[alike[name].cast(pl.Float64).to_numpy() for name in pair] for pair in names]
+    lows, highs = ([alike[pair[i]].cast(pl.Float64).to_numpy() for pair in names] for i in (0, 1))
     records = alike["rows"].to_numpy()
     found = np.empty(len(workload.low))
     for query, (first, last) in enumerate(zip(workload.low, workload.high, strict=True)):
-        asked = zip(ends, first, last, units, strict=True)
-        shares = [overlap(*box, low, high, unit) for box, low, high, unit in asked]
+        shares = [overlap(*asked) for asked in zip(lows, highs, first, last, units, strict=True)]
         found[query] = (np.prod(shares, axis=0) * records).sum()
     return found
