@@ -84,7 +84,9 @@ def _stated(file: Path) -> dict[str, Any]:
     """What a manifest says of a file; a document has no rows."""
     stated = {"sha256": sha256(file)}
     if file.suffix == ".parquet":
-        stated["rows"] = pl.scan_parquet(file).select(pl.len()).collect().item()
+        stated["rows"] = (
+            pl.scan_parquet(file, glob=False, hive_partitioning=False).select(pl.len()).collect().item()
+        )
     return stated
 
 

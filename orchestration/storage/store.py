@@ -109,7 +109,7 @@ def read_table(file: Path) -> pl.DataFrame:
         If it is not there, or is no Parquet file that can be read.
     """
     try:
-        return pl.read_parquet(file)
+        return pl.read_parquet(file, glob=False, hive_partitioning=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise HomeError(
             f"{file}: is not there, or is no Parquet file that can be read. Put it back from a copy"

@@ -15,6 +15,11 @@ from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.errors import ContractError
 from anonymize.principle.state import State
 from anonymize.principles import PRINCIPLES, parse_contract, principle_of
+from orchestration.readers.datapackage.dated import dated
+from orchestration.readers.datapackage.package import data_package
+from orchestration.readers.estimate.command import prepared
+from orchestration.readers.estimate.condition import checked_condition, columns_of
+from orchestration.readers.estimate.statements import column_names, estimate_sql, quoted
 from orchestration.storage.store import write_table
 from tests.profiles import examples
 from tests.series import draws, entered, make_contract
@@ -27,6 +32,64 @@ INSIDE = (
     *("extra_0", "len", "literal", "min_cut", "node", "queue", "position", "microdata", "sensitive"),
 )
 """Names of columns and tables that are, or were, used inside."""
+IN_SQL = (
+    *(
+        "release",
+        "Release",
+        "RELEASE",
+        "point",
+        "part",
+        "expected",
+        "split",
+        "condition",
+        "z",
+        "real",
+        "region",
+    ),
+    *(
+        "low",
+        "high",
+        "low_0",
+        "code",
+        "code_0",
+        "label",
+        "labels",
+        "attribute",
+        "bins",
+        "width",
+        "cell",
+        "codes",
+    ),
+    *(
+        "published",
+        "points",
+        "slots",
+        "groups",
+        "spread",
+        "wide",
+        "part_of",
+        "all",
+        "among",
+        "everybody",
+        "y",
+    ),
+    *("estimate_value", "Estimate_Group", "estimate_split", "estimate_people", "estimate_weight_1"),
+    *(
+        "select",
+        "order",
+        "group",
+        "user",
+        "rowid",
+        "current_date",
+        "Value",
+        "VALUE",
+        "value_1",
+        "É",
+        "ß",
+        "SS",
+    ),
+)
+"""Names that mean something in the statements of an estimate, or that SQL does not tell from another."""
 CHARACTERS = (
     *("*", "^a.*$", "^.*$", 'a"b', "a'b", "a;b", "a b", "a.b", "a`b", "a\\b", "a/b", "$a$", "{a}", "[a]"),
     *("%s", "-- a", "'; DROP TABLE a", "a\nb", "a\tb", "\u00a0", "\u2003", "\u200b", " ", "a ", "a\u0000b"),
@@ -35,7 +98,10 @@ CHARACTERS = (
 """Characters that mean something to polars, SQL, YAML, HTML, a shell or a chart, or that nobody sees."""
 PAIRS = ("age", "age_low", "age_high", "age_low_low", "age_high_low")
 """Names of which one may be another with the end of an interval."""
-NASTY = st.sampled_from(INSIDE) | st.sampled_from(CHARACTERS) | st.sampled_from(PAIRS)
+AWKWARD = (*INSIDE, *IN_SQL, *CHARACTERS, *PAIRS)
+NASTY = (
+    st.sampled_from(INSIDE) | st.sampled_from(IN_SQL) | st.sampled_from(CHARACTERS) | st.sampled_from(PAIRS)
+)
 COLUMN_NAMES = st.lists(NASTY | st.text(min_size=1, max_size=9), min_size=5, max_size=5, unique=True)
 ORDINARY = ("patient", "years", "sex", "admitted", "illness")
 """What the columns are called where nothing is the matter: identifier, three quasi-identifiers, value."""
@@ -98,6 +164,32 @@ class Made:
     found: dict[str, pl.DataFrame]
     """The evidence, and what the attacks found."""
     figures: dict
+    ours: dict[str, pl.DataFrame]
+    """The published tables under our own column names."""
+
+
+def estimates(principle, names, ours, folder):
+    """What is estimated of a release whose columns have these names, from its published files alone."""
+    contract = parse_contract(declare(principle, names))
+    release_format = principle_of(contract).format(contract)
+    for name, table in release_format.published(ours, contract).items():
+        write_table(folder / f"{name}.parquet", dated(table, "2024-01-01"))
+    stated = {"product": "hospital", "series": "v1", "release": "2024-01-01", "n": 1}
+    stated["principle"] = contract.principle.model_dump(mode="json")
+    package = data_package(contract, release_format, stated, {names[-1]: "String"})
+    years, sex, admitted, illness = map(quoted, column_names(package))
+    together = (
+        f"{years} BETWEEN 22 AND 30 AND {sex} = 'F' AND {admitted} < '2024-01-20' AND {illness} <> 'gout'"
+    )
+    asked = ((f"{illness} = 'flu'", None), (together, None), ("true", sex), (together, illness))
+    columns, found = columns_of(package), []
+    with prepared(folder, estimate_sql(package)) as connection:
+        for condition, split in asked:
+            by = f", split := {split}" if split else ""
+            found.append(
+                connection.sql(f"FROM estimate({checked_condition(condition, columns)}{by})").fetchall()
+            )
+    return found
 
 
 def make(principle, names, folder):
@@ -143,6 +235,7 @@ def make(principle, names, folder):
                     **{f"attack: {name}": figure for name, figure in attacked.figures.items()},
                     "format": list(release_format.figures(ours, contract).values()),
                 },
+                ours=ours,
             )
         )
         state, knowledge = candidate.state, attacked.knowledge.of_the_present(number)
@@ -177,7 +270,7 @@ def published_columns(principle, names):
 
 def refused_names(principle, names):
     """The names that two published columns would share, or that a column beside the identifier has."""
-    columns = published_columns(principle, names)
+    columns = {name: ["release", *own] for name, own in published_columns(principle, names).items()}
     twice = {name for table in columns.values() for name, times in Counter(table).items() if times > 1}
     beside = {"group_id", "bucket_id"}.union(*columns.values())  # the linkage has the first two
     return twice | ({names[0]} & beside)
@@ -237,3 +330,27 @@ def test_any_column_names_at_all_give_what_ordinary_names_give(principle, names,
         assert in_any_order(here.knowledge) == in_any_order(usual.knowledge)
         assert_same(here.found, renamed(usual.found, names))
         assert here.figures == usual.figures
+    assert_counted_as_usual(principle, names, folder, ordinary)
+
+
+def assert_counted_as_usual(principle, names, folder, ordinary):
+    usual = ordinary(principle)[-1].ours
+    assert estimates(principle, names, usual, folder) == counted(principle, ordinary, folder)
+
+
+@cache
+def counted(principle, ordinary, folder):
+    return estimates(principle, ORDINARY, ordinary(principle)[-1].ours, folder)
+
+
+FIVES = [
+    pytest.param((*AWKWARD, *AWKWARD[:4])[at : at + 5], marks=() if at % 35 == 0 else pytest.mark.thorough)
+    for at in range(0, len(AWKWARD), 5)
+]
+
+
+@pytest.mark.parametrize("principle", ["m_invariance", "e_equivalence"])
+@pytest.mark.parametrize("names", FIVES)
+def test_every_awkward_name_is_counted_as_an_ordinary_one(principle, names, folder, ordinary):
+    if not refused_names(principle, names):
+        assert_counted_as_usual(principle, names, folder, ordinary)

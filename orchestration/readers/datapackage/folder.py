@@ -47,7 +47,11 @@ def column_types(tables: Mapping[str, Path]) -> dict[str, str]:
     tables
         The files by the names they are published under; those that are no tables are passed over.
     """
-    schemas = (pl.read_parquet_schema(file) for name, file in tables.items() if name.endswith(".parquet"))
+    schemas = (
+        pl.scan_parquet(file, glob=False, hive_partitioning=False).collect_schema()
+        for name, file in tables.items()
+        if name.endswith(".parquet")
+    )
     return {column: str(dtype) for schema in schemas for column, dtype in schema.items()}
 
 

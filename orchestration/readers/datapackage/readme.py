@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orchestration.readers.estimate.statements import quoted
+from orchestration.readers.estimate.statements import column_names, quoted
 
 README = "README.md"
 
@@ -37,7 +37,7 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
         _files(package, documents),
         DATED,
         "Check the files with `sha256sum -c SHA256SUMS`, and the whole series with `republish verify`.",
-        _how_to_count(own),
+        _how_to_count(package),
         *(f"Licence: {next(iter(licence.values()))}" for licence in package.get("licenses", [])),
         f"Cite as: {package['citation']}" if "citation" in package else "",
         *(f"Contact: {contributor['title']}" for contributor in package.get("contributors", [])),
@@ -67,14 +67,14 @@ def _files(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
     return "\n".join(["| file | what it is |", "|---|---|", *rows])
 
 
-def _how_to_count(own: Mapping[str, Any]) -> str:
-    if own["format"] == "taxonomy_cuts":
+def _how_to_count(package: Mapping[str, Any]) -> str:
+    if package["republish"]["format"] == "taxonomy_cuts":
         return "Rows are people under labels of hierarchies: counts of these labels are exact."
     return (
         "Some rows may be counterfeits, which stand for nobody; `counterfeits.parquet` says how many there"
         " are in which group. To count people, with an error bar, in DuckDB:\n\n"
         "```sql\n"
         ".read estimate.sql\n"
-        f"FROM estimate(true, split := {quoted(own['sensitive']['name'])});\n"
+        f"FROM estimate(true, split := {quoted(column_names(package)[-1])});\n"
         "```"
     )

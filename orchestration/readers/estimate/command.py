@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ def _of_release(folder: Path, where: str, by: str | None) -> pl.DataFrame:
             f"{folder}: has no groups to estimate from; its rows are people under labels, so count them"
         )
     condition = checked_condition(where, columns)
-    split = "'all'" if by is None else checked_column(by, columns)
+    split = None if by is None else checked_column(by, columns)
     with prepared(folder, statements) as connection:
         return _asked(connection, condition, split, where)
 
@@ -79,7 +80,9 @@ def prepared(folder: Path, statements: str) -> duckdb.DuckDBPyConnection:
         If the tables have not the columns that the statements ask for.
     """
     connection = duckdb.connect()
-    connection.execute("SET VARIABLE folder = $folder", {"folder": str(folder.absolute())})
+    # DuckDB takes every path for a pattern: what means something in one stands in brackets.
+    path = re.sub(r"([*?\[])", r"[\1]", str(folder.absolute()))
+    connection.execute("SET VARIABLE folder = $folder", {"folder": path})
     try:
         connection.execute(statements)
     except duckdb.Error as error:
@@ -92,13 +95,16 @@ def prepared(folder: Path, statements: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _asked(connection: duckdb.DuckDBPyConnection, condition: str, split: str, where: str) -> pl.DataFrame:
+def _asked(
+    connection: duckdb.DuckDBPyConnection, condition: str, split: str | None, where: str
+) -> pl.DataFrame:
     one = f"SELECT ({condition}) AS met FROM estimate_people LIMIT 0"  # noqa: S608 - parsed and written anew
     try:
         kind = str(connection.sql(one).types[0])
         if kind != "BOOLEAN":
             raise QueryError(f"--where {where}: is a {kind.lower()}, and must be true or false of a person")
-        return connection.sql(f"FROM estimate({condition}, split := {split})").pl()
+        by = "" if split is None else f", split := {split}"
+        return connection.sql(f"FROM estimate({condition}{by})").pl()
     except duckdb.Error as error:
         raise QueryError(f"--where {where}: {str(error).splitlines()[0]}") from None
 

@@ -11,11 +11,12 @@ from typing import Any
 import duckdb
 
 from anonymize.errors import QueryError
-from orchestration.readers.estimate.statements import quoted
+from orchestration.readers.estimate.statements import column_names, quoted
 
 CLASSES = {
     *("BETWEEN", "CASE", "CAST", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "FUNCTION"),
     "OPERATOR",
+    "TYPE",
 }
 """The kinds of expressions that a condition may be made of: no subquery, no parameter, no window."""
 FUNCTIONS = {
@@ -36,7 +37,7 @@ class Column:
     """A published column that can be asked for."""
 
     name: str
-    """As the contract calls it."""
+    """As the contract calls it, or as `column_names` says."""
     values: frozenset[str] | None = None
     """Its labels or values, where they are declared as text."""
     size: int | None = None
@@ -52,16 +53,16 @@ def columns_of(package: Mapping[str, Any]) -> dict[str, Column]:
         The content of its `datapackage.json`.
     """
     own = package["republish"]
-    found = [Column("release")]
-    for one in own["attributes"]:
+    found, (*names, sensitive) = [Column("release")], column_names(package)
+    for name, one in zip(names, own["attributes"], strict=True):
         labels = one.get("labels")
         size = len(labels) if labels else None
         if one["kind"] == "number" and all(isinstance(end, int) for end in one["domain"]):
             size = one["domain"][1] - one["domain"][0] + 1
-        found.append(Column(one["name"], frozenset(labels) if labels else None, size))
+        found.append(Column(name, frozenset(labels) if labels else None, size))
     values = own["sensitive"].get("values")
     is_text = bool(values) and isinstance(values[0], str)
-    found.append(Column(own["sensitive"]["name"], frozenset(values) if is_text else None, 1))
+    found.append(Column(sensitive, frozenset(values) if is_text else None, 1))
     return {column.name.lower(): column for column in found}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 from collections.abc import Mapping
 from functools import cache
@@ -12,6 +13,19 @@ from typing import Any
 import jinja2
 
 ESTIMATE = "estimate.sql"
+OURS = {
+    "release",
+    *(
+        "estimate_group",
+        "estimate_point",
+        "estimate_part",
+        "estimate_tuples",
+        "estimate_value",
+        "estimate_real",
+    ),
+    *("estimate_weight", "estimate_split", "estimate_expected"),
+}
+"""The statements' own names wherever columns of the release are named, too."""
 BINS = 128
 """The density of an attribute is a step function of so many steps; of fewer values, of one for each."""
 POINTS = 32
@@ -54,17 +68,19 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
     own = package["republish"]
     if own["format"] not in ESTIMATED:
         return None
-    sensitive = quoted(own["sensitive"]["name"])
-    columns = [quoted(one["name"]) for one in own["attributes"]]
+    names = [quoted(name) for name in column_names(package)]
+    *columns, sensitive = names
     is_exact = own["format"] == "anatomy"
     words = {
         "title": _one_line(f"{own['product']}/{own['series']}"),
         "example": _one_line(sensitive),
-        "column_list": _one_line(", ".join([*columns, sensitive])),
+        "column_list": _one_line(", ".join(names)),
         "sensitive": sensitive,
-        "columns": ", ".join(columns),
         "points_columns": ", ".join(f"points.{column}" for column in columns),
-        "attributes": [_attribute(number, one) for number, one in enumerate(own["attributes"])],
+        "attributes": [
+            {"column": column, **_attribute(number, one)}
+            for number, (column, one) in enumerate(zip(columns, own["attributes"], strict=True))
+        ],
         "bins": BINS,
         "points": POINTS,
         "rounds": ROUNDS,
@@ -77,8 +93,32 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "groups": FEWEST_GROUPS,
         "grid": ", ".join(f"({tau_squared}, {_prior(tau_squared):.4f})" for tau_squared in TAU_SQUARED),
     }
-    names = ("create_estimate_settings", ESTIMATED[own["format"]], "create_estimate")
-    return "\n".join(_template(name).render(words) for name in names)
+    statements = ("create_estimate_settings", ESTIMATED[own["format"]], "create_estimate")
+    return "\n".join(_template(name).render(words) for name in statements)
+
+
+def column_names(package: Mapping[str, Any]) -> list[str]:
+    """What a release's columns are called in a condition: its attributes, and the sensitive column last.
+
+    They are the contract's names. SQL does not tell capital letters from small ones: a name that another
+    column has but for these gets a number, as DuckDB numbers such columns of a file; so does one of `OURS`.
+    The character NUL, which no statement can have in it, is left out.
+
+    Parameters
+    ----------
+    package
+        The content of the release's `datapackage.json`.
+    """
+    own = package["republish"]
+    declared = [*(one["name"] for one in own["attributes"]), own["sensitive"]["name"]]
+    declared = [name.replace("\0", "") or "column" for name in declared]
+    folded, taken, names = {name.lower() for name in declared}, set(OURS), []
+    for name in declared:
+        numbered = (f"{name}_{number}" for number in itertools.count(1))
+        free = (one for one in numbered if one.lower() not in folded | taken)
+        names.append(next(free) if name.lower() in taken else name)
+        taken.add(names[-1].lower())
+    return names
 
 
 def quoted(name: str) -> str:
@@ -93,33 +133,37 @@ def text(value: str) -> str:
 
 def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
     """What the statements need of an attribute: how values become codes from 0 on, and back."""
-    code = f"code_{number}"
-    low, high = quoted(f"{declared['name']}_low"), quoted(f"{declared['name']}_high")
-    width, tolerance, is_ordered = declared.get("min_width"), 0, True
+    low, high, code = f"published.low_{number}", f"published.high_{number}", f"wide.code_{number}"
+    width, tolerance, is_ordered, labels = declared.get("min_width"), 0, True, None
     if not isinstance(width, int | float | None):
         raise TypeError(f"min_width of {declared['name']} is no number")
     if declared["kind"] == "category":
         labels = "[" + ", ".join(map(text, declared["labels"])) + "]"
         codes, is_ordered = len(declared["labels"]), False
-        encode, decode = f"list_position({labels}, {{}}) - 1", f"({labels})[{code} + 1]"
+        ends, decoded = (f"first_{number}.code", f"last_{number}.code"), f"label_{number}.label"
     elif declared["kind"] == "date":
         first, last = map(dt.date.fromisoformat, declared["domain"])
         codes = (last - first).days + 1
-        encode, decode = f"{{}} - DATE '{first}'", f"DATE '{first}' + {code}::INTEGER"
+        ends, decoded = (
+            (f"{low} - DATE '{first}'", f"{high} - DATE '{first}'"),
+            f"DATE '{first}' + {code}::INTEGER",
+        )
     elif all(isinstance(end, int) for end in declared["domain"]):
         first, last = declared["domain"]
         codes = last - first + 1
-        encode, decode = f"{{}} - ({first})", f"{code} + ({first})"
+        ends, decoded = (f"{low} - ({first})", f"{high} - ({first})"), f"{code} + ({first})"
     else:
         first, last = declared["domain"]
         unit = (last - first) / FRACTIONS or 1.0
         codes, tolerance, width = FRACTIONS + 1, 2, width and width / unit
-        encode, decode = f"floor(({{}} - ({first})) / {unit!r})::BIGINT", f"{code} * {unit!r} + ({first})"
+        ends = tuple(f"floor(({end} - ({first})) / {unit!r})::BIGINT" for end in (low, high))
+        decoded = f"{code} * {unit!r} + ({first})"
     return {
-        "column": quoted(declared["name"]),
-        "code_low": encode.format(low),
-        "code_high": encode.format(high),
-        "decoded": decode,
+        "number": number,
+        "labels": labels,
+        "code_low": ends[0],
+        "code_high": ends[1],
+        "decoded": decoded,
         "codes": codes,
         "cell": "NULL" if width is None else repr(width),
         "tolerance": tolerance,

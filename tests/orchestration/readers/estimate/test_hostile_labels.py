@@ -1,0 +1,99 @@
+"""Labels and values may be any text: counts are those of ordinary ones."""
+
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.columns import VALUE
+from anonymize.formats import GENERALIZATION
+from anonymize.formats.generalization import generalize
+from anonymize.principles import parse_contract
+from orchestration.readers.datapackage.dated import dated
+from orchestration.readers.datapackage.package import data_package
+from orchestration.readers.estimate.command import prepared
+from orchestration.readers.estimate.condition import checked_condition, columns_of
+from orchestration.readers.estimate.statements import estimate_sql, text
+
+DATE = "2024-01-01"
+LABELS = (
+    *("{{x}}", "{x}", "{", "}", "{}", "{0}", "{{", "{% x %}", "{# x", "$x", "%s", "a'b", 'a"b', "''", '"'),
+    *("all", "ALL", "null", "NULL", "NaN", "true", "0", "-1", " ", "a ", " a", "\\", "\\n", "\n", "\t", "\r"),
+    *(
+        "a\x1fb",
+        "\x1f",
+        "é",
+        "e\u0301",
+        "\u200b",
+        "\u202e",
+        "名",
+        "a;b",
+        "--",
+        "/*",
+        "*/",
+        "1:a",
+        "a, b",
+        "release",
+    ),
+)
+
+
+def counted(labels, folder, groups=30):
+    """Counts of people in groups of three, who have different values, by label and by value."""
+    labels = list(labels)
+    contract = parse_contract(
+        {
+            "product": "simulated",
+            "series": "v1",
+            "source": {"path": "{release}.csv"},
+            "releases": {"first": DATE},
+            "identifier": "id",
+            "quasi_identifiers": [{"name": "label", "kind": "category", "order": labels}],
+            "sensitive": {"name": "value", "values": labels[:6]},
+            "principle": {"name": "m_invariance", "m": 2},
+        }
+    )
+    people = 3 * groups
+    codes = pl.DataFrame({"qi_0": np.sort(np.arange(people) * 7 % len(labels))})
+    values = pl.Series(VALUE, [labels[(row + row // 9) % 6] for row in range(people)])
+    tables = generalize(
+        codes, values, np.repeat(np.arange(groups), 3), np.zeros(people, bool), contract
+    ).tables
+    for name, table in tables.items():
+        dated(table, DATE).write_parquet(folder / f"{name}.parquet")
+    stated = {"product": "simulated", "series": "v1", "release": DATE, "n": 1}
+    stated["principle"] = contract.principle.model_dump(mode="json")
+    package = data_package(contract, GENERALIZATION, stated, {"value": "String"})
+    label, value = text(labels[1]), text(labels[2])
+    asked = (
+        f"label = {label}",
+        f"value = {value}",
+        f"label <> {label} AND value IN ({value}, {text(labels[0])})",
+    )
+    with prepared(folder, estimate_sql(package)) as connection:
+        conditions = [checked_condition(one, columns_of(package)) for one in asked]
+        found = [connection.sql(f"FROM estimate({one})").fetchall() for one in ("true", *conditions)]
+        by_value = connection.sql("FROM estimate(true, split := value)").fetchall()
+    return found, {split: rest for _, split, *rest in by_value}
+
+
+@pytest.fixture(scope="module")
+def ordinary(tmp_path_factory):
+    return cache(lambda: counted("abcdef", tmp_path_factory.mktemp("ordinary")))
+
+
+@pytest.mark.parametrize("at", range(0, len(LABELS), 6))
+def test_any_labels_are_counted_as_ordinary_ones(at, ordinary, tmp_path):
+    labels = (*LABELS, *LABELS)[at : at + 6]
+    usual, by_value = ordinary()
+    found, by_label = counted(labels, tmp_path)
+    assert found[0][0][2] == 90
+    assert [row[0][2:6] for row in found] == [row[0][2:6] for row in usual]
+    assert by_label == {label: by_value[letter] for letter, label in zip("abcdef", labels, strict=True)}
+
+
+def test_a_category_of_200_000_labels(tmp_path):
+    found, by_label = counted([f"L{n:06}" for n in range(200_000)], tmp_path)
+    assert found[0][0][2] == 90
+    assert sum(people for people, *_ in by_label.values()) == pytest.approx(90)

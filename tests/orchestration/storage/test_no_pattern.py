@@ -1,0 +1,43 @@
+"""No letter in a path is a pattern: a home is read, and never its neighbour."""
+
+import shutil
+
+import polars as pl
+import pytest
+
+from orchestration.readers.estimate.command import estimate
+from orchestration.storage.home import Home
+from tests.hospital import RELEASES, make, published
+
+PLACES = {
+    "clients [1-9]": "clients 1",
+    "home*": "home2",
+    "h?me": "hame",
+    "{a,b}": "a",
+    "**": "x",
+    "release=2020-01-01": "release=2021-01-01",
+    "[!a]": "b",
+    "100%25": "100%",
+    "~": "root",
+    "$HOME": "x",
+}
+"""A home's name, and that of a neighbour that it would be a pattern of."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in list(PLACES)[:2] else pytest.param(name, marks=pytest.mark.thorough) for name in PLACES],
+)
+def test_a_home_of_any_name_is_read_and_its_neighbour_is_not(name, hospital, home, tmp_path):
+    expected = estimate(hospital.series(home).published_folder, "age < 40", by="sex")
+    ours, theirs = tmp_path / "all" / name, tmp_path / "all" / PLACES[name]
+    shutil.copytree(home, ours)
+    shutil.copytree(home, theirs)
+    for file in theirs.glob("**/*.parquet"):
+        table = pl.read_parquet(file)
+        pl.concat([table, table.head(3)]).write_parquet(file)
+    for one in (ours, home):
+        make(hospital.series(one), RELEASES[2])
+    assert published(ours) == published(home)
+    assert estimate(hospital.series(ours).published_folder, "age < 40", by="sex").head(4).equals(expected)
+    assert Home.at(ours).path == ours
