@@ -63,7 +63,7 @@ def test_rda_leaves_no_value_above_one_in_l(l, colors):
 
 
 @pytest.mark.parametrize(("l", "colors"), BATCHES)
-@pytest.mark.parametrize("distances", DISTANCES)
+@pytest.mark.parametrize("distances", drawn(DISTANCES, 2))
 def test_gda_leaves_no_value_above_one_in_l(l, colors, distances):
     weighted = np.array(distances[: len(colors)], float)
     worst = worst_posterior(

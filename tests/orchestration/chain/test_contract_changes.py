@@ -117,6 +117,7 @@ def test_a_value_that_is_gone_needs_consent(hospital, home):
     make(hospital.series(home), THIRD)
 
 
+@pytest.mark.thorough
 def test_a_smaller_e_needs_a_new_series(hospital, tmp_path):
     home = tmp_path / "new home"
     make(equivalent(hospital, e=4).series(home), FIRST, SECOND)

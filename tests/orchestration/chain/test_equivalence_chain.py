@@ -55,6 +55,7 @@ def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, t
     assert {"cut of each bucket", "graph of the weakest bucket"} <= set(shown)
 
 
+@pytest.mark.thorough
 def test_the_same_key_gives_the_same_bytes(hospital, tmp_path, monkeypatch):
     monkeypatch.setenv("REPUBLISH_KEY", "a key for two homes alike")
     homes = [tmp_path / "one", tmp_path / "two"]
@@ -101,6 +102,7 @@ def test_a_cut_that_is_too_small_is_not_published(hospital, tmp_path, monkeypatc
     assert not published(tmp_path / "home")
 
 
+@pytest.mark.thorough
 def test_an_interrupted_release_is_made_again_on_the_state_before(hospital, tmp_path, monkeypatch):
     monkeypatch.setenv("REPUBLISH_KEY", "a key for two homes alike")
     whole = make(hospital.series(tmp_path / "whole"), *RELEASES)

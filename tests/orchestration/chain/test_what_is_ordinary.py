@@ -101,6 +101,7 @@ def test_the_same_identifiers_as_text_and_as_numbers_are_the_same_people(numbere
     assert compare_snapshots(series, SECOND).figures["carried"] > 250
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kept", "share"), [(0, "0.0%"), (140, "4")])
 def test_a_csv_file_with_a_header_only_or_cut_at_a_lines_end(numbered, tmp_path, kept, share):
     for release in (FIRST, SECOND):

@@ -106,6 +106,7 @@ def test_a_release_waits_for_what_is_upstream_of_it(republish, hospital, home):
     assert (code, out[0].split()[:2]) == (0, [THIRD, "published"])
 
 
+@pytest.mark.thorough
 def test_whoever_knows_that_a_snapshot_is_complete_need_not_wait(republish, hospital, home):
     hospital.declare(upstream=["warehouse/patients"])
     command = ["release", hospital.contract, "--home", home, "--through", THIRD]
@@ -245,6 +246,7 @@ def test_a_later_snapshot_while_one_is_missing_is_a_failure(republish, hospital,
     assert f"{THIRD}: its snapshot is missing. That of 2024-10-01 is there: if this one never comes" in err[0]
 
 
+@pytest.mark.thorough
 def test_releases_that_can_be_made_are_made_before_one_waits(republish, hospital, tmp_path):
     code, out, err = republish("release", hospital.contract, "--home", tmp_path / "home", "--strict")
     assert (code, err) == (2, [])

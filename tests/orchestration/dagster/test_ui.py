@@ -115,7 +115,8 @@ def statuses(ask, releases=RELEASES):
     }
 
 
-@pytest.mark.parametrize("by_backfill", [False, pytest.param(True, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("by_backfill", [False, True])
 def test_what_was_just_released_is_neither_stale_nor_failed(series, monkeypatch, by_backfill):
     """Also once a published release is verified, alone or with others, or a later one could not be made."""
     monkeypatch.setenv("REPUBLISH_HOME", str(series.home.path))

@@ -97,6 +97,7 @@ def test_a_series_that_goes_on_from_another_is_not_audited_without_it(hospital, 
     assert refusal.value.exit_code == 2
 
 
+@pytest.mark.thorough
 def test_both_series_together_hold(hospital, home):
     """Backfilled with all three releases: an auditor who attacks both together finds nothing broken."""
     hospital.declare(series="v2", supersedes="v1", expect={"changed": 0.5})
@@ -127,6 +128,7 @@ def test_a_series_that_was_superseded_cannot_be_continued(hospital, home, supers
     assert superseding.published(FIRST).exists()
 
 
+@pytest.mark.thorough
 def test_a_third_series_goes_on_from_all_before(hospital, home, superseding):
     hospital.declare(series="v3", supersedes="v2", principle={"m": 4}, expect={"changed": 0.5})
     series = make(hospital.series(home), FIRST)

@@ -203,7 +203,7 @@ PRINCIPLES = {
 }
 
 
-@pytest.mark.parametrize("principle", drawn(PRINCIPLES, 2))
+@pytest.mark.parametrize("principle", drawn(PRINCIPLES, 1))
 def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_be(principle):
     """A normal error is 0.8 standard errors on average, so that 1.25 is as narrow as can be."""
     found = simulated(principle)
@@ -214,6 +214,7 @@ def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_b
     assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
 
 
+@pytest.mark.thorough
 def test_values_that_go_with_nothing_have_intervals_that_are_right():
     found = simulated("m_invariance", shuffle=True)
     assert shares_right(found)[0] > 0.93
