@@ -38,7 +38,7 @@ class Table(Declaration):
             """What nobody may learn about a person, if one column is."""
 
     identifier: Label
-    """The column that tells people apart; never published."""
+    """The column that identifies a person; never published."""
 
     def attributes(self) -> Iterator[tuple[str, QuasiIdentifier | Column]]:
         """Each attribute with our name of its column."""
