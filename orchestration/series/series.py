@@ -298,7 +298,7 @@ class Series:
         )
 
     def _refuse_lost(self, on_disk: list[str], recorded: set[str]) -> None:
-        """Somebody may have a release whose folder is gone here: it must not be made once more, another."""
+        """Refuse to make a published release again whose folder is gone: somebody may have the first one."""
         if lost := sorted(recorded - set(on_disk)):
             raise PublishedFolderError(
                 f"{self.published(lost[0])}: was published, and is not there any more. Put it back from a"
