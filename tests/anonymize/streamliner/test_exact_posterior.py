@@ -89,6 +89,7 @@ def test_gda_as_printed_gives_values_away():
                     gda_of_table_7(color, ranks, weighted, l), color
                 ),
                 colors,
+                all_orders,
             )
     above = {case: worst for case, worst in found.items() if worst > Fraction(1, case[0])}
     assert len(above) > len(found) / 4
@@ -104,6 +105,7 @@ def test_guided_colors_are_what_gives_values_away():
                 algorithm(color, ranks, distances, 2), color
             ),
             (0, 0, 1, 2),
+            all_orders,
         )
         for algorithm in (gda, gda_of_table_7)
     }
