@@ -41,15 +41,15 @@ def tables(
 ) -> Iterator[Table]:
     """A row for each size and way."""
     found = []
-    for number, way in itertools.product((min(WARM, *rows), *rows), (*OURS, "l-diverse Mondrian")):
-        # More people than the census of the other benchmarks has are another census.
-        table = census(max(number, ROWS)).sample(number, seed=1)
+    # More people than the census of the other benchmarks has are another census.
+    samples = [census(max(number, ROWS)).sample(number, seed=1) for number in (min(WARM, *rows), *rows)]
+    for table, way in itertools.product(samples, (*OURS, "l-diverse Mondrian")):
         contract = contract_of(census_contract(m, sensitive), name="m_invariance", m=m, **OURS.get(way, {}))
         read, cells, processor = _made(table, contract, once=way not in OURS)
         true = cells_of_people(pseudonymous(table, contract), contract)
         (error,) = workload_errors(true, cells, contract, (SELECTIVITY,), 1).values()
         loss = normalized_certainty_penalty(read.boxes, read.sizes, contract)
-        found.append((f"{number:,}", way, read.sizes.height, processor, loss, f"{error:.1%}"))
+        found.append((f"{table.height:,}", way, read.sizes.height, processor, loss, f"{error:.1%}"))
     yield Table(
         f"{sensitive}, m = l = {m}",
         ("people", "made by", "groups", "CPU seconds", "NCP", "median error"),

@@ -10,7 +10,7 @@ most m/2 people.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice, pairwise
+from itertools import count, islice, pairwise
 from unittest.mock import patch
 
 import numpy as np
@@ -61,7 +61,7 @@ def _publish(snapshots: Series, m: int, e: int | None = None, **forgotten: tuple
 
 def _census(live: int, releases: int) -> list[tuple[str, pl.DataFrame]]:
     """A tenth of the people is replaced before each release."""
-    return list(census_series(max(600_000, 4 * live), live, live // 10, releases))
+    return list(census_series(3 * live, live, live // 10, releases))
 
 
 def _compromised(live: int, releases: int, m: int, e: int = 5) -> Table:
@@ -164,15 +164,13 @@ def _skewed(live: int, releases: int, m: int, slopes: tuple[int, ...] = (0, 3, 6
 def _batches(slope: int, live: int, seed: int = 5) -> Iterator[tuple[str, pl.DataFrame]]:
     """Figure 5: of each batch, the value at place i of a random order has about min + i s people."""
     random, r = np.random.default_rng(seed), live // 10
-    everybody = census(max(600_000, 4 * live))
+    everybody = census(3 * live)
     present, pool = np.arange(live), np.arange(live, everybody.height)
     occupation = everybody["occupation"].to_numpy().copy()
     # The paper's slopes are of batches of 20,000.
     places = np.arange(50) * slope * r // 20_000
     counts = places + (r - places.sum()) // 50
-    number = 0
-    while True:
-        number += 1
+    for number in count():
         table = everybody[present].select("person_id", *QUASI_IDENTIFIERS)
         yield f"release {number}", table.with_columns(occupation=occupation[present])
         batch = np.repeat(random.permutation(50) + 1, counts)
