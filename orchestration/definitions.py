@@ -1,4 +1,4 @@
-"""What Dagster loads: the product of every contract that the home knows."""
+"""The definitions that Dagster loads: the product of every contract that the home knows."""
 
 from __future__ import annotations
 

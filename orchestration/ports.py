@@ -14,7 +14,7 @@ def refuse_taken(port: int) -> None:
         try:
             server.bind(("127.0.0.1", port))
         except OSError as error:
-            reason = error.strerror.lower()
+            reason = (error.strerror or str(error)).lower()
             raise PortTaken(
                 f"--port: Dagster can't listen on 127.0.0.1:{port}: {reason}. If republish ui is running"
                 f" already, open http://127.0.0.1:{port}; else choose another port: republish ui --port"

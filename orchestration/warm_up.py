@@ -6,7 +6,7 @@ these are is written down nowhere: a few made-up patients are released and attac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,13 @@ import polars as pl
 
 from anonymize.attack.attacks import attack
 from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.contract import ViewContract
+from anonymize.errors import NotEligible
 from anonymize.kernels.csv_records import csv_records
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
 from anonymize.principle.state import State
-from anonymize.principles import parse_contract, principle_of
+from anonymize.principles import PRINCIPLES, parse_contract, principle_of
 from orchestration.demo.hospital import DISEASES, hospital_snapshots
 from orchestration.snapshots.sources import enter
 
@@ -33,43 +35,29 @@ DECLARED = {
 AGE = {"name": "age", "kind": "number", "domain": [0, 120]}
 SEX = {"name": "sex", "kind": "category", "order": ["F", "M"]}
 DISEASE = {"name": "disease", "kind": "category", "order": sorted(DISEASES), "keep": True}
-PEOPLE = {"quasi_identifiers": [AGE, SEX], "sensitive": {"name": "disease"}}
-TRANSIENT = {**PEOPLE, "sensitive": {"name": "disease", "semantics": "transient"}}
-VIEW = {"columns": [AGE, SEX, DISEASE]}
-Declared = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""A contract's columns and its principle."""
-SERIES: tuple[Declared, ...] = (
-    (PEOPLE, {"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit"}),
-    (PEOPLE, {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "counterfeit"}),
-    (TRANSIENT, {"name": "global_guarantee", "l": 2, "strategy": "minimum"}),
-)
-ONE_RELEASE: tuple[Declared, ...] = tuple(
-    (PEOPLE, {"name": "streamliner", "l": 2, "method": method}) for method in ("gda", "rda", "ria")
-)
-_VIEW = {"name": "sequential", "x": ["age", "sex"]}
-SAME_PEOPLE: tuple[Declared, ...] = (
-    (VIEW, _VIEW | {"requirement": "anonymity", "k": 2, "y": ["patient_id"]}),
-    (VIEW, _VIEW | {"requirement": "linkability", "k": 0.9, "y": ["disease"]}),
-)
-"""Of which every release is about the people of the first."""
 
 
-def compile_kernels(patients: int = 1_300, releases: int = 2) -> None:
-    """Release and attack some made-up patients under every principle, on no disk.
+def compile_kernels(patients: int = 1_300) -> None:
+    """Release and attack some made-up patients twice under every principle, on no disk.
 
     Parameters
     ----------
     patients
-        How many are in each release: enough to be divided into regions.
-    releases
-        Of the principles that release again and again.
+        The number of patients in each release: enough to be divided into regions.
     """
     csv_records(np.frombuffer(b"patient_id,age\n", np.uint8), ord(","))
-    snapshots = [table for _, table in hospital_snapshots(releases, patients)]
-    first, *_ = snapshots
-    for declared, tables in ((SERIES, snapshots), (ONE_RELEASE, [first]), (SAME_PEOPLE, [first, first])):
-        for columns, principle in declared:
-            _release(tables, parse_contract({**DECLARED, **columns, "principle": principle}))
+    first, second = (table for _, table in hospital_snapshots(2, patients))
+    columns: dict[str, Any]
+    for principle in PRINCIPLES.values():
+        if principle.contract is ViewContract:  # all of its releases are about the same people
+            columns, snapshots = {"columns": [AGE, SEX, DISEASE]}, [first, first]
+        else:
+            sensitive = {"name": "disease", "semantics": principle.semantics[0]}
+            columns, snapshots = {"quasi_identifiers": [AGE, SEX], "sensitive": sensitive}, [first, second]
+        for parameters in principle.warm_up:
+            declared = {**DECLARED, **columns, "principle": {"name": principle.name, **parameters}}
+            with suppress(NotEligible):  # of a principle that makes a single release
+                _release(snapshots, parse_contract(declared))
 
 
 def _release(snapshots: list[pl.DataFrame], contract: Any) -> None:

@@ -52,7 +52,6 @@ NAMES_A_PRINCIPLE = {
     "anonymize/principles.py": "the list of the principles there are",
     "anonymize/streamliner/parameters.py": "its parameter `then` names the principle of later releases",
     "anonymize/streamliner/release.py": "its refusal of a second release says how a series would go on",
-    "orchestration/warm_up.py": "what is compiled at set-up is what the principles call",
     "data_contracts/hospital.yaml": "the contract of the example chooses a principle",
 }
 """The files outside the principles' own folders that contain a principle's name, and why."""

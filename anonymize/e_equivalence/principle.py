@@ -72,6 +72,7 @@ E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     faults=bucket_faults,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
+    warm_up=({"m": 3, "e": 2, "on_ineligible": "counterfeit"},),
     plots=on_first_call("anonymize.e_equivalence.plots", "plots"),
 )
 """Everything that the data product needs to make, judge and show e-equivalent releases."""

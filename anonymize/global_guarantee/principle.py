@@ -40,6 +40,7 @@ GLOBAL_GUARANTEE: Principle[GlobalGuarantee, Contract[GlobalGuarantee]] = Princi
     foresee=on_first_call("anonymize.global_guarantee.forecast", "foresee"),
     stated=("placed_no_more", "placed_once_more"),
     semantics=("transient", "persistent"),
+    warm_up=({"l": 2, "strategy": "minimum"},),
     memory=Memory(
         "ledger",
         "What the releases so far have spent of each person's budget for each value, under pseudonyms.",

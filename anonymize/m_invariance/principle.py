@@ -54,5 +54,6 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     faults=bucket_faults,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
+    warm_up=({"m": 3, "on_ineligible": "counterfeit"},),
 )
 """Everything that the data product needs to make, judge and show m-invariant releases."""

@@ -120,6 +120,8 @@ class Principle(Generic[P, C]):
     previous: Callable[[C], tuple[PreviousRelease, ...]] = lambda _contract: ()
     """The releases of others that a contract names. `release` finds them in the state as `previous_0`, …,
     with the columns `column_0`, … of each; the attack is given them too."""
+    warm_up: tuple[Mapping[str, Any], ...] = ()
+    """Parameters whose releases call, between them, every kernel of the principle: set-up makes some."""
     memory: Memory | None = None
     """None where nothing is remembered from release to release."""
     plots: Callable[[C, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []

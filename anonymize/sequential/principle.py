@@ -72,6 +72,10 @@ SEQUENTIAL: Principle[Sequential, ViewContract[Sequential]] = Principle(
     faults=faults,
     contract=ViewContract,
     previous=lambda contract: contract.principle.previous,
+    warm_up=(
+        {"x": ["age", "sex"], "y": ["patient_id"], "requirement": "anonymity", "k": 2},
+        {"x": ["age", "sex"], "y": ["disease"], "requirement": "linkability", "k": 0.9},
+    ),
     memory=Memory(
         "views",
         "The views published so far, the previous releases they were joined with, and the last cuts.",

@@ -47,6 +47,7 @@ STREAMLINER: Principle[StreamlinerParameters, Contract[StreamlinerParameters]] =
     promise=promise,
     format=lambda _contract: GENERALIZATION,
     faults=contract_faults,
+    warm_up=tuple({"l": 2, "method": method} for method in ("gda", "rda", "ria")),
     memory=Memory(
         name="buckets",
         description="Each person's signature, if later releases follow another principle. Private.",

@@ -16,8 +16,8 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
     """
     from orchestration.cli.releasing import make_due_releases
     from orchestration.contracts.contract_file import load_contract
-    from orchestration.demo.comparison import compare
-    from orchestration.demo.hospital import make_demo
+    from orchestration.demo.attack import what_an_attacker_learns
+    from orchestration.demo.hospital import last_release, make_demo
     from orchestration.series.series import Series
     from orchestration.storage.home import Home, only_one
 
@@ -25,10 +25,9 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
     with only_one(place.path, "the demo", name=".demo-lock"):
         contract = make_demo(place.path)
     file = load_contract(contract)
-    snapshots = sorted((contract.parent / file.contract.source.path).parent.glob("*.parquet"))
-    made = make_due_releases(file, snapshots[-1].stem, home)
+    made = make_due_releases(file, last_release(contract), home)
     with progress("what an attacker learns from all releases"):
-        learned = compare(Series(file, place))
+        learned = what_an_attacker_learns(Series(file, place))
     if learned:
         out.print("\n".join(["", *learned]))
     option = f" --home {shlex.quote(str(home))}" if home else ""

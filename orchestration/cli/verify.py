@@ -49,7 +49,7 @@ def verify(
 
 
 def _has_manifests(published: Path) -> bool:
-    """Whether a folder is for its manifests to vouch for; another tool's files have none."""
+    """True if manifests vouch for what is in a folder; another tool's files have none."""
     return published.is_dir() and any(published.glob("**/manifest.json"))
 
 

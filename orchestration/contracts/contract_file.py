@@ -33,7 +33,7 @@ class ContractFile:
     """The hierarchy files, as the contract names them."""
 
     def resolve(self, name: str) -> Path:
-        """Where a file is that the contract names: relative to the contract, or absolute."""
+        """The place of a file that the contract names: relative to the contract, or absolute."""
         return self.path.parent / name
 
 
@@ -113,10 +113,9 @@ def _read_hierarchy(folder: Path, name: str) -> list[list[str]]:
 
 
 def _schedule_faults(declared: Any) -> list[Fault]:
-    """What is wrong with a schedule, as far as it is text."""
+    """The faults of a schedule, as far as it is text."""
     releases = declared.get("releases") if isinstance(declared, Mapping) else None
-    cron = releases.get("cron") if isinstance(releases, Mapping) else None
-    if not isinstance(cron, str):
+    if not isinstance(releases, Mapping) or not isinstance(cron := releases.get("cron"), str):
         return []
     from orchestration.contracts.schedule import schedule_fault  # noqa: PLC0415 - as above
 
@@ -124,7 +123,7 @@ def _schedule_faults(declared: Any) -> list[Fault]:
     return [] if fault is None else [("releases.cron", fault)]
 
 
-def _first(releases: Mapping) -> dt.date:
+def _first(releases: Mapping[str, Any]) -> dt.date:
     """The declared date, or any date in place of one that is a fault by itself."""
     try:
         return dt.date.fromisoformat(str(releases.get("first")))

@@ -23,7 +23,7 @@ NEVER = {30, 31}
 
 
 def schedule_fault(cron: str, first: dt.date) -> str | None:
-    """What is wrong with a schedule of releases, and what is meant; None if nothing is.
+    """The fault of a schedule of releases, and the way out; None if it has none.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def ticks(cron: str, first: dt.date) -> Iterator[dt.datetime]:
 
 
 def _is_accepted(cron: str) -> bool:
-    """Whether Dagster takes it for a schedule (its `is_valid_cron_string`)."""
+    """True if Dagster takes it for a schedule (its `is_valid_cron_string`)."""
     if NEAREST_WEEKDAY.search(cron) or not croniter.is_valid(cron):
         return False
     fields, *_ = croniter.expand(cron)

@@ -15,7 +15,7 @@ Fault = tuple[str, str]
 
 
 def read_yaml(path: Path) -> Any:
-    """What a YAML file declares.
+    """Read a YAML file.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def read_content(path: Path) -> bytes:
 
 
 def parse_yaml(content: bytes, where: str) -> tuple[Any, list[Fault]]:
-    """What a YAML text declares, and the keys it gives more than once.
+    """Read a YAML text; returns its content, and the keys it gives more than once.
 
     Scalars are those of YAML 1.2: `no` and `010` are text, only `true` and `false` are not.
 
@@ -55,7 +55,8 @@ def parse_yaml(content: bytes, where: str) -> tuple[Any, list[Fault]]:
         declared = loader.get_single_data()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise ContractError(where, [(f"line {mark.line + 1}", f"is not YAML: {error.problem}")]) from None
+        place = f"line {mark.line + 1}" if mark else ""
+        raise ContractError(where, [(place, f"is not YAML: {error.problem}")]) from None
     except yaml.reader.ReaderError as error:
         line = content[: error.position].count(b"\n") + 1
         raise ContractError(where, [(f"line {line}", f"is not text in UTF-8: {error.reason}")]) from None
@@ -69,22 +70,22 @@ def parse_yaml(content: bytes, where: str) -> tuple[Any, list[Fault]]:
 class _Loader(yaml.SafeLoader):
     """Safe YAML with the scalars of version 1.2, dates left as text; notes keys that are given twice."""
 
-    yaml_implicit_resolvers: ClassVar[dict] = {}
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
 
     def __init__(self, content: bytes):
         super().__init__(content)
         self.repeated: list[Fault] = []
 
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node:
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """A node; one that repeats another could make a few lines stand for more than fits into memory."""
         if self.check_event(yaml.AliasEvent):
             raise yaml.MarkedYAMLError(
                 problem="an alias (*name) is not accepted: write the value again",
-                problem_mark=self.peek_event().start_mark,
+                problem_mark=self.peek_event().start_mark,  # type: ignore[no-untyped-call]
             )
         return super().compose_node(parent, index)
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         lines: dict[str, int] = {}
         for key, _ in node.value:
             name, line = str(key.value), key.start_mark.line + 1

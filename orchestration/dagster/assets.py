@@ -42,7 +42,7 @@ ATTACKED = {
     ),
     "join": "An adversary who joins the view with every earlier release learns no more than was promised.",
 }
-"""What a release withstands, by the attack that its format names."""
+"""The promise of the check `attack`, by the attack that the release's format names."""
 
 
 def assets_of(series: Series, apart: Collection[str] = ()) -> list[dg.AssetsDefinition]:
@@ -59,7 +59,9 @@ def assets_of(series: Series, apart: Collection[str] = ()) -> list[dg.AssetsDefi
 def _before(series: Series) -> list[dg.AssetDep]:
     """The last publication of the series that this one goes on from, if it goes on from one."""
     product, former = series.contract.product, series.contract.supersedes
-    releases = published_releases(series.home, product, former) if former else []
+    if former is None:
+        return []
+    releases = published_releases(series.home, product, former)
     return [_publications(series, product, former, releases[-1:])] if releases else []
 
 
@@ -213,7 +215,7 @@ def _publication(described: Series) -> Step:
 
 
 def _chain(figures: Mapping[str, int]) -> str:
-    """What was found of a published folder, in words."""
+    """The verdict on a published folder, in words."""
     return (
         f"{figures['files']} files have the SHA-256 that the manifest states, and the manifest follows"
         f" {figures['releases_before']} earlier ones."

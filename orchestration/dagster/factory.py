@@ -7,8 +7,8 @@ from collections.abc import Collection
 import dagster as dg
 
 from orchestration.dagster.assets import assets_of
-from orchestration.dagster.ended import other_series
 from orchestration.dagster.names import job_name, series_tag
+from orchestration.dagster.other_series import other_series
 from orchestration.dagster.schedule import schedule_of, sensor_of
 from orchestration.series.series import Series
 
@@ -19,7 +19,7 @@ def product_definitions(series: Series, *, apart: Collection[str] = ()) -> dg.De
     They need the resources of the series' home (`resources`), which all products share. Of products that are
     `apart`, the lineage says nothing. Other series of the product are there to be looked at.
     """
-    assets = assets_of(series, apart)
+    assets, cron = assets_of(series, apart), series.contract.releases.cron
     job = dg.define_asset_job(
         job_name(series.contract.product),
         selection=dg.AssetSelection.assets(*(key for asset in assets for key in asset.keys)),
@@ -30,7 +30,7 @@ def product_definitions(series: Series, *, apart: Collection[str] = ()) -> dg.De
     return dg.Definitions(
         assets=[*assets, *other_series(series)],
         jobs=[job],
-        schedules=[schedule_of(series, job)] if series.contract.releases.cron else [],
-        sensors=[sensor_of(series, job)],
+        schedules=[schedule_of(series, cron)] if cron else [],
+        sensors=[sensor_of(series)],
         executor=dg.in_process_executor,
     )

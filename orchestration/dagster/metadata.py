@@ -1,4 +1,4 @@
-"""What the UI shows of a release: counts that plot over releases, columns, where they come from, charts."""
+"""A release as the UI shows it: counts that plot over releases, columns, where they come from, charts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from anonymize.utility.views import view_usefulness
 from orchestration.chain.publication import Publication
 from orchestration.chain.snapshot import Taken
 from orchestration.dagster.charts import picture
-from orchestration.dagster.judged import report
 from orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from orchestration.readers.datapackage.dated import undated
 from orchestration.series.committed import CANDIDATE, Committed, read_state, read_tables
@@ -34,8 +33,10 @@ CANDIDATES_LEFT = {
     "fewest candidates by group": "smallest_candidates_by_host",
 }
 """Figures of the attack that are shown on the release, by what they are called there."""
+COUNTED = ("tuples", "groups", "counterfeits", "held_back")
+"""The counts that every manifest states."""
 RELEASES_SHOWN = 24
-"""How far back charts of the principle's memory go."""
+"""The number of releases in charts of the principle's memory."""
 
 
 def draw_soon() -> None:
@@ -96,12 +97,35 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
 def of_publication(series: Series, release: str, publication: Publication) -> dict[str, Any]:
     """The folder, what the chain of manifests is checked by, and a report of the release."""
     return {
-        "report": dg.MetadataValue.md(report(series, release, publication.manifest)),
+        "report": dg.MetadataValue.md(_report(series, release, publication.manifest)),
         "folder": dg.MetadataValue.path(publication.folder),
         "manifest sha256": publication.manifest_sha256,
         "tuples": publication.manifest["tuples"],
         "counterfeits": publication.manifest["counterfeits"],
     }
+
+
+def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
+    """A release on half a page, in Markdown: its counts, its promises and what was found of each."""
+    parameters = ", ".join(
+        f"{name} {value}" for name, value in manifest["principle"].items() if name != "name"
+    )
+    counted = [f"{manifest[name]:,} {name.replace('_', ' ')}" for name in COUNTED]
+    committed = series.record(release)
+    verdicts = committed.verdicts if committed else ()
+    made = f"{manifest['principle']['name']} ({parameters}), release {manifest['n']}"
+    checks = [
+        f"- **{one.promise}** {'holds' if one.passed else 'is broken'}. {one.found}" for one in verdicts
+    ]
+    plots = "*mean width of …*, *query error*, *counterfeits*, *fewest candidates*"
+    lines = [
+        f"**{series.name}, {release}**: {made}. {', '.join(counted)}.",
+        "",
+        *checks,
+        "",
+        f"How releases change: the plots of {asset_key(series, RELEASE).to_user_string()}, {plots}.",
+    ]
+    return "\n".join(lines)
 
 
 def _what_is_asked_first(
@@ -121,7 +145,7 @@ def _what_is_asked_first(
     people = read_table(snapshot)
     if isinstance(contract, View):
         main, *_ = release_format.tables(contract)
-        found = view_usefulness(tables[main], contract, people, committed.figures["held_back"])
+        found = view_usefulness(tables[main], contract, people, int(committed.figures["held_back"]))
     elif isinstance(contract, Schema):
         known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
         found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)

@@ -1,4 +1,4 @@
-"""What assets, checks and jobs are called: in code, in the UI and in the docs."""
+"""The names of assets, checks and jobs: in code, in the UI and in the docs."""
 
 import re
 
@@ -28,7 +28,7 @@ LONGEST_TAG = 63
 
 
 def series_tag(series: Series) -> dict[str, str]:
-    """What every run of a series is tagged with, whoever begins it."""
+    """The tag of every run of a series, whether it begins in the UI or by a command."""
     return {SERIES_TAG: series.contract.series}
 
 

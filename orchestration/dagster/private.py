@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import dagster as dg
+from alembic.config import Config
 from alembic.script import ScriptDirectory
 from dagster._core.definitions.data_version import get_input_event_pointer_tag
 from dagster._core.remote_origin import RemoteRepositoryOrigin
@@ -59,9 +60,10 @@ def migrations_read_once() -> Iterator[None]:
 
     There are 90 of them, all of the three kinds of files have the same, and every run has a file of its own.
     """
-    read, directories = ScriptDirectory.from_config, {}
+    read = ScriptDirectory.from_config
+    directories: dict[str | None, ScriptDirectory] = {}
 
-    def from_config(config):
+    def from_config(config: Config) -> ScriptDirectory:
         location = config.get_main_option("script_location")
         if location not in directories:
             directories[location] = read(config)

@@ -13,7 +13,7 @@ HOME = "home"
 """The resource's key."""
 
 
-class PublisherHome(dg.ConfigurableResource):
+class PublisherHome(dg.ConfigurableResource[None]):
     """The publisher's folder. Its key is never a part of the configuration: it is read where it is used."""
 
     path: str
@@ -25,6 +25,6 @@ class PublisherHome(dg.ConfigurableResource):
         return self._series.setdefault(file.path, Series(file, Home.at(Path(self.path))))
 
 
-def resources(home: Home) -> dict[str, dg.ConfigurableResource]:
-    """What the assets of all products need."""
+def resources(home: Home) -> dict[str, PublisherHome]:
+    """The resources that the assets of all products need."""
     return {HOME: PublisherHome(path=str(home.path))}

@@ -15,6 +15,8 @@ from orchestration.dagster.private import run_of_the_ui
 from orchestration.dagster.resources import resources
 from orchestration.series.series import Series
 
+COUNTED = ("people", "groups", "counterfeits", "held_back")
+
 
 @dataclass(frozen=True)
 class Released:
@@ -57,15 +59,13 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
             raise failure.__cause__ from None
         raise getattr(failure, "unexpected", failure) from None
     committed = series.record(release)
+    assert committed is not None, "a run that ended well committed its candidate"
     seconds = dict(committed.seconds)
     seconds["dagster"] = time.perf_counter() - started - sum(seconds.values())
-    figures = committed.figures
+    counted = {name: int(committed.figures[name]) for name in COUNTED}
     return Released(
         release=release,
-        people=figures["people"],
-        groups=figures["groups"],
-        counterfeits=figures["counterfeits"],
-        held_back=figures["held_back"],
+        **counted,
         seconds=seconds,
         folder=series.published(release),
     )

@@ -1,4 +1,4 @@
-"""When a release is made without anybody asking: on its date, or when its snapshot has arrived."""
+"""Releases that nobody asks for: a schedule on their dates, a sensor when their snapshots have arrived."""
 
 import datetime as dt
 
@@ -14,13 +14,13 @@ from orchestration.series.series import Series
 from orchestration.snapshots.sources import snapshot_exists
 
 
-def schedule_of(series: Series, job) -> dg.ScheduleDefinition:
+def schedule_of(series: Series, cron: str) -> dg.ScheduleDefinition:
     """On every tick of the contract's cron, the release of that date, if all before it are published."""
 
     @dg.schedule(
         name=f"{job_name(series.contract.product)}_schedule",
-        job=job,
-        cron_schedule=for_dagster(series.contract.releases.cron),
+        job_name=job_name(series.contract.product),
+        cron_schedule=for_dagster(cron),
         execution_timezone="UTC",
         description="Releases on schedule; skips while an earlier release or its own snapshot is missing.",
     )
@@ -33,12 +33,12 @@ def schedule_of(series: Series, job) -> dg.ScheduleDefinition:
     return release_schedule
 
 
-def sensor_of(series: Series, job) -> dg.SensorDefinition:
+def sensor_of(series: Series) -> dg.SensorDefinition:
     """Whenever the snapshot of the next release is there."""
 
     @dg.sensor(
         name=f"{job_name(series.contract.product)}_arrival",
-        job=job,
+        job_name=job_name(series.contract.product),
         minimum_interval_seconds=60,
         description=_begins_when(series),
     )
@@ -62,7 +62,7 @@ def next_release(series: Series) -> str | None:
 
 
 def _begins_when(series: Series) -> str:
-    """What the sensor waits for, as the UI says it."""
+    """The sensor's description in the UI: it names all that the sensor waits for."""
     made = "".join(f", and {key} is materialized for its date" for key in series.contract.upstream)
     return f"Releases when the snapshot of the next due release has arrived{made}."
 

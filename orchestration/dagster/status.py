@@ -49,7 +49,8 @@ def _as_before(instance: dg.DagsterInstance, key: dg.AssetKey, release: str) -> 
     """The last materialization once more, with all its figures; without one, that the release is there."""
     filters = dg.AssetRecordsFilter(asset_key=key, asset_partitions=[release])
     found = instance.fetch_materializations(filters, limit=1).records
-    before = found[0].asset_materialization if found else dg.AssetMaterialization(key, partition=release)
+    before = found[0].asset_materialization if found else None
+    before = before or dg.AssetMaterialization(key, partition=release)
     return dg.AssetMaterialization(
         key,
         partition=release,

@@ -9,11 +9,11 @@ from typing import Any
 import dagster as dg
 
 from anonymize.errors import RepublishError
-from orchestration.dagster.judged import metadata_of, words_of
 from orchestration.dagster.names import SERIES_TAG, asset_key, tag_value
 from orchestration.dagster.partitions import release_partitions
 from orchestration.dagster.resources import PublisherHome
 from orchestration.dagster.status import keep_facts, version_tags
+from orchestration.dagster.verdicts import metadata_of, words_of
 from orchestration.expectations import Verdict
 from orchestration.expectations.verdict import no_verdict
 from orchestration.series.series import Series
@@ -30,16 +30,16 @@ them.
 
 @dataclass(frozen=True)
 class Done:
-    """What a step did for one release."""
+    """The outcome of a step for one release."""
 
     says: str
     """A line for the log."""
     metadata: Mapping[str, Mapping[str, Any]]
-    """What the UI shows, by the asset's name."""
+    """Entries for the UI, by the asset's name."""
     verdicts: tuple[Verdict, ...] = ()
-    """What was found on its checks."""
+    """A verdict on each of its checks."""
     is_kept: bool = True
-    """Whether what was found is still there; if not, the release is published, and so had passed."""
+    """False if the verdicts are gone: the release is published, and so had passed."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class CheckOn:
     asset: str
     name: str
     promises: str
-    """What is promised, in one sentence."""
+    """The promise, in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def build(step: Step, series: Series) -> dg.AssetsDefinition:
     )
     def make(
         context: dg.AssetExecutionContext, home: PublisherHome
-    ) -> Iterator[dg.MaterializeResult | dg.AssetCheckResult]:
+    ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         _refuse_another_series(context, series)
         step.before()
         for release in context.partition_keys:
@@ -166,11 +166,13 @@ class UnexpectedFailure(dg.Failure):
 
 
 def _found(failure: dg.Failure, step: Step) -> list[Verdict]:
-    """What was found on the checks of a step that failed; a step's only check fails with it."""
+    """The verdicts on the checks of a step that failed; a step's only check fails with it."""
     refusal = failure.__cause__
     if isinstance(refusal, RepublishError) and refusal.verdicts:
         return list(refusal.verdicts)
-    return [no_verdict(check.name, failure.description) for check in step.checks if len(step.checks) == 1]
+    return [
+        no_verdict(check.name, failure.description or "") for check in step.checks if len(step.checks) == 1
+    ]
 
 
 def _log_checks(
@@ -196,7 +198,7 @@ def _log_checks(
 
 
 def _verdict_on(name: str, done: Done) -> Verdict:
-    """What was found on a promise; a release of earlier software may not have been checked for it."""
+    """The verdict on a promise; a release of earlier software may not have been checked for it."""
     found = [verdict for verdict in done.verdicts if verdict.promise == name]
     if not done.is_kept and not found:
         return Verdict(name, passed=True, figures={})
@@ -204,7 +206,7 @@ def _verdict_on(name: str, done: Done) -> Verdict:
 
 
 def _is_judged(name: str, done: Done) -> bool:
-    """Whether a promise was looked at; a release published before its check was there is not refused."""
+    """True if a promise was looked at; a release published before its check was there is not refused."""
     return any(verdict.promise == name for verdict in done.verdicts)
 
 

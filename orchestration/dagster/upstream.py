@@ -1,4 +1,4 @@
-"""What a release waits for in other code locations: the assets that its snapshot is made from."""
+"""Upstream assets: made in other code locations, and a release waits for them."""
 
 from __future__ import annotations
 

@@ -17,6 +17,8 @@ from orchestration.storage.home import private_folder
 from orchestration.storage.store import write_table
 
 CONTRACT = package_file("data_contracts") / "hospital.yaml"
+SNAPSHOTS = "snapshots/hospital"
+"""Where the contract finds them, beside it."""
 SEED = 20240101
 FIRST_RELEASE = dt.date(2024, 1, 1)
 
@@ -64,8 +66,13 @@ def make_demo(home: Path) -> Path:
     folder = private_folder(home / "demo")
     for name in (CONTRACT.name, *load_contract(CONTRACT).hierarchies):
         _copy(CONTRACT.parent / name, folder / name)
-    write_hospital(folder / "snapshots" / "hospital")
+    write_hospital(folder / SNAPSHOTS)
     return folder / CONTRACT.name
+
+
+def last_release(contract: Path) -> str:
+    """The date of the last of the demo's snapshots."""
+    return max(file.stem for file in (contract.parent / SNAPSHOTS).glob("*.parquet"))
 
 
 def write_hospital(folder: Path, releases: int = 6, patients: int = 20_000, seed: int = SEED) -> None:
@@ -170,12 +177,14 @@ def _diseases(people: pl.DataFrame, random: np.random.Generator) -> np.ndarray:
     share, growth = np.array(list(DISEASES.values())).T
     weights = share * growth ** ((_age(people, FIRST_RELEASE)[:, None] - 50) / 30)
     up_to = np.cumsum(weights, axis=1) / weights.sum(axis=1, keepdims=True)
-    return (random.random((people.height, 1)) > up_to).sum(axis=1)
+    first: np.ndarray = (random.random((people.height, 1)) > up_to).sum(axis=1)
+    return first
 
 
 def _age(people: pl.DataFrame, release: dt.date) -> np.ndarray:
     days = (np.datetime64(release) - people["born"].to_numpy()).astype("timedelta64[D]").astype(np.int64)
-    return np.clip(days // 365.2425, 0, 120).astype(np.int64)
+    years: np.ndarray = np.clip(days // 365.2425, 0, 120).astype(np.int64)
+    return years
 
 
 def _snapshot(

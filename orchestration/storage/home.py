@@ -6,7 +6,7 @@ import logging
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -73,11 +73,11 @@ class Home:
         return self.path / "dagster"
 
     def private(self, product: str, series: str) -> Path:
-        """What never leaves the publisher, of one series."""
+        """The folder of a series that never leaves the publisher."""
         return self.path / "private" / product / series
 
     def published(self, product: str, series: str) -> Path:
-        """What everybody may have, of one series."""
+        """The folder of a series that everybody may have."""
         return self.path / "published" / product / series
 
     def key(self) -> bytes:
@@ -200,7 +200,7 @@ def only_one(
         ) from None
 
 
-def _acquired(lock: FileLock, what: str, patience: float):
+def _acquired(lock: FileLock, what: str, patience: float) -> AbstractContextManager[object]:
     try:
         return lock.acquire(timeout=0)
     except Timeout:

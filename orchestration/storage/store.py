@@ -18,7 +18,7 @@ from orchestration.storage.home import private_folder, sync
 SUMS = "SHA256SUMS"
 """The digests of all files of a published folder, its manifest included, as coreutils check them."""
 PARTIAL = ".partial"
-"""What is half written is named `.<name>.partial`, beside its place, and never counts."""
+"""A half-written file is named `.<name>.partial`, lies beside its place, and never counts."""
 
 
 def write_table(file: Path, table: pl.DataFrame) -> None:
@@ -52,8 +52,8 @@ def write_copy(file: Path, original: Path) -> None:
 def write_folder(
     folder: Path,
     files: Mapping[str, Path | str],
-    manifest: Callable[[Path], Mapping],
-    sums: Callable[[Path, Mapping], str] | None = None,
+    manifest: Callable[[Path], Mapping[str, Any]],
+    sums: Callable[[Path, Mapping[str, Any]], str] | None = None,
 ) -> None:
     """Write a folder of files with its manifest; it appears under its name when all of it is on disk.
 

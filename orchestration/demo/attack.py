@@ -18,7 +18,7 @@ from orchestration.series.series import Series
 from orchestration.snapshots.sources import read_snapshot
 
 
-def compare(series: Series) -> list[str]:
+def what_an_attacker_learns(series: Series) -> list[str]:
     """Five sentences on the published releases of the demo, with counts and nothing of any one patient.
 
     Both kinds of releases are attacked by the same code: each patient's candidate values are intersected over
@@ -109,9 +109,10 @@ def _the_attack(narrowed: Sequence[pl.DataFrame], promised: int, releases: int) 
 
 
 def _counterfeits(published: PublishedSeries) -> str:
-    stated = {release.name: release.manifest["counterfeits"] for release in published.releases}
-    tuples = sum(release.manifest["tuples"] for release in published.releases)
-    most = max(stated, key=stated.get)
+    manifests = {release.name: release.manifest or {} for release in published.releases}
+    stated = {name: manifest["counterfeits"] for name, manifest in manifests.items()}
+    tuples = sum(manifest["tuples"] for manifest in manifests.values())
+    most = max(manifests, key=lambda name: stated[name])
     return (
         f"Counterfeits: {sum(stated.values()):,} of {tuples:,} published tuples stand for nobody,"
         f" {stated[most]:,} of them in {most}. They fill the places of patients who left."

@@ -25,7 +25,8 @@ def other_series(series: Series) -> list[dg.AssetSpec]:
 
     Dagster shows what was made of them, and can't make any: they have no code, no job and no sensor.
     """
-    product, specs = series.contract.product, {}
+    product = series.contract.product
+    specs: dict[dg.AssetKey, dg.AssetSpec] = {}
     for name in siblings(series.home, product, series.contract.series):
         specs |= {spec.key: spec for spec in _assets(series, name)}
     # Series begun by earlier software share their keys, for their facts do not say which was the first.

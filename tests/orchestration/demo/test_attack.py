@@ -9,7 +9,7 @@ import pytest
 
 from anonymize.baseline.mondrian import mondrian
 from orchestration.contracts.contract_file import load_contract
-from orchestration.demo.comparison import compare
+from orchestration.demo.attack import what_an_attacker_learns
 from orchestration.demo.hospital import CONTRACT, DISEASES, hospital_snapshots, make_demo, write_hospital
 from orchestration.package_files import package_file
 from orchestration.series.series import Series
@@ -41,7 +41,7 @@ def series(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def said(series):
-    return compare(series)
+    return what_an_attacker_learns(series)
 
 
 def figures(sentence):
@@ -164,7 +164,7 @@ def test_no_sentence_names_anybody(series, said):
 def test_a_single_release_has_nothing_to_be_intersected_with(tmp_path):
     home = Home.at(tmp_path)
     write_hospital(tmp_path / "demo/snapshots/hospital", 1, PATIENTS)
-    assert compare(make(Series(load_contract(make_demo(tmp_path)), home), "2024-01-01")) == []
+    assert what_an_attacker_learns(make(Series(load_contract(make_demo(tmp_path)), home), "2024-01-01")) == []
 
 
 def test_the_readme_shows_the_sentences_of_the_demo():
