@@ -428,7 +428,7 @@ def _exact_p(ranks: pl.DataFrame) -> float:
     Ranks are doubled, so that those of ties are whole numbers too.
     """
     doubled = ranks.with_columns((pl.col("rank") * 2).round().cast(pl.Int64))
-    observed = doubled.filter("counterfeit")["rank"].sum()
+    observed = int(doubled.filter("counterfeit")["rank"].sum())
     groups = doubled.group_by("group_id", maintain_order=True).agg("rank", drawn=pl.col("counterfeit").sum())
     chance = _of_the_sum(_draws(tuple(held), drawn) for held, drawn in groups.select("rank", "drawn").rows())
     away = np.abs(np.arange(len(chance)) - chance @ np.arange(len(chance)))

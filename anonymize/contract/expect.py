@@ -42,7 +42,3 @@ class Expect(Declaration):
         if people is not None and not 1 <= people[0] <= people[1]:
             raise ValueError(f"must be [fewest, most], from 1 on, not [{people[0]}, {people[1]}]")
         return people
-
-
-MEASURES = tuple(Expect.model_fields)
-"""What can be expected, and accepted by name."""
