@@ -32,9 +32,9 @@ def estimate(
 ) -> None:
     """Estimate how many people meet a condition, with an error bar.
 
-    Only the published folder is needed; estimate.sql in it does the same in DuckDB. Low and high are made to
-    have the truth between them in 95 of 100 cases; on real tables it was 80 to 97 of 100. Shares are of
-    everybody; with --by, of all who meet the condition.
+    Only the published folder is needed; estimate.sql in it does the same in DuckDB. The true number should
+    lie between low and high in 95 of 100 cases; on real tables it did in 80 to 97. Shares are of everybody;
+    with --by, of all who meet the condition.
     """
     from rich.table import Table
 
