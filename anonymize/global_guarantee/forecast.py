@@ -1,8 +1,9 @@
 """For how many more releases people can be placed, before it happens.
 
 A forecast assumes that every release to come is like the last one: the same shares of values, and every
-person linked to every value of the table again, with the largest share that the strategy admits. It is
-cautious: groups are usually more even than that, and people stay longer. Nobody's current value is used.
+person linked to every value of the table again, with the largest share that the strategy admits. It is an
+estimate and no bound: whoever can't be placed keeps others from it. `republish validate` runs the rule itself
+on the last table instead. Nobody's current value is used.
 """
 
 from __future__ import annotations
@@ -83,30 +84,6 @@ def forecast_figures(table: pl.DataFrame) -> dict[str, int]:
     }
 
 
-def forecast_words(table: pl.DataFrame) -> str:
-    """A forecast as one line, for `validate` and logs."""
-    if table.is_empty():
-        return "nobody has been published yet"
-    parts = [
-        f"{people:,} people for {'more than ' if left >= HORIZON else ''}{left} more"
-        for left, people in table.iter_rows()
-    ]
-    return "if releases stay as the last one, at least: " + ", ".join(parts)
-
-
-def foresee(contract: Contract[GlobalGuarantee], state: State) -> list[str]:
-    """What `validate` says before the next release: the plan before the first, else the forecast.
-
-    Parameters
-    ----------
-    contract
-        Of the global guarantee.
-    state
-        What the release before left; empty before the first.
-    """
-    return [forecast_words(forecast(state, contract))] if state.tables else [plan_words(contract)]
-
-
 def longest_plan(l: int, share: float) -> int:
     """In how many releases at most a value of a share can be linked to a person, whatever the strategy.
 
@@ -119,25 +96,6 @@ def longest_plan(l: int, share: float) -> int:
     (6, 3)
     """
     return int(budget(l) / spending(share) + 1e-9)
-
-
-def plan_words(contract: Contract[GlobalGuarantee]) -> str:
-    """What a contract's strategy comes to before anything is published: one line for `validate`."""
-    parameters = contract.principle
-    strategy = strategy_of(parameters)
-    whole = budget(parameters.l)
-    spent, shares = np.zeros(()), []
-    for _ in range(3):
-        allowance = strategy.allowance(spent, whole)
-        shares.append(-np.expm1(-allowance))
-        spent = spent + allowance
-    told = ", ".join(f"{share:.1%}" for share in shares)
-    words = f"{parameters.strategy}: no value may have more of a person's first groups than {told}"
-    if parameters.strategy == "minimum":
-        return f"{words}; a first release that uses this up is a person's last: no later release is sure"
-    if parameters.strategy == "constant_ratio":
-        return f"{words}, and so on for {parameters.releases} releases; then people are held back"
-    return f"{words}, and so on; people are held back once a value has a larger share of the whole table"
 
 
 def _releases_left(strategy: Strategy, spent: np.ndarray, whole: np.ndarray, needed: np.ndarray) -> Ints:

@@ -37,7 +37,6 @@ GLOBAL_GUARANTEE: Principle[GlobalGuarantee, Contract[GlobalGuarantee]] = Princi
     ),
     format=lambda _contract: GENERALIZATION,
     faults=faults,
-    foresee=on_first_call("anonymize.global_guarantee.forecast", "foresee"),
     stated=("placed_no_more", "placed_once_more"),
     semantics=("transient", "persistent"),
     warm_up=({"l": 2, "strategy": "minimum"},),

@@ -107,8 +107,6 @@ class Principle(Generic[P, C]):
     """How releases are published."""
     faults: Callable[[C], Sequence[tuple[str, str]]] = lambda _contract: ()
     """What is wrong with a contract whose parts are each right: `(key, what is wrong and the way out)`."""
-    foresee: Callable[[C, State], list[str]] = lambda _contract, _state: []
-    """What is to be said before the next release, from the state before it: a line each, for `validate`."""
     stated: tuple[str, ...] = ()
     """Those of the candidate's figures that a manifest states beside the counts of every principle."""
     semantics: tuple[str, ...] = ("persistent",)
