@@ -79,7 +79,7 @@ def audit(
     numbers = {check.name: check.figures(evidence[check.name], parameters) for check in checks}
     numbers[ATTACK] = {
         "promises": len(attacked.findings),
-        "promises that hold": attacked.findings["holds"].sum(),
+        "promises that hold": int(attacked.findings["holds"].sum()),
     }
     return Audit(
         verdicts=tuple(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from anonymize.errors import HomeError
 from anonymize.principles import principle_of
@@ -14,7 +16,7 @@ from orchestration.series.basis import basis_of
 from orchestration.series.committed import CANDIDATE, Committed
 from orchestration.series.series import Series
 from orchestration.storage.home import public_folder
-from orchestration.storage.manifest import MANIFEST, Described, manifest, sums
+from orchestration.storage.manifest import COUNTED, MANIFEST, Described, manifest, sums
 from orchestration.storage.store import sha256, write_folder
 
 
@@ -23,7 +25,7 @@ class Publication:
     """A release that is a fact."""
 
     folder: Path
-    manifest: dict
+    manifest: Mapping[str, Any]
     manifest_sha256: str
     is_new: bool
     """Whether it was published just now, rather than found and verified."""
@@ -58,7 +60,8 @@ def _publish(series: Series, release: str, folder: Path) -> None:
     if previous:
         series.verify(previous)  # the chain would vouch for a manifest that was changed
     series.begin()
-    figures = committed.figures
+    stated = principle_of(series.contract).stated
+    counts = {name: int(committed.figures[name]) for name in (*COUNTED, *stated)}
     release_format = principle_of(series.contract).format(series.contract)
     described = Described(
         product=series.contract.product,
@@ -67,19 +70,22 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         n=series.number(release),
         format=release_format.name,
         principle=committed.parameters,
-        tuples=figures["tuples"],
-        groups=figures["groups"],
-        counterfeits=figures["counterfeits"],
-        held_back=figures["held_back"],
-        stated={name: figures[name] for name in principle_of(series.contract).stated},
-        exposed=int(committed.attack.get("exposed", 0)) if figures.get("batch_counterfeits") else 0,
+        tuples=counts["tuples"],
+        groups=counts["groups"],
+        counterfeits=counts["counterfeits"],
+        held_back=counts["held_back"],
+        stated={name: counts[name] for name in stated},
+        exposed=int(committed.attack.get("exposed", 0)) if committed.figures.get("batch_counterfeits") else 0,
         together=committed.together,
         supersedes=series.contract.supersedes,
         contract_sha256=series.file.sha256,
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )
     tables = {name.removeprefix(CANDIDATE): private / name for name in committed.tables(CANDIDATE)}
-    files = {**tables, **texts(series.contract, release_format, asdict(described), column_types(tables))}
+    files: dict[str, Path | str] = {
+        **tables,
+        **texts(series.contract, release_format, asdict(described), column_types(tables)),
+    }
     public_folder(folder.parent, series.home.path)
     write_folder(folder, files, lambda written: manifest(described, written), sums)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Literal, cast
 
 import great_expectations as gx
 import polars as pl
+from great_expectations.core import ExpectationValidationResult
 from great_expectations.core.batch_definition import BatchDefinition
 from great_expectations.data_context.types.base import ProgressBarsConfig
+from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
 from orchestration.expectations.verdict import Verdict
 from orchestration.package_files import package_file
@@ -53,15 +55,19 @@ def verdict(promise: str, table: pl.DataFrame, parameters: Mapping[str, Any]) ->
 
 
 def _validate(
-    promise: str, table: pl.DataFrame, suite: gx.ExpectationSuite, parameters: Mapping, detail: str
-) -> list:
+    promise: str,
+    table: pl.DataFrame,
+    suite: gx.ExpectationSuite,
+    parameters: Mapping[str, Any],
+    detail: Literal["BOOLEAN_ONLY", "BASIC"],
+) -> list[ExpectationValidationResult]:
     batch = _whole(promise).get_batch({"dataframe": table.to_pandas()})
     found = batch.validate(suite, expectation_parameters=dict(parameters), result_format=detail)
-    return found.results
+    return list(found.results)
 
 
 @cache
-def _whole(promise: str) -> BatchDefinition:
+def _whole(promise: str) -> BatchDefinition[Any]:
     """How Great Expectations reads the evidence of a promise: whole.
 
     Declared once for each promise, because every declaration writes the whole context out.
@@ -69,19 +75,19 @@ def _whole(promise: str) -> BatchDefinition:
     return _source.add_dataframe_asset(promise).add_batch_definition_whole_dataframe("whole")
 
 
-def _is_met(result) -> bool:
+def _is_met(result: ExpectationValidationResult) -> bool:
     return bool(result.success) and not _exception(result)
 
 
-def _exception(result) -> str | None:
+def _exception(result: ExpectationValidationResult) -> str | None:
     """The message of an exception inside Great Expectations, which it keeps in one of two shapes."""
     info = result.exception_info or {}
     nested = [part for part in info.values() if isinstance(part, dict)] or [info]
     return next((part["exception_message"] for part in nested if part.get("raised_exception")), None)
 
 
-def _words(result) -> str:
-    config = result.expectation_config
+def _words(result: ExpectationValidationResult) -> str:
+    config = cast(ExpectationConfiguration, result.expectation_config)
     meaning = config.notes or config.type
     if message := _exception(result):
         return f"{meaning} Could not be evaluated: {message.splitlines()[0][:200]}"

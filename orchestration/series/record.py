@@ -7,6 +7,7 @@ from typing import Any
 
 from anonymize.contract import Product
 from orchestration.series.committed import Committed
+from orchestration.storage.manifest import COUNTED
 
 
 def release_row(committed: Committed, contract: Product, release: str, n: int) -> dict[str, Any]:
@@ -28,13 +29,12 @@ def release_row(committed: Committed, contract: Product, release: str, n: int) -
 
 def published_row(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a published release of which nothing is left but its manifest."""
-    counted = ("tuples", "groups", "counterfeits", "held_back")
     return {
         **{name: manifest[name] for name in ("product", "series", "release", "n")},
         "status": "audited",
         "principle": manifest["principle"]["name"],
         "parameters": manifest["principle"],
-        "figures": {name: manifest[name] for name in counted},
+        "figures": {name: manifest[name] for name in COUNTED},
         "audit": [],
         "seconds": {},
         "made_from": {},

@@ -71,7 +71,7 @@ def began_alone(home: Home, product: str, series: str) -> bool:
     """
     facts = read_json(home.private(product, series) / FACTS) or {}
     if terms := facts.get("terms"):
-        return terms.get(ALONE, True)
+        return bool(terms.get(ALONE, True))
     return not any(siblings(home, product, series))
 
 

@@ -136,7 +136,8 @@ class History:
 
 
 def _releases(connection: duckdb.DuckDBPyConnection, product: str, series: str) -> pl.DataFrame:
-    found = connection.sql(statement("select_releases"), params={"product": product, "series": series}).pl()
+    params = {"product": product, "series": series}
+    found: pl.DataFrame = connection.sql(statement("select_releases"), params=params).pl()
     return found.with_columns(pl.col("release").cast(pl.String))
 
 

@@ -16,6 +16,8 @@ from orchestration.storage.store import SUMS, read_json, sha256
 MANIFEST = "manifest.json"
 DATA_PACKAGE = "datapackage.json"
 """What the folder holds, in a form that other tools read."""
+COUNTED = ("tuples", "groups", "counterfeits", "held_back")
+"""The counts that every manifest states."""
 
 
 @dataclass(frozen=True)
