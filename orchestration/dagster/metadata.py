@@ -26,6 +26,7 @@ from orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, 
 from orchestration.readers.datapackage.dated import undated
 from orchestration.series.committed import CANDIDATE, Committed, read_state, read_tables
 from orchestration.series.series import Series
+from orchestration.storage.manifest import COUNTED
 from orchestration.storage.store import read_table
 
 CANDIDATES_LEFT = {
@@ -33,8 +34,6 @@ CANDIDATES_LEFT = {
     "fewest candidates by group": "smallest_candidates_by_host",
 }
 """Figures of the attack that are shown on the release, by what they are called there."""
-COUNTED = ("tuples", "groups", "counterfeits", "held_back")
-"""The counts that every manifest states."""
 RELEASES_SHOWN = 24
 """The number of releases in charts of the principle's memory."""
 
