@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anonymize.attack.attacks import attack
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import ViewContract
 from anonymize.errors import NotEligible
@@ -21,6 +20,7 @@ from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
 from anonymize.principle.state import State
 from anonymize.principles import PRINCIPLES, parse_contract, principle_of
+from anonymize.promise.attacked import attack
 from orchestration.demo.hospital import DISEASES, hospital_snapshots
 from orchestration.snapshots.sources import enter
 

@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.release import attack_release
 from anonymize.m_invariance.release import release
 from anonymize.principle.state import State
 from anonymize.principles import parse_contract, principle_of
+from anonymize.promise.attacked import attack as attack_release
 from benchmarks import real_data
 from tests.series import entered
 

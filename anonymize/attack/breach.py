@@ -2,7 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
+
+from anonymize.attack.finding import Count, Found
+from anonymize.attack.seen import Seen, promised
+
+BREACH = "breach"
+"""What is remembered: `person`, `value`, `breach`, `promised`. Where the promise forgets people who are
+absent, `last_seen` too, and nothing of those whom it has forgotten."""
+ROUNDING = 1e-9
+"""Products of shares such as 1/3 round: a probability that is so close to the promised one is kept."""
+
+
+def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int | None) -> Found:
+    """How likely each person was ever linked to a value, against the strictest promise they were given.
+
+    A link that this release has not touched is a matter of the releases that made it: a stricter promise may
+    have been made since.
+
+    Parameters
+    ----------
+    seen
+        The release.
+    most
+        The largest probability that each release promised; None where it promised none.
+    forgets_after
+        So many releases in a row after which absent people are promised it anew; None for never.
+    """
+    if most[-1] is None and not seen.everything:
+        return Found()
+    links = link_probabilities(seen.hosts, seen.published.values)
+    state = _followed(links, seen.before.parts.get(BREACH), seen.release, most)
+    figures = {"largest_breach_probability": state["breach"].max()}
+    touched = state.join(links.select("person", "value"), on=["person", "value"], how="semi")
+    owed = touched.with_columns(promised(most).alias("most")).drop_nulls("most")
+    kept = state
+    if most[-1] is not None and forgets_after is not None:
+        kept = forget_absent(state, seen.known.select("person"), seen.release, forgets_after)
+    if owed.is_empty():
+        return Found(figures=figures, remembered={BREACH: kept}, table=by_promise(owed))
+    table = by_promise(owed)
+    people, above = owed["person"].n_unique(), _above(owed)["person"].n_unique()
+    count = Count(people, above, owed["breach"].max(), owed["most"].min())
+    return Found({"": count}, figures, table, {BREACH: kept})
+
+
+def by_promise(owed: pl.DataFrame) -> pl.DataFrame:
+    """`promised`, `people`, `links`, `above`, `largest`: links by what was promised to the people in them.
+
+    Parameters
+    ----------
+    owed
+        `person`, `breach`, `most`: the probability of each link, and the largest that was promised.
+    """
+    is_kept = (pl.col("breach") - pl.col("most")).abs() <= ROUNDING
+    exact = owed.with_columns(breach=pl.when(is_kept).then("most").otherwise("breach"))
+    return (
+        exact.group_by(promised="most")
+        .agg(
+            people=pl.col("person").n_unique().cast(pl.Int64),
+            links=pl.len().cast(pl.Int64),
+            above=(pl.col("breach") > pl.col("most")).sum().cast(pl.Int64),
+            largest=pl.col("breach").max(),
+        )
+        .sort("promised")
+    )
+
+
+def _above(owed: pl.DataFrame) -> pl.DataFrame:
+    return owed.filter(pl.col("breach") > pl.col("most") + ROUNDING)
+
+
+def _followed(
+    links: pl.DataFrame, before: pl.DataFrame | None, release: int, most: Sequence[float | None]
+) -> pl.DataFrame:
+    """Breach probabilities after one more release, each with the release of the strictest promise."""
+    now = links.select("person").unique().with_columns(promised=pl.lit(release, pl.Int32))
+    given = now if before is None else pl.concat([before.select(now.columns).unique(), now])
+    strictest = given.with_columns(promised(most).alias("most")).sort("most", "promised", nulls_last=True)
+    since = strictest.group_by("person").agg(pl.col("promised").first())
+    if before is None:
+        return breach_probability(links).join(since, on="person")
+    after = breach_probability(links, before.select("person", "value", "breach")).join(since, on="person")
+    if "last_seen" not in before.columns:
+        return after
+    return after.join(before.select("person", "last_seen").unique(), on="person", how="left")
 
 
 def link_probabilities(hosts: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
@@ -52,22 +138,6 @@ def breach_probability(links: pl.DataFrame, state: pl.DataFrame | None = None) -
     # Kept as the probability of having escaped only inside this product: 1 - (1 - p)(1 - q).
     escaped = (1 - pl.col("breach")).product()
     return pl.concat([state, now]).group_by("person", "value").agg((1 - escaped).alias("breach"))
-
-
-def breach_figures(state: pl.DataFrame, guarantee: float | None = None) -> dict[str, int | float | None]:
-    """What the attack came to: `people`, `largest`, and `above`: people above 1/l for some value.
-
-    Parameters
-    ----------
-    state
-        What `breach_probability` returned.
-    guarantee
-        l, if the publisher promises that nobody's breach probability is above 1/l.
-    """
-    worst = state.group_by("person").agg(pl.col("breach").max())
-    # Products of shares such as 1/3 round; a promise kept with equality is kept.
-    above = None if guarantee is None else int((worst["breach"] > 1 / guarantee + 1e-9).sum())
-    return {"people": len(worst), "largest": worst["breach"].max(), "above": above}
 
 
 def forget_absent(state: pl.DataFrame, present: pl.DataFrame, release: int, after: int) -> pl.DataFrame:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from anonymize.attack import finding as fi
-from anonymize.attack.finding import finding
+from anonymize.attack.finding import Count
 from anonymize.columns import VALUE
 from anonymize.contract import CategoryAttribute, Schema
 from anonymize.formats import Format
@@ -18,8 +17,8 @@ Tables = Mapping[str, pl.DataFrame]
 
 def readable_rows(
     tables: Tables, release_format: Format, schema: Schema, earlier: Sequence[str | int] = ()
-) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
-    """The rows that can be read, and the finding on all others.
+) -> tuple[dict[str, pl.DataFrame], Count]:
+    """The rows that can be read, and the count of all others.
 
     Parameters
     ----------
@@ -38,8 +37,8 @@ def readable_rows(
     dict
         The tables without rows in which an entry is missing, a label or value is none of the contract's, an
         interval ends before it begins, a count is below 1, or a group's count is stated again.
-    polars.DataFrame
-        The finding: how many rows there are, and how many were left out.
+    Count
+        How many rows there are, and how many were left out.
     """
     left, rows, faulty = {}, 0, 0
     for name, columns in release_format.columns(schema).items():
@@ -51,7 +50,7 @@ def readable_rows(
         ).to_series()
         left[name] = table.filter(~wrong) if wrong.any() else table
         rows, faulty = rows + len(table), faulty + int(wrong.sum())
-    return {**tables, **left}, finding(fi.ENTRIES, rows, faulty)
+    return {**tables, **left}, Count(rows, faulty)
 
 
 def _faults(

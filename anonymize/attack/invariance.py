@@ -6,10 +6,13 @@ release to release, and still count m.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
+from anonymize.attack.finding import Found, one
+from anonymize.attack.seen import Seen, promised
 from anonymize.attack.stays import Stays
 from anonymize.formats.published import Published
 
@@ -127,3 +130,26 @@ def moved_people(stays: Stays, before: Stays | None, release: int) -> pl.DataFra
     earlier = before.people.filter(pl.col("until") == release - 1).select("person", "value", "signature")
     both = now.join(earlier, on=["person", "value"], suffix="_before")
     return both.filter(pl.col("signature") != pl.col("signature_before")).select("person")
+
+
+def attack_regularity(seen: Seen, given: Sequence[str | None], least: Sequence[int | None]) -> Found:
+    """Whether each group holds its values once each, or all equally often, as the release promised.
+
+    Parameters
+    ----------
+    seen
+        The release.
+    given
+        `unique` or `even`, of each release so far; None where it promised neither.
+    least
+        How many candidate values each release promised; None where it promised none.
+    """
+    if given[-1] is None:
+        return Found()
+    groups = seen.groups.filter(pl.col("stated") > 0)
+    is_irregular = pl.col("most") > 1 if given[-1] == "unique" else pl.col("most") != pl.col("fewest")
+    if not seen.is_linked:
+        return one(groups.height, groups.filter(is_irregular).height)
+    owed = seen.hosts.group_by("group_id").agg(least=promised(least).max().cast(pl.Int64))
+    table = seen.groups.join(owed, on="group_id", how="left").with_columns(pl.col("least").fill_null(2))
+    return one(groups.height, groups.filter(is_irregular).height, table=table)

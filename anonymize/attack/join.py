@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.attack.finding import JOIN, finding
+from anonymize.attack.finding import Count
 
 MOST_ROWS = 5_000_000
 """Rows of the join that are executed."""
@@ -70,11 +70,15 @@ class JoinAttack:
     """The largest confidence with which a value on X implies a sensitive value."""
     required: float | None
     """The number or confidence that was promised; None where each sensitive value has its own."""
+    view_unmatched: int
+    """Records of the view that match none of an earlier release: it is about other people, or was made up."""
+    earlier_unmatched: int
+    """Records of earlier releases that match none of the view."""
 
-    def finding(self) -> pl.DataFrame:
-        """One row: `promise`, `people`, `broken`, `undecided`, `found`, `required`, `holds`."""
+    def count(self) -> Count:
+        """The people, and the figure that was found beside the one that was promised."""
         found = self.linked_values if self.linkability is None else self.linkability
-        return finding(JOIN, self.people, self.broken, found, self.required, self.undecided)
+        return Count(self.people, self.broken, found, self.required, self.undecided)
 
 
 def join_attack(
@@ -115,6 +119,13 @@ def join_attack(
     in_all = reduce(
         lambda rows, pair: rows.join(pair.select("key").unique(), on="key", how="semi"), pairs, tables[0].rows
     )
+    unmatched = [
+        (
+            tables[0].rows.join(pair, on="key", how="anti")[RECORDS].sum(),
+            table.rows.join(pair, left_on="key", right_on="other", how="anti")[RECORDS].sum(),
+        )
+        for table, pair in zip(tables[1:], pairs, strict=True)
+    ]
     chosen, records = _affordable(in_all, tables, pairs, most_rows)
     joined = chosen
     for table, pair in zip(tables[1:], pairs, strict=True):
@@ -146,6 +157,8 @@ def join_attack(
         linked_values=None if limits is not None else extreme,
         linkability=None if limits is None else float(extreme or 0.0),
         required=linked_values if limits is None else (plain.pop() if plain and len(plain) == 1 else None),
+        view_unmatched=int(sum(ours for ours, _ in unmatched)),
+        earlier_unmatched=int(sum(theirs for _, theirs in unmatched)),
     )
 
 

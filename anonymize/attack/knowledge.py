@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
 import polars as pl
 
 from anonymize.attack.stays import Stays
-from anonymize.promise.promise import Promise
 
 STAYS = "stays_"
 """What the tables of stays are called among the others."""
 RELEASE = "release_"
 """What released tables are called among the others."""
+OWN = ("domain", "covered", "hosted", "held_back")
+"""What every attack on groups has in common, a table each."""
 
 
 @dataclass(frozen=True)
@@ -26,27 +27,18 @@ class Knowledge:
     """Candidate sets by quasi-identifiers, as `intersect` leaves them."""
     hosted: pl.DataFrame | None = None
     """Candidate sets by hosting group, where hosting groups are known."""
-    breach: pl.DataFrame | None = None
-    """`person`, `value`, `breach`, `promised`: where breach probabilities are followed. Where the promise
-    forgets people who are absent, `last_seen` too, and nothing of those whom it has forgotten."""
-    members: pl.DataFrame | None = None
-    """`partition`, `person` (a hash), where equivalence is to be attacked."""
-    contents: pl.DataFrame | None = None
-    """`partition`, `value`, `tuples`."""
-    signatures: pl.DataFrame | None = None
-    """`person`, `value`, `signature` (a list) in the last release, of people whom a single group covers,
-    where there is no linkage; with a linkage the stays have it."""
     held_back: pl.DataFrame | None = None
     """`release`, `people`: how many people each release held back, where there is no linkage."""
     stays: Stays | None = None
     """Who was in which signature's groups, where hosting groups are known."""
     releases: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """Released tables to join with: `previous_0`, … of other products, `view_1`, … of the series itself."""
+    parts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """What the attacks on single parts of a promise remember, by names of their own."""
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """All there is as tables, by name: to be kept by whoever keeps files."""
-        grouped = ("stays", "releases")
-        kept = {part.name: getattr(self, part.name) for part in fields(self) if part.name not in grouped}
+        kept = {name: getattr(self, name) for name in OWN} | dict(self.parts)
         kept |= {f"{RELEASE}{name}": table for name, table in self.releases.items()}
         if self.stays is not None:
             kept |= {f"{STAYS}{part.name}": getattr(self.stays, part.name) for part in fields(Stays)}
@@ -55,12 +47,17 @@ class Knowledge:
     @classmethod
     def of(cls, tables: Mapping[str, pl.DataFrame]) -> Knowledge:
         """The knowledge that `tables` returned."""
-        own = {name: table for name, table in tables.items() if not name.startswith((STAYS, RELEASE))}
         stays, releases = (
             {name.removeprefix(kind): table for name, table in tables.items() if name.startswith(kind)}
             for kind in (STAYS, RELEASE)
         )
-        return cls(**own, stays=Stays(**stays) if stays else None, releases=releases)
+        parts = {
+            name: table
+            for name, table in tables.items()
+            if name not in OWN and not name.startswith((STAYS, RELEASE))
+        }
+        own = {name: table for name, table in tables.items() if name in OWN}
+        return cls(**own, stays=Stays(**stays) if stays else None, releases=releases, parts=parts)
 
     def with_releases(self, tables: Mapping[str, pl.DataFrame]) -> Knowledge:
         """The knowledge with more released tables."""
@@ -77,19 +74,3 @@ class Knowledge:
             if (table := getattr(self, part)) is not None
         }
         return replace(self, **present)
-
-
-def promised(promises: Sequence[Promise], part: str) -> pl.Expr:
-    """What was promised in the release of each row's column `promised`; null where it was not.
-
-    Parameters
-    ----------
-    promises
-        What each release promised to the people it published first: of release 1, 2, ….
-    part
-        A field of `Promise`.
-    """
-    given = [getattr(promise, part) for promise in promises]
-    return pl.col("promised").replace_strict(
-        range(1, len(promises) + 1), given, default=None, return_dtype=pl.Float64
-    )

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from anonymize.attack import finding as fi
-from anonymize.attack.finding import finding
+from anonymize.attack.finding import Found, one
+from anonymize.attack.seen import Seen
 from anonymize.attack.side_channels import (
     CERTAIN,
     CHANCE,
@@ -20,75 +20,39 @@ from anonymize.attack.side_channels import (
     orders_against,
     ragged_groups,
     told_apart,
-    unread_columns,
 )
+from anonymize.attack.view import SeenView
 from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.contract import CategoryAttribute, Schema
-from anonymize.formats import Format
 from anonymize.formats.format import EXTRA
 from anonymize.people.codes import encode
 
 Tables = Mapping[str, pl.DataFrame]
 
 
-def attack_tables(
-    release_format: Format,
-    tables: Tables,
-    schema: Schema,
-    people: pl.DataFrame,
-    hosts: pl.DataFrame,
-    *,
-    is_own_format: bool = True,
-) -> list[pl.DataFrame]:
-    """Findings on whether published tables say no more than their content.
+def attack_row_order(seen: Seen) -> Found:
+    """Whether the order of rows says nothing: exactly in our own formats, else by tests."""
+    disorderly = _disorderly(seen)
+    if seen.is_own_format:
+        rows = sum(len(table) for table in seen.tables.values())
+        return one(rows, sum(len(seen.tables[name]) for name in disorderly))
+    return _row_order(seen.tables, disorderly, _hidden_orders(seen))
 
-    Parameters
-    ----------
-    release_format
-        How the release is published.
-    tables
-        By name, in file order, under our own column names (`Format.internal`).
-    schema
-        The columns, and the categories' orders.
-    people
-        The truth, in its own row order: `person`, `identifier`, `qi_0`, …, `value`.
-    hosts
-        `person`, `group_id`, for as many people as are known.
-    is_own_format
-        Whether tables must be sorted, groups numbered by content, and their rows alike but for the value:
-        then any other order is broken outright. Without it, orders are tested for what they say.
 
-    Returns
-    -------
-    list of polars.DataFrame
-        Findings on row order, group numbering, counterfeits hidden, no identifiers, no other columns, and
-        on one interval per group where tables must be canonical.
-    """
-    orders = _orders(schema)
-    places = _hidden_orders(people, schema).join(hosts, on="person")
-    disorderly = [name for name, table in tables.items() if not is_canonical(table, orders)]
-    main, *_ = release_format.tables(schema)
-    exact = [_canonical_order(tables, disorderly), _canonical_numbering(tables, main, orders, schema)]
-    return [
-        *(
-            [*exact, *_intervals(tables[main])]
-            if is_own_format
-            else [_row_order(tables, disorderly, places), _numbering(tables[main], orders, places)]
-        ),
-        _counterfeits(
-            _labelled(
-                tables[main],
-                tables.get("counterfeits"),
-                people,
-                hosts,
-                release_format.counterfeit_key(schema),
-            ),
-            is_ordered=main not in disorderly,
-            is_own_format=is_own_format,
-        ),
-        identifiers(tables, people[IDENTIFIER]),
-        _unread(release_format, tables, schema),
-    ]
+def attack_numbering(seen: Seen) -> Found:
+    """Whether the numbering of groups says nothing: exactly in our own formats, else by tests."""
+    orders = _orders(seen.schema)
+    if seen.is_own_format:
+        return _canonical_numbering(seen.tables, seen.main, orders, seen.schema)
+    return _numbering(seen.main, orders, _hidden_orders(seen))
+
+
+def attack_intervals(seen: Seen) -> Found:
+    """Whether all rows of each group have the same intervals, where intervals are published."""
+    bounds = [column for column in seen.main.columns if column.endswith(("_low", "_high"))]
+    if not bounds or not seen.is_own_format:
+        return Found()
+    return one(seen.main["group_id"].n_unique(), ragged_groups(seen.main, bounds))
 
 
 def _orders(schema: Schema) -> dict[str, list]:
@@ -101,36 +65,42 @@ def _orders(schema: Schema) -> dict[str, list]:
     }
 
 
-def _hidden_orders(people: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-    """`person`, `value`, and orders that are known: the snapshot's, the identifiers', quasi-identifiers'."""
-    return people.select(
+def _hidden_orders(seen: Seen) -> pl.DataFrame:
+    """`person`, `value`, `group_id`, and orders that are known: the snapshot's, the identifiers', ….
+
+    Each quasi-identifier has an order too.
+    """
+    ordered = seen.people.select(
         "person",
         VALUE,
         pl.int_range(pl.len()).alias("by_snapshot"),
         pl.col(IDENTIFIER).rank("ordinal").cast(pl.Int64).alias("by_identifier"),
-        *(encode(pl.col(column), qi).alias(f"by_{column}") for column, qi in schema.attributes()),
+        *(encode(pl.col(column), qi).alias(f"by_{column}") for column, qi in seen.schema.attributes()),
     )
+    return ordered.join(seen.hosts.select("person", "group_id"), on="person")
 
 
-def _canonical_order(tables: Tables, disorderly: list[str]) -> pl.DataFrame:
+def _disorderly(seen: Seen) -> list[str]:
     """Tables that are not sorted by all their columns: whatever their order says, it says something."""
-    rows = sum(len(table) for table in tables.values())
-    return finding(fi.ROW_ORDER, rows, sum(len(tables[name]) for name in disorderly))
+    orders = _orders(seen.schema)
+    return [name for name, table in seen.tables.items() if not is_canonical(table, orders)]
 
 
-def _canonical_numbering(tables: Tables, main: str, orders: dict[str, list], schema: Schema) -> pl.DataFrame:
+def _canonical_numbering(
+    tables: Tables, main: pl.DataFrame, orders: dict[str, list], schema: Schema
+) -> Found:
     """Groups that are not numbered 1, 2, … by first row, values, counterfeits and then all their rows."""
     known = {column for name, _ in schema.attributes() for column in (name, f"{name}_low", f"{name}_high")}
-    shown = [column for column in tables[main].columns if column in known]
-    first = tables[main].select("group_id", *shown).group_by("group_id").agg(pl.col(shown).first())
+    shown = [column for column in main.columns if column in known]
+    first = main.select("group_id", *shown).group_by("group_id").agg(pl.col(shown).first())
     content = first.join(_held(tables), on="group_id", how="left")
     if "counterfeits" in tables:
         content = content.join(
             tables["counterfeits"].select("group_id", "count"), on="group_id", how="left"
         ).with_columns(pl.col("count").fill_null(0))
-    content = content.join(_rows(tables[main].select("group_id", *shown)), on="group_id", how="left")
+    content = content.join(_rows(main.select("group_id", *shown)), on="group_id", how="left")
     broken = 0 if numbered_as_sorted(content, orders) else len(content)
-    return finding(fi.NUMBERING, len(content), broken)
+    return one(len(content), broken)
 
 
 def _rows(main: pl.DataFrame) -> pl.DataFrame:
@@ -155,15 +125,7 @@ def _held(tables: Tables) -> pl.DataFrame:
     )
 
 
-def _intervals(main: pl.DataFrame) -> list[pl.DataFrame]:
-    """Whether all rows of each group have the same intervals, where intervals are published."""
-    bounds = [column for column in main.columns if column.endswith(("_low", "_high"))]
-    if not bounds:
-        return []
-    return [finding(fi.INTERVALS, main["group_id"].n_unique(), ragged_groups(main, bounds))]
-
-
-def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> pl.DataFrame:
+def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> Found:
     """Rows in canonical order say nothing; rows in another are read against hidden orders."""
     rows = sum(len(table) for table in tables.values())
     rare, leaked = 1.0, 0
@@ -178,27 +140,30 @@ def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> p
         p = pl.min_horizontal(pl.col("p") * len(found), 1.0)
         rare = min(rare, found.select(p.min()).item())
         leaked = max(leaked, found.filter(p < CHANCE)["hits"].max() or 0)
-    return finding(fi.ROW_ORDER, rows, leaked, rare, CHANCE)
+    return one(rows, leaked, rare, CHANCE)
 
 
-def _numbering(table: pl.DataFrame, orders: dict[str, list], places: pl.DataFrame) -> pl.DataFrame:
+def _numbering(table: pl.DataFrame, orders: dict[str, list], places: pl.DataFrame) -> Found:
     groups = table["group_id"].n_unique()
     if are_numbered_by_content(table, orders):
-        return finding(fi.NUMBERING, groups, 0, 1.0, CHANCE)
+        return one(groups, 0, 1.0, CHANCE)
     tests = [
         numbering_against(places.select("group_id", pl.col(order).alias("order")))["p"]
         for order in ("by_snapshot", "by_identifier")
     ]
-    return finding(fi.NUMBERING, groups, groups if min(tests) < CHANCE else 0, min(tests), CHANCE)
+    return one(groups, groups if min(tests) < CHANCE else 0, min(tests), CHANCE)
 
 
-def _counterfeits(rows: pl.DataFrame, *, is_ordered: bool, is_own_format: bool) -> pl.DataFrame:
+def attack_counterfeits(seen: Seen) -> Found:
     """Whether counterfeits stand out by their place in the file, or by any column but the value.
 
     A release of our own is tested time and again, and is refused for nothing that chance may do: between
     `CERTAIN` and `CHANCE` its counterfeits are undecided. Only a table that can't be our own, by its order or
     its columns, is judged as that of another tool.
     """
+    main, *_ = seen.release_format.tables(seen.schema)
+    is_ordered, key = main not in _disorderly(seen), seen.release_format.counterfeit_key(seen.schema)
+    rows = _labelled(seen.main, seen.tables.get("counterfeits"), seen.people, seen.hosts, key)
     extra = [column for column in rows.columns if column.startswith(EXTRA)]
     features = [] if is_ordered else ["place"]
     constant = {"group_id", "counterfeit", "place", VALUE}
@@ -211,9 +176,9 @@ def _counterfeits(rows: pl.DataFrame, *, is_ordered: bool, is_own_format: bool) 
     tests = [*columns["p"].to_list(), together["p"], *marked["p"].to_list()]
     rarest = min(1.0, min(tests) * len(tests))
     counterfeits = int(rows["counterfeit"].sum())
-    level = CERTAIN if is_own_format and is_ordered and not extra else CHANCE
+    level = CERTAIN if seen.is_own_format and is_ordered and not extra else CHANCE
     broken, odd = (counterfeits if rarest < limit else 0 for limit in (level, CHANCE))
-    return finding(fi.COUNTERFEITS, counterfeits, broken, rarest, level, odd - broken)
+    return one(counterfeits, broken, rarest, level, odd - broken)
 
 
 def _labelled(
@@ -259,19 +224,20 @@ def _varies(rows: pl.DataFrame, column: str) -> bool:
     return len(within) > 0 and within.max() > 1
 
 
-def identifiers(tables: Tables, identifier: pl.Series) -> pl.DataFrame:
+def attack_identifiers(seen: Seen | SeenView) -> Found:
     """Columns that the format does not know and that are full of identifiers."""
-    known = identifier.cast(pl.String).unique().implode()
-    columns = [column for table in tables.values() for column in table.get_columns()]
+    known = seen.people[IDENTIFIER].cast(pl.String).unique().implode()
+    columns = [column for table in seen.tables.values() for column in table.get_columns()]
     unexpected = [column for column in columns if column.name.startswith(EXTRA)]
     leaks = [
         column for column in unexpected if (column.unique().cast(pl.String).is_in(known).mean() or 0) > 0.5
     ]
-    return finding(fi.IDENTIFIERS, len(columns), len(leaks))
+    return one(len(columns), len(leaks))
 
 
-def _unread(release_format: Format, tables: Tables, schema: Schema) -> pl.DataFrame:
+def attack_columns(seen: Seen | SeenView) -> Found:
     """Columns that the format does not have: whatever they hold, nobody needs them."""
-    expected = {column.ours for columns in release_format.columns(schema).values() for column in columns}
-    columns = sum(table.width for table in tables.values())
-    return finding(fi.UNREAD, columns, len(unread_columns(tables, expected)))
+    columns = seen.release_format.columns(seen.schema).values()
+    expected = {column.ours for table in columns for column in table}
+    shown = [column for table in seen.tables.values() for column in table.columns]
+    return one(len(shown), sum(column not in expected for column in shown))

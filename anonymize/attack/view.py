@@ -3,123 +3,143 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.attack import finding as fi
-from anonymize.attack.finding import finding
-from anonymize.attack.join import Domains, JoinAttack, Release, join_attack, published_intervals
+from anonymize.attack.finding import Found, one
+from anonymize.attack.join import Domains, Release, join_attack, published_intervals
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.release import ReleaseAttack
 from anonymize.attack.side_channels import is_canonical
-from anonymize.attack.tables import identifiers
 from anonymize.columns import IDENTIFIER
 from anonymize.contract import CategoryColumn, NumberColumn, View
 from anonymize.errors import SnapshotError
 from anonymize.formats import Format
-from anonymize.formats.format import EXTRA
-from anonymize.promise.promise import Promise
 
 PREVIOUS, EARLIER = "previous_{}", "view_{}"
 """What the knowledge calls the tables of other products, and the views of the series."""
 
 
-def attack_view(
+@dataclass(frozen=True)
+class SeenView:
+    """A view as the attacks on it take it."""
+
+    schema: View
+    release_format: Format
+    tables: Mapping[str, pl.DataFrame]
+    """The published tables by name, under our own column names."""
+    view: pl.DataFrame
+    """`column_0`, …: the rows, without columns that the format does not have."""
+    labels: Mapping[str, pl.DataFrame]
+    """For each column its published labels, and what they cover."""
+    people: pl.DataFrame
+    """The truth: `person`, `identifier`, `column_0`, … in their own types."""
+    linkage: pl.DataFrame | None
+    held_back: int
+    before: Knowledge
+    knowledge: Knowledge
+    release: int
+
+
+def see_view(
     schema: View,
     release_format: Format,
     tables: Mapping[str, pl.DataFrame],
     people: pl.DataFrame,
-    promises: Sequence[Promise],
-    knowledge: Knowledge | None = None,
+    release: int,
+    before: Knowledge,
     *,
-    linkage: pl.DataFrame | None = None,
-    held_back: int = 0,
-    is_own_format: bool = True,  # noqa: ARG001 - nobody else's views can be read
-    everything: bool = False,  # noqa: ARG001 - there is nothing that takes long
-    seconds: float = 60.0,  # noqa: ARG001
-) -> ReleaseAttack:
-    """Attack a view with every release before it.
+    linkage: pl.DataFrame | None,
+    held_back: int,
+) -> SeenView:
+    """Prepare what the attacks on a view have in common; arguments as those of `attack`."""
+    tables = release_format.internal(tables, schema)
+    main, *_ = release_format.tables(schema)
+    view = tables[main].select([column for column, _ in schema.attributes()])
+    distinct = view.group_by(pl.all()).len("records").with_columns(pl.col("records").cast(pl.Int64))
+    return SeenView(
+        schema=schema,
+        release_format=release_format,
+        tables=tables,
+        view=view,
+        labels=_labels(view, schema),
+        people=people,
+        linkage=linkage,
+        held_back=held_back,
+        before=before,
+        knowledge=before.with_releases({EARLIER.format(release): distinct.sort(pl.all())}),
+        release=release,
+    )
+
+
+def attack_join(
+    seen: SeenView,
+    *,
+    x: Sequence[str],
+    y: Sequence[str],
+    others: Sequence[tuple[tuple[str, ...], str | None]],
+    inconsistent: Sequence[tuple[str, str, str, str]],
+    linked_values: int | None,
+    limits: Mapping[str, float | Mapping[str, float]] | None,
+) -> Found:
+    """Join a view with other products' releases, then with the series' own.
 
     Parameters
     ----------
-    schema
-        The view's columns, with their hierarchies and domains.
-    release_format
-        How it is published.
-    tables
-        The published tables by name, in file order.
-    people
-        The truth: `person`, `identifier`, `column_0`, … in their own types.
-    promises
-        What each release so far promised; the last one's counts.
-    knowledge
-        What the attack on the release before returned. `releases` in it has the other products' tables too.
-    linkage
-        `person`, `group_id` of everybody in the release: how many there are is counted.
-    held_back
-        How many people of the snapshot are not in the release on purpose.
+    seen
+        The view.
+    x, y, linked_values, limits
+        As for `join_attack`.
+    others
+        The columns of each of the other products' releases, and what its records are called.
+    inconsistent
+        Column of the view, column of an earlier release, a label of each: no person has both.
 
     Raises
     ------
     SnapshotError
         If a release that the promise is about is not known.
     """
-    number, remembered = len(promises), knowledge or Knowledge()
-    tables = release_format.internal(tables, schema)
-    main, *_ = release_format.tables(schema)
-    columns = [column for column, _ in schema.attributes()]
-    view = tables[main].select(columns)
-    found = _join(view, schema, promises[-1], remembered, number)
-    labels = _labels(view, schema)
-    findings = pl.concat(
-        [
-            *_records(people, view, labels, held_back),
-            found.finding(),
-            _row_order(tables[main], people, labels),
-            identifiers(tables, people[IDENTIFIER]),
-            _unread(tables[main]),
-        ]
+    schema = seen.schema
+    names = tuple(column.name for column in schema.columns)
+    earlier = [
+        Release(_known(seen.before, PREVIOUS.format(position)), columns, record)
+        for position, (columns, record) in enumerate(others)
+    ] + [Release(_known(seen.before, EARLIER.format(n)), names) for n in range(1, seen.release)]
+    categories = {one.name: one.paths for one in schema.columns if isinstance(one, CategoryColumn)}
+    numbers = {one.name: one.domain for one in schema.columns if isinstance(one, NumberColumn)}
+    found = join_attack(
+        Release(seen.view, names, schema.identifier),
+        earlier,
+        Domains(categories, numbers, inconsistent),
+        x,
+        y,
+        linked_values=linked_values,
+        limits=limits,
     )
-    distinct = view.group_by(pl.all()).len("records").with_columns(pl.col("records").cast(pl.Int64))
     figures = {
-        "people": people.height,
-        "hosts_known": 0 if linkage is None else linkage.height,
         "vulnerable": found.broken,
         "records_of_the_join": found.records,
         "values_on_x": found.values,
         "linked_values": found.linked_values,
         "linkability": found.linkability,
-        "promises": findings.height,
-        "broken_promises": int((~findings["holds"]).sum()),
     }
-    nobody = pl.DataFrame(schema={"candidates": pl.Int64, "people": pl.Int64})
-    return ReleaseAttack(
-        findings, figures, nobody, remembered.with_releases({EARLIER.format(number): distinct.sort(pl.all())})
+    count = found.count()
+    table = pl.DataFrame(
+        {
+            "earlier_releases": [len(earlier)],
+            "values": [found.values],
+            "broken": [found.broken],
+            "undecided": [found.undecided],
+            "found": [count.found],
+            "promised": [count.required],
+            "view_unmatched": [found.view_unmatched],
+            "earlier_unmatched": [found.earlier_unmatched],
+        },
+        schema_overrides={"found": pl.Float64, "promised": pl.Float64},
     )
-
-
-def _join(
-    view: pl.DataFrame, schema: View, promise: Promise, knowledge: Knowledge, number: int
-) -> JoinAttack:
-    """The join with other products' releases, then with the series' own."""
-    join = promise.join
-    names = tuple(column.name for column in schema.columns)
-    others = [
-        Release(_known(knowledge, PREVIOUS.format(position)), columns, record)
-        for position, (columns, record) in enumerate(zip(join.previous, join.records, strict=True))
-    ]
-    own = [Release(_known(knowledge, EARLIER.format(n)), names) for n in range(1, number)]
-    categories = {one.name: one.paths for one in schema.columns if isinstance(one, CategoryColumn)}
-    numbers = {one.name: one.domain for one in schema.columns if isinstance(one, NumberColumn)}
-    return join_attack(
-        Release(view, names, schema.identifier),
-        [*others, *own],
-        Domains(categories, numbers, join.inconsistent),
-        join.x,
-        join.y,
-        linked_values=promise.linked_values,
-        limits=join.limits,
-    )
+    return Found({"": count}, figures, table)
 
 
 def _known(knowledge: Knowledge, name: str) -> pl.DataFrame:
@@ -150,10 +170,63 @@ def _labels(view: pl.DataFrame, schema: View) -> dict[str, pl.DataFrame]:
     return labels
 
 
-def _records(
-    people: pl.DataFrame, view: pl.DataFrame, labels: Mapping[str, pl.DataFrame], held_back: int
-) -> list[pl.DataFrame]:
-    """Whether everybody's values lie below the labels of a row, and there are no other rows."""
+def attack_records(seen: SeenView) -> Found:
+    """Whether everybody's values lie below the labels of a row."""
+    return one(seen.people.height, max(0, _compared(seen).astray))
+
+
+def attack_rows(seen: SeenView) -> Found:
+    """Whether there are no other rows than those of the people."""
+    differing = _compared(seen).differing
+    table = pl.DataFrame(
+        {
+            "records": [seen.people.height - seen.held_back],
+            "published": [seen.view.height],
+            "differing": [differing],
+        }
+    )
+    return one(seen.people.height, differing, table=table)
+
+
+def attack_cuts(seen: SeenView) -> Found:
+    """Whether the labels of each generalized column are part of a cut: one of them above every value.
+
+    The table has `column`, `labels`, `uncovered` (values of people below none, and labels that stand for no
+    value) and `covered_twice` (values below two labels).
+    """
+    rows = []
+    for (column, attribute), labels in zip(seen.schema.attributes(), seen.labels.values(), strict=True):
+        if attribute.keep is not True:
+            rows.append(
+                (attribute.name, labels["label"].n_unique(), *_cut(seen.people[column].unique(), labels))
+            )
+    counts = dict.fromkeys(("labels", "uncovered", "covered_twice"), pl.Int64)
+    return Found(table=pl.DataFrame(rows, schema={"column": pl.String, **counts}, orient="row"))
+
+
+def _cut(values: pl.Series, labels: pl.DataFrame) -> tuple[int, int]:
+    """How many values or labels are below or above none, and how many values are below two labels."""
+    below = values.len() - _above(values, labels)[values.name].n_unique()
+    if "value" in labels.columns:
+        covered = labels.drop_nulls("value")
+        above = covered.group_by("value").len().filter(pl.col("len") > 1).height
+        return below + labels["value"].null_count(), above
+    ends = labels.sort("low", "high")
+    above = ends.select((pl.col("low") < pl.col("high").shift(1)).sum()).item()
+    return below, int(above)
+
+
+class _Compared(NamedTuple):
+    """The rows of a view beside the people's values under its labels."""
+
+    astray: int
+    """People whose values lie below the labels of no row."""
+    differing: int
+    """Rows that are too many or missing."""
+
+
+def _compared(seen: SeenView) -> _Compared:
+    people, view, labels, held_back = seen.people, seen.view, seen.labels, seen.held_back
     placed = people.select(list(labels)).group_by(pl.all()).len("people").with_row_index("row")
     for column, covering in labels.items():
         placed = placed.join(_above(placed[column].unique(), covering), on=column).drop(column)
@@ -171,10 +244,7 @@ def _records(
         held_back or placed["row"].n_unique() < placed.height
     ):  # a value below two labels has no row of its own
         differing = abs(view.height + held_back - people.height)
-    return [
-        finding(fi.COVERAGE, people.height, max(0, astray)),
-        finding(fi.COUNTS, people.height, int(differing)),
-    ]
+    return _Compared(astray, int(differing))
 
 
 def _above(values: pl.Series, covering: pl.DataFrame) -> pl.DataFrame:
@@ -188,12 +258,12 @@ def _above(values: pl.Series, covering: pl.DataFrame) -> pl.DataFrame:
     return nearest.filter(pl.col("low") < pl.col("high")).select(values.name, label)
 
 
-def _row_order(table: pl.DataFrame, people: pl.DataFrame, labels: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def attack_view_order(seen: SeenView) -> Found:
     """Rows in canonical order say nothing; in the order of the people they say who is who."""
-    view = table.select(list(labels))
+    view, labels, people = seen.view, seen.labels, seen.people
     orders = {column: one["label"].unique(maintain_order=True).to_list() for column, one in labels.items()}
     if is_canonical(view, orders):
-        return finding(fi.ROW_ORDER, view.height, 0)
+        return one(view.height, 0)
     for known in (people, people.sort(IDENTIFIER)):
         above = [
             known.select(column).join(_unique(_above(known[column].unique(), labels[column])), on=column,
@@ -202,14 +272,9 @@ def _row_order(table: pl.DataFrame, people: pl.DataFrame, labels: Mapping[str, p
         ]  # fmt: skip
         alike = [one.equals(view[column].cast(pl.String)) for one, column in zip(above, labels, strict=True)]
         if view.height == known.height and all(alike):
-            return finding(fi.ROW_ORDER, view.height, view.height)
-    return finding(fi.ROW_ORDER, view.height, 0, undecided=view.height)
+            return one(view.height, view.height)
+    return one(view.height, 0, undecided=view.height)
 
 
 def _unique(above: pl.DataFrame) -> pl.DataFrame:
     return above.unique(above.columns[0], keep="first", maintain_order=True)
-
-
-def _unread(table: pl.DataFrame) -> pl.DataFrame:
-    unknown = [column for column in table.columns if column.startswith(EXTRA)]
-    return finding(fi.UNREAD, table.width, len(unknown))

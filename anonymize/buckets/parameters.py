@@ -7,7 +7,7 @@ from typing import Literal
 from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 from anonymize.contract.changes import Change
 from anonymize.principle.principle import Memory
-from anonymize.promise.promise import Promise
+from anonymize.promise import Candidates, LargestShare, Promise, Signatures
 
 
 class BucketParameters(Parameters):
@@ -51,9 +51,10 @@ def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Chan
     return changes
 
 
-def bucket_promise(parameters: BucketParameters) -> Promise:
-    """At least m candidate values for each person, in groups that hold each of their values once."""
-    return Promise(candidates=parameters.m, largest_share=1 / parameters.m, signatures="unique")
+def bucket_promise(parameters: BucketParameters, signatures: Literal["unique", "even"] = "unique") -> Promise:
+    """At least m candidate values for each person, in groups that hold each of their values equally often."""
+    m = parameters.m
+    return Promise(Candidates(m), LargestShare(1 / m), Signatures(signatures))
 
 
 BUCKETS_ASSET = Memory(

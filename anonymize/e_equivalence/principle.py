@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from anonymize.buckets.parameters import (
     BUCKETS_ASSET,
     bucket_changes,
@@ -12,11 +10,11 @@ from anonymize.buckets.parameters import (
 )
 from anonymize.contract import Contract
 from anonymize.contract.changes import Change
-from anonymize.e_equivalence.parameters import EEquivalence, smallest_safe_cut
+from anonymize.e_equivalence.parameters import EEquivalence
 from anonymize.formats import ANATOMY
-from anonymize.principle.checks import COUNTERFEITS, COVERAGE_FOUND, SIGNATURE_INVARIANCE, Check
-from anonymize.principle.principle import Principle, on_first_call
-from anonymize.promise.promise import Promise
+from anonymize.late import on_first_call
+from anonymize.principle.principle import Principle
+from anonymize.promise import Equivalence, Promise
 
 
 def _changes(before: EEquivalence, now: EEquivalence) -> list[Change]:
@@ -33,40 +31,13 @@ def _changes(before: EEquivalence, now: EEquivalence) -> list[Change]:
 
 
 def _promise(parameters: EEquivalence) -> Promise:
-    return replace(bucket_promise(parameters), signatures="even", equivalence=parameters.e)
+    return Promise(*bucket_promise(parameters, signatures="even"), Equivalence(parameters.e))
 
 
 E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     parameters=EEquivalence,
     version="2",
     release=on_first_call("anonymize.e_equivalence.release", "release"),
-    evidence=on_first_call("anonymize.e_equivalence.evidence", "evidence"),
-    checks=(
-        Check(
-            "balance",
-            "Every group holds each of its values equally often, and at least m where anybody's signature is"
-            " new.",
-            "At least {m} values in each group with anybody new: fewest found {values_new}. {rows:,} groups,"
-            " {newcomers_sum:,} people with a new signature.",
-        ),
-        SIGNATURE_INVARIANCE,
-        Check(
-            "coverage",
-            "Every person's group has their quasi-identifiers and their value.",
-            COVERAGE_FOUND,
-        ),
-        COUNTERFEITS,
-        Check(
-            "cuts",
-            "Every cut that the release adds to a bucket's graph weighs more than 2(e - 1).",
-            "At least {smallest_safe_cut} each: smallest found {min_cut_min}. {rows:,} cuts.",
-        ),
-    ),
-    suite_parameters=lambda contract, figures: {
-        "m": contract.principle.m,
-        "smallest_safe_cut": smallest_safe_cut(contract.principle.e),
-        "held_back": figures["held_back"],
-    },
     promise=_promise,
     format=lambda _contract: ANATOMY,
     faults=bucket_faults,

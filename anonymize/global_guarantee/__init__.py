@@ -2,8 +2,7 @@
 
 `parameters` is what a contract declares, `strategy` how a budget is divided among releases, `ledger` what was
 spent of it, `admission` who is placed, `partition` the groups, `release` all of it; `forecast` says for how
-many more releases people can be placed, `evidence` counts what was promised. `GLOBAL_GUARANTEE` is all of it,
-as one object.
+many more releases people can be placed. `GLOBAL_GUARANTEE` is all of it, as one object.
 """
 
 from anonymize.global_guarantee.principle import GLOBAL_GUARANTEE

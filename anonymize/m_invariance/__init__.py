@@ -1,8 +1,7 @@
 """m-invariance (Xiao and Tao, SIGMOD 2007): candidate sets that intersect over releases stay large.
 
 `parameters` is what a contract declares, `split` divides buckets into QI groups, `release` makes a release of
-what the room of buckets plans, `evidence` counts what was promised. `M_INVARIANCE` is all of it, as one
-object.
+what the room of buckets plans. `M_INVARIANCE` is all of it, as one object.
 """
 
 from anonymize.m_invariance.principle import M_INVARIANCE

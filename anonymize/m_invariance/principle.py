@@ -11,9 +11,9 @@ from anonymize.buckets.parameters import (
 from anonymize.contract import Contract
 from anonymize.contract.changes import Change
 from anonymize.formats import FORMATS
+from anonymize.late import on_first_call
 from anonymize.m_invariance.parameters import MInvariance
-from anonymize.principle.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
-from anonymize.principle.principle import Principle, on_first_call
+from anonymize.principle.principle import Principle
 
 
 def _changes(before: MInvariance, now: MInvariance) -> list[Change]:
@@ -32,23 +32,6 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     parameters=MInvariance,
     version="5",
     release=on_first_call("anonymize.m_invariance.release", "release"),
-    evidence=on_first_call("anonymize.m_invariance.evidence", "evidence"),
-    checks=(
-        Check(
-            "m_uniqueness",
-            "Every group holds each of its values once, and at least m where anybody's signature is new.",
-            "At least {m} values in each group with anybody new: fewest found {values_new}. {rows:,} groups,"
-            " {newcomers_sum:,} people with a new signature.",
-        ),
-        SIGNATURE_INVARIANCE,
-        COVERAGE,
-        MINIMUM_WIDTHS,
-        COUNTERFEITS,
-    ),
-    suite_parameters=lambda contract, figures: {
-        "m": contract.principle.m,
-        "held_back": figures["held_back"],
-    },
     promise=bucket_promise,
     format=lambda contract: FORMATS[contract.principle.format],
     faults=bucket_faults,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Generic, get_args
 
 import numpy as np
@@ -16,9 +15,8 @@ from anonymize.contract.changes import Change
 from anonymize.formats import Format
 from anonymize.plot import Plot
 from anonymize.principle.candidate import Candidate
-from anonymize.principle.checks import Check
 from anonymize.principle.state import State
-from anonymize.promise.promise import Promise
+from anonymize.promise import Promise
 
 P = TypeVar("P", bound=Parameters, default=Any)
 """A principle's class of parameters."""
@@ -32,37 +30,6 @@ Release = Callable[[pl.DataFrame, C, State, int, Draw], Candidate]
 `people` has the columns `pseudonym`, `qi_0`, `qi_1`, … (own types) and `value`, one row per person, in any
 order.
 """
-Evidence = Callable[[Candidate, pl.DataFrame, State, C, Mapping[str, pl.DataFrame]], dict[str, pl.DataFrame]]
-"""`evidence(candidate, people, before, contract, attacked)`: a table of counts by each check's name.
-
-`attacked` is what the attack on the candidate counted beside its findings (`ReleaseAttack.tables`).
-"""
-
-
-def on_first_call(module: str, name: str) -> Callable[..., Any]:
-    """A function of a module that is not imported before the function is called.
-
-    Every contract is read with all principles at hand, and most commands compute with none of them, or with
-    one. What computes imports numba, scipy and networkx, which takes longer than such a command.
-
-    Parameters
-    ----------
-    module
-        Its full name, written out, so that `tests/test_layers.py` sees it as an import.
-    name
-        The function's name in the module.
-
-    Examples
-    --------
-    >>> square_root = on_first_call("math", "sqrt")
-    >>> square_root(9.0)
-    3.0
-    """
-
-    def called(*arguments: Any, **named: Any) -> Any:
-        return getattr(import_module(module), name)(*arguments, **named)
-
-    return called
 
 
 def any_change_needs_consent(before: Parameters, now: Parameters) -> list[Change]:
@@ -96,13 +63,9 @@ class Principle(Generic[P, C]):
     version: str
     """Of the algorithm: raised whenever the same inputs would give other published bytes."""
     release: Release[C]
-    evidence: Evidence[C]
-    checks: tuple[Check, ...]
-    """What `evidence` is judged by in any of its formats, in the order shown; see `checks_of`."""
-    suite_parameters: Callable[[C, Mapping[str, int]], dict[str, Any]]
-    """What the suites' `$PARAMETER`s stand for, from the contract and the candidate's figures."""
     promise: Callable[[P], Promise]
-    """What an adversary may be left with, from the principle's parameters."""
+    """What an adversary may be left with, from the principle's parameters. Its parts bring their attacks, and
+    the checks by which candidates are judged."""
     format: Callable[[C], Format]
     """How releases are published."""
     faults: Callable[[C], Sequence[tuple[str, str]]] = lambda _contract: ()
@@ -124,11 +87,6 @@ class Principle(Generic[P, C]):
     """None where nothing is remembered from release to release."""
     plots: Callable[[C, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
     """Charts of the states that the last releases left, by release, oldest first."""
-
-    def checks_of(self, contract: C) -> tuple[Check, ...]:
-        """What is judged of releases in the format that a contract has them published in."""
-        published = self.format(contract).name
-        return tuple(check for check in self.checks if check.only_in in (None, published))
 
     @property
     def name(self) -> str:

@@ -1,1 +1,29 @@
-"""What a principle promises, as data."""
+"""What releases promise, part by part; `attacked` runs the attack of every part.
+
+A part is one object: its name and meaning, its bound, its sentence for readers, its attack, the check that
+judges what the attack counts, its figures and charts. Everything that speaks of promises goes through the
+parts. The attacks themselves are in `anonymize/attack`, which knows of no promise and no principle.
+"""
+
+from anonymize.promise.breach import BreachProbability
+from anonymize.promise.candidates import Candidates, Signatures
+from anonymize.promise.equivalence import Equivalence
+from anonymize.promise.join import Join, Linkability, LinkedValues
+from anonymize.promise.part import KINDS, Part, Scope
+from anonymize.promise.promise import Promise
+from anonymize.promise.share import LargestShare
+
+__all__ = [
+    "KINDS",
+    "BreachProbability",
+    "Candidates",
+    "Equivalence",
+    "Join",
+    "LargestShare",
+    "Linkability",
+    "LinkedValues",
+    "Part",
+    "Promise",
+    "Scope",
+    "Signatures",
+]

@@ -1,65 +1,50 @@
-"""What a principle promises, as data: all that an attack is told of the principle it attacks."""
+"""What a release promises: its principle's parts, as data that files keep."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, TypeVar
+
+from anonymize.promise.part import KINDS, Part
+
+P = TypeVar("P", bound=Part)
 
 
-@dataclass(frozen=True)
-class Join:
-    """Which join of a view with the releases before it a promise is about."""
-
-    x: tuple[str, ...]
-    """X by name; a column that two releases have counts in each of its versions."""
-    y: tuple[str, ...]
-    """Y by name: columns, or what records are called."""
-    limits: Mapping[str, float | Mapping[str, float]] | None = None
-    """The confidence with which a column of Y may be inferred: one, or one for each sensitive value."""
-    previous: tuple[tuple[str, ...], ...] = ()
-    """The columns of each of the other products' releases."""
-    records: tuple[str | None, ...] = ()
-    """What the records of each of these are called."""
-    inconsistent: tuple[tuple[str, str, str, str], ...] = ()
-    """Column of the view, column of an earlier release, a label of each: no person has both."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Promise:
-    """The most that an adversary may be left with. A part that is None is not promised."""
+    """The most that an adversary may be left with. A part that is not in it is not promised."""
 
-    candidates: int | None = None
-    """Each person keeps at least so many candidate values, however many releases are intersected."""
-    largest_share: float | None = None
-    """No value has a larger share of the tuples of any group."""
-    breach_probability: float | None = None
-    """Nobody is linked to a value, in any release so far, with a larger probability (values come and go)."""
-    forgets_after: int | None = None
-    """People absent from so many releases in a row are promised it anew if they return."""
-    signatures: Literal["unique", "even"] | None = None
-    """Each group holds the values of its signature once each (unique), or equally often (even)."""
-    equivalence: int | None = None
-    """No fewer people than this are known to have the same values as as many others."""
-    linked_values: int | None = None
-    """Joined with every earlier release, each value on X is linked to at least so many values on Y."""
-    linkability: float | None = None
-    """Joined with every earlier release, no value on X implies a sensitive value with a larger confidence."""
+    parts: tuple[Part, ...]
+    """Its parts, what matters most first: this is the order in which they are reported."""
 
-    join: Join | None = None
-    """The join that the two above are about."""
+    def __init__(self, *parts: Part) -> None:
+        object.__setattr__(self, "parts", parts)
+
+    def __iter__(self) -> Iterator[Part]:
+        return iter(self.parts)
+
+    def part(self, kind: type[P]) -> P | None:
+        """Its part of a kind; None where nothing of the kind is promised."""
+        return next((part for part in self.parts if isinstance(part, kind)), None)
+
+    def sentences(self) -> list[str]:
+        """What is promised, for readers of a release."""
+        return [sentence for part in self.parts for sentence in part.sentences()]
 
     def as_json(self) -> dict[str, Any]:
-        """Itself as a JSON object."""
-        return asdict(self)
+        """Itself as a JSON object: the fields of all its parts."""
+        return {name: value for part in self.parts for name, value in asdict(part).items()}
 
     @classmethod
     def from_json(cls, stated: Mapping[str, Any]) -> Promise:
-        """What `as_json` returned."""
-        join = stated.get("join")
-        return cls(**{**stated, "join": join and Join(**{part: _tuples(join[part]) for part in join})})
-
-
-def _tuples(part: Any) -> Any:
-    """JSON's lists as tuples, so that promises that are alike are equal."""
-    return tuple(map(_tuples, part)) if isinstance(part, list | tuple) else part
+        """What `as_json` returned: each kind whose first field is stated is a part of it."""
+        names = {kind: [one.name for one in fields(kind)] for kind in KINDS if fields(kind)}
+        promised = {kind: own for kind, own in names.items() if stated.get(own[0]) is not None}
+        places = {name: place for place, name in enumerate(stated)}
+        return cls(
+            *(
+                kind(**{name: stated[name] for name in own if name in stated})
+                for kind, own in sorted(promised.items(), key=lambda one: places[one[1][0]])
+            )
+        )

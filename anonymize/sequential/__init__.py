@@ -1,8 +1,7 @@
 """Sequential releases: views with different columns of the same people, which can't be joined back.
 
 `parameters` says what is required, `taxonomy` what generalizes, `matching` which records may be one person's,
-`index` and `specialize` how the view is found, `privacy` what a view links, `release` and `evidence` what is
-published and how that is checked.
+`index` and `specialize` how the view is found, `release` what is published.
 
 Wang and Fung, Anonymizing Sequential Releases, KDD 2006.
 """

@@ -135,30 +135,6 @@ def _code_numbers(values: pl.Series, column: NumberColumn, *, fixed: bool) -> Co
     return Coded(codes.astype(np.int32), low, high, [str(one) for one in distinct.tolist()], column, fixed)
 
 
-def code_published(
-    view: pl.DataFrame, columns: Sequence[CategoryColumn | NumberColumn], where: str
-) -> dict[str, Coded]:
-    """A published view's columns as codes: each label that occurs has one, and none is to be specialized.
-
-    Parameters
-    ----------
-    view
-        `column_0`, `column_1`, …, as published.
-    columns
-        Their declarations.
-    where
-        What messages call it.
-    """
-    coded = {}
-    for position, column in enumerate(columns):
-        values = view[f"column_{position}"]
-        labels = values.cast(pl.String).unique().sort()
-        codes = values.cast(pl.String).replace_strict(labels, range(len(labels)), return_dtype=pl.Int32)
-        low, high = _read_labels(labels, column, where)
-        coded[column.name] = Coded(codes.to_numpy(), low, high, labels.to_list(), column, fixed=True)
-    return coded
-
-
 def read_earlier(
     released: pl.DataFrame,
     names: Sequence[str],
@@ -220,14 +196,14 @@ def _read_values(values: pl.Series, column: CategoryColumn | NumberColumn, where
         low = values.cast(pl.Float64).to_numpy()
         return low, low + 1 if column.discrete else np.nextafter(low, np.inf)
     labels = values.cast(pl.String).unique()
-    low, high = _read_labels(labels, column, where)
+    low, high = read_labels(labels, column, where)
     codes = (
         values.cast(pl.String).replace_strict(labels, range(len(labels)), return_dtype=pl.Int64).to_numpy()
     )
     return low[codes], high[codes]
 
 
-def _read_labels(labels: pl.Series, column: CategoryColumn | NumberColumn, where: str) -> Interval:
+def read_labels(labels: pl.Series, column: CategoryColumn | NumberColumn, where: str) -> Interval:
     """The interval that each label stands for."""
     if isinstance(column, NumberColumn):
         read = [read_number(label, column.domain) for label in labels.to_list()]
@@ -385,6 +361,6 @@ def _table(values: np.ndarray, height: int) -> np.ndarray:
 
 
 __all__ = [
-    "Coded", "Earlier", "Interval", "Pairs", "code_published", "code_view", "half_open", "join_arrays",
-    "join_columns", "node_intervals", "read_earlier", "unrelated",
+    "Coded", "Earlier", "Interval", "Pairs", "code_view", "half_open", "join_arrays",
+    "join_columns", "node_intervals", "read_earlier", "read_labels", "unrelated",
 ]  # fmt: skip

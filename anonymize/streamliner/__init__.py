@@ -1,8 +1,7 @@
 """Privacy streamliner (Liu and Wang, CODASPY 2012): safe against adversaries who know the algorithm.
 
-Reads like the paper: `conditions` is Theorem 2, `candidates` the algorithms RIA, RDA and GDA, `partition` the
-groups and better ones in their family set, `release` one release, `later` what releases after it are made by,
-`evidence` what is counted of each.
+Reads like the paper: `candidates` are the algorithms RIA, RDA and GDA, `partition` the groups and better ones
+in their family set, `release` one release, `later` what releases after it are made by.
 `STREAMLINER` is all of it, as one object; `streamliner` the same with the principle of later releases.
 """
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from anonymize.contract import Contract
 from anonymize.contract.changes import Change
 from anonymize.principle.principle import Principle, any_change_needs_consent
-from anonymize.promise.promise import Promise
+from anonymize.promise import Promise
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
 
 LATER = ("on_ineligible", "on_value_change")

@@ -7,43 +7,22 @@ from functools import partial
 
 from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
-from anonymize.principle.checks import COUNTERFEITS, COVERAGE, MINIMUM_WIDTHS, SIGNATURE_INVARIANCE, Check
-from anonymize.principle.principle import Memory, Principle, on_first_call
-from anonymize.promise.promise import Promise
+from anonymize.late import on_first_call
+from anonymize.principle.principle import Memory, Principle
+from anonymize.promise import Candidates, LargestShare, Promise
 from anonymize.streamliner.later import series_changes, series_faults, series_promise
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
 
 
 def promise(parameters: StreamlinerParameters) -> Promise:
     """At least l candidate values per person, and no value with more than 1/l of a group's tuples."""
-    return Promise(candidates=parameters.l, largest_share=1 / parameters.l)
+    return Promise(Candidates(parameters.l), LargestShare(1 / parameters.l))
 
 
 STREAMLINER: Principle[StreamlinerParameters, Contract[StreamlinerParameters]] = Principle(
     parameters=StreamlinerParameters,
     version="1",
     release=on_first_call("anonymize.streamliner.release", "release"),
-    evidence=on_first_call("anonymize.streamliner.evidence", "evidence"),
-    checks=(
-        Check(
-            "l_diversity",
-            "No value is that of more than 1/l of a group with anybody new in it.",
-            "At least {l} values in each group with anybody new: fewest found {values_new}. {rows:,} groups.",
-        ),
-        Check(
-            "l_candidates",
-            "Each value's people have l - 1 sets of others they can change places with.",
-            "{tuples_sum:,} tuples: {outside_sum:,} can't change places within their group.",
-        ),
-        SIGNATURE_INVARIANCE,
-        COVERAGE,
-        MINIMUM_WIDTHS,
-        COUNTERFEITS,
-    ),
-    suite_parameters=lambda contract, figures: {
-        "l": contract.principle.l,
-        "held_back": figures["held_back"],
-    },
     promise=promise,
     format=lambda _contract: GENERALIZATION,
     faults=contract_faults,

@@ -16,9 +16,9 @@ import polars as pl
 from anonymize.attack.coverage import value_domain
 from anonymize.attack.equivalence import compromised, minimum_equivalence
 from anonymize.attack.intersection import candidates, intersect
-from anonymize.attack.release import attack_release
 from anonymize.formats.published import knowledge_table
 from anonymize.principles import principle_of
+from anonymize.promise.attacked import attack as attack_release
 from benchmarks.census import census_contract, census_series
 from benchmarks.papers.e_equivalence import merged_groups
 from benchmarks.series import contract_of, released

@@ -5,28 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from pydantic import ValidationError
 
-from anonymize.attack import finding as fi
-from anonymize.attack.assignments import MOST_PEOPLE, AttackedAssignments, Seen, attack_assignments, see
-from anonymize.attack.attacks import attack as attack_one
-from anonymize.attack.breach import breach_figures
+from anonymize.attack.assignments import MOST_PEOPLE, Choices, SeenSeries, choices_of
 from anonymize.attack.equivalence import Equivalence, minimum_equivalence
-from anonymize.attack.finding import finding
+from anonymize.attack.finding import Found
 from anonymize.attack.guessing import Guesses, guess_values
 from anonymize.attack.intersection import SCOPES, candidates, distribution, intersection_figures
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.presence import Presence, guess_presence
-from anonymize.attack.release import ReleaseAttack
+from anonymize.attack.same_values import CONTENTS, MEMBERS
 from anonymize.columns import VALUE
 from anonymize.contract import Product
 from anonymize.errors import PublishedFolderError
 from anonymize.formats import Format, Published
 from anonymize.formats.published import GROUP, knowledge_table
 from anonymize.principles import principle_of
-from anonymize.promise.promise import Promise
+from anonymize.promise import Part, Promise
+from anonymize.promise.attacked import ReleaseAttack
+from anonymize.promise.attacked import attack as attack_one
+from anonymize.promise.owed import ENTRIES
+from anonymize.promise.registry import kinds_of
 from anonymize.utility.usefulness import Usefulness, usefulness
 from anonymize.utility.views import view_usefulness
 from orchestration.audit.read.folders import (
@@ -72,7 +74,7 @@ class AttackedRelease:
     name: str
     tuples: int
     attack: ReleaseAttack
-    seen: Seen | None = None
+    seen: Choices | None = None
     """For the attack on all releases together; None where there are too many people."""
     useful: Usefulness | None = None
     """What the release is worth; None where it has entries that can't be read."""
@@ -94,8 +96,8 @@ class AttackedSeries:
     releases: list[AttackedRelease]
     equivalences: list[Equivalence]
     """The smallest attack per signature; empty where it wasn't attacked."""
-    assignments: AttackedAssignments | None = None
-    """What all releases together allow; None where it wasn't attacked."""
+    whole: Mapping[type[Part], Found] = field(default_factory=dict)
+    """What all releases together allow, by the part of the promise that it is about."""
     why_no_assignments: str | None = None
     """If it should have been."""
     presence: Presence | None = None
@@ -107,6 +109,17 @@ class AttackedSeries:
     def chain(self) -> list[AttackedRelease]:
         """Its releases after those of the series that it goes on from."""
         return [*(self.before.chain if self.before else []), *self.releases]
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What the parts of a promise are shown by: figures of the last release, and of the whole series."""
+        sizes = sorted((one.e, one.at_least) for one in self.equivalences if one.e is not None)
+        return {
+            **self.releases[-1].attack.figures,
+            "smallest_equivalence": sizes[0][0] if sizes else None,
+            "smallest_equivalences": [e for e, _ in sizes],
+            **{name: figure for found in self.whole.values() for name, figure in found.figures.items()},
+        }
 
     @property
     def knowledge(self) -> Knowledge:
@@ -121,8 +134,9 @@ class AttackedSeries:
     def promises(self) -> pl.DataFrame:
         """One row per promise, over all releases: the release that breaks it most, else the last one."""
         found = [(release.name, release.attack.findings) for release in self.releases]
-        if self.assignments is not None:
-            found.append((self.releases[-1].name, self.assignments.findings))
+        for kind, whole in self.whole.items():
+            counted = [kind.scopes[scope].finding(count) for scope, count in whole.counts.items()]
+            found.append((self.releases[-1].name, pl.concat(counted)))
         rows = pl.concat(
             findings.with_columns(pl.lit(name).alias("release"), pl.lit(n).alias("n"))
             for n, (name, findings) in enumerate(found)
@@ -172,7 +186,16 @@ class Findings:
                 )
             )
         return pl.concat(rows, how="diagonal").select(
-            "series", "promise", "people", "broken", "undecided", "found", "required", "holds", "broken_in"
+            "series",
+            "promise",
+            "people",
+            "broken",
+            "undecided",
+            "found",
+            "required",
+            "bound",
+            "holds",
+            "broken_in",
         )
 
     @property
@@ -220,7 +243,7 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
             before=before,
         )
         yield f"{series.name}: who can have which value"
-        attacked[series.name] = _with_assignments(one, material, series)
+        attacked[series.name] = _as_a_whole(one, material, series)
         domain = knowledge.domain
     found = list(attacked.values())
     yield Findings(
@@ -259,22 +282,22 @@ def _attack_release(
         chain_finding(series, number),
         claims_finding(release, release_format, contract, tables, len(people)),
     ]
-    rows = [row for row in stated if row is not None]
+    rows = [found.findings, *(row for row in stated if row is not None)]
     texts = compare_texts(release, release_format, material.file, tables)
-    rows += [found.findings, metadata_finding(release, release_format, texts.differ)]
+    rows.append(metadata_finding(release, release_format, texts.differ))
     found = replace(found, findings=pl.concat(rows))
     main, *_ = release_format.tables(contract)
     attacked = AttackedRelease(release.name, len(tables[main]), found, words_not_compared=texts.not_compared)
     if release_format.attack == "join":
         return replace(attacked, useful=_useful_view(release_format, tables, people, contract, release))
-    if not found.findings.filter(promise=fi.ENTRIES)["holds"].all():
+    if not found.findings.filter(promise=ENTRIES.scope.name)["holds"].all():
         return attacked
     grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
     internal = release_format.internal(grouped, contract)
     published, known = release_format.read(internal, contract), knowledge_table(people, contract)
     return replace(
         attacked,
-        seen=see(known, published, linkage) if len(people) <= MOST_PEOPLE else None,
+        seen=choices_of(known, published, linkage) if len(people) <= MOST_PEOPLE else None,
         useful=usefulness(release_format, internal, published, contract, known),
         guesses=guess_values(known, published, contract, linkage),
         known=known,
@@ -348,33 +371,36 @@ def _like_published(
     return people.with_columns(values)
 
 
-def _with_assignments(
-    attacked: AttackedSeries, material: Material, series: PublishedSeries
-) -> AttackedSeries:
+def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedSeries) -> AttackedSeries:
     """The series with what all its releases together allow."""
-    promises = promises_of(material.contract, series, len(series.releases))
-    if all(promise.candidates is None for promise in promises):
+    contract, is_linked = material.contract, material.private is not None
+    promises = promises_of(contract, series, len(series.releases))
+    kinds = [
+        kind
+        for kind in kinds_of(principle_of(contract).format(contract), promises)
+        if kind.needs_all_releases
+    ]
+    kinds = [kind for kind in kinds if any(kind.given(promises))]
+    if not kinds:
         return attacked
-    is_linked = material.private is not None
-    why = None
-    if any(release.seen is None for release in attacked.chain):
+    why, seen = None, [release.seen for release in attacked.chain]
+    if None in seen:
         why = f"a release has more than {MOST_PEOPLE:,} people, or entries that can't be read."
     elif not is_linked and any(held_back(release) for release in series.chain):
         why = "which people a release holds back is known with the private folder alone (--private)."
     if why is not None:
         return replace(attacked, why_no_assignments=why)
-    rows = pl.concat(release.attack.findings for release in attacked.chain)
-    keeps_definition = rows.filter(promise=fi.SIGNATURES)["holds"].all() and all(
-        promise.signatures is not None for promise in promises
-    )
+    rows = [release.attack.findings for release in attacked.chain]
+    kept = pl.concat(rows).group_by("promise").agg(pl.len(), pl.col("holds").all())
     state = attacked.knowledge.hosted if is_linked else attacked.knowledge.covered
-    found = attack_assignments(
-        [release.seen for release in attacked.chain],
+    whole = SeenSeries(
+        [one for one in seen if one is not None],
         candidates([state], "value").select("person", VALUE, "promised"),
-        promises,
-        is_bounded=is_linked and keeps_definition,
+        kept.filter(pl.col("holds") & (pl.col("len") == len(rows)))["promise"].to_list(),
+        is_linked,
     )
-    return replace(attacked, assignments=found)
+    found = {kind: kind.attack_series(whole, promises) for kind in kinds}
+    return replace(attacked, whole={kind: one for kind, one in found.items() if one is not None})
 
 
 def promises_of(contract: Product, series: PublishedSeries, number: int) -> list[Promise]:
@@ -410,9 +436,10 @@ def _forget(release: AttackedRelease) -> AttackedRelease:
 
 
 def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
-    if knowledge.members is None or knowledge.members.is_empty():
+    members = knowledge.parts.get(MEMBERS)
+    if members is None or members.is_empty():
         return []
-    return minimum_equivalence(knowledge.members, knowledge.contents, seconds=seconds)
+    return minimum_equivalence(members, knowledge.parts[CONTENTS], seconds=seconds)
 
 
 def _together(attacked: list[AttackedSeries], contract: Product) -> pl.DataFrame | None:
@@ -421,22 +448,16 @@ def _together(attacked: list[AttackedSeries], contract: Product) -> pl.DataFrame
     A series that goes on from another one was attacked with it already, and stands for both.
     """
     gone_on = [one.before.name for one in attacked if one.before]
-    attacked = [one for one in attacked if one.name not in gone_on]
-    if len(attacked) < 2:
+    known = [one.knowledge for one in attacked if one.name not in gone_on]
+    if len(known) < 2:
         return None
-    required = principle_of(contract).promise(contract.principle).candidates
-    if required is None:
-        return None
-    kinds = (
-        ("hosted", "covered") if all(one.knowledge.hosted is not None for one in attacked) else ("covered",)
-    )
-    rows = []
-    for kind in kinds:
-        left = candidates([getattr(one.knowledge, kind) for one in attacked])
-        few = left.filter(pl.col("candidates") < required)["person"].n_unique()
-        name = f"{fi.SERIES}, by {'hosting group' if kind == 'hosted' else 'quasi-identifiers'}"
-        rows.append(finding(name, left["person"].n_unique(), few, left["candidates"].min(), required))
-    return pl.concat(rows)
+    rows = [
+        part.scopes[scope].finding(count)
+        for part in principle_of(contract).promise(contract.principle)
+        if (found := part.attack_together(known, part)) is not None
+        for scope, count in found.counts.items()
+    ]
+    return pl.concat(rows) if rows else None
 
 
 def intersection_table(series: AttackedSeries) -> pl.DataFrame:
@@ -456,12 +477,6 @@ def final_distribution(series: AttackedSeries) -> pl.DataFrame:
     if not series.in_groups:
         return pl.DataFrame()
     return distribution(candidates([series.knowledge.covered]))
-
-
-def largest_breach(series: AttackedSeries) -> float | None:
-    """The largest breach probability in the end, where it could be computed."""
-    state = series.knowledge.breach
-    return None if state is None or state.is_empty() else breach_figures(state)["largest"]
 
 
 def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:
@@ -540,11 +555,10 @@ def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
     what = "values that no assignment of tuples to people allows, and exact risks"
     if series.why_no_assignments is not None:
         return [Gap(what, series.why_no_assignments, series=series.name)]
-    if series.assignments is None:
+    if not series.whole:
         return []
-    gaps = []
-    figures = series.assignments.figures
-    if figures and figures["decided"] < figures["tuples"]:
+    gaps, figures = [], series.figures
+    if figures.get("tuples") and figures["decided"] < figures["tuples"]:
         gaps.append(
             Gap(
                 "exact risks of {} of {} tuples",
@@ -555,8 +569,8 @@ def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
                 series.name,
             )
         )
-    if series.assignments.left_out:
-        why = f"{len(series.assignments.left_out)} releases allow too many choices."
+    if left_out := figures.get("left_out"):
+        why = f"{left_out} releases allow too many choices."
         gaps.append(Gap(what, why, series=series.name))
     return gaps
 

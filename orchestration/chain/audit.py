@@ -1,4 +1,4 @@
-"""The audit of a candidate: an independent count of what was promised, and the attacks on it.
+"""The audit of a candidate: the attacks on it, and what Great Expectations says to what they counted.
 
 It decides inside the chain: a candidate that breaks a promise is not committed, so nothing is built on it.
 """
@@ -10,17 +10,15 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from anonymize.attack.attacks import attack
-from anonymize.attack.finding import describe_findings
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.release import ReleaseAttack
 from anonymize.columns import PSEUDONYM
 from anonymize.contract import Product
 from anonymize.errors import AuditFailed
 from anonymize.principle.candidate import Candidate
-from anonymize.principle.state import State
 from anonymize.principles import principle_of
-from anonymize.promise.promise import Promise
+from anonymize.promise import Promise
+from anonymize.promise.attacked import ReleaseAttack, attack
+from anonymize.promise.registry import checks_of, describe_findings
 from orchestration.expectations import Verdict, judge
 
 ATTACK = "attack"
@@ -32,7 +30,7 @@ class Audit:
     """What was found on a candidate."""
 
     verdicts: tuple[Verdict, ...]
-    """What the suites say to the evidence and to the attack's findings."""
+    """What the suites say to what the attacks counted, and to their findings."""
     figures: Mapping[str, float]
     """What the attacks came to: candidate values left, people vulnerable."""
     knowledge: Knowledge
@@ -42,12 +40,11 @@ class Audit:
 def audit(
     candidate: Candidate,
     people: pl.DataFrame,
-    before: State,
     contract: Product,
     promises: Sequence[Promise],
     knowledge: Knowledge | None,
 ) -> Audit:
-    """Count, attack and judge a candidate.
+    """Attack and judge a candidate.
 
     Parameters
     ----------
@@ -55,28 +52,23 @@ def audit(
         As the principle made it.
     people
         T(n): `identifier`, `pseudonym`, `qi_0`, …, `value`; of a view `column_0`, … in place of these.
-    before
-        The state it was made on.
     contract
-        The columns, and the principle that counts the evidence.
+        The columns.
     promises
         What each release so far promised to the people it published first, this one last.
     knowledge
         What the audit of the release before left, or None.
     """
-    principle = principle_of(contract)
     attacked = _attack(candidate, people, contract, promises, knowledge)
-    counted = principle.evidence(candidate, people, before, contract, attacked.tables)
-    checks = principle.checks_of(contract)
-    evidence = {check.name: counted[check.name] for check in checks}
-    evidence[ATTACK] = attacked.findings
-    parameters = principle.suite_parameters(contract, candidate.figures) | fewest_rows(
-        candidate.linkage, knowledge, len(promises)
-    )
+    release_format = principle_of(contract).format(contract)
+    checks = checks_of(promises[-1], release_format, contract)
+    tables = {check.name: attacked.tables[check.name] for check in checks}
+    evidence = {**tables, ATTACK: attacked.findings}
+    parameters = fewest_rows(candidate.linkage, knowledge, len(promises))
     verdicts = judge(evidence, parameters)
-    words = {check.name: check.describe(evidence[check.name], parameters) for check in checks}
-    words[ATTACK] = describe_findings(attacked.findings, promises[-1])
-    numbers = {check.name: check.figures(evidence[check.name], parameters) for check in checks}
+    words = {check.name: check.describe(tables[check.name]) for check in checks}
+    words[ATTACK] = describe_findings(attacked.findings)
+    numbers = {check.name: check.figures(tables[check.name]) for check in checks}
     numbers[ATTACK] = {
         "promises": len(attacked.findings),
         "promises that hold": int(attacked.findings["holds"].sum()),

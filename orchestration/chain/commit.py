@@ -13,7 +13,7 @@ from anonymize.attack.together import below_together
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.principles import principle_of
-from anonymize.promise.promise import Promise
+from anonymize.promise import Candidates, Promise
 from orchestration.chain.changes import declared
 from orchestration.chain.making import Clock, Made
 from orchestration.series.committed import Committed, read_knowledge, write_committed, write_tables
@@ -81,7 +81,8 @@ def _together(
     home, contract = series.home, series.contract
     others = list(separate_siblings(home, contract))
     stays = knowledge.stays
-    if not others or promise.candidates is None or stays is None:
+    promised = promise.part(Candidates)
+    if not others or promised is None or stays is None:
         return {}
     here = stays.people.filter(pl.col("until") == stays.people["until"].max())
     values = here.join(stays.signatures, on="signature").select("person", "values")
@@ -93,6 +94,6 @@ def _together(
         theirs = pseudonyms(people[IDENTIFIER], other.pseudonym_key(home, contract.product))
         names = people.select(person=PSEUDONYM).with_columns(theirs.alias("other"))
         present = values.join(names, on="person").select("values", person="other")
-        in_both, below = below_together(present, followed, promise.candidates)
+        in_both, below = below_together(present, followed, promised.candidates)
         found[other.name] = {"people": in_both, "below": below}
     return found

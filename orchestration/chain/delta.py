@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.contract.expected import describe_expected, describe_odd, expected_of_snapshot
 from anonymize.errors import HomeError, SnapshotError
-from anonymize.evidence.expected import describe_expected, describe_odd, expected_of_snapshot
 from anonymize.people.delta import delta, delta_figures
 from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot
 from orchestration.expectations import Verdict, judge

@@ -13,12 +13,12 @@ import polars as pl
 
 from anonymize.attack.knowledge import Knowledge
 from anonymize.columns import IDENTIFIER
+from anonymize.contract.expected import describe_expected, describe_odd, expected_of_release
 from anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
-from anonymize.evidence.expected import describe_expected, describe_odd, expected_of_release
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
 from anonymize.principles import principle_of
-from anonymize.promise.promise import Promise
+from anonymize.promise import Promise
 from orchestration.chain.audit import Audit, audit, refuse_broken
 from orchestration.chain.changes import refuse_changes
 from orchestration.chain.delta import EXPECTED
@@ -89,7 +89,7 @@ def make_candidate(series: Series, release: str, people: pl.DataFrame, basis: Ba
     candidate = draw_candidate(series, release, people, state)
     clock.lap("algorithm")
     ordinary = _judge_ordinary(series, release, candidate.figures)
-    found = audit(candidate, people, state, contract, promises, knowledge)
+    found = audit(candidate, people, contract, promises, knowledge)
     found = replace(found, verdicts=(*found.verdicts, ordinary))
     clock.lap("audit")
     refuse_broken(f"{series.name} {release}", found.verdicts)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 import dagster as dg
 
 from anonymize.principles import principle_of
+from anonymize.promise.registry import checks_of
 from orchestration.chain.audit import ATTACK
 from orchestration.chain.candidate import compute_candidate
 from orchestration.chain.delta import EXPECTED, compare_snapshots
@@ -167,7 +168,7 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
     tables = {"parquet", "polars"}
     candidate = "\n\n".join(filter(None, (contract.description, "T*(n), the candidate to be published.")))
     stated = "R(n): how many counterfeits each group has."
-    audited = "What was promised, against what an independent count and an attack find."
+    audited = "What was promised, against what an attack counts."
     assets = []
     if memory := principle.memory:
         itself = _dep(described, memory.name, previous_release())
@@ -184,7 +185,12 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
         name="candidate",
         assets=tuple(assets),
         checks=(
-            *(CheckOn(RELEASE, check.name, check.promises) for check in principle.checks_of(contract)),
+            *(
+                CheckOn(RELEASE, check.name, check.promises)
+                for check in checks_of(
+                    principle.promise(contract.principle), principle.format(contract), contract
+                )
+            ),
             CheckOn(RELEASE, ATTACK, attacked),
             CheckOn(RELEASE, EXPECTED, "The release is ordinary, or what is odd is accepted by name."),
         ),

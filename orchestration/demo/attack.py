@@ -13,6 +13,7 @@ from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.formats import Published
 from anonymize.formats.published import knowledge_table
 from anonymize.principles import principle_of
+from anonymize.promise import Candidates
 from orchestration.audit.read.folders import PublishedSeries, Reading, find_series, read_release
 from orchestration.series.series import Series
 from orchestration.snapshots.sources import read_snapshot
@@ -35,11 +36,12 @@ def what_an_attacker_learns(series: Series) -> list[str]:
         No sentences if there is a single release, or the contract's principle promises no candidate values.
     """
     contract = series.contract
-    promised = principle_of(contract).promise(contract.principle).candidates
+    part = principle_of(contract).promise(contract.principle).part(Candidates)
     (published,) = find_series([series.published_folder], None)
     releases = [release.name for release in published.releases]
-    if promised is None or len(releases) < 2:
+    if part is None or len(releases) < 2:
         return []
+    promised = part.candidates
     snapshots = [_people(series, release) for release in releases]
     people = _histories(snapshots)
     alone = (mondrian(snapshot, contract, promised) for snapshot in snapshots)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymize.errors import HomeError
 from anonymize.principle.state import State
-from anonymize.promise.promise import Promise
+from anonymize.promise import Promise
 from orchestration.series.committed import Committed, is_unchanged, read_knowledge, read_state
 from orchestration.series.series import Series, is_of_candidate
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
-from anonymize.promise.promise import Promise
+from anonymize.promise import Promise
 from orchestration.expectations.verdict import Verdict
 from orchestration.readers.datapackage.dated import dated
 from orchestration.storage.sealed import read_sealed, write_sealed
@@ -63,6 +63,7 @@ class Committed:
     def as_json(self) -> dict[str, Any]:
         """Itself as the content of `candidate.json`."""
         parts = {name: part for name, part in asdict(self).items() if name != "is_new"}
+        parts["promises"] = [promise.as_json() for promise in self.promises]
         as_read: dict[str, Any] = json.loads(json.dumps(parts))
         return as_read
 

@@ -1,20 +1,23 @@
 """A publisher's columns may have any names: nothing but the names in the published tables depends on them."""
 
 import datetime as dt
+import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack.release import attack_release
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.errors import ContractError
 from anonymize.principle.state import State
 from anonymize.principles import PRINCIPLES, parse_contract, principle_of
+from anonymize.promise.attacked import attack as attack_release
+from anonymize.promise.registry import checks_of
 from orchestration.readers.datapackage.dated import dated
 from orchestration.readers.datapackage.package import data_package
 from orchestration.readers.estimate.command import prepared
@@ -148,6 +151,9 @@ def snapshots(names):
         yield pl.DataFrame(present, schema=list(names), orient="row")
 
 
+SUITES = Path(__file__).parents[2] / "data_contracts" / "expectations"
+
+
 @dataclass(frozen=True)
 class Made:
     """All that is made of a snapshot."""
@@ -162,7 +168,7 @@ class Made:
     knowledge: dict[str, pl.DataFrame]
     """What an adversary remembers of it; the order of its rows says nothing."""
     found: dict[str, pl.DataFrame]
-    """The evidence, and what the attacks found."""
+    """What the attacks counted and found."""
     figures: dict
     ours: dict[str, pl.DataFrame]
     """The published tables under our own column names."""
@@ -216,7 +222,10 @@ def make(principle, names, folder):
             held_back=candidate.figures["held_back"],
         )
         assert attacked.holds
-        evidence = principle_of(contract).evidence(candidate, people, state, contract, attacked.tables)
+        for check in checks_of(promises[-1], release_format, contract):
+            suite = json.loads((SUITES / f"{check.name}.json").read_text())["expectations"]
+            judged = {part["kwargs"].get(key) for part in suite for key in ("column", "column_A", "column_B")}
+            assert judged - {None} <= set(attacked.tables[check.name].columns)
         ours = release_format.internal(read, contract)
         made.append(
             Made(
@@ -229,7 +238,7 @@ def make(principle, names, folder):
                     **{f"state: {name}": table for name, table in candidate.state.tables.items()},
                 },
                 knowledge=attacked.knowledge.tables(),
-                found={**evidence, "findings": attacked.findings, "distribution": attacked.distribution},
+                found={**attacked.tables, "findings": attacked.findings},
                 figures={
                     **candidate.figures,
                     **{f"attack: {name}": figure for name, figure in attacked.figures.items()},

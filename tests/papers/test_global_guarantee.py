@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.breach import breach_figures, breach_probability, link_probabilities
+from anonymize.attack.breach import breach_probability, by_promise, link_probabilities
 from anonymize.global_guarantee.forecast import longest_plan
 from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.global_guarantee.strategy import ConstantRatio, Minimum, budget, spending, strategy_of
@@ -35,6 +35,10 @@ def attacked(groups, value) -> float:
     return links(groups).filter(pl.col("value") == value)["breach"].item()
 
 
+def above_one_half(links):
+    return by_promise(links.with_columns(most=pl.lit(1 / 2)))["above"].sum()
+
+
 def links(groups) -> pl.DataFrame:
     """The probability of each value."""
     state = None
@@ -52,13 +56,19 @@ def test_figures_1_to_3_small_groups():
     assert len(worlds(FIGURE_2)) == 4
     assert ever_linked(FIGURE_2, "chlamydia") == Fraction(3, 4)
     assert attacked(FIGURE_2, "chlamydia") == pytest.approx(3 / 4)
-    assert breach_figures(links(FIGURE_2).filter(value="chlamydia"), guarantee=2)["above"] == 1
+    assert (
+        by_promise(links(FIGURE_2).filter(value="chlamydia").with_columns(most=pl.lit(1 / 2)))["above"].sum()
+        == 1
+    )
 
 
 def test_figure_4_large_groups():
     assert ever_linked(FIGURE_4, "chlamydia") == Fraction(7, 16)
     assert attacked(FIGURE_4, "chlamydia") == pytest.approx(7 / 16)
-    assert breach_figures(links(FIGURE_4).filter(value="chlamydia"), guarantee=2)["above"] == 0
+    assert (
+        by_promise(links(FIGURE_4).filter(value="chlamydia").with_columns(most=pl.lit(1 / 2)))["above"].sum()
+        == 0
+    )
 
 
 def test_lemma_4_2_on_groups_with_repeated_values():

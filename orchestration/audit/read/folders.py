@@ -13,14 +13,14 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from anonymize.attack import finding as fi
-from anonymize.attack.finding import finding
+from anonymize.attack.finding import Count
 from anonymize.columns import IDENTIFIER
 from anonymize.contract import FileSource, Product
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
 from anonymize.principles import principle_of
+from anonymize.promise.owed import METADATA
 from orchestration.audit.read.foreign import Foreign, convert
 from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
@@ -337,7 +337,7 @@ def metadata_finding(
         for file in release.files
         if (differ[file.name] if file.name in differ else _says_more(file, documents))
     ]
-    return finding(fi.METADATA, len(release.files), len(suspicious))
+    return METADATA.finding(Count(len(release.files), len(suspicious)))
 
 
 def _says_more(file: Path, documents: set[str]) -> bool:

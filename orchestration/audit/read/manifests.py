@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.attack import finding as fi
-from anonymize.attack.finding import finding
+from anonymize.attack.finding import Count
 from anonymize.contract import Product
 from anonymize.formats import Format
 from anonymize.principles import principle_of
+from anonymize.promise.owed import CHAIN, CLAIMS
 from orchestration.audit.read.folders import PublishedSeries, ReleaseFiles
 from orchestration.storage.manifest import MANIFEST
 from orchestration.storage.store import sha256
@@ -35,7 +35,7 @@ def chain_finding(series: PublishedSeries, number: int) -> pl.DataFrame | None:
     if all(one.manifest is None for one in series.releases):
         return None
     if release.manifest is None:
-        return finding(fi.CHAIN, 1, 1)
+        return CHAIN.finding(Count(1, 1))
     folders = sorted(
         folder
         for folder in release.path.parent.iterdir()
@@ -53,7 +53,7 @@ def chain_finding(series: PublishedSeries, number: int) -> pl.DataFrame | None:
     holds = _of_series(release.manifest) == origin and all(
         _is_same(release.manifest.get(part), told) for part, told in follows.items()
     )
-    return finding(fi.CHAIN, 1, 0 if holds else 1)
+    return CHAIN.finding(Count(1, 0 if holds else 1))
 
 
 def claims_finding(
@@ -92,7 +92,7 @@ def claims_finding(
         for file, stated in release.manifest["files"].items()
         if not _is_same(stated.get("rows"), _rows(tables, file))
     ]
-    return finding(fi.CLAIMS, len(claims) + len(release.manifest["files"]), len(wrong))
+    return CLAIMS.finding(Count(len(claims) + len(release.manifest["files"]), len(wrong)))
 
 
 def held_back(release: ReleaseFiles) -> int:

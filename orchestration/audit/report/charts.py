@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import matplotlib as mpl
@@ -11,17 +11,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from anonymize.promise.promise import Promise
+from anonymize.promise import Part, Promise
+from anonymize.promise.part import Chart
 from orchestration.audit.run import AttackedSeries
 
 BLUE, RED, GREY = "#2b6cb0", "#c53030", "#718096"
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "republish", "font.size": 9, "axes.spines.top": False}
 STYLE |= {"axes.spines.right": False}
+COLOURS, MARKERS = (BLUE, "#63a4dd", GREY), ("o", "s", "^")
 MOST_TICKS = 12
 
 
 @dataclass(frozen=True)
-class Chart:
+class Drawn:
     """A chart of a series."""
 
     caption: str
@@ -32,71 +34,63 @@ class Chart:
     """Whether it is left out of what is handed out."""
 
 
-def of_series(series: AttackedSeries, promise: Promise) -> list[Chart]:
-    """The charts of a series."""
-    charts = []
-    if series.in_groups:
-        caption = "Values an adversary is left with per person, after intersecting all releases so far."
-        charts.append(Chart(caption, candidates_over_time(series, promise), promise.candidates is not None))
-        if promise.candidates is not None and promise.largest_share is not None:
-            caption = "One by the fewest candidate values of anybody ever published, release by release."
-            charts.append(Chart(caption, risk_over_time(series, promise), is_promised=True))
-        if any(_breaches(series)):
-            caption = "The largest probability with which anybody was ever linked to a value."
-            drawn = breach_over_time(series, promise)
-            charts.append(Chart(caption, drawn, promise.breach_probability is not None))
-        if any(release.guesses for release in series.releases):
-            caption = "Values guessed right, after learning from the groups and without."
-            charts.append(Chart(caption, guesses_over_time(series), is_promised=False))
-    if drawn := equivalence_by_signature(series, promise):
-        caption = "The fewest people who are known to have the same values as others, for each signature."
-        charts.append(Chart(caption, drawn, promise.equivalence is not None, is_internal=True))
-    return charts
+def of_series(series: AttackedSeries, promise: Promise, kinds: Sequence[type[Part]]) -> list[Drawn]:
+    """The charts of a series: those of each kind of part, and of what is guessed.
+
+    Parameters
+    ----------
+    series
+        What was found.
+    promise
+        What the contract promises.
+    kinds
+        The kinds of parts that the releases are attacked for.
+    """
+    drawn = []
+    for chart, part in ((chart, promise.part(kind)) for kind in kinds for chart in kind.charts):
+        if chart.only_promised and part is None:
+            continue
+        level = chart.level(part) if chart.level and part is not None else None
+        if svg := _bars(series, chart, level) if chart.bars else _curves(series, chart, level):
+            drawn.append(Drawn(chart.caption, svg, part is not None, chart.is_internal))
+    if any(release.guesses for release in series.releases):
+        caption = "Values guessed right, after learning from the groups and without."
+        drawn.append(Drawn(caption, guesses_over_time(series), is_promised=False))
+    return drawn
 
 
-def candidates_over_time(series: AttackedSeries, promise: Promise) -> str:
-    """How many values an adversary is left with per person, release by release."""
-    curves = ((0.0, "fewest", BLUE), (0.05, "5 % have no more", "#63a4dd"), (0.5, "median", GREY))
-
-    def draw(axes: Axes) -> None:
-        for share, label, colour in curves:
-            line = [_quantile(release.attack.distribution, share) for release in series.releases]
-            axes.plot(line, marker="o", markersize=3, label=label, color=colour)
-        _require(axes, promise.candidates, "promised: at least")
-        axes.set_ylabel("candidate values")
-        axes.set_ylim(bottom=0)
-
-    return _over_releases(series, draw)
-
-
-def risk_over_time(series: AttackedSeries, promise: Promise) -> str:
-    """One by the fewest candidate values so far, release by release."""
+def _curves(series: AttackedSeries, chart: Chart, level: float | None) -> str:
+    """The curves of a chart over the releases; nothing if no release has any of its figures."""
+    lines = [
+        (curve, [release.attack.figures.get(curve.figure) for release in series.releases])
+        for curve in chart.curves
+    ]
+    lines = [(curve, line) for curve, line in lines if any(line)]
 
     def draw(axes: Axes) -> None:
-        figures = [release.attack.figures for release in series.releases]
-        by_host = [figure.get("smallest_candidates_by_host") for figure in figures]
-        fewest = [_reciprocal(figure["smallest_candidates"]) for figure in figures]
-        axes.plot(fewest, marker="o", markersize=3, color=BLUE, label="knowing quasi-identifiers")
-        if any(by_host):
-            risks = [_reciprocal(left) for left in by_host]
-            axes.plot(risks, marker="s", markersize=3, color=GREY, label="knowing hosting groups")
-        _require(axes, promise.largest_share, "promised: at most")
-        axes.set_ylabel("largest risk")
-        axes.set_ylim(0, 1.05)
+        for (curve, line), colour, marker in zip(lines, COLOURS, MARKERS, strict=False):
+            axes.plot(line, marker=marker, markersize=3, label=curve.words, color=colour)
+        _require(axes, level, f"promised: {chart.bound}")
+        axes.set_ylabel(chart.axis)
+        axes.set_ylim(0, chart.top)
 
-    return _over_releases(series, draw)
+    return _over_releases(series, draw) if lines else ""
 
 
-def breach_over_time(series: AttackedSeries, promise: Promise) -> str:
-    """The largest breach probability so far: as if a person's value could be another one in each release."""
+def _bars(series: AttackedSeries, chart: Chart, level: float | None) -> str:
+    """A bar for each figure of a list; those that break what is promised stand out."""
+    sizes = series.figures.get(chart.bars) or []
 
     def draw(axes: Axes) -> None:
-        axes.plot(_breaches(series), marker="^", markersize=3, color=GREY, label="ever had it")
-        _require(axes, promise.breach_probability, "promised: at most")
-        axes.set_ylabel("breach probability")
-        axes.set_ylim(0, 1.05)
+        colours = [(RED if size < level else BLUE) if level else GREY for size in sizes]
+        axes.bar(range(len(sizes)), sizes, color=colours, width=0.9)
+        _require(axes, level, f"promised: {chart.bound}")
+        axes.set_xlabel(chart.over)
+        axes.set_ylabel(chart.axis)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 
-    return _over_releases(series, draw)
+    return _svg(draw) if sizes else ""
 
 
 def guesses_over_time(series: AttackedSeries) -> str:
@@ -116,30 +110,6 @@ def guesses_over_time(series: AttackedSeries) -> str:
         axes.set_ylim(0, 1.05)
 
     return _over_releases(series, draw)
-
-
-def equivalence_by_signature(series: AttackedSeries, promise: Promise) -> str:
-    """The smallest equivalence attack on each signature."""
-    found = sorted(
-        (one for one in series.equivalences if one.e is not None), key=lambda one: (one.e, one.at_least)
-    )
-    required = promise.equivalence
-
-    def draw(axes: Axes) -> None:
-        sizes = [one.e for one in found]
-        colours = [(RED if size < required else BLUE) if required else GREY for size in sizes]
-        axes.bar(range(len(sizes)), sizes, color=colours, width=0.9)
-        _require(axes, required, "promised: at least")
-        axes.set_xlabel("signatures, by e")
-        axes.set_ylabel("smallest e")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-
-    return _svg(draw) if found else ""
-
-
-def _breaches(series: AttackedSeries) -> list[float | None]:
-    return [release.attack.figures.get("largest_breach_probability") for release in series.releases]
 
 
 def _over_releases(series: AttackedSeries, draw: Callable[[Axes], None]) -> str:
@@ -167,15 +137,3 @@ def _svg(draw: Callable[[Axes], None]) -> str:
 def _require(axes: Axes, level: float | None, words: str) -> None:
     if level:
         axes.axhline(level, color=RED, linewidth=1, linestyle="--", label=f"{words} {level:.3g}")
-
-
-def _reciprocal(candidates: int | None) -> float | None:
-    return 1 / candidates if candidates else None
-
-
-def _quantile(distribution, share: float) -> int | None:
-    """The number of candidates that at most this share of the people stay below."""
-    if distribution.is_empty():
-        return None
-    reached = distribution["people"].cum_sum() >= max(1, share * distribution["people"].sum())
-    return distribution["candidates"].filter(reached)[0]

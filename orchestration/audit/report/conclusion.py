@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymize.attack import finding as fi
 from orchestration.audit.run import Findings
-
-LEADING = (fi.HOST_CANDIDATES, fi.CANDIDATES, fi.BREACH, fi.JOIN, fi.EQUIVALENCE, fi.SHARE)
-"""The promises that a conclusion quotes: the first one there is."""
 
 
 def verdict(findings: Findings) -> str:
@@ -59,12 +55,13 @@ def _what_was_found(described: Mapping[str, Any]) -> list[str]:
         where = sorted({release for row in broken for release in row["broken_in"]})
         shown = f" Releases concerned: {', '.join(where)}." if where else ""
         return [f"Broken: {names}.{shown} The releases do not keep what the contract promises."]
-    rows = {row["promise"]: row for row in described["promises"] if row["bound"] and row["found"] is not None}
-    leading = next((rows[name] for name in LEADING if name in rows), None)
+    # The rows begin with what matters most of what was promised.
+    promised = (row for row in described["promises"] if row["of_people"] and row["found"] is not None)
+    leading = next((row for row in promised if row["bound"]), None)
     if leading is None:
         return []
-    promised = f"{leading['bound']} {leading['required']:.4g}"
-    return [f"{leading['meaning']} Promised: {promised}; found: {leading['found']:.4g}."]
+    required = f"{leading['bound']} {leading['required']:.4g}"
+    return [f"{leading['meaning']} Promised: {required}; found: {leading['found']:.4g}."]
 
 
 def _what_remains(described: Mapping[str, Any]) -> str:

@@ -15,10 +15,10 @@ from typing import Any
 
 import jinja2
 
-from anonymize.attack.finding import MEANINGS, SERIES, is_at_most
 from anonymize.contract import Product
 from anonymize.principles import principle_of
-from anonymize.promise.promise import Promise
+from anonymize.promise import Promise
+from anonymize.promise.registry import kinds_of, scopes
 from anonymize.utility.usefulness import Usefulness
 from orchestration.audit.read.columns import described_columns
 from orchestration.audit.report import charts
@@ -32,7 +32,6 @@ from orchestration.audit.run import (
     Material,
     final_distribution,
     intersection_table,
-    largest_breach,
 )
 from orchestration.audit.signature import SIGNATURE, SIGNED
 from orchestration.storage.manifest import MANIFEST
@@ -85,7 +84,7 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
         "columns": described_columns(material),
         "background_knowledge": (BACKGROUND if any(map(_in_groups, findings.series)) else BACKGROUND_OF_VIEWS)
         + (["everybody's group in every release (private folder)"] if material.private else []),
-        "promises": [_promise(row, promise) for row in findings.promises().to_dicts()],
+        "promises": [_promise(row) for row in findings.promises().to_dicts()],
         "series": [_series(one, promise, findings.contract) for one in findings.series],
         "not_covered": [_gap(gap) for gap in findings.not_covered],
         "read": [
@@ -112,27 +111,34 @@ def _in_groups(series: AttackedSeries) -> bool:
     return series.in_groups
 
 
-def _promise(row: dict[str, Any], promise: Promise) -> dict[str, Any]:
-    """A row of the findings, with what it means and which way its figure is promised."""
-    name = SERIES if row["promise"].startswith(SERIES) else row["promise"]
-    bound = None if row["required"] is None else "at most" if is_at_most(name, promise) else "at least"
-    return row | {"meaning": MEANINGS[name], "bound": bound}
+def _promise(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the findings, with what it means and whether its counts are of people."""
+    scope = scopes()[row["promise"]]
+    bound = None if row["required"] is None else row["bound"]
+    return row | {"meaning": scope.meaning, "bound": bound, "of_people": scope.counts_people}
 
 
 def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict[str, Any]:
-    sizes = [found.e for found in series.equivalences if found.e is not None]
+    kinds = kinds_of(principle_of(contract).format(contract), [promise])
+    figures = series.figures
+    shown = [column for kind in kinds for column in kind.figures if figures.get(column.name) is not None]
+    unpromised = [kind.unpromised for kind in kinds if kind.unpromised and promise.part(kind) is None]
     return {
         "name": series.name,
         "releases": [_release(release, contract) for release in series.releases],
+        "columns": [asdict(column) for column in shown],
         "intersection": intersection_table(series).to_dicts(),
         "candidates": final_distribution(series).to_dicts(),
-        "largest_breach_probability": largest_breach(series),
-        "breach_is_promised": promise.breach_probability is not None,
-        "smallest_equivalence": min(sizes, default=None),
-        "equivalence_is_promised": promise.equivalence is not None,
-        "promised_share": promise.largest_share,
+        "not_promised": [
+            {"figure": name, "found": figures[name], "words": words}
+            for name, words in unpromised
+            if figures.get(name) is not None
+        ],
+        "beside_guesses": [part.beside_guesses for part in promise if part.beside_guesses],
         "presence": None if series.presence is None else asdict(series.presence),
-        "exact_risks": None if series.assignments is None else series.assignments.figures,
+        "exact_risks": {
+            name: figure for found in series.whole.values() for name, figure in found.figures.items()
+        },
         # Signatures are numbered, not named: which values are rare is not the report's to say.
         "equivalence": [
             {
@@ -227,7 +233,9 @@ def write_report(described: dict[str, Any], findings: Findings, folder: Path) ->
     folder.mkdir(parents=True, exist_ok=True)
     for name in (SIGNED, SIGNATURE):
         (folder / name).unlink(missing_ok=True)
-    plots = [charts.of_series(one, promise_of(findings)) for one in findings.series]
+    contract = findings.contract
+    kinds = kinds_of(principle_of(contract).format(contract), [promise_of(findings)])
+    plots = [charts.of_series(one, promise_of(findings), kinds) for one in findings.series]
     template = _environment().get_template("report.html.j2")
     written = []
     for name, told in (("audit", described), ("handout", handed_out(described))):

@@ -6,16 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from anonymize.attack.finding import OF_FILES
 from orchestration.audit.report.conclusion import conclusion
 
 SMALL = 10
 """Counts of people from 1 up to this are not shown."""
-PROMISE = ("promise", "meaning", "bound", "found", "required", "holds", "broken_in")
-SERIES = (
-    *("largest_breach_probability", "breach_is_promised", "smallest_equivalence"),
-    *("equivalence_is_promised", "promised_share"),
-)
+PROMISE = ("promise", "meaning", "bound", "of_people", "found", "required", "holds", "broken_in")
+SERIES = ("not_promised", "beside_guesses")
 ABOUT = ("product", "date", "auditor", "purpose", "software", "holds", "verdict", "columns")
 SHARES = ("learned", "at_random", "most_frequent", "from_truth", "error", "group_known")
 
@@ -57,7 +53,7 @@ def handed_out(described: Mapping[str, Any]) -> dict[str, Any]:
 def _counts(row: Mapping[str, Any]) -> dict[str, int | str]:
     """The counts of a promise: whole where they are of files, rows or groups."""
     counts = {part: row[part] for part in ("people", "broken", "undecided")}
-    if row["promise"] in OF_FILES:
+    if not row["of_people"]:
         return counts
     return {part: without_small(count) for part, count in counts.items()}
 

@@ -17,7 +17,7 @@ from anonymize.contract import CategoryAttribute, DateAttribute, Product
 from anonymize.formats import Format
 from anonymize.formats.format import RELEASE, PublishedColumn
 from anonymize.principles import PRINCIPLES
-from orchestration.readers.datapackage.words import SEMANTICS, promised_in_words
+from orchestration.readers.datapackage.words import SEMANTICS
 
 TYPES = {"Int64": "integer", "Float64": "number", "String": "string", "Date": "date"}
 """The types of published columns, in a Data Package's words."""
@@ -71,7 +71,7 @@ def data_package(
                 **{key: stated[key] for key in ("product", "series", "release", "n")},
                 "format": release_format.name,
                 "principle": dict(stated["principle"]),
-                "promised": promised_in_words(promise),
+                "promised": promise.sentences(),
                 "sensitive": _sensitive(contract),
                 "attributes": [_attribute(one) for _, one in contract.attributes()],
             },

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.attack.release import attack_release
 from anonymize.m_invariance.release import release
 from anonymize.people.randomness import generator
 from anonymize.principle.state import State
 from anonymize.principles import principle_of
+from anonymize.promise.attacked import attack as attack_release
 from orchestration.snapshots.sources import enter
 from tests.clinic import CLINIC
 from tests.series import make, parse_past_the_check

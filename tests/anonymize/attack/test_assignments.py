@@ -3,12 +3,9 @@
 import polars as pl
 import pytest
 
-from anonymize.attack import finding as fi
-from anonymize.attack.assignments import attack_assignments, see
+from anonymize.attack.assignments import SeenSeries, attack_assignments, choices_of
 from anonymize.formats import Published
-from anonymize.promise.promise import Promise
 
-TWO = Promise(candidates=2, largest_share=1 / 2, signatures="unique")
 AGES = {"t": 10, "u": 20, "v": 30, "w": 40, "x": 20, "y": 30, "z": 40}
 VALUES = {"t": "a", "u": "b", "v": "c", "w": "b", "x": "c", "y": "b", "z": "d"}
 
@@ -24,7 +21,7 @@ def release(groups, linked):
         values=hosts.group_by("group_id", "value").agg(tuples=pl.len().cast(pl.Int64)),
         counterfeits=pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
     )
-    return see(hosts.select("person", "value", "qi_0"), published, hosts if linked else None)
+    return choices_of(hosts.select("person", "value", "qi_0"), published, hosts if linked else None)
 
 
 def attacked(*releases, linked=True, **options):
@@ -33,48 +30,51 @@ def attacked(*releases, linked=True, **options):
         [(p, VALUES[p], 1) for p in people], schema=["person", "value", "promised"], orient="row"
     )
     seen = [release(groups, linked) for groups in releases]
-    found = attack_assignments(seen, owed, [TWO] * len(seen), **options)
-    return {row["promise"]: row for row in found.findings.rows(named=True)}, found.figures
+    found = attack_assignments(SeenSeries(seen, owed), [2] * len(seen), **options)
+    return found.counts, found.figures
 
 
 def test_values_that_others_must_share_out_leave_one_for_the_rest():
-    rows, figures = attacked(["tuv"], ["twz", "ux", "vy"])
-    assert rows[fi.ASSIGNMENTS]["broken"] == 1
-    assert rows[fi.ASSIGNMENTS]["found"] == 1
-    assert rows[fi.RISK]["found"] == 1
+    counts, figures = attacked(["tuv"], ["twz", "ux", "vy"])
+    assert counts["assignments"].broken == 1
+    assert counts["assignments"].found == 1
+    assert counts["risk"].found == 1
     assert figures["certain"] == 1
-    assert not rows[fi.RISK]["holds"]
+    assert counts["risk"].broken == 1
 
 
 @pytest.mark.parametrize("linked", [True, False])
 def test_an_m_invariant_series_leaves_everybody_all_values_of_their_signature(linked):
-    rows, figures = attacked(["ux", "vy"], ["ux"], linked=linked)
-    assert rows[fi.ASSIGNMENTS]["found"] == 2
-    assert rows[fi.RISK]["found"] == 0.5
-    assert all(row["holds"] for row in rows.values())
+    counts, figures = attacked(["ux", "vy"], ["ux"], linked=linked)
+    assert counts["assignments"].found == 2
+    assert counts["risk"].found == 0.5
+    assert not any(count.broken for count in counts.values())
     assert figures["above"] == 0
 
 
 def test_risks_that_cannot_be_counted_are_undecided_unless_lemma_3_bounds_them(monkeypatch):
     monkeypatch.setattr("anonymize.attack.exact_risk.LARGEST_COMPONENT", 2)
     series = [["tuv"], ["tuv", "wx"]]
-    rows, figures = attacked(*series)
-    assert rows[fi.RISK]["undecided"] == 3
-    assert rows[fi.RISK]["holds"]
+    counts, figures = attacked(*series)
+    assert counts["risk"].undecided == 3
+    assert counts["risk"].broken == 0
     assert figures["decided"] == 2
-    rows, _ = attacked(*series, is_bounded=True)
-    assert rows[fi.RISK]["undecided"] == 0
+    counts, _ = attacked(*series, is_bounded=True)
+    assert counts["risk"].undecided == 0
 
 
 def test_tables_that_no_assignment_explains_are_broken_for_everybody():
     seen = release(["ux"], linked=True)
     others = seen.covering.with_columns(value=pl.lit("e"))
     owed = others.select("person", "value", promised=pl.lit(1))
-    found = attack_assignments([type(seen)(others, seen.published, seen.hosts)], owed, [TWO])
-    assert found.findings.select("promise", "people", "broken").rows() == [(fi.ASSIGNMENTS, 2, 2)]
+    choices = type(seen)(others, seen.published, seen.hosts)
+    found = attack_assignments(SeenSeries([choices], owed), [2])
+    assert {scope: (count.people, count.broken) for scope, count in found.counts.items()} == {
+        "assignments": (2, 2)
+    }
 
 
 def test_where_no_number_of_candidates_is_promised_nothing_is_attacked():
     seen = release(["ux"], linked=True)
     owed = seen.covering.select("person", "value", promised=pl.lit(1))
-    assert attack_assignments([seen], owed, [Promise(breach_probability=1 / 2)]) is None
+    assert attack_assignments(SeenSeries([seen], owed), [None]) is None

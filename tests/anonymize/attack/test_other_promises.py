@@ -4,15 +4,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack import finding as fi
 from anonymize.attack.equivalence import minimum_equivalence
-from anonymize.attack.finding import describe_findings
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.release import equivalence_findings
+from anonymize.attack.same_values import search_attacks
 from anonymize.attack.side_channels import CERTAIN, CHANCE
 from anonymize.formats import ANATOMY, GENERALIZATION
-from anonymize.promise.promise import Promise
+from anonymize.promise.registry import describe_findings
+from tests import findings as fi
 from tests.anonymize.attack.attack_series import Release, attack_series, broken, contract
+from tests.findings import promise
 
 # He, Barman and Naughton: Tables IV to VII by Anatomy; ages stand for whole quasi-identifiers.
 AGES = {
@@ -44,7 +43,7 @@ DECLARED = contract(values=["cancer", "flu", "measles", "other"])
 AGES_ONLY = DECLARED.model_copy(
     update={"quasi_identifiers": tuple(qi for qi in DECLARED.quasi_identifiers if qi.name == "age")}
 )
-TWO_EQUIVALENT = Promise(candidates=2, largest_share=1 / 2, equivalence=2)
+TWO_EQUIVALENT = promise(candidates=2, largest_share=1 / 2, equivalence=2)
 
 
 def by_anatomy(buckets):
@@ -94,7 +93,7 @@ def test_frank_and_harry_break_e_equivalence(linked):
 def test_table_vii_keeps_e_equivalence(linked):
     found = attacked(map(by_anatomy, TABLE_VII), linked=linked)
     assert broken(found) == set()
-    smallest = minimum_equivalence(found.knowledge.members, found.knowledge.contents)
+    smallest = minimum_equivalence(found.knowledge.parts["members"], found.knowledge.parts["contents"])
     assert [one.e for one in smallest] == [2, 2, 2]  # two signatures, and the series
 
 
@@ -140,7 +139,7 @@ def test_counterfeits_that_look_like_nobody_are_told_apart_in_anatomy():
     assert CERTAIN < found["found"] < CHANCE
     assert (found["holds"], found["required"]) == (True, CERTAIN)
     assert found["undecided"] == found["people"] > 0
-    said = describe_findings(findings, Promise())
+    said = describe_findings(findings)
     assert f"as clearly as chance does in 1 of {1 / found['found']:,.0f} releases" in said
     # A release of another tool is judged once, and a table that is not in our order is none of ours.
     assert broken(attacked([older], is_own_format=False)) == {fi.COUNTERFEITS}
@@ -160,7 +159,7 @@ def test_halves_twice_break_the_global_guarantee_and_quarters_don_t():
             snapshot.select("patient", pl.lit(1).alias("group_id")),
         )
 
-    one_half = Promise(breach_probability=1 / 2)
+    one_half = promise(breach_probability=1 / 2)
     halves = [release(["a", "b"], ["flu", "cancer"]), release(["a", "b"], ["cancer", "flu"])]
     found = attacked(halves, one_half, GENERALIZATION)
     assert broken(found) == {fi.BREACH}
@@ -179,9 +178,9 @@ def test_what_there_was_no_time_to_decide_is_neither_broken_nor_acquitted(second
     contents = [
         (n + 10**9, value, len(people.split()) // 2) for n, people in enumerate(groups) for value in "ab"
     ]
-    known = Knowledge(
-        members=pl.DataFrame(members, schema=["partition", "person"], orient="row"),
-        contents=pl.DataFrame(contents, schema=["partition", "value", "tuples"], orient="row"),
-    )
-    found = pl.concat(equivalence_findings(known, [Promise(equivalence=2)], seconds))
-    assert found.select("promise", "broken", "undecided").rows() == [(fi.EQUIVALENCE, broken_for, undecided)]
+    known = {
+        "members": pl.DataFrame(members, schema=["partition", "person"], orient="row"),
+        "contents": pl.DataFrame(contents, schema=["partition", "value", "tuples"], orient="row"),
+    }
+    found = search_attacks(known, [2], seconds)
+    assert (found.broken, found.undecided) == (broken_for, undecided)

@@ -3,16 +3,19 @@
 import polars as pl
 import pytest
 
-from anonymize.attack import finding as fi
-from anonymize.attack.knowledge import promised
-from anonymize.promise.promise import Promise
+from anonymize.attack.finding import Count, finding
+from anonymize.attack.seen import promised as promised_to
+from anonymize.promise import Candidates, LargestShare, Linkability, LinkedValues
+from anonymize.promise.registry import describe_findings
+from tests import findings as fi
 from tests.anonymize.attack import attack_series as generalized
 from tests.anonymize.attack.attack_series import broken
 from tests.anonymize.e_equivalence import equivalence_series as equivalent
 from tests.anonymize.e_equivalence.equivalence_series import Life
+from tests.findings import promise
 from tests.profiles import drawn
 
-TWO, FOUR = (Promise(candidates=m, largest_share=1 / m) for m in (2, 4))
+TWO, FOUR = (promise(candidates=m, largest_share=1 / m) for m in (2, 4))
 
 
 def findings(attacked):
@@ -61,18 +64,18 @@ def test_what_a_larger_m_promised_holds_after_it_is_lowered():
 
 def test_what_is_not_promised_makes_no_row():
     released, declared = m_invariant([2, 2])
-    attacked = generalized.attack_series(released, declared, promises=[Promise()] * 2, everything=True)
+    attacked = generalized.attack_series(released, declared, promises=[promise()] * 2, everything=True)
     about_figures = {fi.SHARE, fi.CANDIDATES, fi.HOST_CANDIDATES, fi.CHANGES, fi.BREACH, fi.EQUIVALENCE}
     assert about_figures.isdisjoint(findings(attacked))
     assert attacked.holds
     assert attacked.figures["smallest_candidates"] >= 2  # a figure all the same
     assert attacked.figures["largest_breach_probability"] > 0
-    assert not attacked.tables
+    assert attacked.tables.keys() == {"coverage", "counterfeits", "minimum_widths"}
 
 
 def test_a_promise_begins_with_the_release_that_makes_it():
     released, declared = m_invariant([2, 2, 2])
-    nothing_then_two = [Promise(), Promise(), TWO]
+    nothing_then_two = [promise(), promise(), TWO]
     attacked = generalized.attack_series(released, declared, promises=nothing_then_two)
     assert findings(attacked)[fi.HOST_CANDIDATES]["required"] == 2
     assert broken(attacked) == set()
@@ -80,8 +83,10 @@ def test_a_promise_begins_with_the_release_that_makes_it():
 
 def test_each_row_is_promised_what_its_release_promised():
     people = pl.DataFrame({"promised": [1, 2, 3]})
-    promises = [TWO, Promise(equivalence=3), FOUR]
-    assert people.select(promised(promises, "candidates")).to_series().to_list() == [2, None, 4]
+    promises = [TWO, promise(equivalence=3), FOUR]
+    assert people.select(
+        promised_to([part and part.candidates for part in Candidates.given(promises)])
+    ).to_series().to_list() == [2, None, 4]
 
 
 # ---- e-equivalence
@@ -101,7 +106,7 @@ def test_a_series_whose_e_was_raised_keeps_what_each_person_was_promised(seed):
 
 
 def test_people_who_came_under_a_larger_e_and_get_the_smaller_one_break_the_promise():
-    promises = [Promise(equivalence=e) for e in (2, 2, 2, 6, 6, 6)]
+    promises = [promise(equivalence=e) for e in (2, 2, 2, 6, 6, 6)]
     found = []
     for seed in range(4):
         made = equivalent_series([2] * 6, seed)
@@ -119,7 +124,7 @@ def test_cuts_are_counted_for_what_today_promises():
     first, second = equivalent.attack_each(made)
     assert first.tables["cuts"]["min_cut"].min() > 2
     assert second.tables["cuts"]["min_cut"].min() > 6
-    no_promise = equivalent.attack_each(made, [Promise(candidates=2)] * 2)
+    no_promise = equivalent.attack_each(made, [promise(candidates=2)] * 2)
     assert all("cuts" not in attacked.tables for attacked in no_promise)
 
 
@@ -139,21 +144,19 @@ def test_what_there_was_no_time_for_is_undecided_and_not_broken():
 
 
 def test_what_is_broken_is_broken_however_little_is_decided():
-    row = fi.finding(fi.EQUIVALENCE, people=10, broken=1, undecided=9).row(0, named=True)
+    row = finding(fi.EQUIVALENCE, Count(people=10, broken=1, undecided=9)).row(0, named=True)
     assert not row["holds"]
-    assert fi.finding(fi.EQUIVALENCE, people=10, broken=0, undecided=10)["holds"].item()
+    assert finding(fi.EQUIVALENCE, Count(people=10, broken=0, undecided=10))["holds"].item()
 
 
 @pytest.mark.parametrize(
-    ("promised", "words"),
+    ("kind", "words"),
     [
-        ({"linkability": 0.5}, "at most 0.5 promised, largest found 0.25"),
-        ({"linked_values": 2}, "at least 0.5 promised, fewest found 0.25"),
+        (Linkability, "at most 0.5 promised, largest found 0.25"),
+        (LinkedValues, "at least 0.5 promised, fewest found 0.25"),
     ],
 )
-def test_the_words_of_a_join_say_which_way_its_figure_was_promised(promised, words):
-    findings = fi.finding(fi.JOIN, 5, 0, 0.25, 0.5)
-    assert words in fi.describe_findings(findings, Promise(**promised))
-    assert "Share of a value: at most" in fi.describe_findings(
-        fi.finding(fi.SHARE, 5, 0, 0.25, 0.5), Promise(**promised)
-    )
+def test_the_words_of_a_join_say_which_way_its_figure_was_promised(kind, words):
+    assert words in describe_findings(kind.scopes[""].finding(Count(5, 0, 0.25, 0.5)))
+    share = LargestShare.scopes[""].finding(Count(5, 0, 0.25, 0.5))
+    assert "Share of a value: at most" in describe_findings(share)

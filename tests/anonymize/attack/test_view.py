@@ -3,12 +3,12 @@
 import polars as pl
 import pytest
 
-from anonymize.attack import finding as fi
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.view import attack_view
 from anonymize.errors import SnapshotError
 from anonymize.formats.taxonomy_cuts import TAXONOMY_CUTS
+from anonymize.promise.attacked import attack as attack_view
 from anonymize.sequential import SEQUENTIAL
+from tests import findings as fi
 from tests.anonymize.sequential.sequential_tables import JOBS, view_contract
 
 COLUMNS = [

@@ -1,18 +1,16 @@
 """Random series of releases, and what an adversary with every identity knows of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from anonymize.attack import release as attack
 from anonymize.attack.cuts import cuts
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.release import ReleaseAttack, attack_release
+from anonymize.attack.seen import follow_present, forged_tuples
 from anonymize.columns import PSEUDONYM
 from anonymize.contract import Contract
-from anonymize.e_equivalence import E_EQUIVALENCE
 from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.e_equivalence.release import release
 from anonymize.formats import ANATOMY
@@ -20,6 +18,8 @@ from anonymize.formats.published import knowledge_table
 from anonymize.people.randomness import generator
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
+from anonymize.promise.attacked import ReleaseAttack
+from tests.attacks import attack_releases
 from tests.clinic import CLINIC
 from tests.series import entered, parse_past_the_check
 
@@ -127,22 +127,7 @@ def publish(snapshots, contracts, make=release, key=b"the key of the tests"):
 
 def attack_each(made, promises=None, **options) -> Iterator[ReleaseAttack]:
     """What the attack on each release found, by default on what their contracts promise."""
-    known: Knowledge | None = None
-    promises = promises or [E_EQUIVALENCE.promise(one.contract.principle) for one in made]
-    for number, one in enumerate(made, start=1):
-        found = attack_release(
-            one.contract,
-            ANATOMY,
-            one.candidate.published,
-            one.people.rename({PSEUDONYM: "person"}),
-            promises[:number],
-            known,
-            linkage=one.candidate.linkage.rename({PSEUDONYM: "person"}),
-            held_back=one.candidate.figures["held_back"],
-            **options,
-        )
-        known = found.knowledge
-        yield found
+    return attack_releases(((one.contract, one.people, one.candidate) for one in made), promises, **options)
 
 
 def cuts_each(made) -> Iterator[pl.DataFrame]:
@@ -153,16 +138,9 @@ def cuts_each(made) -> Iterator[pl.DataFrame]:
         published = ANATOMY.read(tables, one.contract)
         people = knowledge_table(one.people.rename({PSEUDONYM: "person"}), one.contract)
         hosts = one.candidate.linkage.select("group_id", person=PSEUDONYM)
-        forged = attack._forged(published, people, hosts, ANATOMY, tables, one.contract, number)
-        known = attack._with_stays(known, published, people, hosts, forged, number)
+        forged = forged_tuples(published, people, hosts, ANATOMY, tables, one.contract, number)
+        known = replace(known, stays=follow_present(published, people, hosts, forged, number, known))
         yield cuts(known.stays, number, smallest_safe_cut(one.contract.principle.e))
-
-
-def evidence_on(made) -> Iterator[dict[str, pl.DataFrame]]:
-    """The evidence on each release, one after another."""
-    for one, attacked in zip(made, attack_each(made), strict=True):
-        people = one.people.drop("identifier")
-        yield E_EQUIVALENCE.evidence(one.candidate, people, one.before, one.contract, attacked.tables)
 
 
 def knowledge(made):

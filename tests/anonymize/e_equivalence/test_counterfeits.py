@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from anonymize.attack import finding as fi
 from anonymize.contract import CategoryAttribute
+from tests import findings as fi
 from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, publish
 
 VECTOR = ["qi_0", "qi_1"]

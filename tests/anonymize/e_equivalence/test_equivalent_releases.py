@@ -17,8 +17,8 @@ from anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
 from tests.anonymize.e_equivalence.equivalence_series import (
     VALUES,
     Life,
+    attack_each,
     contract,
-    evidence_on,
     knowledge,
     publish,
 )
@@ -103,14 +103,16 @@ def test_a_larger_e_holds_from_its_release_on_and_the_smaller_one_before():
         snapshots = list(Life(seed, churn=0.3, releases=7).snapshots())
         made = publish(snapshots, [contract(e=2)] * 3 + [contract(e=4)] * 4)
         assert not caught(made, 2)
-        for found in list(evidence_on(made))[3:]:
-            assert found["cuts"]["min_cut"].min() > 6
+        for found in list(attack_each(made))[3:]:
+            assert found.tables["cuts"]["min_cut"].min() > 6
 
 
 @pytest.mark.parametrize("seed", drawn(range(200, 215), 2))
-def test_the_evidence_agrees_and_theorem_2_holds_on_what_is_kept(seed):
+def test_the_attack_agrees_and_theorem_2_holds_on_what_is_kept(seed):
     made, e = series(seed)
-    for one, found in zip(made, evidence_on(made), strict=True):
+    for one, attacked in zip(made, attack_each(made), strict=True):
+        assert attacked.holds
+        found = attacked.tables
         assert found["balance"].filter(pl.col("fewest") != pl.col("most")).is_empty()
         assert found["signature_invariance"]["overlapping"].sum() == 0
         assert found["coverage"]["uncovered"].sum() == 0

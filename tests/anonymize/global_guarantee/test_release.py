@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack.breach import breach_figures, breach_probability, link_probabilities
-from anonymize.attack.finding import BREACH
-from anonymize.attack.release import attack_release
+from anonymize.attack.breach import breach_probability, by_promise, link_probabilities
 from anonymize.errors import NotEligible, SnapshotError
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
 from anonymize.principle.state import State
+from anonymize.promise.attacked import attack as attack_release
 from tests.anonymize.global_guarantee.guarantee_series import (
     AGE,
     STRATEGIES,
@@ -31,6 +30,7 @@ from tests.anonymize.global_guarantee.guarantee_series import (
     series,
     values_by_group,
 )
+from tests.findings import BREACH
 from tests.profiles import examples
 
 
@@ -127,9 +127,8 @@ def test_the_bound_holds_over_twice_as_many_releases_as_planned(strategy, l):
     for step in steps:
         hosts = step.candidate.linkage.rename({"pseudonym": "person"})
         state = breach_probability(link_probabilities(hosts, values_by_group(step)), state)
-        found = breach_figures(state, l)
-        assert found["above"] == 0
-    assert found["largest"] > 0.5 / l
+        assert by_promise(state.with_columns(most=pl.lit(1 / l)))["above"].sum() == 0
+    assert state["breach"].max() > 0.5 / l
     placed = [step.candidate.figures["people"] for step in steps]
     assert placed[0] == 1500
     assert placed[-1] < 1500

@@ -11,6 +11,7 @@ from anonymize.errors import ContractError
 from anonymize.formats.anatomy import anatomize
 from anonymize.m_invariance import M_INVARIANCE
 from anonymize.principle.state import State
+from anonymize.promise.registry import checks_of
 from tests.profiles import drawn
 from tests.series import draws, entered, make_contract
 
@@ -128,7 +129,12 @@ def test_another_format_is_another_series_and_minimum_widths_are_refused():
 
 
 def test_checks_of_intervals_are_not_made_of_exact_quasi_identifiers():
-    exact = make_contract(values=VALUES, format="anatomy")
-    names = [check.name for check in M_INVARIANCE.checks_of(exact)]
-    assert names == ["m_uniqueness", "signature_invariance", "coverage", "counterfeits"]
-    assert "minimum_widths" in [check.name for check in M_INVARIANCE.checks_of(make_contract(values=VALUES))]
+    exact, generalized = (
+        [
+            check.name
+            for check in checks_of(M_INVARIANCE.promise(one.principle), M_INVARIANCE.format(one), one)
+        ]
+        for one in (make_contract(values=VALUES, format="anatomy"), make_contract(values=VALUES))
+    )
+    assert exact == ["signature_invariance", "largest_share", "m_uniqueness", "coverage", "counterfeits"]
+    assert generalized == [*exact, "minimum_widths"]

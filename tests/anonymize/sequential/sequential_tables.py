@@ -2,9 +2,12 @@
 
 import polars as pl
 
+from anonymize.attack.knowledge import Knowledge
 from anonymize.contract import ViewContract
 from anonymize.principle.state import State
 from anonymize.principles import parse_contract
+from anonymize.promise.attacked import attack
+from anonymize.sequential import SEQUENTIAL
 from tests.clinic import CLINIC
 
 JOBS = [
@@ -40,3 +43,21 @@ def people(**columns) -> pl.DataFrame:
 
 def state(*previous, **tables) -> State:
     return State({**{f"previous_{i}": one for i, one in enumerate(previous)}, **tables})
+
+
+def attack_view(candidate, rows, contract, *, previous=(), views=()):
+    """What the attack on a view found, with what other products and the series released before."""
+    known = {f"previous_{i}": one for i, one in enumerate(previous)}
+    for number, view in enumerate(views, start=1):
+        ours = view.rename({name: f"column_{i}" for i, name in enumerate(view.columns)})
+        known[f"view_{number}"] = ours.group_by(pl.all()).len("records").cast({"records": pl.Int64})
+    promise = SEQUENTIAL.promise(contract.principle)
+    return attack(
+        contract.table_schema,
+        SEQUENTIAL.format(contract),
+        candidate.published,
+        rows.rename({"pseudonym": "person"}).with_columns(identifier=pl.col("person").bin.encode("hex")),
+        [promise] * (len(views) + 1),
+        Knowledge(releases=known),
+        linkage=candidate.linkage.rename({"pseudonym": "person"}),
+    )

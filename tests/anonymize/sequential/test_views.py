@@ -14,12 +14,19 @@ from anonymize.errors import SnapshotError
 from anonymize.formats.intervals import number_label, read_number
 from anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publish_view
 from anonymize.kernels.specialize import Boxes, matches, unmatched
-from anonymize.principle.state import State
 from anonymize.sequential import SEQUENTIAL
 from anonymize.sequential.taxonomy import category_taxonomy
 from orchestration.snapshots.previous import enter_previous
 from tests.anonymize.sequential import executed_join
-from tests.anonymize.sequential.sequential_tables import JOBS, NAMES, people, state, table, view_contract
+from tests.anonymize.sequential.sequential_tables import (
+    JOBS,
+    NAMES,
+    attack_view,
+    people,
+    state,
+    table,
+    view_contract,
+)
 
 CLASS = {"name": "class", "kind": "category", "order": ["no", "yes"], "keep": True}
 AGE = {"name": "age", "kind": "number", "domain": [17, 95]}
@@ -136,28 +143,22 @@ def test_cuts_are_described_for_readers():
 
 
 @pytest.mark.parametrize(
-    ("tamper", "uncovered", "twice"),
+    ("labels", "uncovered", "twice"),
     [
-        (lambda cut: cut, 0, 0),
-        (lambda cut: cut[1:], 1, 0),
-        (lambda cut: pl.concat([cut, cut[:1]]), 0, 1),
-        (lambda cut: pl.concat([cut, cut[:1], cut[:1]]), 0, 1),
-        (lambda cut: cut.with_columns(label=pl.lit("Banker")), 3, 0),  # another node's label
+        (["Banker", "Clerk", "Driver", "Driver", "Engineer", "Banker"], 0, 0),
+        (["Professional", "Professional", "Worker", "Worker", "Professional", "Professional"], 0, 0),
+        (["Banker", "Banker", "Driver", "Driver", "Engineer", "Banker"], 1, 0),
+        (["Banker", "Clerk", "Driver", "Driver", "Professional", "Banker"], 0, 2),
+        (["Banker", "Clerk", "Driver", "Driver", "Engineer", "unheard of"], 1, 0),
     ],
 )
-def test_a_value_below_no_node_of_a_cut_or_below_two_is_counted(tamper, uncovered, twice):
+def test_a_value_below_no_label_or_below_two_is_counted(labels, uncovered, twice):
     wanted = view_contract(list(COLUMNS), x=["name", "job"], y=["pid"], k=2)
     made = SEQUENTIAL.release(people(**PEOPLE), wanted, state(), 1, None)
-    cuts = made.state.tables[CUTS]
-    labels = [path[0] for path in JOBS]
-    leaves = pl.DataFrame(
-        {"column": 1, "node": range(4), "label": labels, "low": range(4), "high": range(1, 5), "records": 1},
-        schema=cuts.schema,
-    )
-    changed = State({**made.state.tables, CUTS: pl.concat([cuts.filter(column=0), tamper(leaves)])})
-    found = SEQUENTIAL.evidence(replace(made, state=changed), people(**PEOPLE), state(), wanted, {})
-    row = found["taxonomy_cuts"].row(1, named=True)
-    assert (row["uncovered"], row["covered_twice"]) == (uncovered, twice)
+    view = made.published["view"].with_columns(job=pl.Series(labels))
+    found = attack_view(replace(made, published={"view": view}), people(**PEOPLE), wanted)
+    row = found.tables["taxonomy_cuts"].row(1, named=True)
+    assert (row["column"], row["uncovered"], row["covered_twice"]) == ("job", uncovered, twice)
 
 
 def test_cuts_are_drawn():
@@ -180,9 +181,12 @@ def test_a_series_is_joined_with_all_of_its_earlier_releases():
     assert third.figures["earlier_releases"] == 2
     views = [made.published["view"].to_dicts() for made in (third, first, second)]
     assert executed_join.safety(views[0], views[1:], wanted) >= 2
-    evidence = SEQUENTIAL.evidence(third, people(**PEOPLE), second.state, wanted, {})
-    assert evidence["join_privacy"]["found"].to_list() == [executed_join.safety(views[0], views[1:], wanted)]
-    assert evidence["population"].height == 2
+    before = [made.published["view"] for made in (first, second)]
+    (found,) = (
+        attack_view(third, people(**PEOPLE), wanted, views=before).tables["join_privacy"].rows(named=True)
+    )
+    assert found["found"] == executed_join.safety(views[0], views[1:], wanted)
+    assert found["earlier_releases"] == 2
 
 
 def test_a_series_with_other_people_is_refused():

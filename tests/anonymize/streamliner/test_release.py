@@ -1,5 +1,7 @@
 """What is true of every release of the streamliner."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,12 +13,13 @@ from anonymize.formats import GENERALIZATION
 from anonymize.principle.state import State
 from anonymize.streamliner import STREAMLINER
 from anonymize.streamliner.candidates import gda, rda, ria
-from anonymize.streamliner.conditions import Proposal, theorem_2_faults
 from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
 from anonymize.utility.discernibility import discernibility
 from benchmarks.adversaries.every_table import is_l_diverse
 from benchmarks.measures.penalties import least_discernibility
 from tests.anonymize.streamliner.streamliner_tables import draws, eligible_tables, make_contract, people, run
+from tests.attacks import attack_releases
+from tests.papers.streamliner_conditions import Proposal, theorem_2_faults
 from tests.papers.streamliner_definitions import (
     LCandidate,
     is_self_contained,
@@ -137,14 +140,13 @@ def test_every_release_is_l_diverse_and_the_order_of_arrival_decides_nothing(cas
         assert published.equals(shuffled.published[name])
     assert candidate.linkage.sort("pseudonym").equals(shuffled.linkage.sort("pseudonym"))
 
-    found = STREAMLINER.evidence(candidate, table, State.empty(), contract, {})
-    assert set(found) == {check.name for check in STREAMLINER.checks}
-    assert found["l_diversity"]["too_many"].sum() == 0
-    assert found["l_diversity"]["values"].min() >= l
-    assert (
-        found["l_candidates"].select("outside", "wrong_size", "own_color", "shared", "too_many").row(0)
-        == (0,) * 5
-    )
+    (attacked,) = attack_releases([(contract, table, candidate)])
+    assert attacked.holds
+    found = attacked.tables
+    assert set(found) == {
+        *("signature_invariance", "largest_share", "coverage", "counterfeits", "minimum_widths")
+    }
+    assert found["largest_share"]["share"].max() <= 1 / l
     assert found["coverage"]["uncovered"].sum() == 0
     assert found["minimum_widths"]["narrower"].sum() == 0
     assert found["counterfeits"].select("wrong_counts", "held_back", "strangers").row(0) == (0, 0, 0)
@@ -176,25 +178,14 @@ def test_the_checker_finds_each_fault_of_a_proposal():
     assert theorem_2_faults(Proposal(*map(np.array, zip(*rows, strict=True))), wide, 3).too_many == 1
 
 
-def test_evidence_that_a_group_is_not_l_diverse():
+def test_a_group_that_is_not_l_diverse_is_counted():
     contract = make_contract(l=2)
     table = people([1, 2, 3, 4], [1, 1, 1, 1], ["a", "a", "b", "b"])
     candidate = run(table, contract)
     broken = candidate.published["microdata"].with_columns(disease=pl.Series(["a", "a", "b", "b"]))
-    found = STREAMLINER.evidence(
-        type(candidate)(
-            published=candidate.published | {"microdata": broken},
-            linkage=candidate.linkage,
-            state=candidate.state,
-            figures=candidate.figures,
-        ),
-        table,
-        State.empty(),
-        contract,
-        {},
-    )
-    assert found["l_diversity"]["too_many"].sum() == 2
-    assert found["l_candidates"]["own_color"].sum() == 4
+    published = candidate.published | {"microdata": broken}
+    (attacked,) = attack_releases([(contract, table, replace(candidate, published=published))])
+    assert attacked.tables["largest_share"]["too_large"].sum() == 2
 
 
 def test_merging_helps_where_minimum_widths_widen_intervals_and_never_harms():

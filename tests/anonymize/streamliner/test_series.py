@@ -4,14 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.release import attack_release
-from anonymize.formats import GENERALIZATION
 from anonymize.m_invariance import M_INVARIANCE
-from anonymize.m_invariance.evidence import evidence as m_invariance_evidence
 from anonymize.principle.state import State
+from anonymize.promise import Signatures
 from anonymize.streamliner import STREAMLINER, streamliner
-from anonymize.streamliner.later import later_contract
 from tests.anonymize.streamliner.streamliner_tables import make_contract, run
+from tests.attacks import attack_releases
 from tests.profiles import drawn
 
 SERIES = streamliner(M_INVARIANCE)
@@ -42,34 +40,21 @@ def snapshots(seed, releases=5, size=300, values=9):
 @pytest.mark.parametrize("seed", drawn([1, 2], 1))
 def test_the_whole_series_passes_the_audit_of_m_invariance(method, seed):
     contract = make_contract(l=3, method=method, then="m_invariance", on_ineligible="counterfeit")
-    state, knowledge, promises = State.empty(), None, []
+    state, made = State.empty(), []
     for number, people in enumerate(snapshots(seed), start=1):
         candidate = run(people, contract, state=state, number=number)
-        promises.append(SERIES.promise(contract.principle))
-
-        own = STREAMLINER.evidence(candidate, people, state, contract, {})
-        assert own["l_diversity"].filter(pl.col("newcomers") > 0)["too_many"].sum() == 0
-        assert own["l_candidates"]["outside"].sum() == 0
-        found = m_invariance_evidence(candidate, people, state, later_contract(contract, M_INVARIANCE), {})
+        made.append((contract, people, candidate))
+        state = candidate.state
+    promises = [SERIES.promise(contract.principle)] * 5
+    for number, attacked in enumerate(attack_releases(made, promises), start=1):
+        assert attacked.holds, attacked.findings
+        found = attacked.tables
         assert (found["m_uniqueness"]["tuples"] == found["m_uniqueness"]["values"]).all()
         assert found["m_uniqueness"]["values"].min() >= 3
         assert found["signature_invariance"]["overlapping"].sum() == 0
         assert found["coverage"]["uncovered"].sum() == 0
         if number > 1:
             assert found["signature_invariance"]["remembered"].sum() > 0
-
-        attack = attack_release(
-            contract.table_schema,
-            GENERALIZATION,
-            candidate.published,
-            people.with_columns(person="pseudonym", identifier=pl.col("pseudonym").bin.encode("hex")),
-            promises,
-            knowledge,
-            linkage=candidate.linkage.rename({"pseudonym": "person"}),
-            held_back=candidate.figures["held_back"],
-        )
-        assert attack.holds, attack.findings
-        state, knowledge = candidate.state, attack.knowledge
     assert number == 5
 
 
@@ -105,9 +90,12 @@ def test_values_that_are_whole_numbers_make_a_series_too():
 def test_what_is_promised_of_a_series_is_what_m_invariance_promises():
     alone, series = make_contract(l=3).principle, make_contract(l=3, then="m_invariance").principle
     assert SERIES.promise(alone) == STREAMLINER.promise(alone)
-    assert SERIES.promise(alone).signatures is None
-    assert SERIES.promise(series).signatures == "unique"
-    assert SERIES.promise(series).candidates == 3
+    assert SERIES.promise(alone).part(Signatures) is None
+    assert SERIES.promise(series).as_json() == {
+        "candidates": 3,
+        "largest_share": 1 / 3,
+        "signatures": "unique",
+    }
 
 
 def test_counterfeits_that_would_give_away_are_refused_as_m_invariance_refuses_them():

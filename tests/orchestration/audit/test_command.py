@@ -13,10 +13,10 @@ import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
-from anonymize.attack import finding as fi
 from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
 from orchestration.audit.command import audit
 from orchestration.cli import audit as words
+from tests import findings as fi
 from tests.anonymize.attack.attack_series import contract as declared_with
 from tests.anonymize.attack.attack_series import publish, snapshots
 from tests.orchestration.audit.published_folders import write_manifests, write_tables

@@ -6,9 +6,9 @@ import shutil
 import polars as pl
 import pytest
 
-from anonymize.attack import finding as fi
 from anonymize.errors import PublishedFolderError
 from orchestration.audit.report import charts
+from tests import findings as fi
 from tests.orchestration.audit.published_folders import NAMES, forge, rewrite, run, write_series
 
 

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from anonymize.attack import finding as fi
 from anonymize.errors import ContractError, NotEligible
 from orchestration.audit.command import audit
 from orchestration.storage.manifest import verify_series
 from orchestration.storage.store import read_table
+from tests import findings as fi
 from tests.hospital import RELEASES, make, make_by_dagster, published
 
 FIRST, SECOND, THIRD = RELEASES

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from anonymize.attack import finding as fi
-from anonymize.attack.finding import finding
+from anonymize.attack.finding import Count, finding
 from anonymize.errors import AuditFailed
 from orchestration.chain import audit
+from tests import findings as fi
 from tests.hospital import RELEASES, make, published
 
 FIRST, SECOND, THIRD = RELEASES
@@ -23,7 +23,7 @@ def found(monkeypatch):
         def attacked(*arguments, **options):
             made = attack(*arguments, **options)
             others = made.findings.filter(made.findings["promise"] != promise)
-            return replace(made, findings=others.vstack(finding(promise, 300, *counts)))
+            return replace(made, findings=others.vstack(finding(promise, Count(300, *counts))))
 
         monkeypatch.setattr(audit, "attack", attacked)
 

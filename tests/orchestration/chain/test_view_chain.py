@@ -13,7 +13,6 @@ import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
-from anonymize.attack import finding as fi
 from anonymize.errors import AlreadyPublished, ContractError, NotEligible, PublishedFolderError, SnapshotError
 from orchestration import definitions
 from orchestration.audit.command import audit
@@ -28,11 +27,12 @@ from orchestration.series.series import Series
 from orchestration.storage.home import Home
 from orchestration.storage.manifest import verify_series
 from orchestration.storage.store import sha256
+from tests import findings as fi
 from tests.hospital import make, make_by_dagster, published
 
 DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
 RELEASES = ("2024-01-01", "2025-01-01")
-SUITES = ("join_privacy", "population", "taxonomy_cuts", "view_records", "attack", "expected")
+SUITES = ("join_privacy", "view_records", "taxonomy_cuts", "attack", "expected")
 
 
 @pytest.fixture

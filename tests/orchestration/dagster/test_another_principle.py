@@ -1,7 +1,9 @@
 """A principle is a folder of its own and one line in `PRINCIPLES`: the product follows from it."""
 
 import json
-from typing import Literal
+import shutil
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -12,24 +14,25 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from anonymize import principles
-from anonymize.attack import finding as fi
+from anonymize.attack.finding import Count, Found
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Parameters
 from anonymize.errors import AuditFailed, ContractError
-from anonymize.evidence.generalized import coverage
-from anonymize.evidence.groups import counterfeit_statistics, group_table
 from anonymize.formats import GENERALIZATION
-from anonymize.formats.generalization import MICRODATA, generalize
+from anonymize.formats.generalization import generalize
 from anonymize.people.codes import encode_columns
 from anonymize.principle.candidate import Candidate
-from anonymize.principle.checks import Check
 from anonymize.principle.principle import Principle
 from anonymize.principle.state import State
-from anonymize.promise.promise import Promise
+from anonymize.promise import LargestShare, Part, Promise, Scope
+from anonymize.promise.check import Check
+from anonymize.promise.part import Chart, Curve, Figure
 from orchestration.audit.command import audit
 from orchestration.cli import app as cli
 from orchestration.contracts.contract_file import load_contract
+from orchestration.expectations import suites
 from orchestration.storage.manifest import verify_series
+from tests import findings as fi
 from tests.hospital import RELEASES, definitions, make, make_by_dagster, published
 
 # ---- what would be the principle's folder
@@ -43,6 +46,8 @@ class GroupsOfNeighbours(Parameters):
     """The fewest people in a group."""
     largest_share: StrictFloat
     """No value has a larger share of a group."""
+    promised: StrictInt | None = None
+    """How many people are promised to be in a group; a careless publisher promises more than there are."""
 
 
 def release(people, contract, _state, _number, _draw):
@@ -61,27 +66,69 @@ def release(people, contract, _state, _number, _draw):
     )
 
 
-def evidence(candidate, people, _before, contract, _attacked):
-    tables = GENERALIZATION.internal(candidate.published, contract)
-    groups = group_table(GENERALIZATION.read(tables, contract))
-    hosted = people.join(candidate.linkage, on=PSEUDONYM)
-    return {
-        "coverage": coverage(tables[MICRODATA], hosted, contract),
-        "counterfeits": counterfeit_statistics(groups, hosted, people),
-    }
+@dataclass(frozen=True)
+class FewestPeople(Part):
+    """No group is of fewer people than this: a promise that no other principle makes."""
 
+    fewest_people: int
+
+    scopes: ClassVar = {
+        "": Scope("people in a group", "Each group is of as many people as promised.", "at least")
+    }
+    figures: ClassVar = (Figure("fewest_people", "fewest people in a group"),)
+    charts: ClassVar = (
+        Chart(
+            "The fewest people in any group.",
+            "people",
+            (Curve("fewest_people", "fewest"),),
+            level=lambda part: part.fewest_people,
+        ),
+    )
+
+    def sentences(self):
+        yield f"Each group is of at least {self.fewest_people} people."
+
+    @property
+    def check(self):
+        return Check(
+            "fewest_people", "Each group is of as many people as promised.", "Fewest found: {people_min}."
+        )
+
+    @classmethod
+    def attack(cls, seen, promises):
+        """Counted from what is published, its own way: nothing is asked of the principle."""
+        if all(part is None for part in cls.given(promises)):
+            return Found()
+        promised = promises[-1].part(cls).fewest_people
+        people = seen.published.sizes.select("group_id", people="size")
+        table = people.with_columns(lacking=(promised - pl.col("people").cast(pl.Int64)).clip(0))
+        few, fewest = table.filter(pl.col("lacking") > 0).height, people["people"].min()
+        return Found({"": Count(people.height, few, fewest, promised)}, {"fewest_people": fewest}, table)
+
+
+SUITE = {
+    "name": "fewest_people",
+    "expectations": [
+        {
+            "type": "expect_column_values_to_be_in_set",
+            "kwargs": {"column": "lacking", "value_set": [0]},
+            "notes": "No group lacks people.",
+        },
+        {
+            "type": "expect_table_row_count_to_be_between",
+            "kwargs": {"min_value": {"$PARAMETER": "fewest_groups"}},
+        },
+    ],
+}
+"""Its suite of expectations: a file of its own in `data_contracts/expectations`."""
 
 GROUPS_OF_NEIGHBOURS = Principle(
     parameters=GroupsOfNeighbours,
     version="1",
     release=release,
-    evidence=evidence,
-    checks=(
-        Check("coverage", "Every person's group covers them."),
-        Check("counterfeits", "There are no counterfeits."),
+    promise=lambda parameters: Promise(
+        LargestShare(parameters.largest_share), FewestPeople(parameters.promised or parameters.size)
     ),
-    suite_parameters=lambda _contract, figures: {"held_back": figures["held_back"]},
-    promise=lambda parameters: Promise(largest_share=parameters.largest_share),
     format=lambda _contract: GENERALIZATION,
     memory=None,
 )
@@ -90,9 +137,13 @@ GROUPS_OF_NEIGHBOURS = Principle(
 
 
 @pytest.fixture
-def declare(hospital, monkeypatch):
-    """The hospital under the new principle, which is one line in the table of principles."""
+def declare(hospital, monkeypatch, tmp_path):
+    """The hospital under the new principle: one line in the table of principles, and one suite."""
     monkeypatch.setitem(principles.PRINCIPLES, "groups_of_neighbours", GROUPS_OF_NEIGHBOURS)
+    folder = shutil.copytree(suites.SUITES, tmp_path / "expectations")
+    (folder / "fewest_people.json").write_text(json.dumps(SUITE))
+    monkeypatch.setattr(suites, "SUITES", folder)
+    monkeypatch.setattr("orchestration.chain.audit.judge", judge_here)
 
     def write(**parameters):
         declared = yaml.safe_load(hospital.contract.read_text())
@@ -101,6 +152,11 @@ def declare(hospital, monkeypatch):
         return hospital
 
     return write
+
+
+def judge_here(evidence, parameters):
+    """The same judge in this process, where the new suite is."""
+    return [suites.verdict(name, table, parameters) for name, table in evidence.items()]
 
 
 def audited(hospital, series, folder):
@@ -124,7 +180,7 @@ def test_it_is_released_verified_and_audited_by_its_own_promise(declare, tmp_pat
     released = make_by_dagster(series, *RELEASES)
     assert [(one.people, one.groups, one.counterfeits) for one in released] == [(300, 30, 0)] * 3
     manifests = verify_series(series.published_folder)
-    stated = {"name": "groups_of_neighbours", "size": 10, "largest_share": 0.9}
+    stated = {"name": "groups_of_neighbours", "size": 10, "largest_share": 0.9, "promised": None}
     assert [manifest["principle"] for manifest in manifests] == [stated] * 3
     assert {manifest["format"] for manifest in manifests} == {"generalization"}
     verified = CliRunner().invoke(cli.app, ["verify", str(series.published_folder)])
@@ -137,6 +193,40 @@ def test_it_is_released_verified_and_audited_by_its_own_promise(declare, tmp_pat
     assert {fi.COVERAGE, fi.COUNTS, fi.HOSTS} <= promises.keys()
 
 
+def test_its_own_promise_is_in_all_that_speaks_of_promises(declare, tmp_path):
+    """Its check, the release's README, the record that the next release reads, the report and its chart."""
+    hospital = declare()
+    series = hospital.series(tmp_path / "home")
+    make_by_dagster(series, *RELEASES[:2])
+    committed = series.committed(RELEASES[1])
+    (verdict,) = (one for one in committed.verdicts if one.promise == "fewest_people")
+    assert (verdict.passed, verdict.found) == (True, "Fewest found: 10.")
+    assert verdict.figures["smallest people"] == 10
+    assert [promise.part(FewestPeople) for promise in committed.promises] == [FewestPeople(10)] * 2
+    assert committed.attack["fewest_people"] == 10
+    readme = (series.published_folder / RELEASES[1] / "README.md").read_text()
+    assert "- Each group is of at least 10 people.\n" in readme
+
+    code, promises = audited(hospital, series, tmp_path / "report")
+    assert code == 0
+    row = promises["people in a group"]
+    assert (row["bound"], row["required"], row["found"], row["holds"]) == ("at least", 10, 10, True)
+    for name in ("audit", "handout"):
+        page = (tmp_path / "report" / f"{name}.html").read_text()
+        assert "Each group is of as many people as promised." in page
+        assert "The fewest people in any group." in page
+        assert "promised: at least 10" in page
+    assert "fewest people in a group" in (tmp_path / "report/audit.html").read_text()
+
+
+def test_a_release_that_breaks_the_new_promise_is_convicted_by_its_attack_and_its_check(declare, tmp_path):
+    series = declare(promised=11).series(tmp_path / "home")
+    with pytest.raises(AuditFailed, match="people in a group is broken for 30 of 30") as failed:
+        make_by_dagster(series, RELEASES[0])
+    assert "fewest_people: No group lacks people. Not so in 30 rows of evidence." in str(failed.value)
+    assert not published(tmp_path / "home")
+
+
 def test_what_it_does_not_promise_is_not_asked_of_it(declare, tmp_path):
     """Intersecting releases gives people away; m-invariance would be broken, and was not promised."""
     hospital = declare(size=3, largest_share=1.0)
@@ -145,10 +235,8 @@ def test_what_it_does_not_promise_is_not_asked_of_it(declare, tmp_path):
     committed = series.committed(RELEASES[-1])
     assert committed.attack["smallest_candidates_by_host"] == 1
     assert {verdict.promise for verdict in committed.verdicts} == {
-        "coverage",
-        "counterfeits",
-        "attack",
-        "expected",
+        *("largest_share", "fewest_people", "coverage", "counterfeits", "minimum_widths"),
+        *("attack", "expected"),
     }
     assert all(verdict.passed for verdict in committed.verdicts)
     _, promises = audited(hospital, series, tmp_path / "report")

@@ -13,8 +13,8 @@ from pickle import UnpicklingError
 import polars as pl
 import pytest
 
-from anonymize.principle.checks import COVERAGE
-from anonymize.principles import PRINCIPLES
+from anonymize.promise import Equivalence, Promise, Signatures
+from anonymize.promise.owed import COVERAGE, OWED
 from orchestration.expectations import judge
 from orchestration.expectations.judge import Judge
 from tests.profiles import drawn
@@ -23,9 +23,15 @@ ROOT = Path(__file__).parents[3]
 SUITES = ROOT / "data_contracts/expectations"
 
 KEPT = {
-    "m_uniqueness": {"group_id": [1, 2], "tuples": [2, 3], "values": [2, 3], "newcomers": [0, 1]},
+    "m_uniqueness": {
+        "group_id": [1, 2],
+        "tuples": [2, 3],
+        "values": [2, 3],
+        "newcomers": [0, 1],
+        "least": [2, 3],
+    },
     "signature_invariance": {
-        "bucket_id": [0],
+        "signature": [0],
         "remembered": [9],
         "same": [8],
         "disjoint": [1],
@@ -47,6 +53,7 @@ KEPT = {
         "empty_groups": [0],
         "people": [9],
         "held_back": [0],
+        "stated": [0],
         "strangers": [0],
     },
     "snapshot": {
@@ -72,8 +79,8 @@ KEPT = {
 
 BROKEN = [
     ("m_uniqueness", {"tuples": [3, 3]}),
-    ("m_uniqueness", {"tuples": [1, 3], "values": [1, 3]}),
-    ("m_uniqueness", {"newcomers": [1, 1]}),
+    ("m_uniqueness", {"tuples": [1, 3], "values": [1, 3], "least": [1, 3]}),
+    ("m_uniqueness", {"least": [3, 3]}),
     ("signature_invariance", {"overlapping": [1]}),
     ("expected", {"odd": [0, 1]}),
     ("coverage", {"uncovered": [0, 1]}),
@@ -88,7 +95,7 @@ BROKEN = [
     ("snapshot", {"outside_domain": [1]}),
     ("snapshot", {"misspelt": [1]}),
 ]
-PARAMETERS = {"m": 3, "held_back": 0, "fewest_groups": 1, "fewest_remembered": 1}
+PARAMETERS = {"fewest_groups": 1, "fewest_remembered": 1}
 
 
 def judged(promise, **changes):
@@ -132,25 +139,53 @@ def test_a_release_of_nobody_and_a_first_release_have_no_groups_and_no_signature
 def test_figures_are_what_was_promised_and_what_was_found():
     """Nothing is summed that is no count: neither the fewest of a group nor the people of each column."""
     evidence = pl.DataFrame({"column": ["age", "sex"], "people": [9, 9], "uncovered": [1, 2]})
-    found = COVERAGE.figures(evidence, PARAMETERS)
+    found = COVERAGE.check.figures(evidence)
     assert found == {"people": 9, "rows of evidence": 2, "uncovered": 3}
     assert judged("coverage").with_words("", evidence, found).figures == found | {"expectations": 2}
-    (cuts,) = (check for check in PRINCIPLES["e_equivalence"].checks if check.name == "cuts")
-    assert cuts.figures(pl.DataFrame({"min_cut": [9, 7]}), {"smallest_safe_cut": 5}) == {
-        "promised smallest safe cut": 5,
+    cuts = Equivalence(3).check
+    assert cuts.figures(pl.DataFrame({"min_cut": [9, 7], "safe": [5, 5]})) == {
+        "safe": 5,
         "smallest cut": 7,
         "rows of evidence": 2,
     }
 
 
-def test_every_check_names_its_figures():
-    for principle in PRINCIPLES.values():
-        for check in principle.checks:
-            stated = re.findall(r"{(\w+)", check.found)
-            columns = [name.rpartition("_")[0] for name in stated if re.search("_(sum|min|max|new)$", name)]
-            parameters = dict.fromkeys(["m", "l", "smallest_safe_cut"], 3)
-            evidence = pl.DataFrame({name: [2, 1] for name in [*columns, "newcomers"]})
-            assert len(check.figures(evidence, parameters)) == len(stated)
+CHECKS = {
+    check.name: check
+    for check in (
+        *(
+            part.check
+            for part in Promise.from_json(
+                {
+                    "candidates": 3,
+                    "largest_share": 0.5,
+                    "signatures": "unique",
+                    "equivalence": 2,
+                    "breach_probability": 0.5,
+                    "linked_values": 2,
+                    "join": {"x": ["a"], "y": ["b"]},
+                }
+            )
+        ),
+        Signatures("even").check,
+        *(owed.check for some in OWED.values() for owed in some if owed.check),
+    )
+}
+"""Every check that a promise or a format brings, by name."""
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_every_check_has_a_suite_of_its_name_and_names_its_figures(name):
+    check, suite = CHECKS[name], json.loads((SUITES / f"{name}.json").read_text())
+    assert suite["name"] == name
+    stated = re.findall(r"{(\w+)", check.found)
+    columns = [figure.rpartition("_")[0] for figure in stated if re.search("_(sum|min|max|new)$", figure)]
+    table = pl.DataFrame({column: [2, 1] for column in [*columns, "newcomers"]})
+    assert len(check.figures(table)) == len(stated)
+
+
+def test_there_is_no_suite_that_nothing_is_judged_by():
+    assert {file.stem for file in SUITES.glob("*.json")} == {*CHECKS, "attack", "expected", "snapshot"}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from anonymize.evidence.expected import describe_odd, expected_of_release, expected_of_snapshot
+from anonymize.contract.expected import describe_odd, expected_of_release, expected_of_snapshot
 from anonymize.principles import parse_contract
 from tests.anonymize.contract.test_contract import hospital
 

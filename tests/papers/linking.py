@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from anonymize.contract import ViewContract
 from anonymize.sequential.index import build_index
-from anonymize.sequential.matching import Coded, Earlier
+from anonymize.sequential.matching import Coded, Earlier, read_labels
 from anonymize.sequential.parameters import Sequential
 
 
@@ -58,3 +59,25 @@ def linking(
     needed = index.given.demand.needed
     broken = int(np.count_nonzero(run.safeties < needed))
     return Linking(run.safety, needed, len(run.safeties), broken)
+
+
+def code_published(view: pl.DataFrame, columns, where: str) -> dict[str, Coded]:
+    """A published view's columns as codes: each label that occurs has one, and none is to be specialized.
+
+    Parameters
+    ----------
+    view
+        `column_0`, `column_1`, …, as published.
+    columns
+        Their declarations.
+    where
+        What messages call it.
+    """
+    coded = {}
+    for position, column in enumerate(columns):
+        values = view[f"column_{position}"]
+        labels = values.cast(pl.String).unique().sort()
+        codes = values.cast(pl.String).replace_strict(labels, range(len(labels)), return_dtype=pl.Int32)
+        low, high = read_labels(labels, column, where)
+        coded[column.name] = Coded(codes.to_numpy(), low, high, labels.to_list(), column, fixed=True)
+    return coded

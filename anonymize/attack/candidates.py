@@ -1,0 +1,186 @@
+"""How many candidate values an adversary is left with, by what they know, and whether signatures stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from anonymize.attack.finding import Count, Found
+from anonymize.attack.intersection import candidates, changed, distribution, intersection_figures
+from anonymize.attack.invariance import check_invariance, moved_people
+from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.seen import Seen, promised
+from anonymize.attack.stays import Stays
+from anonymize.columns import VALUE
+
+SIGNATURES = "signatures"
+"""What is remembered of people whose group is known by coverage alone: the signature of the last release."""
+
+
+def attack_candidates(seen: Seen, least: Sequence[int | None]) -> Found:
+    """Intersect each person's candidate values over all releases so far.
+
+    Parameters
+    ----------
+    seen
+        The release.
+    least
+        How many candidate values each release promised; None where it promised none.
+    """
+    covered, hosted = seen.knowledge.covered, seen.knowledge.hosted
+    left = candidates([covered], "value")
+    found = Found(figures=_figures(seen, left), table=_signatures(seen) if seen.is_linked else None)
+    if all(bound is None for bound in least):
+        return found
+    counts = {"covered": _few(left, left, least, seen.by_chance)}
+    if hosted is not None and seen.is_linked:
+        kept = candidates([hosted], "value")
+        counts = {"hosts": _few(kept, kept, least), **counts, "changed": _after_a_change(hosted, least)}
+    staying, remembered = _staying(seen, least)
+    counts |= {} if staying is None else {"signatures": staying}
+    return Found(counts, found.figures, found.table, remembered)
+
+
+def attack_several_series(series: Sequence[Knowledge], least: int) -> Found:
+    """All series are out there: what is left of each person when they are intersected with each other.
+
+    Parameters
+    ----------
+    series
+        What is known of each in the end.
+    least
+        How many candidate values are promised.
+    """
+    parts = {
+        "hosts together": [one.hosted for one in series],
+        "covered together": [one.covered for one in series],
+    }
+    counts = {}
+    for scope, states in parts.items():
+        known = [state for state in states if state is not None]
+        if len(known) == len(series):
+            left = candidates(known)
+            few = left.filter(pl.col("candidates") < least)["person"].n_unique()
+            counts[scope] = Count(left["person"].n_unique(), few, left["candidates"].min(), least)
+    return Found(counts)
+
+
+def _figures(seen: Seen, left: pl.DataFrame) -> dict[str, int | float | None]:
+    covered = seen.knowledge.covered
+    here = left.join(seen.covered.select("person", VALUE), on=["person", VALUE], how="semi")
+    found = intersection_figures(left)
+    spread = distribution(here)
+    figures = {
+        "people_ever": left["person"].n_unique(),
+        "vulnerable": found["vulnerable"],
+        "smallest_candidates": found["smallest"],
+        "mean_candidates": here["candidates"].mean(),
+        "fewest_candidates_now": _quantile(spread, 0.0),
+        "candidates_of_5_percent": _quantile(spread, 0.05),
+        "median_candidates": _quantile(spread, 0.5),
+        "risk_by_quasi_identifiers": _reciprocal(found["smallest"]),
+        "changed": len(changed([covered])),
+        "misled": int((candidates([covered], "person")["candidates"] == 0).sum()),
+    }
+    if seen.knowledge.hosted is not None:
+        fewest = candidates([seen.knowledge.hosted])["candidates"].min()
+        figures |= {"smallest_candidates_by_host": fewest, "risk_by_host": _reciprocal(fewest)}
+    return figures
+
+
+def _quantile(spread: pl.DataFrame, share: float) -> int | None:
+    """The number of candidates that at most this share of the people stay below."""
+    if spread.is_empty():
+        return None
+    reached = spread["people"].cum_sum() >= max(1, share * spread["people"].sum())
+    return spread["candidates"].filter(reached)[0]
+
+
+def _reciprocal(fewest: int | None) -> float | None:
+    return 1 / fewest if fewest else None
+
+
+def _after_a_change(state: pl.DataFrame, least: Sequence[int | None]) -> Count:
+    """Whether people whose value changed leave an adversary with nothing, or with enough."""
+    left = candidates([state.join(changed([state]), on="person", how="semi")], "person")
+    return _few(left, left.filter(pl.col("candidates") > 0), least)
+
+
+def _few(
+    everybody: pl.DataFrame, counted: pl.DataFrame, least: Sequence[int | None], by_chance: int = 0
+) -> Count:
+    """The people of whom fewer candidate values are left than promised.
+
+    Without the linkage, a group may cover somebody by chance who is held back. As many people as are held
+    back count as undecided instead of broken.
+    """
+    few = counted.filter(pl.col("candidates") < promised(least))["person"].n_unique()
+    undecided = min(few, by_chance)
+    looked_at, fewest = everybody["person"].n_unique(), counted["candidates"].min()
+    most = max(bound for bound in least if bound is not None)
+    return Count(looked_at, few - undecided, fewest, most, undecided)
+
+
+def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[Count | None, dict[str, pl.DataFrame]]:
+    """Whether people whose groups are known stay in groups of one signature, as large as promised.
+
+    Of people who are held back and covered by one group by chance, nobody can tell that the group isn't
+    theirs. As many people as were held back so far are counted as undecided.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 17.
+    """
+    owed = seen.hosts.with_columns(promised(least).alias("least")).drop_nulls("least")
+    if seen.hosts.is_empty():
+        return None, {}
+    if seen.is_linked:
+        # The stays have everybody's signature as a number, which is quicker to compare and kept anyhow.
+        people = moved_people(seen.knowledge.stays, seen.before.stays, seen.release)
+        moved, remembered = len(people.join(owed, on="person", how="semi")), {}
+    else:
+        known = seen.known.join(owed.select("person"), on="person", how="semi")
+        found, kept = check_invariance(known, owed, seen.published, 1, seen.before.parts.get(SIGNATURES))
+        moved, remembered = found.moved, {SIGNATURES: kept}
+    hosted = owed.join(seen.groups.select("group_id", "values"), on="group_id")
+    broken = moved + len(hosted.filter(pl.col("values") < pl.col("least")))
+    undecided = min(broken, seen.by_chance)
+    count = Count(len(owed), broken - undecided, hosted["values"].min(), owed["least"].max(), undecided)
+    return count, remembered
+
+
+def _signatures(seen: Seen) -> pl.DataFrame:
+    """`signature`, `remembered`, `same`, `disjoint`, `overlapping`: people by how signatures compare.
+
+    Each earlier signature of each person in the release is compared with that of their group today, value by
+    value. `remembered` = `same` + `disjoint` + `overlapping`; m-invariance (Definition 17), and its extension
+    to changed values, want no overlap.
+    """
+    stays = seen.knowledge.stays
+    here = stays.people.filter(pl.col("until") == seen.release).select("person", now="signature")
+    earlier = (
+        here.clear().rename({"now": "signature"}) if seen.before.stays is None else _had(seen.before.stays)
+    )
+    pairs = here.join(earlier, on="person").group_by("signature", "now").agg(people=pl.len().cast(pl.Int64))
+    held = stays.signatures
+    compared = pairs.join(held, on="signature").join(
+        held.rename({"signature": "now", "values": "today"}), on="now"
+    )
+    shared = pl.col("values").list.set_intersection("today").list.len() > 0
+    same = pl.col("signature") == pl.col("now")
+    count = pl.col("people")
+    return (
+        compared.group_by("signature")
+        .agg(
+            count.sum().alias("remembered"),
+            count.filter(same).sum().alias("same"),
+            count.filter(~shared & ~same).sum().alias("disjoint"),
+            count.filter(shared & ~same).sum().alias("overlapping"),
+        )
+        .sort("signature")
+    )
+
+
+def _had(before: Stays) -> pl.DataFrame:
+    return before.people.select("person", "signature").unique()

@@ -1,0 +1,183 @@
+"""Whether published groups are of their people: coverage, counts, hosting groups and widths."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from anonymize.attack.coverage import holds
+from anonymize.attack.finding import Found, one
+from anonymize.attack.seen import Seen
+from anonymize.columns import VALUE
+from anonymize.formats import Published
+from anonymize.people.codes import encode
+
+
+def attack_entries(seen: Seen) -> Found:
+    """Which published entries can't be read."""
+    return Found({"": seen.entries})
+
+
+def attack_coverage(seen: Seen) -> Found:
+    """Whether every person lies in a published group that holds their value."""
+    covered = seen.covered
+    if not seen.is_linked:
+        astray = int((~holds(covered, VALUE, seen.values)).sum())
+        return one(len(covered), max(0, astray - seen.held_back))
+    present = covered.join(seen.hosts.select("person"), on="person", how="semi", maintain_order="left")
+    astray = int((~holds(present, VALUE, seen.values)).sum())
+    return one(len(covered), astray, table=_by_column(seen))
+
+
+def attack_counts(seen: Seen) -> Found:
+    """Whether there are as many tuples as people and stated counterfeits."""
+    published, people = seen.published, seen.known.height
+    tuples = int(published.values["tuples"].sum()) - int(published.counterfeits["count"].sum())
+    excess = max(_unequal_groups(seen), abs(tuples - (people - seen.held_back)))
+    if seen.linkage is None:
+        return one(people, excess)
+    excess = max(excess, abs(people - seen.held_back - len(seen.hosts)))
+    return one(people, excess, table=_accounted(seen, seen.linkage))
+
+
+def attack_hosts(seen: Seen) -> Found:
+    """Whether people lie within the intervals of their groups, and groups consist of their people."""
+    if not seen.is_linked:
+        return Found()
+    present = seen.covered.drop("group_id").join(
+        seen.hosts.select("person", host="group_id"), on="person", how="inner"
+    )
+    return one(len(seen.hosts), _misplaced(present, seen.published))
+
+
+def attack_widths(seen: Seen) -> Found:
+    """The intervals of each quasi-identifier, and how many are narrower than the contract allows.
+
+    A width is the number of values covered (whole numbers, days, labels) or a length (fractions). The table
+    has `column`, `min_width`, `groups`, `narrower`, `mean_width`; there is none without intervals.
+    """
+    ends = [f"{column}_{end}" for column, _ in seen.schema.attributes() for end in ("low", "high")]
+    if not set(ends) <= set(seen.main.columns):
+        return Found()
+    groups = seen.main.unique(["group_id", *ends])
+    rows = []
+    for column, attribute in seen.schema.attributes():
+        low, high = (encode(pl.col(f"{column}_{end}"), attribute) for end in ("low", "high"))
+        width = high - low + int(attribute.discrete)
+        narrower, mean = groups.select(
+            (width < attribute.min_width).sum().alias("narrower"), width.mean().alias("mean")
+        ).row(0)
+        rows.append((attribute.name, float(attribute.min_width), groups.height, narrower, mean))
+    schema = {"column": pl.String, "min_width": pl.Float64, "groups": pl.Int64, "narrower": pl.Int64}
+    return Found(table=pl.DataFrame(rows, schema=schema | {"mean_width": pl.Float64}, orient="row"))
+
+
+def _by_column(seen: Seen) -> pl.DataFrame:
+    """`column`, `people`, `uncovered`: people whose group lacks their quasi-identifier or value, by column.
+
+    A group covers a person if its interval contains their quasi-identifier (Definition 2). Of exact
+    quasi-identifiers and of values, people who are alike need as many as they are.
+    """
+    names = [column for column, _ in seen.schema.attributes()]
+    hosted = seen.known.join(seen.hosts.select("person", "group_id"), on="person")
+    values = seen.published.values.select("group_id", VALUE, held="tuples")
+    missing = {seen.schema.sensitive.name: _missing(hosted, values, ["group_id", VALUE])}
+    if set(names) <= set(seen.main.columns):
+        codes = [
+            encode(pl.col(column), attribute).alias(column) for column, attribute in seen.schema.attributes()
+        ]
+        rows = seen.main.select("group_id", *codes).group_by("group_id", *names).len("held")
+        uncovered = {"quasi-identifiers": _missing(hosted, rows, ["group_id", *names])}
+    else:
+        # All rows of a group have its interval; should they not, a person has to be in each of them.
+        ends = [end for name in names for end in (pl.col(f"{name}_low").max(), pl.col(f"{name}_high").min())]
+        placed = hosted.join(seen.published.boxes.group_by("group_id").agg(ends), on="group_id", how="left")
+        uncovered = {
+            attribute.name: placed.select(
+                (~pl.col(name).is_between(f"{name}_low", f"{name}_high").fill_null(value=False)).sum()
+            ).item()
+            for name, attribute in seen.schema.attributes()
+        }
+    counted = {**uncovered, **missing}
+    return pl.DataFrame(
+        {"column": list(counted), "people": hosted.height, "uncovered": list(counted.values())},
+        schema={"column": pl.String, "people": pl.Int64, "uncovered": pl.Int64},
+    )
+
+
+def _missing(hosted: pl.DataFrame, held: pl.DataFrame, key: list[str]) -> int:
+    """How many people have no row of their own among those that their groups hold."""
+    needed = hosted.group_by(key).len("needed").join(held, on=key, how="left")
+    lacking = pl.col("needed").cast(pl.Int64) - pl.col("held").cast(pl.Int64).fill_null(0)
+    return int(needed.select(lacking.clip(0).sum()).item())
+
+
+def _accounted(seen: Seen, linkage: pl.DataFrame) -> pl.DataFrame:
+    """One row: how many tuples there are, and whether they are accounted for.
+
+    `rows`, `hosted`, `counterfeits`, `wrong_counts`, `empty_groups`, `people`, `held_back`, `stated` (how
+    many are held back on purpose), `strangers`. `wrong_counts` are the groups whose tuples are not their
+    people and the counterfeits that R(n) states; `strangers` are linked people who are not in T(n), or in
+    two groups.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 3.
+    """
+    inside = seen.hosts["person"].n_unique()
+    return seen.groups.select(
+        pl.col("stated").sum().alias("rows"),
+        pl.lit(seen.hosts.height, pl.Int64).alias("hosted"),
+        pl.col("count").sum().cast(pl.Int64).alias("counterfeits"),
+        (pl.col("stated") != pl.col("people") + pl.col("count")).sum().cast(pl.Int64).alias("wrong_counts"),
+        (pl.col("people") == 0).sum().cast(pl.Int64).alias("empty_groups"),
+        pl.lit(seen.people.height, pl.Int64).alias("people"),
+        pl.lit(seen.people.height - inside, pl.Int64).alias("held_back"),
+        pl.lit(seen.held_back, pl.Int64).alias("stated"),
+        pl.lit(linkage.height - inside, pl.Int64).alias("strangers"),
+    )
+
+
+def _unequal_groups(seen: Seen) -> int:
+    """Rows of the main table that are too many or missing in their groups, by the values that these hold."""
+    return int((seen.groups["tuples"] - seen.groups["stated"]).abs().sum())
+
+
+def _misplaced(present: pl.DataFrame, published: Published) -> int:
+    """People outside their hosting group's intervals, or in a group whose tuples don't add up."""
+    who = ["person", "host", "value"]
+    found = _inside_their_host(present, published.boxes).select(*who, inside=True)
+    placed = present.select(who).unique().join(found.unique(), on=who, how="left")
+    placed = placed.with_columns(pl.col("inside").fill_null(value=False))
+    counted = placed.group_by("host", "value").agg(pl.len().alias("people"))
+    surplus = (
+        published.values.join(
+            counted, left_on=["group_id", "value"], right_on=["host", "value"], how="full", coalesce=True
+        )
+        .with_columns(pl.col("tuples", "people").fill_null(0))
+        .with_columns((pl.col("tuples").cast(pl.Int64) - pl.col("people").cast(pl.Int64)).alias("surplus"))
+        .group_by("group_id")
+        .agg(pl.col("surplus").sum(), pl.col("surplus").min().alias("least"))
+        .join(published.counterfeits, on="group_id", how="full", coalesce=True)
+        .filter((pl.col("least") < 0) | (pl.col("surplus").fill_null(0) != pl.col("count").fill_null(0)))
+    )
+    wrong = placed.filter(~pl.col("inside") | pl.col("host").is_in(surplus["group_id"].implode()))
+    # A group nobody is hosted in and whose tuples don't add up counts as one.
+    return len(wrong) + len(surplus.join(placed, left_on="group_id", right_on="host", how="anti"))
+
+
+def _inside_their_host(present: pl.DataFrame, boxes: pl.DataFrame) -> pl.DataFrame:
+    """Those whom a box of their hosting group covers.
+
+    Boxes of no width are looked up: by Anatomy a group has as many as people, too many to compare each
+    person with each.
+    """
+    names = [column.removesuffix("_low") for column in boxes.columns if column.endswith("_low")]
+    is_point = pl.all_horizontal(pl.col(f"{name}_low") == pl.col(f"{name}_high") for name in names)
+    points = boxes.filter(is_point).select(
+        host="group_id", **{name: pl.col(f"{name}_low").cast(present.schema[name]) for name in names}
+    )
+    inside = pl.all_horizontal(
+        pl.col(name).is_between(pl.col(f"{name}_low"), pl.col(f"{name}_high")) for name in names
+    )
+    wide = present.join(boxes.filter(~is_point), left_on="host", right_on="group_id").filter(inside)
+    return pl.concat([present.join(points, on=["host", *names], how="semi"), wide.select(present.columns)])

@@ -1,0 +1,105 @@
+"""Who is known to have the same value as whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from anonymize.attack.cuts import cuts
+from anonymize.attack.equivalence import compromised
+from anonymize.attack.finding import Count, Found
+from anonymize.attack.seen import Seen, promised
+from anonymize.attack.stays import followed_counterfeits
+from anonymize.columns import VALUE
+
+MEMBERS, CONTENTS = "members", "contents"
+"""What is remembered: `partition`, `person` (a hash), and `partition`, `value`, `tuples`."""
+GROUPS_PER_RELEASE = 10**9
+"""Partitions of different releases have different numbers: release x this + group_id."""
+
+
+def attack_same_values(seen: Seen, given: Sequence[int | None]) -> Found:
+    """Prove by cuts that no equivalence attack is small; or, with time for everything, search for one.
+
+    Whether there is a smaller attack than promised is NP-hard to say. In the chain the cuts answer for it.
+
+    Parameters
+    ----------
+    seen
+        The release.
+    given
+        e of each release so far; None where it promised none.
+    """
+    today, table = given[-1], None
+    if seen.is_linked and today is not None:
+        safe = 2 * (today - 1) + 1
+        table = cuts(seen.knowledge.stays, seen.release, safe).with_columns(safe=pl.lit(safe, pl.Int64))
+    if not seen.everything:
+        return Found(table=table)
+    remembered = _followed(seen)
+    count = search_attacks(remembered, given, seen.seconds)
+    return Found({} if count is None else {"": count}, table=table, remembered=remembered)
+
+
+def search_attacks(
+    remembered: Mapping[str, pl.DataFrame], given: Sequence[int | None], seconds: float
+) -> Count | None:
+    """Whether nobody takes part in an equivalence attack smaller than what they were promised.
+
+    What there was no time to decide is stated apart: the clock does not change what is broken.
+
+    Parameters
+    ----------
+    remembered
+        `members` and `contents` of all groups whose people are all known.
+    given
+        e of each release so far; None where it promised none.
+    seconds
+        For each e that was promised.
+
+    Returns
+    -------
+    Count or None
+        None where nothing was promised.
+    """
+    levels = sorted({e for e in given if e is not None})
+    if not levels:
+        return None
+    members, contents = remembered[MEMBERS], remembered[CONTENTS]
+    first = members.group_by("person").agg(
+        (pl.col("partition").min() // GROUPS_PER_RELEASE).alias("promised")
+    )
+    owed = first.with_columns(promised(given).alias("e"))
+    broken = undecided = 0
+    for e in levels:
+        found = compromised(members, contents, e, seconds=seconds)
+        to_whom = owed.filter(pl.col("e") == e)
+        broken += to_whom.join(found.people, on="person", how="semi").height
+        undecided += to_whom.join(found.undecided, on="person", how="semi").height
+    return Count(first.height, broken, None, levels[-1], undecided)
+
+
+def _followed(seen: Seen) -> dict[str, pl.DataFrame]:
+    """Who was in which group; groups whose members are not all known are left out.
+
+    A person with another value than before is another member: the earlier value binds nobody any more.
+    """
+    published, before = seen.published, seen.before.parts
+    number = pl.lit(seen.release * GROUPS_PER_RELEASE) + pl.col("group_id")
+    real = seen.hosts.join(seen.known.select("person", VALUE), on="person").select(
+        "group_id", pl.struct("person", VALUE).hash(1).alias("person")
+    )
+    forged = followed_counterfeits(seen.forged, published.values, seen.release, seen.knowledge.stays)
+    members = pl.concat([real, forged])
+    whole = members.group_by("group_id").len("known").join(published.sizes, on="group_id")
+    whole = whole.filter(pl.col("known") == pl.col("size")).select("group_id")
+    now = {
+        MEMBERS: members.join(whole, on="group_id", how="semi").select(number.alias("partition"), "person"),
+        CONTENTS: published.values.join(whole, on="group_id", how="semi").select(
+            number.alias("partition"), VALUE, "tuples"
+        ),
+    }
+    return {
+        name: pl.concat([before[name], table]) if name in before else table for name, table in now.items()
+    }

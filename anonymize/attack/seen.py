@@ -1,0 +1,260 @@
+"""What an adversary sees of a release of groups, beside the truth: prepared once, for every attack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import polars as pl
+
+from anonymize.attack.coverage import cover, holds, value_domain
+from anonymize.attack.entries import readable_rows
+from anonymize.attack.finding import Count
+from anonymize.attack.intersection import intersect_hosts, narrow
+from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.stays import Stays, follow_stays
+from anonymize.columns import VALUE
+from anonymize.contract import Schema
+from anonymize.formats import Format, Published
+from anonymize.formats.published import GROUP, knowledge_table
+from anonymize.people.codes import encode
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A release of groups as the attacks on it take it."""
+
+    schema: Schema
+    release_format: Format
+    tables: Mapping[str, pl.DataFrame]
+    """The published tables by name, in file order, under our own column names, as far as they can be read."""
+    published: Published
+    people: pl.DataFrame
+    """The truth in its own row order: `person`, `identifier`, `qi_0`, …, `value`."""
+    known: pl.DataFrame
+    """`person`, `value`, `qi_0`, … as codes."""
+    values: pl.Series
+    """Every sensitive value so far, in the order of the bits."""
+    covered: pl.DataFrame
+    """The people with their candidate sets by quasi-identifiers, and `promised`."""
+    hosts: pl.DataFrame
+    """`person`, `group_id`, `promised`: by the linkage, or where just one group covers a person."""
+    linkage: pl.DataFrame | None
+    """`person`, `group_id` of everybody in the release, if it is known."""
+    held_back: int
+    """How many people of the snapshot are not in the release on purpose."""
+    entries: Count
+    """What was found of entries that can't be read."""
+    forged: pl.DataFrame
+    """`person` (a number), `group_id` of the counterfeits, where they are followed."""
+    before: Knowledge
+    knowledge: Knowledge
+    """What is known of the release, for the attack on the next one."""
+    release: int
+    """n, counted from 1."""
+    is_own_format: bool
+    everything: bool
+    seconds: float
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether hosting groups are known person by person."""
+        return self.linkage is not None
+
+    @property
+    def by_chance(self) -> int:
+        """How many people may be covered by a group by chance, because a release held them back."""
+        held_back = self.knowledge.held_back
+        return 0 if held_back is None else int(held_back["people"].sum())
+
+    @cached_property
+    def main(self) -> pl.DataFrame:
+        """The published table that has a row for each tuple."""
+        return self.tables[self.release_format.tables(self.schema)[0]]
+
+    @cached_property
+    def groups(self) -> pl.DataFrame:
+        """A row for each group: what it holds, and for whom.
+
+        `group_id`, `tuples` (rows of the main table), `stated` (tuples of its values), `values` (distinct
+        ones), `fewest` and `most` (tuples of a value), `count` (counterfeits by R(n)), `people`, `newcomers`
+        (people who never had its signature before).
+        """
+        held = self.published.values.group_by("group_id").agg(
+            stated=pl.col("tuples").sum().cast(pl.Int64),
+            values=pl.col(VALUE).n_unique().cast(pl.Int64),
+            fewest=pl.col("tuples").min().cast(pl.Int64),
+            most=pl.col("tuples").max().cast(pl.Int64),
+        )
+        rows = self.main.group_by(GROUP).agg(tuples=pl.len().cast(pl.Int64))
+        hosted = self.hosts.group_by("group_id").agg(
+            people=pl.len().cast(pl.Int64),
+            newcomers=(pl.col("promised") == self.release).sum().cast(pl.Int64),
+        )
+        for other in (rows, self.published.counterfeits, hosted):
+            held = held.join(other, on="group_id", how="full", coalesce=True)
+        return held.fill_null(0).sort("group_id")
+
+
+def see_groups(
+    schema: Schema,
+    release_format: Format,
+    tables: Mapping[str, pl.DataFrame],
+    people: pl.DataFrame,
+    release: int,
+    before: Knowledge,
+    *,
+    linkage: pl.DataFrame | None,
+    held_back: int,
+    is_own_format: bool,
+    everything: bool,
+    seconds: float,
+) -> Seen:
+    """Prepare what the attacks on a release of groups have in common; arguments as those of `attack`."""
+    tables = {name: table.with_columns(GROUP) for name, table in tables.items()}
+    tables = release_format.internal(tables, schema)
+    domain = None if before.domain is None else before.domain[VALUE]
+    tables, entries = readable_rows(
+        tables, release_format, schema, () if domain is None else domain.to_list()
+    )
+    published, known = release_format.read(tables, schema), knowledge_table(people, schema)
+    values = value_domain(published.values[VALUE], known[VALUE], known=domain)
+    covered = cover(known, published, values)
+    hosts = _hosts(covered, linkage)
+    forged, stays = published.counterfeits.clear(), before.stays
+    if linkage is not None or everything:
+        forged = forged_tuples(published, known, hosts, release_format, tables, schema, release)
+        stays = follow_present(published, known, hosts, forged, release, before)
+    after = replace(before, domain=values.to_frame(VALUE), stays=stays)
+    since = _promised_since(covered, after, release, is_linked=linkage is not None)
+    covered, hosts = (
+        table.join(since, on="person", how="left", maintain_order="left").with_columns(
+            pl.col("promised").fill_null(release)
+        )
+        for table in (covered, hosts)
+    )
+    if linkage is None:
+        in_release = covered.filter(pl.col("groups") > 0) if held_back else covered
+        row = pl.DataFrame({"release": [release], "people": [held_back]})
+        so_far = row if before.held_back is None else pl.concat([before.held_back, row])
+        after = replace(after, held_back=so_far)
+    else:
+        in_release = covered.join(hosts.select("person"), on="person", how="semi")
+        hosted = known.join(since, on="person")
+        after = replace(
+            after,
+            hosted=intersect_hosts(hosted, hosts.drop("promised"), published, values, release, before.hosted),
+        )
+    return Seen(
+        schema=schema,
+        release_format=release_format,
+        tables=tables,
+        published=published,
+        people=people,
+        known=known,
+        values=values,
+        covered=covered,
+        hosts=hosts,
+        linkage=linkage,
+        held_back=held_back,
+        entries=entries,
+        forged=forged,
+        before=before,
+        knowledge=replace(after, covered=narrow(in_release, release, before.covered)),
+        release=release,
+        is_own_format=is_own_format,
+        everything=everything,
+        seconds=seconds,
+    )
+
+
+def promised(bounds: Sequence[float | None]) -> pl.Expr:
+    """What was promised in the release of each row's column `promised`; null where it was not.
+
+    Parameters
+    ----------
+    bounds
+        What each release promised to the people it published first: of release 1, 2, ….
+    """
+    return pl.col("promised").replace_strict(
+        range(1, len(bounds) + 1), list(bounds), default=None, return_dtype=pl.Float64
+    )
+
+
+def follow_present(
+    published: Published,
+    known: pl.DataFrame,
+    hosts: pl.DataFrame,
+    forged: pl.DataFrame,
+    release: int,
+    before: Knowledge,
+) -> Stays:
+    """The stays after a release, of everybody in it whose group is known."""
+    present = known.select("person", VALUE).join(hosts.select("person", "group_id"), on="person")
+    return follow_stays(present, forged, published.values, release, before.stays)
+
+
+def _hosts(covered: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
+    """`person`, `group_id`: by the linkage, or where just one group covers a person."""
+    if linkage is None:
+        return covered.filter(pl.col("group_id").is_not_null()).select("person", "group_id")
+    return covered.select("person").join(linkage.select("person", GROUP), on="person")
+
+
+def _promised_since(
+    covered: pl.DataFrame, knowledge: Knowledge, release: int, *, is_linked: bool
+) -> pl.DataFrame:
+    """`person`, `promised`: the release in which each person got the promise they are judged by.
+
+    A signature is kept for good, and so is what was promised when a person got it. Where groups are known, it
+    is the first stay in the present signature. Where they are not, it is the first time the person had the
+    present value, or had it among their candidate values.
+    """
+    if is_linked:
+        here = knowledge.stays.people.filter(pl.col("until") == release).select("person", "signature")
+        first = knowledge.stays.people.join(here, on=["person", "signature"], how="semi")
+        return first.group_by("person").agg(pl.col("since").min().alias("promised"))
+    if knowledge.covered is None:
+        return covered.select("person", pl.lit(release, pl.Int32).alias("promised"))
+    assert knowledge.domain is not None  # it is known from the first release on
+    earlier = knowledge.covered.join(covered.select("person", now=VALUE), on="person")
+    earlier = earlier.with_columns(holds(earlier, "now", knowledge.domain[VALUE])).filter(
+        (pl.col(VALUE) == pl.col("now")) | pl.col("holds")
+    )
+    return earlier.group_by("person").agg(pl.col("promised").min())
+
+
+def forged_tuples(
+    published: Published,
+    known: pl.DataFrame,
+    hosts: pl.DataFrame,
+    release_format: Format,
+    tables: Mapping[str, pl.DataFrame],
+    schema: Schema,
+    release: int,
+) -> pl.DataFrame:
+    """`group_id`, `person` of counterfeits: one per release, or as long as their quasi-identifiers stay."""
+    vector = [column for column in release_format.counterfeit_key(schema) if column != VALUE]
+    if not vector:
+        each = published.counterfeits.select("group_id", pl.int_ranges(pl.col("count")).alias("copy"))
+        each = each.explode("copy").drop_nulls()
+        return each.select(
+            "group_id",
+            pl.struct(pl.lit(release).alias("release"), "group_id", "copy").hash(2).alias("person"),
+        )
+    main = tables[release_format.tables(schema)[0]]
+    encoded = [encode(pl.col(column), qi).alias(column) for column, qi in schema.attributes()]
+    real = known.join(hosts, on="person").group_by("group_id", *vector).len("people")
+    return (
+        main.select("group_id", *encoded)
+        .group_by("group_id", *vector)
+        .len("rows")
+        .join(real, on=["group_id", *vector], how="left")
+        .with_columns(
+            pl.int_ranges(pl.col("rows").cast(pl.Int64) - pl.col("people").fill_null(0)).alias("copy")
+        )
+        .explode("copy")
+        .drop_nulls("copy")
+        .select("group_id", pl.struct(*vector, "copy").hash(2).alias("person"))
+    )

@@ -1,0 +1,44 @@
+"""How frequent a value is in each group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from anonymize.attack.exposure import exposed_by_counterfeits
+from anonymize.attack.finding import Count, Found
+from anonymize.attack.seen import Seen, promised
+
+
+def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
+    """Whether no value has a larger share of a person's group than they were promised.
+
+    A group of which nobody is known is judged by the largest share that was ever promised.
+
+    Parameters
+    ----------
+    seen
+        The release.
+    most
+        The largest share that each release promised; None where it promised none.
+    """
+    given = [share for share in most if share is not None]
+    if not given:
+        return Found()
+    strictest = (
+        seen.hosts.with_columns(promised(most).alias("promised"))
+        .group_by("group_id")
+        .agg(pl.col("promised").min())
+    )
+    table = (
+        seen.groups.select("group_id", tuples="stated", share=pl.col("most") / pl.col("stated"))
+        .join(strictest, on="group_id", how="left")
+        .with_columns(pl.col("promised").fill_null(max(given)))
+        .with_columns(too_large=(pl.col("share") > pl.col("promised") + 1e-12).cast(pl.Int64))
+    )
+    above = int(table.filter(pl.col("too_large") > 0)["tuples"].sum())
+    count = Count(int(table["tuples"].sum()), above, table["share"].max(), min(given))
+    today = most[-1]
+    exposed = {} if today is None else {"exposed": exposed_by_counterfeits(seen.published, today)}
+    return Found({"": count}, exposed, table)

@@ -1,0 +1,210 @@
+"""Candidate values, however many releases are intersected, and the signatures that they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from anonymize.attack.finding import Found
+from anonymize.late import on_first_call
+from anonymize.promise.check import Check
+from anonymize.promise.part import Chart, Curve, Figure, Part, Scope, required
+
+if TYPE_CHECKING:
+    from anonymize.promise.promise import Promise
+
+_attack = on_first_call("anonymize.attack.candidates", "attack_candidates")
+_attack_assignments = on_first_call("anonymize.attack.assignments", "attack_assignments")
+_attack_regularity = on_first_call("anonymize.attack.invariance", "attack_regularity")
+_attack_together = on_first_call("anonymize.attack.candidates", "attack_several_series")
+
+LEFT = "Values an adversary is left with per person, after intersecting all releases so far."
+RISK = "One by the fewest candidate values of anybody ever published, release by release."
+
+
+FOUND = (
+    "At least {least_new} values in each group with anybody new: fewest found {values_new}. {rows:,} groups,"
+    " {newcomers_sum:,} people with a new signature."
+)
+CHECKS = {
+    "unique": Check(
+        "m_uniqueness",
+        "Every group holds each of its values once, and at least as many as promised where anybody's"
+        " signature is new.",
+        FOUND,
+    ),
+    "even": Check(
+        "balance",
+        "Every group holds each of its values equally often, and at least as many as promised where anybody's"
+        " signature is new.",
+        FOUND,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Signatures(Part):
+    """Each group holds the values of its signature once each (unique), or equally often (even)."""
+
+    signatures: Literal["unique", "even"]
+
+    scopes: ClassVar[Mapping[str, Scope]] = {
+        "": Scope(
+            "values of a group",
+            "Each group holds each of its values once, or all equally often, as promised.",
+            counts_people=False,
+        )
+    }
+
+    def __post_init__(self) -> None:
+        if self.signatures not in CHECKS:
+            raise ValueError(f"signatures ({self.signatures}) must be one of {', '.join(CHECKS)}")
+
+    def sentences(self) -> Iterator[str]:
+        """What is promised, for readers of a release."""
+        often = {"unique": "once", "even": "equally often"}[self.signatures]
+        yield f"Each group has each of its values {often}."
+
+    @property
+    def check(self) -> Check:
+        """What Great Expectations judges of the table that the attack counts."""
+        return CHECKS[self.signatures]
+
+    @classmethod
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+        """Attack a release."""
+        given = [part and part.signatures for part in cls.given(promises)]
+        return _attack_regularity(seen, given, _least(promises))
+
+
+@dataclass(frozen=True)
+class Candidates(Part):
+    """Each person keeps at least so many candidate values, however many releases are intersected."""
+
+    candidates: int
+
+    scopes: ClassVar[Mapping[str, Scope]] = {
+        "hosts": Scope(
+            "candidates by hosting group",
+            "An adversary who knows every person's group in every release is left with at least the promised"
+            " number of candidate values for each person.",
+            "at least",
+        ),
+        "covered": Scope(
+            "candidates by quasi-identifiers",
+            "An adversary who knows every person's quasi-identifiers and dates of presence is left with at"
+            " least the promised number of candidate values for each person.",
+            "at least",
+        ),
+        "changed": Scope(
+            "candidates after a change",
+            "Intersecting the candidate values before and after a change of value leaves none, or at least"
+            " the promised number.",
+            "at least",
+        ),
+        "signatures": Scope(
+            "signature invariance",
+            "Each person's groups have one signature as long as the person stays with the same value, and it"
+            " has as many values as promised.",
+            "at least",
+        ),
+        "assignments": Scope(
+            "candidates by assignment",
+            "The values that remain for a person, once all people of each release share out its tuples, are"
+            " at least as many as promised.",
+            "at least",
+        ),
+        "risk": Scope(
+            "disclosure risk",
+            "No person's value has a larger probability than promised, if all assignments of tuples to people"
+            " are equally likely (Definition 14).",
+            "at most",
+        ),
+        **{
+            kind: Scope(
+                f"candidates over several series, by {words}",
+                "All series of the product together leave at least the promised number of candidate values"
+                " for each person.",
+                "at least",
+            )
+            for kind, words in (
+                ("hosts together", "hosting group"),
+                ("covered together", "quasi-identifiers"),
+            )
+        },
+    }
+    figures: ClassVar[tuple[Figure, ...]] = (
+        Figure("smallest_candidates", "fewest candidates"),
+        Figure("vulnerable", "vulnerable so far"),
+        Figure("mean_candidates", "mean candidates"),
+        Figure("mean_covering_groups", "groups that cover a person"),
+        Figure("changed", "changed so far"),
+    )
+    charts: ClassVar[tuple[Chart, ...]] = (
+        Chart(
+            LEFT,
+            "candidate values",
+            (
+                Curve("fewest_candidates_now", "fewest"),
+                Curve("candidates_of_5_percent", "5 % have no more"),
+                Curve("median_candidates", "median"),
+            ),
+            level=lambda part: part.candidates,
+        ),
+        Chart(
+            RISK,
+            "largest risk",
+            (
+                Curve("risk_by_quasi_identifiers", "knowing quasi-identifiers"),
+                Curve("risk_by_host", "knowing hosting groups"),
+            ),
+            top=1.05,
+            bound="at most",
+            level=lambda part: 1 / part.candidates,
+            only_promised=True,
+        ),
+    )
+
+    needs_all_releases = True
+
+    def __post_init__(self) -> None:
+        required("candidates", self.candidates, least=1)
+
+    def sentences(self) -> Iterator[str]:
+        """What is promised, for readers of a release."""
+        yield (
+            f"Each person keeps at least {self.candidates} possible values, also for readers who have"
+            " every release of the series and know everybody's quasi-identifiers."
+        )
+
+    @property
+    def check(self) -> Check:
+        """What Great Expectations judges of the table that the attack counts."""
+        return Check(
+            "signature_invariance",
+            "Each person's signature equals each earlier one or shares no value with it.",
+            "{remembered_sum:,} earlier signatures of the people in this release: {same_sum:,} are the same"
+            " today, {disjoint_sum:,} share no value with today's, {overlapping_sum:,} share some.",
+        )
+
+    @classmethod
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+        """Attack a release."""
+        return _attack(seen, _least(promises))
+
+    @classmethod
+    def attack_series(cls, seen: Any, promises: Sequence[Promise]) -> Found | None:
+        """Attack all releases of a series together."""
+        kept = {cls.scopes["signatures"].name, Signatures.scopes[""].name}
+        is_bounded = seen.is_linked and kept <= set(seen.holding)
+        return _attack_assignments(seen, _least(promises), is_bounded=is_bounded)
+
+    @classmethod
+    def attack_together(cls, series: Sequence[Any], given: Candidates) -> Found:
+        """Attack several series about the same people."""
+        return _attack_together(series, given.candidates)
+
+
+def _least(promises: Sequence[Promise]) -> list[int | None]:
+    return [part and part.candidates for part in Candidates.given(promises)]

@@ -1,0 +1,134 @@
+"""The join: how closely a view, joined with every release before it, may link its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from anonymize.attack.finding import Found
+from anonymize.late import on_first_call
+from anonymize.promise.check import Check
+from anonymize.promise.part import Figure, Part, Scope, required
+
+if TYPE_CHECKING:
+    from anonymize.promise.promise import Promise
+
+_attack = on_first_call("anonymize.attack.view", "attack_join")
+
+
+@dataclass(frozen=True)
+class Join:
+    """Which join of a view with the releases before it a promise is about."""
+
+    x: tuple[str, ...]
+    """X by name; a column that two releases have counts in each of its versions."""
+    y: tuple[str, ...]
+    """Y by name: columns, or what records are called."""
+    limits: Mapping[str, float | Mapping[str, float]] | None = None
+    """The confidence with which a column of Y may be inferred: one, or one for each sensitive value."""
+    previous: tuple[tuple[str, ...], ...] = ()
+    """The columns of each of the other products' releases."""
+    records: tuple[str | None, ...] = ()
+    """What the records of each of these are called."""
+    inconsistent: tuple[tuple[str, str, str, str], ...] = ()
+    """Column of the view, column of an earlier release, a label of each: no person has both."""
+
+
+@dataclass(frozen=True)
+class _OfAJoin(Part):
+    """What both promises about a join have in common."""
+
+    attacked_as = "join"
+    figures: ClassVar[tuple[Figure, ...]] = (
+        Figure("records_of_the_join", "records of the join"),
+        Figure("values_on_x", "values on X"),
+        Figure("linked_values", "fewest values on Y"),
+        Figure("linkability", "largest confidence"),
+    )
+
+    @property
+    def check(self) -> Check:
+        """What Great Expectations judges of the table that the attack counts."""
+        return Check(
+            "join_privacy",
+            "Joined with every earlier release, no value on X is linked to Y more closely than was required.",
+            "Joined with {earlier_releases_sum} earlier releases, {values_sum:,} values on X:"
+            " {promised_max:.4g} was promised, and {found_max:.4g} found; {broken_sum:,} records have a value"
+            " on X that breaks it, and there was no room to join {undecided_sum:,}. {view_unmatched_sum:,}"
+            " records of the view and {earlier_unmatched_sum:,} earlier ones match none.",
+        )
+
+    @classmethod
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+        """Attack a release."""
+        today = cls.given(promises)[-1]
+        return Found() if today is None else _attack(seen, **_told(today))
+
+
+NAME = "join with earlier releases"
+MEANING = "Joined with every earlier release, no value on X is linked to Y more closely than was promised."
+
+
+@dataclass(frozen=True)
+class LinkedValues(_OfAJoin):
+    """Joined with every earlier release, each value on X is linked to at least so many values on Y."""
+
+    linked_values: int
+    join: Join
+
+    scopes: ClassVar[Mapping[str, Scope]] = {"": Scope(NAME, MEANING, "at least")}
+
+    def __post_init__(self) -> None:
+        required("linked_values", self.linked_values, least=1)
+        object.__setattr__(self, "join", _read(self.join))
+
+    def sentences(self) -> Iterator[str]:
+        """What is promised, for readers of a release."""
+        yield (
+            "Joined with every earlier release, each combination of the joined columns is linked to at least"
+            f" {self.linked_values} values of what is protected."
+        )
+
+
+@dataclass(frozen=True)
+class Linkability(_OfAJoin):
+    """Joined with every earlier release, no value on X implies a sensitive value with a larger confidence."""
+
+    linkability: float
+    join: Join
+
+    scopes: ClassVar[Mapping[str, Scope]] = {"": Scope(NAME, MEANING, "at most")}
+
+    def __post_init__(self) -> None:
+        required("linkability", self.linkability, least=0, most=1)
+        object.__setattr__(self, "join", _read(self.join))
+
+    def sentences(self) -> Iterator[str]:
+        """What is promised, for readers of a release."""
+        yield (
+            "Joined with every earlier release, no combination of the joined columns implies a protected"
+            f" value with a confidence above {self.linkability:.3g}."
+        )
+
+
+def _told(part: LinkedValues | Linkability) -> dict[str, Any]:
+    """What the attack is told of the join."""
+    join = part.join
+    return {
+        "x": join.x,
+        "y": join.y,
+        "others": list(zip(join.previous, join.records, strict=True)),
+        "inconsistent": join.inconsistent,
+        "linked_values": part.linked_values if isinstance(part, LinkedValues) else None,
+        "limits": join.limits,
+    }
+
+
+def _read(join: Join | Mapping[str, Any]) -> Join:
+    """A join as it was, from a file: JSON's lists are tuples, so that promises that are alike are equal."""
+    return join if isinstance(join, Join) else Join(**{name: _tuples(part) for name, part in join.items()})
+
+
+def _tuples(part: Any) -> Any:
+    return tuple(map(_tuples, part)) if isinstance(part, list | tuple) else part

@@ -1,0 +1,173 @@
+"""What a part of a promise is: its name and meaning, bound, sentence, attack, check, figures and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import polars as pl
+
+from anonymize.attack.finding import Count, Found, finding
+from anonymize.promise.check import Check
+
+if TYPE_CHECKING:
+    from anonymize.promise.promise import Promise
+
+Bound = Literal["at least", "at most"]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What one row of findings is about: one adversary, or one rule."""
+
+    name: str
+    """What reports and findings call it."""
+    meaning: str
+    """What holds if it is kept, in one sentence."""
+    bound: Bound | None = None
+    """Which way its figure is promised, if it has one."""
+    counts_people: bool = True
+    """Whether its counts are of people, rather than of files, rows or groups."""
+    if_undecided: str | None = None
+    """What is said where it is undecided, of a rule that is tested: `found` and `required` are the numbers of
+    releases among which chance does as much once."""
+
+    def finding(self, count: Count) -> pl.DataFrame:
+        """A row of findings."""
+        return finding(self.name, count, self.bound)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the attack that plots over releases, and a column of the report's table of releases."""
+
+    name: str
+    """In `ReleaseAttack.figures`."""
+    words: str
+    """The column's head."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of a chart, over releases."""
+
+    figure: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of the report, as data."""
+
+    caption: str
+    axis: str
+    curves: tuple[Curve, ...] = ()
+    """Over releases; a curve of which no release has a figure is left out."""
+    bars: str | None = None
+    """In place of curves: a list of figures of the whole series."""
+    over: str = ""
+    """What the bars are, on their axis."""
+    top: float | None = None
+    """Where the axis ends."""
+    bound: Bound = "at least"
+    level: Callable[[Any], float] | None = None
+    """The promised level, of the part; it is drawn where the part is promised."""
+    only_promised: bool = False
+    """Whether there is no chart where the part is not promised."""
+    is_internal: bool = False
+    """Whether it is left out of what is handed out."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that is promised. Each kind is a frozen dataclass, checked when it is made.
+
+    The names of its fields are those of the promise in files: no two kinds share one, but for the details
+    after the first.
+    """
+
+    attacked_as: ClassVar[str] = "groups"
+    """Which releases it is about: of `groups`, or views that are attacked by a `join`."""
+    scopes: ClassVar[Mapping[str, Scope]] = {}
+    """What its attack looks at, by the keys of its counts, in the order reported."""
+    figures: ClassVar[tuple[Figure, ...]] = ()
+    """Those of its attack's figures that a table of releases shows."""
+    charts: ClassVar[tuple[Chart, ...]] = ()
+    """Its charts in the audit's report."""
+    needs_all_releases: ClassVar[bool] = False
+    """Whether `attack_series` finds more than the attacks on single releases."""
+    unpromised: ClassVar[tuple[str, str] | None] = None
+    """A figure that is stated where the part is not promised, and the words around it."""
+
+    def __init_subclass__(cls) -> None:
+        if cls.scopes:
+            KINDS.append(cls)
+
+    def sentences(self) -> Iterator[str]:
+        """What is promised, for readers of a release."""
+        yield from ()
+
+    @property
+    def beside_guesses(self) -> str | None:
+        """What is to be said beside the share of values that are guessed right at random."""
+        return None
+
+    @property
+    def check(self) -> Check | None:
+        """What Great Expectations judges of the table that the attack counts."""
+        return None
+
+    @classmethod
+    def given(cls, promises: Sequence[Promise]) -> list[Self | None]:
+        """The part of its kind in what each release promised; None where a release did not promise it."""
+        return [promise.part(cls) for promise in promises]
+
+    @classmethod
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+        """Attack a release.
+
+        Parameters
+        ----------
+        seen
+            What the adversary has of the release, and of all before it, beside the truth: an
+            `attack.seen.Seen`, or of a view an `attack.view.SeenView`.
+        promises
+            What each release so far promised to the people it published first, release 1 first. Everybody is
+            judged by what they were promised.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def attack_series(cls, seen: Any, promises: Sequence[Promise]) -> Found | None:
+        """Attack all releases of a series together; None where there is nothing more to find.
+
+        `seen` is an `attack.assignments.SeenSeries`.
+        """
+        del seen, promises
+        return None
+
+    @classmethod
+    def attack_together(cls, series: Sequence[Any], given: Any) -> Found | None:
+        """Attack several series about the same people, by what is known of each in the end."""
+        del series, given
+        return None
+
+
+KINDS: list[type[Part]] = []
+"""All kinds of parts, in the order in which they were imported."""
+
+
+def required(name: str, value: float | None, least: float, most: float | None = None) -> None:
+    """Raise ValueError unless a bound lies where it can be promised.
+
+    Examples
+    --------
+    >>> required("candidates", 0, least=1)
+    Traceback (most recent call last):
+    ValueError: candidates (0) must be at least 1
+    """
+    if value is not None and (value < least or (most is not None and value > most)):
+        raise ValueError(
+            f"{name} ({value}) must be at least {least}{'' if most is None else f', at most {most}'}"
+        )

@@ -1,0 +1,68 @@
+"""All parts there are, of promises and of what is owed, and which of them a release is attacked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from anonymize.formats import Format
+from anonymize.promise.check import Check
+from anonymize.promise.owed import OWED, PUBLICATION
+from anonymize.promise.part import KINDS, Part, Scope
+from anonymize.promise.promise import Promise
+
+
+def kinds_of(release_format: Format, promises: Sequence[Promise]) -> list[type[Part]]:
+    """The kinds of parts that releases of a format are attacked for: those promised today first."""
+    promised = [type(part) for promise in reversed(promises) for part in promise]
+    return [kind for kind in dict.fromkeys([*promised, *KINDS]) if kind.attacked_as == release_format.attack]
+
+
+def checks_of(promise: Promise, release_format: Format, schema: Any) -> list[Check]:
+    """What Great Expectations judges of releases that promise this, in the order shown."""
+    published = {column.ours for columns in release_format.columns(schema).values() for column in columns}
+    owed = [one for one in OWED[release_format.attack] if one.applies_to(published)]
+    return [check for check in (part.check for part in (*promise, *owed)) if check is not None]
+
+
+def scopes() -> dict[str, Scope]:
+    """What findings can be about, by name."""
+    owed = [one.scope for some in OWED.values() for one in some]
+    every = [*(scope for kind in KINDS for scope in kind.scopes.values()), *owed, *PUBLICATION]
+    return {scope.name: scope for scope in every}
+
+
+def describe_findings(findings: pl.DataFrame) -> str:
+    """What was promised and what was found, in words: each promise with a figure, and how many without.
+
+    Parameters
+    ----------
+    findings
+        What an attack found.
+    """
+    named = scopes()
+    of_people = [name for name, scope in named.items() if scope.counts_people]
+    has_figure = (
+        pl.col("required").is_not_null() & pl.col("found").is_not_null() & pl.col("promise").is_in(of_people)
+    )
+    figured = findings.filter(has_figure)
+    said = [
+        f"{name}: {bound} {required:.4g} promised, {'largest' if bound == 'at most' else 'fewest'} found"
+        f" {found:.4g}; {people:,} looked at"
+        for name, bound, required, found, people in figured.select(
+            "promise", "bound", "required", "found", "people"
+        ).iter_rows()
+    ]
+    said += [
+        words.format(found=1 / found, required=1 / level)
+        for name, found, level in findings.filter(pl.col("undecided") > 0)
+        .select("promise", "found", "required")
+        .iter_rows()
+        if (words := named[name].if_undecided) is not None
+    ]
+    others = findings.filter(~has_figure)
+    if others.height:
+        said.append(f"{others['holds'].sum()} of {others.height} promises without a figure hold")
+    return ". ".join(f"{one[0].upper()}{one[1:]}" for one in said) + "."
