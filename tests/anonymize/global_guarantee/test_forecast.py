@@ -2,11 +2,10 @@
 
 from itertools import pairwise
 
-import polars as pl
 import pytest
 
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
-from anonymize.global_guarantee.forecast import forecast, forecast_words, plan_words
+from anonymize.global_guarantee.forecast import forecast
 from anonymize.principle.state import State
 from tests.anonymize.global_guarantee.guarantee_series import crowd, make_contract, publish
 
@@ -16,7 +15,6 @@ CONTRACT = make_contract(strategy="geometric", a=0.6, forget_after=3)
 class TestForecast:
     def test_nothing_published(self):
         assert forecast(State.empty(), CONTRACT).is_empty()
-        assert forecast_words(forecast(State.empty(), CONTRACT)) == "nobody has been published yet"
 
     @pytest.mark.parametrize("strategy", [{"strategy": "minimum"}, {"strategy": "geometric", "a": 0.5}])
     def test_people_who_are_told_they_can_be_placed_no_more_are_held_back(self, strategy):
@@ -35,16 +33,6 @@ class TestForecast:
         people = crowd(seed=23, size=1000, number_of_values=40, turnover=0).snapshots(1)
         (step,) = publish([contract], people)
         assert forecast(step.candidate.state, contract)["releases_left"].min() >= 4
-
-    def test_words(self):
-        table = pl.DataFrame({"releases_left": [0, 3, 20], "people": [1200, 7, 1]})
-        assert forecast_words(table) == (
-            "if releases stay as the last one, at least: 1,200 people for 0 more, 7 people for 3 more,"
-            " 1 people for more than 20 more"
-        )
-        assert "no later release is sure" in plan_words(make_contract(strategy="minimum"))
-        assert "29.3%, 29.3%, 0.0%" in plan_words(make_contract(strategy="constant_ratio", releases=2))
-        assert "29.3%, 15.9%, 8.3%" in plan_words(make_contract(strategy="geometric", a=0.5))
 
 
 def test_charts_are_drawn():
