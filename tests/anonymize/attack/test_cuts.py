@@ -7,11 +7,17 @@ import pytest
 
 from anonymize.attack.cuts import cuts
 from anonymize.attack.stays import follow_stays
-from anonymize.e_equivalence import graph, plan
-from anonymize.e_equivalence import release as steps
+from anonymize.e_equivalence import plan
 from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.errors import NotEligible
-from tests.anonymize.e_equivalence.equivalence_series import Life, attack_each, contract, cuts_each, publish
+from tests.anonymize.e_equivalence.equivalence_series import (
+    Life,
+    attack_each,
+    contract,
+    cuts_each,
+    publish,
+    take_returning_people_for_new_ones,
+)
 from tests.profiles import drawn
 
 SIGNATURE = pl.DataFrame(
@@ -122,12 +128,5 @@ def test_a_planner_with_a_lower_safe_cut_is_caught(monkeypatch):
 
 
 def test_a_planner_that_takes_people_who_return_for_new_ones_is_caught(monkeypatch):
-    real = graph.advance
-
-    def as_new(opening, people, counterfeits, cuts):
-        graphs = real(opening, people, counterfeits, cuts)
-        return replace(graphs, present=graphs.present.with_columns(counts=True))
-
-    monkeypatch.setattr(steps, "advance", as_new)
-    monkeypatch.setattr(graph, "_without_edges_of", lambda _absent, before, _memory, _e: before)
+    take_returning_people_for_new_ones(monkeypatch)
     assert any(caught([replace(life, back=0.9) for life in STEADY], 3))

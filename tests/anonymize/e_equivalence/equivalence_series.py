@@ -11,6 +11,8 @@ from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.seen import follow_present, forged_tuples
 from anonymize.columns import PSEUDONYM
 from anonymize.contract import Contract
+from anonymize.e_equivalence import graph
+from anonymize.e_equivalence import release as steps
 from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.e_equivalence.release import release
 from anonymize.formats import ANATOMY
@@ -165,3 +167,15 @@ def _counterfeits(candidate):
     alike = ["bucket_id", "value", "node", "qi_0", "qi_1"]
     numbered = kept.with_columns(copy=pl.int_range(pl.len()).over(alike))
     return numbered.select("group_id", person=pl.concat_str(*alike, "copy", separator="/"))
+
+
+def take_returning_people_for_new_ones(monkeypatch):
+    """Break the algorithm: each person who returns is an edge again, as if nobody knew them."""
+    real = graph.advance
+
+    def as_new(opening, people, counterfeits, cuts):
+        graphs = real(opening, people, counterfeits, cuts)
+        return replace(graphs, present=graphs.present.with_columns(counts=True))
+
+    monkeypatch.setattr(steps, "advance", as_new)
+    monkeypatch.setattr(graph, "_without_edges_of", lambda _absent, before, _memory, _e: before)

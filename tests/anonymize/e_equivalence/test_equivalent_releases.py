@@ -2,7 +2,6 @@
 
 import functools
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -21,6 +20,7 @@ from tests.anonymize.e_equivalence.equivalence_series import (
     contract,
     knowledge,
     publish,
+    take_returning_people_for_new_ones,
 )
 from tests.papers.equivalence_matrices import smallest_cut
 from tests.profiles import drawn
@@ -86,14 +86,7 @@ def test_a_cut_one_lower_is_not_enough(monkeypatch):
 
 def test_people_who_return_may_not_be_taken_for_new_ones(monkeypatch):
     """Were they an edge again, each of them would be counted as safety that is not there."""
-    real = graph.advance
-
-    def as_new(opening, people, counterfeits, cuts):
-        graphs = real(opening, people, counterfeits, cuts)
-        return replace(graphs, present=graphs.present.with_columns(counts=True))
-
-    monkeypatch.setattr(steps, "advance", as_new)
-    monkeypatch.setattr(graph, "_without_edges_of", lambda _absent, before, _memory, _e: before)
+    take_returning_people_for_new_ones(monkeypatch)
     table = [Life(seed, churn=0.3, back=0.9, values=3, releases=8) for seed in range(25)]
     assert any(caught(publish(one.snapshots(), contract(values=3)), 2) for one in table)
 
