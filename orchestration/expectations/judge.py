@@ -80,6 +80,8 @@ def judge(evidence: Evidence, parameters: Mapping[str, Any]) -> list[Verdict]:
 
 def _answer(questions: Connection) -> None:
     """What the process does: answer (evidence, parameters) with verdicts, until nobody asks."""
+    # Ended by a process that ends as usual, it tidies up: semaphores that libraries made would outlive it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     os.dup2(2, 1)  # what a library prints is no output of ours
     _import_when_used("scipy.stats")  # a third of the import; Great Expectations wants it for distributions

@@ -230,7 +230,10 @@ def test_an_answer_that_is_cut_off_keeps_no_promise(monkeypatch, error):
 ASKS = """
 import os, sys
 from multiprocessing import active_children
-from orchestration.expectations import start_judge
+
+import polars as pl
+
+from orchestration.expectations import judge, start_judge
 
 if __name__ == "__main__":
     start_judge()
@@ -252,6 +255,14 @@ def test_the_judge_ends_with_whoever_asks(tmp_path, ending):
     while time.monotonic() < deadline and judge.exists() and judge.read_text().split()[2] != "Z":
         time.sleep(0.05)
     assert not judge.exists() or judge.read_text().split()[2] == "Z"
+
+
+def test_a_judge_that_has_judged_leaves_nothing_behind(tmp_path):
+    script = tmp_path / "asks.py"
+    script.write_text(f"{ASKS}    judge({{'coverage': pl.DataFrame()}}, {{}})\n")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    asked = subprocess.run([sys.executable, script], env=environment, capture_output=True, check=False)
+    assert (asked.returncode, asked.stderr) == (0, b"")
 
 
 def test_every_suite_says_what_it_means():
