@@ -48,7 +48,7 @@ def estimate(published: Path, where: str = "true", by: str | None = None) -> pl.
 
 
 def _of_release(folder: Path, where: str, by: str | None) -> pl.DataFrame:
-    verify_release(folder)
+    stated = verify_release(folder)
     package = _package(folder)
     try:
         statements, columns = estimate_sql(package), columns_of(package)
@@ -61,7 +61,25 @@ def _of_release(folder: Path, where: str, by: str | None) -> pl.DataFrame:
     condition = checked_condition(where, columns)
     split = None if by is None else checked_column(by, columns)
     with prepared(folder, statements) as connection:
+        _refuse_other_figures(connection, stated, folder)
         return _asked(connection, condition, split, where)
+
+
+def _refuse_other_figures(
+    connection: duckdb.DuckDBPyConnection, stated: Mapping[str, Any], folder: Path
+) -> None:
+    """Raise PublishedFolderError if the tables are of another release than their manifest says."""
+    figures = """
+        SELECT count(*), coalesce(sum(size), 0)::BIGINT, coalesce(sum(size - people), 0)::BIGINT,
+            count(*) FILTER (release::VARCHAR <> $release)
+        FROM estimate_groups
+    """
+    (found,) = connection.execute(figures, {"release": stated["release"]}).fetchall()
+    if found != (stated.get("groups"), stated.get("tuples"), stated.get("counterfeits"), 0):
+        raise PublishedFolderError(
+            f"{folder}: its tables have other groups, tuples or counterfeits than its manifest states, or are"
+            " of another release"
+        )
 
 
 def prepared(folder: Path, statements: str) -> duckdb.DuckDBPyConnection:

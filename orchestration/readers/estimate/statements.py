@@ -93,6 +93,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "groups": FEWEST_GROUPS,
         "grid": ", ".join(f"({tau_squared}, {_prior(tau_squared):.4f})" for tau_squared in TAU_SQUARED),
     }
+    words["checks"] = _template("create_estimate_checks").render(words, is_exact=is_exact)
     statements = ("create_estimate_settings", ESTIMATED[own["format"]], "create_estimate")
     return "\n".join(_template(name).render(words) for name in statements)
 
