@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+def as_data(text: str) -> str:
+    """Text from a file or a path in one line, with every letter visible: it does nothing to a terminal."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
 class RepublishError(Exception):
     """Any refusal of republish. `exit_code` is what the command line ends with."""
 
@@ -59,9 +64,15 @@ class HomeError(RepublishError):
 
 
 class PublishedFolderError(RepublishError):
-    """A published folder is not what its manifest says: changed, incomplete, or out of the chain."""
+    """A published folder is not what its manifest says: changed, incomplete, or out of the chain.
+
+    Its message is one line, whatever a name or a manifest that somebody else wrote has in it.
+    """
 
     exit_code = 2
+
+    def __init__(self, message: str):
+        super().__init__(as_data(message))
 
 
 class PortTaken(RepublishError):

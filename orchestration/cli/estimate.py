@@ -38,11 +38,12 @@ def estimate(
     """
     from rich.table import Table
 
+    from anonymize.errors import as_data
     from orchestration.readers.estimate.command import estimate as estimated
 
     table = estimated(published, where or "true", by)
     table = table.rename({"split": by}) if by else table.drop("split")
-    shown = Table(*(column.replace("_", " ") for column in table.columns), box=None, pad_edge=False)
+    shown = Table(*(as_data(column.replace("_", " ")) for column in table.columns), box=None, pad_edge=False)
     for row in table.iter_rows():
-        shown.add_row(*(f"{entry:,}" if isinstance(entry, float) else str(entry) for entry in row))
+        shown.add_row(*(f"{entry:,}" if isinstance(entry, float) else as_data(str(entry)) for entry in row))
     out.print(shown if table.height else "no group has anybody who may meet the condition")

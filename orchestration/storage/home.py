@@ -43,6 +43,10 @@ class Home:
         """
         home = cls.named(path)
         path = home.path
+        if "?" in str(path):
+            raise HomeError(
+                f"{path}: DuckDB opens nothing in a path with a question mark. Name another folder by --home"
+            )
         try:
             private_folder(path)
         except OSError as error:

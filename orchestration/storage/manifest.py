@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -11,6 +12,8 @@ from typing import Any
 import polars as pl
 
 from anonymize.errors import PublishedFolderError
+from anonymize.formats import FORMATS
+from anonymize.principles import PRINCIPLES
 from orchestration.storage.store import SUMS, read_json, sha256
 
 MANIFEST = "manifest.json"
@@ -18,6 +21,20 @@ DATA_PACKAGE = "datapackage.json"
 """What the folder holds, in a form that other tools read."""
 COUNTED = ("tuples", "groups", "counterfeits", "held_back")
 """The counts that every manifest states."""
+TABLES = ("microdata", "quasi_identifiers", "sensitive", "counterfeits", "view")
+"""The tables of all formats."""
+FILES = {
+    *(f"{table}.parquet" for table in TABLES),
+    *(f"{document}.json" for one in FORMATS.values() for document in one.documents),
+    *(DATA_PACKAGE, "README.md", "estimate.sql"),
+}
+"""What a manifest may name. A table that is none of these could be the truth itself."""
+KEYS = {
+    *("product", "series", "release", "n", "format", "principle", *COUNTED, "files", "contract_sha256"),
+    *("exposed", "together_with", "supersedes", "software_version", "previous"),
+}
+"""What a manifest may state, and the figures that its principle states beside."""
+DATED = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -100,13 +117,19 @@ def verify_release(folder: Path) -> dict[str, Any]:
     PublishedFolderError
         Naming the first file that is missing, changed or not in the manifest.
     """
-    stated = read_json(folder / MANIFEST)
+    file = folder / MANIFEST
+    stated = read_json(file) if file.is_file() and not file.is_symlink() else None
     if stated is None or not _is_manifest(stated):
         raise PublishedFolderError(f"{folder}: has no {MANIFEST} that can be read")
-    for name, file in stated["files"].items():
+    if (wrong := _more_than_a_manifest(stated)) is not None:
+        raise PublishedFolderError(f"{folder / MANIFEST}: {wrong}")
+    for name, one in stated["files"].items():
+        # A name is a file of this folder: with a path, or a link, a manifest could have any file read.
+        if (folder / name).is_symlink():
+            raise PublishedFolderError(f"{folder / name}: is a link, and must be a file of the folder itself")
         if not (folder / name).is_file():
             raise PublishedFolderError(f"{folder / name}: is in the manifest and missing")
-        if sha256(folder / name) != file["sha256"]:
+        if sha256(folder / name) != one["sha256"]:
             raise PublishedFolderError(f"{folder / name}: was changed after publication (other SHA-256)")
     if strangers := {file.name for file in folder.iterdir()} - {*stated["files"], MANIFEST, SUMS}:
         raise PublishedFolderError(f"{folder / min(strangers)}: is not in the manifest")
@@ -137,6 +160,31 @@ def _is_manifest(stated: Mapping[str, Any]) -> bool:
         and all(isinstance(file, dict) and "sha256" in file for file in files.values())
         and {"release", "n", "previous"} <= stated.keys()
     )
+
+
+def _more_than_a_manifest(stated: Mapping[str, Any]) -> str | None:
+    """What a manifest says that none says, and that could be about people; None if it says nothing else."""
+    if not DATED.fullmatch(str(stated["release"])):
+        return "its release is no date"
+    principle = stated.get("principle", {})
+    known = PRINCIPLES.get(principle.get("name")) if isinstance(principle, dict) else None
+    if known is None and "principle" in stated:
+        return "its principle is none that this version knows"
+    further = set() if known is None else {*known.stated}
+    if more := stated.keys() - KEYS - further:
+        return f"has a key {min(more)}, which no manifest has"
+    if known is not None and not principle.keys() <= known.parameters.model_fields.keys():
+        return "states parameters that its principle does not have"
+    wrong = (_more_than_a_file(name, one) for name, one in stated["files"].items())
+    return next(filter(None, wrong), None)
+
+
+def _more_than_a_file(name: str, stated: Mapping[str, Any]) -> str | None:
+    if name not in FILES:
+        return f"names a file {name}, which no release has"
+    if stated.keys() != ({"sha256", "rows"} if name.endswith(".parquet") else {"sha256"}):
+        return f"must state sha256 of {name}, and rows if it is a table, and nothing else"
+    return None
 
 
 def verify_series(folder: Path) -> list[dict[str, Any]]:

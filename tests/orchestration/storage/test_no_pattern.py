@@ -5,6 +5,7 @@ import shutil
 import polars as pl
 import pytest
 
+from anonymize.errors import HomeError
 from orchestration.readers.estimate.command import estimate
 from orchestration.storage.home import Home
 from tests.hospital import RELEASES, make, published
@@ -12,7 +13,6 @@ from tests.hospital import RELEASES, make, published
 PLACES = {
     "clients [1-9]": "clients 1",
     "home*": "home2",
-    "h?me": "hame",
     "{a,b}": "a",
     "**": "x",
     "release=2020-01-01": "release=2021-01-01",
@@ -41,3 +41,9 @@ def test_a_home_of_any_name_is_read_and_its_neighbour_is_not(name, hospital, hom
     assert published(ours) == published(home)
     assert estimate(hospital.series(ours).published_folder, "age < 40", by="sex").head(4).equals(expected)
     assert Home.at(ours).path == ours
+
+
+def test_a_home_that_duckdb_can_keep_no_history_in_is_refused_before_anything_is_made(tmp_path):
+    with pytest.raises(HomeError, match=r"question mark\. Name another folder by --home"):
+        Home.at(tmp_path / "h?me")
+    assert not any(tmp_path.iterdir())
