@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import polars as pl
 
@@ -37,6 +37,10 @@ class PublishedColumn:
     """Our name of the snapshot's column it is from, if it is from one."""
 
 
+def _no_groups(*_asked: Any) -> NoReturn:
+    raise TypeError("this format has no groups")
+
+
 @dataclass(frozen=True)
 class Format:
     """A release format. All that reads or shows published tables asks their format, and never guesses it."""
@@ -45,10 +49,10 @@ class Format:
     """What manifests call it."""
     columns: Callable[[Any], dict[str, list[PublishedColumn]]]
     """The columns of each published table, in order. The first table has a row for each tuple."""
-    read: Callable[[Tables, Any], Published] | None = None
-    """From tables in our own column names (`internal`) to the groups that an adversary reads in them; None
-    where there are no groups."""
-    counterfeit_key: Callable[[Any], list[str]] | None = None
+    read: Callable[[Tables, Any], Published] = _no_groups
+    """From tables in our own column names (`internal`) to the groups that an adversary reads in them; not of
+    a format without groups."""
+    counterfeit_key: Callable[[Any], list[str]] = _no_groups
     """The columns, by our names, of the main table that a counterfeit's row does not share with a person."""
     attack: str = "groups"
     """Which of the attacks judges releases: `groups`, or `join` with the releases before."""

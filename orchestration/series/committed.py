@@ -41,7 +41,7 @@ class Committed:
     """The columns and the principle as the contract declared them."""
     promises: tuple[Promise, ...] = ()
     """What each release so far promised to the people it published first, this one last."""
-    figures: Mapping[str, int | float] = field(default_factory=dict)
+    figures: Mapping[str, float] = field(default_factory=dict)
     """Figures worth plotting."""
     attack: Mapping[str, float] = field(default_factory=dict)
     """What the attacks came to."""
@@ -55,6 +55,10 @@ class Committed:
     """SHA-256 (hex) of its files by name."""
     is_new: bool = True
     """Whether it was computed just now, rather than found."""
+
+    def count(self, name: str) -> int:
+        """One of the figures that count: people, tuples, groups, …."""
+        return int(self.figures[name])
 
     def tables(self, kind: str) -> dict[str, str]:
         """SHA-256 of the files of one kind (`CANDIDATE`, `STATE` or `KNOWLEDGE`), by file name."""

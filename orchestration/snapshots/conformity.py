@@ -58,7 +58,10 @@ def snapshot_faults(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
     rules = _rules(schema)
     present = [rule for rule in rules if rule.column in snapshot.columns]
     counts = snapshot.select(
-        pl.struct(**rule.counts(snapshot.schema[rule.column])).alias(rule.column) for rule in present
+        pl.struct(
+            count.alias(measure) for measure, count in rule.counts(snapshot.schema[rule.column]).items()
+        ).alias(rule.column)
+        for rule in present
     ).to_dicts()
     missing = dict.fromkeys(MEASURES, 0) | {"nulls": snapshot.height}
     counted = {rule.column: missing for rule in rules} | (counts[0] if counts else {})
@@ -294,6 +297,7 @@ def _sensitive_rule(sensitive: Sensitive) -> _Rule:
     values = list(sensitive.values or ())
     inside = (lambda column: column.is_in(values)) if values else None
     domain = f"the {len(values)} values that the contract lists"
+    dtype: pl.DataType
     if not values:
         kind, convert, dtype = "text or whole numbers", _as_text_or_whole_number, pl.String()
     elif isinstance(values[0], int):

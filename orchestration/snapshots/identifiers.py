@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import polars as pl
 
-FORMS = {
+FORMS: dict[str, Callable[[pl.Series], pl.Series]] = {
     "spaces around them": lambda text: text.str.strip_chars(),
     "leading zeros": lambda text: text.str.strip_chars().str.strip_chars_start("0"),
     "small and capital letters": lambda text: text.str.strip_chars().str.to_lowercase(),
@@ -45,4 +47,4 @@ def _shared(before: pl.Series, now: pl.Series) -> float:
     """The share of the identifiers before that are there again, of forms that only one of them has."""
     forms = before.unique()
     again = forms.is_in(now.unique().implode()) & (forms != "")
-    return again.sum() / before.len()
+    return float(again.sum()) / before.len()

@@ -97,15 +97,15 @@ def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
     """
     source = contract_file.contract.source
     if isinstance(source, FileSource):
-        file = _snapshot_file(contract_file, release)
+        file = _snapshot_file(contract_file, source, release)
         # What is there and no file (a folder, say) will never be one: reading it says so.
         return file.exists() and (not file.is_file() or file.stat().st_size > 0)
-    if _is_duckdb(source) and not _database_file(contract_file).is_file():
+    if _is_duckdb(source) and not _database_file(contract_file, source).is_file():
         return False
     any_row = resources.files("sql").joinpath("select_any_row.sql").read_text()
     query = any_row.replace("{query}", source.query.rstrip().rstrip(";"))
     where = _where(contract_file, release)
-    answer, _ = _answer(contract_file, query, release, ["any_row"], where)
+    answer, _ = _answer(contract_file, source, query, release, ["any_row"], where)
     return answer.height > 0
 
 
@@ -113,8 +113,8 @@ def place(contract_file: ContractFile, release: str) -> str:
     """Where a release's snapshot is looked for: a file, or a server without user and password."""
     source = contract_file.contract.source
     if isinstance(source, FileSource):
-        return str(_snapshot_file(contract_file, release))
-    return str(_database_file(contract_file)) if _is_duckdb(source) else _server(source.dsn)
+        return str(_snapshot_file(contract_file, source, release))
+    return str(_database_file(contract_file, source)) if _is_duckdb(source) else _server(source.dsn)
 
 
 def _where(contract_file: ContractFile, release: str) -> str:
@@ -125,28 +125,27 @@ def _where(contract_file: ContractFile, release: str) -> str:
 def _read(contract_file: ContractFile, release: str, where: str) -> tuple[pl.DataFrame, list[str]]:
     """Those of the contract's columns that the source has, as it has them, and the names of all it has."""
     contract = contract_file.contract
-    if isinstance(contract.source, QuerySource):
-        names = list(contract.column_names().values())
-        return _answer(contract_file, contract.source.query, release, names, where)
-    source, file = contract.source, _snapshot_file(contract_file, release)
-    names = contract.column_names().values()
+    source, names = contract.source, list(contract.column_names().values())
+    if isinstance(source, QuerySource):
+        return _answer(contract_file, source, source.query, release, names, where)
+    file = _snapshot_file(contract_file, source, release)
     return read_file(file, where, names, separator=source.separator, encoding=source.encoding)
 
 
-def _snapshot_file(contract_file: ContractFile, release: str) -> Path:
-    return contract_file.resolve(contract_file.contract.source.path.replace("{release}", release))
+def _snapshot_file(contract_file: ContractFile, source: FileSource, release: str) -> Path:
+    return contract_file.resolve(source.path.replace("{release}", release))
 
 
 # ---- databases
 
 
 def _answer(
-    contract_file: ContractFile, query: str, release: str, columns: list[str], where: str
+    contract_file: ContractFile, source: QuerySource, query: str, release: str, columns: list[str], where: str
 ) -> tuple[pl.DataFrame, list[str]]:
     """What a database answers to a query: those of the columns that it has, and the names of all."""
-    source, release_date = contract_file.contract.source, dt.date.fromisoformat(release)
+    release_date = dt.date.fromisoformat(release)
     if _is_duckdb(source):
-        answer = _ask_duckdb(_database_file(contract_file), query, release_date, where)
+        answer = _ask_duckdb(_database_file(contract_file, source), query, release_date, where)
     else:
         answer = _ask_postgresql(source.dsn, query, release_date, where)
     return _to_polars(answer, columns, where), list(answer.column_names)
@@ -171,8 +170,8 @@ def _is_duckdb(source: QuerySource) -> bool:
     return source.dsn.startswith("duckdb:")
 
 
-def _database_file(contract_file: ContractFile) -> Path:
-    return contract_file.resolve(contract_file.contract.source.dsn.removeprefix("duckdb:///"))
+def _database_file(contract_file: ContractFile, source: QuerySource) -> Path:
+    return contract_file.resolve(source.dsn.removeprefix("duckdb:///"))
 
 
 def _ask_duckdb(file: Path, query: str, release: dt.date, where: str) -> pa.Table:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from anonymize.contract import CategoryAttribute, DateAttribute, Product
+from anonymize.contract.scalars import WordedColumn
 from anonymize.formats import Format
 from anonymize.formats.format import RELEASE, PublishedColumn
 from anonymize.principles import PRINCIPLES
@@ -100,7 +101,7 @@ def _table(
 
 def _field(column: PublishedColumn, contract: Product, types: Mapping[str, str]) -> dict[str, Any]:
     """A column with its type, its description, and which values there can be."""
-    attributes = dict(contract.attributes())
+    attributes: dict[str | None, WordedColumn] = {**dict(contract.attributes())}
     declared = attributes.get(column.origin)
     if declared is None and column.origin is not None:
         declared = contract.sensitive
