@@ -122,7 +122,7 @@ def _asked(
         if kind != "BOOLEAN":
             raise QueryError(f"--where {where}: is a {kind.lower()}, and must be true or false of a person")
         by = "" if split is None else f", split := {split}"
-        return connection.sql(f"FROM estimate({condition}{by})").pl()
+        return pl.DataFrame(connection.sql(f"FROM estimate({condition}{by})").pl())
     except duckdb.Error as error:
         raise QueryError(f"--where {where}: {str(error).splitlines()[0]}") from None
 

@@ -89,7 +89,7 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> str:
         _check(part, where, columns)
     with duckdb.connect() as connection:
         kept = json.dumps(_parse(connection, ROWS + where))
-        (written,) = connection.execute("SELECT json_deserialize_sql($sql::JSON)", {"sql": kept}).fetchone()
+        written = _one(connection, "SELECT json_deserialize_sql($sql::JSON)", kept)
     return written.partition(" WHERE ")[2]
 
 
@@ -117,8 +117,13 @@ def _parsed(sql: str) -> Any:
 
 
 def _parse(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
-    (text,) = connection.execute("SELECT json_serialize_sql($sql)", {"sql": sql}).fetchone()
-    return json.loads(text)
+    return json.loads(_one(connection, "SELECT json_serialize_sql($sql)", sql))
+
+
+def _one(connection: duckdb.DuckDBPyConnection, statement: str, sql: str) -> str:
+    """The text that a statement about another statement answers with."""
+    ((text,),) = connection.execute(statement, {"sql": sql}).fetchall()
+    return str(text)
 
 
 def _taken(parsed: Any) -> Any:
@@ -178,9 +183,10 @@ def _check_labels(part: Mapping[str, Any], where: str, columns: Mapping[str, Col
         sides = part["children"]
     else:
         return
-    named = [column for one in sides if (column := _column(one, columns)) and column.values is not None]
+    named = [column for one in sides if (column := _column(one, columns))]
     for column in named:
-        if unknown := [text for text in _texts(sides) if text not in column.values]:
+        there = column.values
+        if there is not None and (unknown := [text for text in _texts(sides) if text not in there]):
             known = _values(column, unknown[0])
             raise QueryError(f"--where {where}: {column.name} has no value {unknown[0]}. {known}")
 
@@ -214,7 +220,5 @@ def _names(columns: Mapping[str, Column]) -> str:
 
 
 def _example(columns: Mapping[str, Column]) -> str:
-    labelled = next((column for column in columns.values() if column.values), None)
-    return (
-        f"{labelled.name} = '{min(labelled.values)}'" if labelled else "age BETWEEN 30 AND 40 AND sex = 'F'"
-    )
+    labelled = (f"{column.name} = '{min(column.values)}'" for column in columns.values() if column.values)
+    return next(labelled, "age BETWEEN 30 AND 40 AND sex = 'F'")

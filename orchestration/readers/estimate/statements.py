@@ -157,7 +157,10 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
         first, last = declared["domain"]
         unit = (last - first) / FRACTIONS or 1.0
         codes, tolerance, width = FRACTIONS + 1, 2, width and width / unit
-        ends = tuple(f"floor(({end} - ({first})) / {unit!r})::BIGINT" for end in (low, high))
+        ends = (
+            f"floor(({low} - ({first})) / {unit!r})::BIGINT",
+            f"floor(({high} - ({first})) / {unit!r})::BIGINT",
+        )
         decoded = f"{code} * {unit!r} + ({first})"
     return {
         "number": number,
@@ -187,4 +190,6 @@ def _one_line(words: str) -> str:
 @cache
 def _template(name: str) -> jinja2.Template:
     source = resources.files("sql").joinpath(f"{name}.sql.j2").read_text()
-    return jinja2.Template(source, undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    options: dict[str, Any] = {"undefined": jinja2.StrictUndefined, "keep_trailing_newline": True}
+    template: jinja2.Template = jinja2.Template(source, **options)
+    return template
