@@ -7,6 +7,7 @@ these are is written down nowhere: a few made-up patients are released and attac
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def _release(snapshots: list[pl.DataFrame], contract: Any) -> None:
             contract,
             state,
             number,
-            lambda purpose, number=number: generator(KEY, "hospital", "v1", str(number), purpose),
+            partial(generator, KEY, "hospital", "v1", str(number)),
         )
         found = attack(
             contract.table_schema,

@@ -14,14 +14,11 @@ import dagster as dg
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from dagster._core.definitions.data_version import get_input_event_pointer_tag
-from dagster._core.definitions.target import ExecutableDefinition
 from dagster._core.remote_origin import RemoteRepositoryOrigin
 from dagster._core.workspace.load import location_origins_from_yaml_paths
 
 from orchestration.package_files import package_file
 
-Job = ExecutableDefinition
-"""What a schedule or a sensor runs."""
 KNOWN_TO_WORK_WITH = "1.13"
 REPOSITORY = "__repository__"
 """The name of the repository that `dg.Definitions` become."""
