@@ -18,6 +18,9 @@ SCHEMA = {
     "odd": pl.Int64,
 }
 
+Expected = tuple[str, float, float | None, float | None]
+"""A measure: what was found, and the least and the most that are ordinary."""
+
 
 def expected_of_snapshot(
     figures: Mapping[str, int], contract: Product, accepted: Collection[str]
@@ -43,7 +46,7 @@ def expected_of_snapshot(
     both = figures["carried"] + figures["changed"]
     before, people = both + figures["deleted"], both + figures["inserted"]
     fewest, most = expect.people or (1, None)
-    rows = [("people", float(people), float(fewest), most)]
+    rows: list[Expected] = [("people", float(people), float(fewest), most)]
     if before:
         changed = expect.changed
         if changed is None:
@@ -110,9 +113,7 @@ def _words(measure: str, found: float, least: float | None, most: float | None) 
     return f"{_MEANINGS[measure].format(found=found)}; expect.{measure} says {limit}"
 
 
-def _judged(
-    rows: list[tuple[str, float, float | None, float | None]], accepted: Collection[str]
-) -> pl.DataFrame:
+def _judged(rows: list[Expected], accepted: Collection[str]) -> pl.DataFrame:
     odd = [
         (least is not None and found < least) or (most is not None and found > most)
         for _, found, least, most in rows

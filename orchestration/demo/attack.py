@@ -10,6 +10,7 @@ from anonymize.attack.coverage import value_domain
 from anonymize.attack.intersection import candidates, intersect
 from anonymize.baseline.mondrian import mondrian
 from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.contract import Contract
 from anonymize.formats import Published
 from anonymize.formats.published import knowledge_table
 from anonymize.principles import principle_of
@@ -36,6 +37,7 @@ def what_an_attacker_learns(series: Series) -> list[str]:
         No sentences if there is a single release, or the contract's principle promises no candidate values.
     """
     contract = series.contract
+    assert isinstance(contract, Contract), "the demo publishes a table of people"
     part = principle_of(contract).promise(contract.principle).part(Candidates)
     (published,) = find_series([series.published_folder], None)
     releases = [release.name for release in published.releases]
@@ -88,10 +90,11 @@ def _fewest_candidates(
 ) -> pl.DataFrame:
     """`person`, `candidates`: how many values the attack leaves; of a person with several, the fewest."""
     domain = value_domain(*(snapshot[VALUE] for snapshot in snapshots))
-    state = None
+    state, contract = None, series.contract
+    assert isinstance(contract, Contract)
     for number, (snapshot, release) in enumerate(zip(snapshots, releases, strict=True), start=1):
-        state = intersect(knowledge_table(snapshot, series.contract), release, domain, number, state)
-    return candidates([state]).group_by("person").agg(pl.col("candidates").min())
+        state = intersect(knowledge_table(snapshot, contract), release, domain, number, state)
+    return candidates([state] if state is not None else []).group_by("person").agg(pl.col("candidates").min())
 
 
 def _the_attack(narrowed: Sequence[pl.DataFrame], promised: int, releases: int) -> list[str]:
