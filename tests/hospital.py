@@ -12,7 +12,9 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 import yaml
+from rich.console import Console
 
+from orchestration.audit.command import audit
 from orchestration.chain.candidate import compute_candidate
 from orchestration.chain.delta import compare_snapshots
 from orchestration.chain.publication import publish
@@ -127,6 +129,21 @@ def begin(contract, home, through):
     command = [sys.executable, "-m", "orchestration.cli", *map(str, words)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, cwd=ROOT, env=several_threads(), **pipes)
+
+
+def audited(hospital, series, folder, *, private=True):
+    """The exit code of `republish audit`, and the rows of its report by promise."""
+    code = audit(
+        [series.published_folder],
+        hospital.file(RELEASES[0]).parent,
+        hospital.contract,
+        private=series.private_folder if private else None,
+        out=folder,
+        seconds=1,  # where equivalence is not promised, its figure may stay undecided
+        console=Console(quiet=True),
+    )
+    described = json.loads((folder / "audit.json").read_text())
+    return code, {row["promise"]: row for row in described["promises"]}
 
 
 def several_threads():

@@ -1,52 +1,22 @@
 """The global guarantee and the streamliner through the whole chain: released, verified, audited, refused."""
 
-import json
-import re
-
 import polars as pl
 import pytest
-from rich.console import Console
 
 from anonymize.errors import ContractError, NotEligible
-from orchestration.audit.command import audit
 from orchestration.storage.manifest import verify_series
 from orchestration.storage.store import read_table
 from tests import findings as fi
-from tests.hospital import RELEASES, make, make_by_dagster, published
+from tests.hospital import RELEASES, audited, make, make_by_dagster, published
 
 FIRST, SECOND, THIRD = RELEASES
 GUARANTEE = {"name": "global_guarantee", "l": 3, "strategy": "constant_ratio", "releases": 3}
 STREAMLINER = {"name": "streamliner", "l": 3, "method": "gda"}
 
 
-def declare(hospital, principle, semantics="persistent"):
-    """The hospital under another principle: nothing of the parameters it had."""
-    hospital.declare(sensitive={"semantics": semantics})
-    text = hospital.contract.read_text()
-    before, _, after = text.partition("principle:")
-    rest = "".join(line for line in after.splitlines(keepends=True)[1:] if not line.startswith(" "))
-    hospital.contract.write_text(f"{before}principle: {json.dumps(principle)}\n{rest}")
-    return hospital
-
-
-def audited(hospital, series, folder, *, private=True):
-    """The exit code of `republish audit`, and the rows of its report by promise."""
-    code = audit(
-        [series.published_folder],
-        hospital.file(FIRST).parent,
-        hospital.contract,
-        private=series.private_folder if private else None,
-        out=folder,
-        seconds=1,
-        console=Console(quiet=True),
-    )
-    described = json.loads((folder / "audit.json").read_text())
-    return code, {row["promise"]: row for row in described["promises"]}
-
-
 @pytest.mark.parametrize("forget_after", [None, 1])
 def test_the_global_guarantee_is_audited_by_its_probability(hospital, tmp_path, forget_after):
-    declare(hospital, GUARANTEE | {"forget_after": forget_after}, "transient")
+    hospital.under(GUARANTEE | {"forget_after": forget_after}, sensitive={"semantics": "transient"})
     series = make(hospital.series(tmp_path / "home"), FIRST, SECOND)
     assert [manifest["principle"]["l"] for manifest in verify_series(series.published_folder)] == [3] * 2
     code, promises = audited(hospital, series, tmp_path / "report")
@@ -62,20 +32,20 @@ def test_the_global_guarantee_is_audited_by_its_probability(hospital, tmp_path, 
 
 
 def test_without_manifests_the_auditor_counts_what_the_contract_promises(hospital, tmp_path):
-    declare(hospital, GUARANTEE, "transient")
+    hospital.under(GUARANTEE, sensitive={"semantics": "transient"})
     series = make(hospital.series(tmp_path / "home"), FIRST, SECOND)
     for manifest in series.published_folder.rglob("manifest.json"):
         manifest.unlink()
     _, promises = audited(hospital, series, tmp_path / "report")
     assert promises[fi.BREACH]["holds"]
-    declare(hospital, GUARANTEE | {"l": 8}, "transient")
+    hospital.under(GUARANTEE | {"l": 8}, sensitive={"semantics": "transient"})
     _, promises = audited(hospital, series, tmp_path / "report")
     assert not promises[fi.BREACH]["holds"]
     assert promises[fi.BREACH]["required"] == pytest.approx(1 / 8)
 
 
 def test_the_streamliner_publishes_one_release_and_refuses_the_second(hospital, tmp_path):
-    declare(hospital, STREAMLINER)
+    hospital.under(STREAMLINER)
     series = make(hospital.series(tmp_path / "home"), FIRST)
     before = published(tmp_path / "home")
     with pytest.raises(NotEligible, match="release 2 is refused: the streamliner is safe for one release"):
@@ -88,7 +58,7 @@ def test_the_streamliner_publishes_one_release_and_refuses_the_second(hospital, 
 
 @pytest.mark.thorough
 def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hospital, tmp_path):
-    declare(hospital, STREAMLINER | {"then": "m_invariance", "on_ineligible": "counterfeit"})
+    hospital.under(STREAMLINER | {"then": "m_invariance", "on_ineligible": "counterfeit"})
     series = hospital.series(tmp_path / "home")
     make_by_dagster(series, FIRST, SECOND)
     for private in (True, False):
@@ -99,8 +69,7 @@ def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hos
 
 
 def test_m_invariance_with_exact_quasi_identifiers_through_the_whole_chain(hospital, tmp_path):
-    declare(hospital, {"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit", "format": "anatomy"})
-    hospital.contract.write_text(re.sub(r"min_width: \d+", "min_width: 0", hospital.contract.read_text()))
+    hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit", "format": "anatomy"})
     series = hospital.series(tmp_path / "home")
     make_by_dagster(series, FIRST, SECOND)
     manifests = verify_series(series.published_folder)
@@ -110,6 +79,6 @@ def test_m_invariance_with_exact_quasi_identifiers_through_the_whole_chain(hospi
         assert code == 0
         assert promises[fi.CANDIDATES]["found"] >= 3
         assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()
-    declare(hospital, {"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit"})
+    hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit"})
     with pytest.raises(ContractError, match="format: anatomy -> generalization"):
         make(hospital.series(tmp_path / "home"), THIRD)

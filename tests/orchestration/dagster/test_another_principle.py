@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 import yaml
 from pydantic import StrictFloat, StrictInt
-from rich.console import Console
 from typer.testing import CliRunner
 
 from anonymize import principles
@@ -27,13 +26,12 @@ from anonymize.principle.state import State
 from anonymize.promise import LargestShare, Part, Promise, Scope
 from anonymize.promise.check import Check
 from anonymize.promise.part import Chart, Curve, Figure
-from orchestration.audit.command import audit
 from orchestration.cli import app as cli
 from orchestration.contracts.contract_file import load_contract
 from orchestration.expectations import suites
 from orchestration.storage.manifest import verify_series
 from tests import findings as fi
-from tests.hospital import RELEASES, definitions, make, make_by_dagster, published
+from tests.hospital import RELEASES, audited, definitions, make, make_by_dagster, published
 
 # ---- what would be the principle's folder
 
@@ -157,21 +155,6 @@ def declare(hospital, monkeypatch, tmp_path):
 def judge_here(evidence, parameters):
     """The same judge in this process, where the new suite is."""
     return [suites.verdict(name, table, parameters) for name, table in evidence.items()]
-
-
-def audited(hospital, series, folder):
-    """The exit code of `republish audit` with all there is, and the rows of its report."""
-    code = audit(
-        [series.published_folder],
-        hospital.file(RELEASES[0]).parent,
-        hospital.contract,
-        private=series.private_folder,
-        out=folder,
-        seconds=1,  # equivalence is not promised here, and its figure may stay undecided
-        console=Console(quiet=True),
-    )
-    described = json.loads((folder / "audit.json").read_text())
-    return code, {row["promise"]: row for row in described["promises"]}
 
 
 def test_it_is_released_verified_and_audited_by_its_own_promise(declare, tmp_path):
