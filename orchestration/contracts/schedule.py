@@ -18,6 +18,8 @@ BY_CHANCE = re.compile(r"(?<![a-z])r(?![a-z])", re.IGNORECASE)
 """R in place of a number: any number, another one in each process."""
 NEAREST_WEEKDAY = re.compile(r"\dw|\bw\d", re.IGNORECASE)
 """15W, the weekday that is nearest to the 15th: croniter has it, and Dagster's older croniter does not."""
+LEAP_DAY = 29
+"""Beside a weekday, Dagster's older croniter goes astray on it in February: partitions are missing."""
 NEVER = {30, 31}
 """Days that February does not have: Dagster refuses one of them by itself."""
 
@@ -37,6 +39,11 @@ def schedule_fault(cron: str, first: dt.date) -> str | None:
         return f"{cron} is not a schedule that Dagster accepts: {meant}"
     if BY_CHANCE.search(cron):
         return f"{cron} ticks at times by chance, and releases are named by their date: write numbers for R"
+    if _is_misread(cron):
+        return (
+            f"{cron} ticks on the 29th and on weekdays as well, which Dagster misreads in February: write the"
+            " days of the month or the weekdays, and * for the other"
+        )
     two = [tick.date() for tick in itertools.islice(ticks(cron, first), 2)]
     if len(two) < 2:
         return f"{cron} never ticks on or after {first}"
@@ -65,3 +72,10 @@ def _is_accepted(cron: str) -> bool:
         return False
     _minute, _hour, days, months, _weekdays = fields
     return not (months == [2] and len(days) == 1 and days[0] in NEVER)
+
+
+def _is_misread(cron: str) -> bool:
+    """True if Dagster finds other ticks than there are, or none: on days of the month and weekdays alike."""
+    _minute, _hour, days, months, weekdays = croniter.expand(cron)[0]
+    on_the_29th = LEAP_DAY in days and LEAP_DAY - 1 not in days and "*/" not in cron.split()[2]
+    return on_the_29th and weekdays != ["*"] and (months == ["*"] or 2 in months)

@@ -47,7 +47,7 @@ ONCE_A_DAY = st.builds("{} {} {}".format, st.integers(0, 59), st.integers(0, 23)
 CRONS = st.one_of(ONCE_A_DAY, st.builds("{} {} {}".format, some_of(0, 59), some_of(0, 23), ON_DAYS))
 WRITTEN = [
     *("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "0 0 * * *", "0 0 1 */3 *"),
-    *("0 0 29 2 *", "30 6 29 2 *", "0 0 29 FEB *", "0 0 29 2 MON", "0 0 L * *", "0 0 L 2 *", "0 0 1,L * *"),
+    *("0 0 29 2 *", "30 6 29 2 *", "0 0 29 FEB *", "0 0 L * *", "0 0 L 2 *", "0 0 1,L * *"),
     *("0 0 31 * *", "0 0 30 * *", "0 0 */15 * *", "0 0 28-31 * *", "0 0 29,30 2 *", "59 23 31 12 *"),
     *("0 0 13 * FRI", "0 0 1-7 * MON", "0 0 1 * MON,WED", "0 0 */2 * MON", "0 0 L * 1", "0 6 1 NOV-FEB *"),
     *("0 0 * * 7", "0 0 * * 0-7", "0 0 * * SUN", "0 0 * * 6/7", "0 0 * 12/7 3", "0 0 * * L5", "0 0 * * 1#2"),
@@ -153,6 +153,12 @@ def test_the_schedule_in_dagster_ticks_when_releases_are_due(cron):
 def test_what_dagster_refuses_is_refused(cron):
     assert not is_valid_cron_string(cron)
     assert NOT_ACCEPTED in schedule_fault(cron, FIRST)
+
+
+@pytest.mark.parametrize("cron", ["0 0 29 * 0", "0 0 5,29 * SUN", "0 0 29 1-3 1,2", "0 0 29 2 MON"])
+def test_a_leap_day_beside_weekdays_is_refused_because_dagster_misreads_it(cron):
+    assert is_valid_cron_string(cron)
+    assert "write the days of the month or the weekdays" in schedule_fault(cron, FIRST)
 
 
 @pytest.mark.parametrize("cron", BY_CHANCE)
