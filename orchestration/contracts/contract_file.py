@@ -95,6 +95,8 @@ def load_contract(
 
 def _read_hierarchy(folder: Path, name: str) -> list[list[str]]:
     """The lines `leaf;parent;…;root` of a CSV file that the contract names."""
+    if (folder / name).exists() and not (folder / name).is_file():
+        raise ValueError(f"{name}: is no file")
     try:
         with (folder / name).open(encoding="utf-8-sig", newline="") as file:
             paths = list(csv.reader(file, delimiter=";", strict=True))

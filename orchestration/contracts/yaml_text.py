@@ -30,6 +30,8 @@ def read_yaml(path: Path) -> Any:
 
 def read_content(path: Path) -> bytes:
     """The bytes of a file, or a ContractError that says why it can't be read."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ContractError(str(path), [("", "is a device or a pipe, not a YAML file")])
     try:
         return path.read_bytes()
     except FileNotFoundError:

@@ -27,7 +27,11 @@ def write_table(file: Path, table: pl.DataFrame) -> None:
 
 
 def write_csv(file: Path, table: pl.DataFrame) -> None:
-    """Write a table for people to read."""
+    """Write a table for people to read; text that a spreadsheet would run begins with an apostrophe."""
+    is_formula = pl.col(pl.String).str.contains(r"^[=+\-@\t\r]")
+    table = table.with_columns(
+        pl.when(is_formula).then(pl.lit("'") + pl.col(pl.String)).otherwise(pl.col(pl.String)).name.keep()
+    )
     _write(file, table.write_csv)
 
 

@@ -239,6 +239,8 @@ def _typed(table: pl.DataFrame, columns: Sequence[PublishedColumn], where: str) 
                 f"{where}: column {column.name} is {dtype}, and must be {column.dtype}"
             )
         typed.append(pl.col(column.name).cast(getattr(pl, accepted[0]), strict=False))
+        if column.ours == "count" and (table[column.name].cast(pl.Int128, strict=False).abs() > 2**53).any():
+            raise PublishedFolderError(f"{where}: column {column.name} has counts beyond 2^53")
     known = {column.name for column in columns}
     nested = [name for name, dtype in table.schema.items() if name not in known and dtype.is_nested()]
     as_text = [pl.Series(name, [str(entry) for entry in table[name].to_list()]) for name in nested]

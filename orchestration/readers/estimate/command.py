@@ -52,7 +52,7 @@ def _of_release(folder: Path, where: str, by: str | None) -> pl.DataFrame:
     package = _package(folder)
     try:
         statements, columns = estimate_sql(package), columns_of(package)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         raise PublishedFolderError(f"{folder / DATA_PACKAGE}: is not a package of republish's") from None
     if statements is None:
         raise QueryError(
