@@ -6,6 +6,10 @@ columns are renamed on entry, by their role, and a format gives them their own n
 
 from __future__ import annotations
 
+from typing import Any
+
+import polars as pl
+
 IDENTIFIER = "identifier"
 """The identifier. It is in the private snapshot, and never reaches a principle."""
 PSEUDONYM = "pseudonym"
@@ -22,3 +26,13 @@ def qi_column(position: int) -> str:
 def view_column(position: int) -> str:
     """A column of a view: `column_0`, `column_1`, … in the contract's order."""
     return f"column_{position}"
+
+
+def least_of(numbers: pl.Series) -> Any:
+    """The smallest number of a column, None of none: to polars it might be a date, too."""
+    return numbers.min()
+
+
+def most_of(numbers: pl.Series) -> Any:
+    """The largest number of a column, None of none."""
+    return numbers.max()

@@ -11,7 +11,7 @@ from anonymize.attack.exact_risk import exact_risks, risk_figures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.matching import covering_groups, match
 from anonymize.attack.seen import promised
-from anonymize.columns import VALUE
+from anonymize.columns import VALUE, least_of, most_of
 from anonymize.formats import Published
 
 MOST_PEOPLE = 20_000
@@ -93,7 +93,7 @@ def attack_assignments(
         return None
     covering, releases = [one.covering for one in seen.choices], [one.published for one in seen.choices]
     hosts = [one.hosts for one in seen.choices if one.hosts is not None]
-    people, most = owed["person"].n_unique(), owed["least"].max()
+    people, most = owed["person"].n_unique(), most_of(owed["least"])
     try:
         matched = match(covering, releases, hosts or None)
         risks = _risks(covering, releases)
@@ -107,8 +107,10 @@ def attack_assignments(
     undecided = 0 if is_bounded else judged["risk"].null_count()
     return Found(
         {
-            "assignments": Count(people, few, counted["candidates"].min(), most),
-            "risk": Count(len(judged), len(above), judged["risk"].max(), 1 / owed["least"].min(), undecided),
+            "assignments": Count(people, few, least_of(counted["candidates"]), most),
+            "risk": Count(
+                len(judged), len(above), most_of(judged["risk"]), 1 / least_of(owed["least"]), undecided
+            ),
         },
         {**risk_figures(risks), "left_out": len(matched.left_out)},
     )

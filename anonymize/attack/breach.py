@@ -8,6 +8,7 @@ import polars as pl
 
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.seen import Seen, promised
+from anonymize.columns import least_of, most_of
 
 BREACH = "breach"
 """What is remembered: `person`, `value`, `breach`, `promised`. Where the promise forgets people who are
@@ -35,7 +36,7 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
         return Found()
     links = link_probabilities(seen.hosts, seen.published.values)
     state = _followed(links, seen.before.parts.get(BREACH), seen.release, most)
-    figures = {"largest_breach_probability": state["breach"].max()}
+    figures = {"largest_breach_probability": most_of(state["breach"])}
     touched = state.join(links.select("person", "value"), on=["person", "value"], how="semi")
     owed = touched.with_columns(promised(most).alias("most")).drop_nulls("most")
     kept = state
@@ -45,7 +46,7 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
         return Found(figures=figures, remembered={BREACH: kept}, table=by_promise(owed))
     table = by_promise(owed)
     people, above = owed["person"].n_unique(), _above(owed)["person"].n_unique()
-    count = Count(people, above, owed["breach"].max(), owed["most"].min())
+    count = Count(people, above, most_of(owed["breach"]), least_of(owed["most"]))
     return Found({"": count}, figures, table, {BREACH: kept})
 
 

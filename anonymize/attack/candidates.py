@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -12,7 +13,7 @@ from anonymize.attack.invariance import check_invariance, moved_people
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.seen import Seen, promised
 from anonymize.attack.stays import Stays
-from anonymize.columns import VALUE
+from anonymize.columns import VALUE, least_of, most_of
 
 SIGNATURES = "signatures"
 """What is remembered of people whose group is known by coverage alone: the signature of the last release."""
@@ -29,6 +30,7 @@ def attack_candidates(seen: Seen, least: Sequence[int | None]) -> Found:
         How many candidate values each release promised; None where it promised none.
     """
     covered, hosted = seen.knowledge.covered, seen.knowledge.hosted
+    assert covered is not None
     left = candidates([covered], "value")
     found = Found(figures=_figures(seen, left), table=_signatures(seen) if seen.is_linked else None)
     if all(bound is None for bound in least):
@@ -62,16 +64,17 @@ def attack_several_series(series: Sequence[Knowledge], least: int) -> Found:
         if len(known) == len(series):
             left = candidates(known)
             few = left.filter(pl.col("candidates") < least)["person"].n_unique()
-            counts[scope] = Count(left["person"].n_unique(), few, left["candidates"].min(), least)
+            counts[scope] = Count(left["person"].n_unique(), few, least_of(left["candidates"]), least)
     return Found(counts)
 
 
 def _figures(seen: Seen, left: pl.DataFrame) -> dict[str, int | float | None]:
     covered = seen.knowledge.covered
+    assert covered is not None
     here = left.join(seen.covered.select("person", VALUE), on=["person", VALUE], how="semi")
     found = intersection_figures(left)
     spread = distribution(here)
-    figures = {
+    figures: dict[str, Any] = {
         "people_ever": left["person"].n_unique(),
         "vulnerable": found["vulnerable"],
         "smallest_candidates": found["smallest"],
@@ -84,7 +87,7 @@ def _figures(seen: Seen, left: pl.DataFrame) -> dict[str, int | float | None]:
         "misled": int((candidates([covered], "person")["candidates"] == 0).sum()),
     }
     if seen.knowledge.hosted is not None:
-        fewest = candidates([seen.knowledge.hosted])["candidates"].min()
+        fewest = least_of(candidates([seen.knowledge.hosted])["candidates"])
         figures |= {"smallest_candidates_by_host": fewest, "risk_by_host": _reciprocal(fewest)}
     return figures
 
@@ -93,11 +96,11 @@ def _quantile(spread: pl.DataFrame, share: float) -> int | None:
     """The number of candidates that at most this share of the people stay below."""
     if spread.is_empty():
         return None
-    reached = spread["people"].cum_sum() >= max(1, share * spread["people"].sum())
-    return spread["candidates"].filter(reached)[0]
+    reached = spread["people"].cum_sum() >= max(1, share * int(spread["people"].sum()))
+    return int(spread["candidates"].filter(reached)[0])
 
 
-def _reciprocal(fewest: int | None) -> float | None:
+def _reciprocal(fewest: float | None) -> float | None:
     return 1 / fewest if fewest else None
 
 
@@ -117,7 +120,7 @@ def _few(
     """
     few = counted.filter(pl.col("candidates") < promised(least))["person"].n_unique()
     undecided = min(few, by_chance)
-    looked_at, fewest = everybody["person"].n_unique(), counted["candidates"].min()
+    looked_at, fewest = everybody["person"].n_unique(), least_of(counted["candidates"])
     most = max(bound for bound in least if bound is not None)
     return Count(looked_at, few - undecided, fewest, most, undecided)
 
@@ -137,7 +140,7 @@ def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[Count | None, dic
         return None, {}
     if seen.is_linked:
         # The stays have everybody's signature as a number, which is quicker to compare and kept anyhow.
-        people = moved_people(seen.knowledge.stays, seen.before.stays, seen.release)
+        people = moved_people(seen.knowledge.linked, seen.before.stays, seen.release)
         moved, remembered = len(people.join(owed, on="person", how="semi")), {}
     else:
         known = seen.known.join(owed.select("person"), on="person", how="semi")
@@ -146,7 +149,9 @@ def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[Count | None, dic
     hosted = owed.join(seen.groups.select("group_id", "values"), on="group_id")
     broken = moved + len(hosted.filter(pl.col("values") < pl.col("least")))
     undecided = min(broken, seen.by_chance)
-    count = Count(len(owed), broken - undecided, hosted["values"].min(), owed["least"].max(), undecided)
+    count = Count(
+        len(owed), broken - undecided, least_of(hosted["values"]), most_of(owed["least"]), undecided
+    )
     return count, remembered
 
 
@@ -157,7 +162,7 @@ def _signatures(seen: Seen) -> pl.DataFrame:
     value. `remembered` = `same` + `disjoint` + `overlapping`; m-invariance (Definition 17), and its extension
     to changed values, want no overlap.
     """
-    stays = seen.knowledge.stays
+    stays = seen.knowledge.linked
     here = stays.people.filter(pl.col("until") == seen.release).select("person", now="signature")
     earlier = (
         here.clear().rename({"now": "signature"}) if seen.before.stays is None else _had(seen.before.stays)

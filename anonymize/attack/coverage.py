@@ -136,7 +136,10 @@ def _grid(points: np.ndarray, lows: np.ndarray, highs: np.ndarray) -> tuple[np.n
     row, column = (list(np.argsort(spans, kind="stable")) * 2)[:2]
     columns = len(edges[column]) + 1
     inside = [np.searchsorted(edges[a], points[:, a], "left") for a in (row, column)]
-    offsets, listed = kernel.list_boxes(*reach[row], *reach[column], columns, (len(edges[row]) + 1) * columns)
+    rows, stripes = reach[row], reach[column]
+    offsets, listed = kernel.list_boxes(
+        rows[0], rows[1], stripes[0], stripes[1], columns, (len(edges[row]) + 1) * columns
+    )
     return inside[0] * columns + inside[1], offsets, listed
 
 

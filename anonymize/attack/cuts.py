@@ -54,9 +54,9 @@ def cuts(stays: Stays, release: int, safe: int) -> pl.DataFrame:
             found.filter(pl.col("entered") < safe), on="signature", how="semi"
         ).group_by("signature")
     ]
-    flows = pl.DataFrame(flows, schema={"signature": pl.Int32, "flow": pl.Int64}, orient="row")
+    by_signature = pl.DataFrame(flows, schema={"signature": pl.Int32, "flow": pl.Int64}, orient="row")
     return (
-        found.join(flows, on="signature", how="left")
+        found.join(by_signature, on="signature", how="left")
         .with_columns(
             min_cut=pl.when(pl.col("entered") >= safe).then("entered").otherwise("flow").cast(pl.Int64)
         )

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -55,7 +55,7 @@ class Equivalence:
     He, Barman and Naughton, Preventing equivalence attacks, ICDE 2011, Definitions 6 and 10.
     """
 
-    signature: tuple
+    signature: tuple[Any, ...]
     """The values that its partitions hold."""
     signatures: int
     """How many signatures (values in the same proportions) its partitions have: 1, unless somebody was in
@@ -69,7 +69,7 @@ class Equivalence:
     at_least: int | None
     """No attack is smaller than this: equal to `e` where the search came to its end. None if no two sets of
     people can be shown to be equivalent."""
-    witness: tuple[tuple, tuple] = ((), ())
+    witness: tuple[tuple[Any, ...], tuple[Any, ...]] = ((), ())
     """`e` people, each as often as it counts, and `e` others with the same values."""
     weights: tuple[tuple[int, Fraction], ...] = ()
     """The partitions (by number) whose weighted sum the attack is, and their weights."""
@@ -208,7 +208,7 @@ def _minimum_of_all(
     return _equivalence(whole, best, at_least, begun)
 
 
-def _missing_first(value: object) -> tuple:
+def _missing_first(value: object) -> tuple[Any, ...]:
     """A key to sort values by, one of which may be missing."""
     return (value is not None, value)
 
@@ -356,7 +356,7 @@ def _parts(inside: pl.DataFrame) -> pl.DataFrame:
 class PersonMatrix:
     """Partitions, who is in them, and what values they hold. No two rows are alike."""
 
-    signature: tuple
+    signature: tuple[Any, ...]
     """The values held: the columns of `values`."""
     signatures: int
     """Values in different proportions count as different signatures."""
@@ -458,7 +458,7 @@ class PersonMatrix:
         """bool[C]: columns few enough to take part in an attack with e < below."""
         return self.copies < below if self.complete else self.copies <= 2 * (below - 1)
 
-    def named(self, columns: np.ndarray) -> list:
+    def named(self, columns: np.ndarray) -> list[Any]:
         """The people of some columns (bool[C])."""
         return self.people.filter(pl.Series(columns, dtype=pl.Boolean)).explode(empty_as_null=False).to_list()
 
@@ -487,7 +487,7 @@ class PersonMatrix:
 @dataclass(frozen=True)
 class _Attack:
     e: int
-    witness: tuple[tuple, tuple]
+    witness: tuple[tuple[Any, ...], tuple[Any, ...]]
     weights: tuple[tuple[int, Fraction], ...]
     caught: np.ndarray
     """int[]: the columns that take part, of the matrix that was searched."""

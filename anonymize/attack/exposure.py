@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from anonymize.columns import most_of
 from anonymize.formats import Published
 
 
@@ -37,4 +38,4 @@ def exposed_by_counterfeits(published: Published, largest_share: float) -> int:
     )
     # Compared as whole numbers: 1/49 of 4,900,000 rounds to a little less than 100,000.
     over = groups.filter(pl.col("tuples") * round(1 / largest_share) > pl.col("people"))
-    return int(over.group_by("value").agg(pl.col("people").sum())["people"].max() or 0)
+    return int(most_of(over.group_by("value").agg(pl.col("people").sum())["people"]) or 0)

@@ -141,7 +141,8 @@ def _drawn(known: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
         return known
     rng = np.random.default_rng(0)
     if linkage is None:
-        return known[np.sort(rng.permutation(len(known))[:MOST]).tolist()]
+        drawn: pl.DataFrame = known[np.sort(rng.permutation(len(known))[:MOST]).tolist()]
+        return drawn
     groups = linkage["group_id"].unique().sort()
     some = groups.gather(rng.permutation(len(groups))[: max(1, len(groups) * MOST // len(known))])
     here = linkage.filter(pl.col("group_id").is_in(some.implode())).select("person")
@@ -233,7 +234,8 @@ class _Cells:
         spread = of_group @ inside / np.maximum(np.bincount(group), 1)[:, None]
         at, where = held["at"].to_numpy(), held["group"].to_numpy()
         tuples = sparse.csr_array((held["tuples"].to_numpy().astype(float), (at, where)))
-        return tuples @ spread
+        expected: np.ndarray = tuples @ spread
+        return expected
 
 
 def _learn(
@@ -270,7 +272,8 @@ def _learn(
 def _per_person(pairs: _Pairs, weight: np.ndarray) -> np.ndarray:
     """The weights, scaled so that those of each person add up to 1."""
     total = np.bincount(pairs.person, weight)
-    return weight / total[pairs.person]
+    share: np.ndarray = weight / total[pairs.person]
+    return share
 
 
 def _best(pairs: _Pairs, weight: np.ndarray) -> np.ndarray:

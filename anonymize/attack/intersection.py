@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from anonymize.attack.coverage import cover, signatures
+from anonymize.columns import least_of
 from anonymize.formats.published import Published
 
 SCOPES = {
@@ -196,7 +197,7 @@ def intersection_figures(left: pl.DataFrame) -> dict[str, int | float | None]:
         "attacked": len(sizes),
         "vulnerable": int((sizes == 1).sum()),
         "empty": int((sizes == 0).sum()),
-        "smallest": found.min(),
+        "smallest": least_of(found),
         "mean": sizes.mean(),
     }
 

@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from anonymize.attack.finding import Count
+from anonymize.columns import least_of, most_of
 
 MOST_ROWS = 5_000_000
 """Rows of the join that are executed."""
@@ -133,7 +134,8 @@ def join_attack(
         joined = joined.join(pair, on="key").join(side, on="other").drop("other")
     weights = [RECORDS, *(f"records_{table.number}" for table in tables[1:])]
     joined = joined.with_columns(pl.reduce(lambda a, b: a * b, [pl.col(w) for w in weights]).alias("weight"))
-    on_x = [f"x{table.number}_{name}" for table in tables for name in table.x] or [pl.lit(0).alias("x")]
+    named = [f"x{table.number}_{name}" for table in tables for name in table.x]
+    on_x: list[Any] = named or [pl.lit(0).alias("x")]
     found = (
         _count_values(joined, on_x, tables, y, linked_values)
         if limits is None
@@ -146,12 +148,12 @@ def join_attack(
         if (own := [key for key in keys if key.startswith("x0_")])
         else chosen.head(broken.height and chosen.height)
     )
-    extreme = found["found"].min() if limits is None else found["found"].max()
+    extreme = least_of(found["found"]) if limits is None else most_of(found["found"])
     plain = None if limits is None else {limit for limit in limits.values() if not isinstance(limit, Mapping)}
     return JoinAttack(
         records=records,
         values=found.height,
-        undecided=int(in_all[RECORDS].sum() - chosen[RECORDS].sum()),
+        undecided=int(in_all[RECORDS].sum()) - int(chosen[RECORDS].sum()),
         people=int(people),
         broken=int(suspects[RECORDS].sum()),
         linked_values=None if limits is not None else extreme,
@@ -178,7 +180,8 @@ class _Read:
 
 def _read(release: Release, number: str, domains: Domains, x: Sequence[str], y: Sequence[str]) -> _Read:
     """Columns by role: join values as text, or as half-open intervals for numbers."""
-    columns, joins = {}, {}
+    columns: dict[str, Any] = {}
+    joins: dict[str, Any] = {}
     for position, name in enumerate(release.names):
         if name in domains.numbers:
             low, high = _intervals(release.rows, position, domains.numbers[name])

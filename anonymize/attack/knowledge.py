@@ -36,6 +36,12 @@ class Knowledge:
     parts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """What the attacks on single parts of a promise remember, by names of their own."""
 
+    @property
+    def linked(self) -> Stays:
+        """The stays, where groups are known."""
+        assert self.stays is not None
+        return self.stays
+
     def tables(self) -> dict[str, pl.DataFrame]:
         """All there is as tables, by name: to be kept by whoever keeps files."""
         kept = {name: getattr(self, name) for name in OWN} | dict(self.parts)

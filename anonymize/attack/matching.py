@@ -221,13 +221,13 @@ class _Graph:
             .with_columns(own.fill_null(value=False).alias("is_true"))
         )
         here = covering.join(rows, on=["person", "value"])["row"].unique()
-        return cls(
-            here.to_numpy().astype(np.int64),
-            *(edges[name].to_numpy().astype(np.int64) for name in ("row", "slot", "code")),
-            edges["is_true"].to_numpy(),
-            *(slots[name].to_numpy().astype(np.int64) for name in ("tuples", "group")),
-            groups["people"].to_numpy().astype(np.int64),
+        row_of, slot_of, code_of = (
+            edges[name].to_numpy().astype(np.int64) for name in ("row", "slot", "code")
         )
+        tuples_of, group_of = (slots[name].to_numpy().astype(np.int64) for name in ("tuples", "group"))
+        room, is_true = groups["people"].to_numpy().astype(np.int64), edges["is_true"].to_numpy()
+        rows_here = here.to_numpy().astype(np.int64)
+        return cls(rows_here, row_of, slot_of, code_of, is_true, tuples_of, group_of, room)
 
     def settle(self) -> None:
         """Choose one true tuple for each row, so that every group has its people.

@@ -88,7 +88,8 @@ def _called(scores: np.ndarray, level: float) -> float:
 
 
 def _drawn(people: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-    return people[rng.permutation(len(people))[:MOST].tolist()]
+    drawn: pl.DataFrame = people[rng.permutation(len(people))[:MOST].tolist()]
+    return drawn
 
 
 def _scores(people: pl.DataFrame, published: Published) -> np.ndarray:

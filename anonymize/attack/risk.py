@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial, inf, prod
 from operator import itemgetter
+from typing import Any
 
 from anonymize.formats.published import Published
 
@@ -63,11 +64,11 @@ class Steps:
 
 
 def rebuild(
-    releases: Sequence[tuple[Mapping[Row, Sequence], Contents]],
+    releases: Sequence[tuple[Mapping[Row, Sequence[Any]], Contents]],
     *,
     invariant: bool,
     steps: Steps | None = None,
-) -> dict[frozenset, int]:
+) -> dict[frozenset[Any], int]:
     """Every possible microdata instance, with the number of reasonable surjections that rebuild it.
 
     Parameters
@@ -96,17 +97,17 @@ def rebuild(
     """
     # What a row was mapped to never changes: a state is the choices of all rows met so far, in their order.
     rows: list[Row] = []
-    states: dict[tuple, int] = {(): 1}
+    states: dict[tuple[Any, ...], int] = {(): 1}
     for hosts, contents in releases:
         states = _extend(states, rows, hosts, contents, steps or Steps(inf), invariant=invariant)
         rows += [row for row in hosts if row not in rows]
-    instances: Counter = Counter()
+    instances: Counter[Any] = Counter()
     for state, count in states.items():
         instances[tuple(map(_VALUE, state))] += count
     return {frozenset(zip(rows, values, strict=True)): count for values, count in instances.items()}
 
 
-def posterior(instances: Mapping[frozenset, int | Fraction]) -> dict[Row, dict[Hashable, Fraction]]:
+def posterior(instances: Mapping[frozenset[Any], int | Fraction]) -> dict[Row, dict[Hashable, Fraction]]:
     """The probability of every value of every row, all surjections being equally likely.
 
     Parameters
@@ -114,7 +115,7 @@ def posterior(instances: Mapping[frozenset, int | Fraction]) -> dict[Row, dict[H
     instances
         What `rebuild` returns, or the same instances with other weights.
     """
-    weights: dict[Row, Counter] = defaultdict(Counter)
+    weights: dict[Row, dict[Hashable, Any]] = defaultdict(lambda: defaultdict(int))
     for instance, weight in instances.items():
         for row, value in instance:
             weights[row][value] += weight
@@ -126,23 +127,23 @@ def posterior(instances: Mapping[frozenset, int | Fraction]) -> dict[Row, dict[H
 
 
 def _extend(
-    states: dict[tuple, int],
+    states: dict[tuple[Any, ...], int],
     rows: Sequence[Row],
-    hosts: Mapping[Row, Sequence],
+    hosts: Mapping[Row, Sequence[Any]],
     contents: Contents,
     steps: Steps,
     *,
     invariant: bool,
-) -> dict[tuple, int]:
+) -> dict[tuple[Any, ...], int]:
     """Map the tuples of one more release onto the rows present in it, in every way."""
     held = defaultdict(set)
     for group, value in contents.tuples:
         held[group].add(value)
     signatures = {group: frozenset(values) for group, values in held.items()}
     met = {row: position for position, row in enumerate(rows) if row in hosts}
-    extended: dict[tuple, int] = {}
+    extended: dict[tuple[Any, ...], int] = {}
     # Instances that differ in absent rows alone go on in the same ways.
-    found: dict[tuple, dict[tuple, int]] = {}
+    found: dict[tuple[Any, ...], dict[tuple[Any, ...], int]] = {}
     for state, count in states.items():
         present = tuple([state[position] for position in met.values()])
         if present not in found:
@@ -153,19 +154,27 @@ def _extend(
     return extended
 
 
-def _surjections(hosts, contents, signatures, known, steps, invariant) -> dict[tuple, int]:
+def _surjections(
+    hosts: Mapping[Row, Sequence[Any]],
+    contents: Contents,
+    signatures: dict[Any, Any],
+    known: Mapping[Row, tuple[Any, ...]],
+    steps: Steps,
+    invariant: bool,
+) -> dict[tuple[Any, ...], int]:
     """The new rows' values and signatures, and how many mappings of one release's tuples give them."""
     # Rows with the fewest choices first: dead ends show early.
     choices = {row: _choices(groups, signatures, known.get(row), invariant) for row, groups in hosts.items()}
     rows = sorted(choices, key=lambda row: len(choices[row]))
-    left, found = dict(contents.tuples), Counter()
+    left = dict(contents.tuples)
+    found: Counter[tuple[Any, ...]] = Counter()
     room = Counter({group: -count for group, count in contents.counterfeits.items()})
     for (group, _), count in left.items():
         room[group] += count
     # Tuples left over are counterfeits; B(n) knows their groups, and any order of them will do.
     forgeries = prod(factorial(count) for count in contents.counterfeits.values())
 
-    def place(at: int, ways: int, assigned: tuple) -> None:
+    def place(at: int, ways: int, assigned: tuple[Any, ...]) -> None:
         if at == len(rows):
             if not any(room.values()):
                 found[assigned] += ways * forgeries
@@ -184,7 +193,9 @@ def _surjections(hosts, contents, signatures, known, steps, invariant) -> dict[t
     return {tuple([assigned[at] for at in new]): ways for assigned, ways in found.items()}
 
 
-def _choices(groups: Sequence, signatures: dict, known: tuple | None, invariant: bool) -> list[tuple]:
+def _choices(
+    groups: Sequence[Any], signatures: dict[Any, Any], known: tuple[Any, ...] | None, invariant: bool
+) -> list[tuple[Any, ...]]:
     """The tuples, by group and value, that can be a row's, given what it was mapped to before."""
     return [
         (group, value)

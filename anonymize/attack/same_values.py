@@ -34,7 +34,7 @@ def attack_same_values(seen: Seen, given: Sequence[int | None]) -> Found:
     today, table = given[-1], None
     if seen.is_linked and today is not None:
         safe = 2 * (today - 1) + 1
-        table = cuts(seen.knowledge.stays, seen.release, safe).with_columns(safe=pl.lit(safe, pl.Int64))
+        table = cuts(seen.knowledge.linked, seen.release, safe).with_columns(safe=pl.lit(safe, pl.Int64))
     if not seen.everything:
         return Found(table=table)
     remembered = _followed(seen)
@@ -90,7 +90,7 @@ def _followed(seen: Seen) -> dict[str, pl.DataFrame]:
     real = seen.hosts.join(seen.known.select("person", VALUE), on="person").select(
         "group_id", pl.struct("person", VALUE).hash(1).alias("person")
     )
-    forged = followed_counterfeits(seen.forged, published.values, seen.release, seen.knowledge.stays)
+    forged = followed_counterfeits(seen.forged, published.values, seen.release, seen.knowledge.linked)
     members = pl.concat([real, forged])
     whole = members.group_by("group_id").len("known").join(published.sizes, on="group_id")
     whole = whole.filter(pl.col("known") == pl.col("size")).select("group_id")

@@ -212,8 +212,8 @@ def _promised_since(
     present value, or had it among their candidate values.
     """
     if is_linked:
-        here = knowledge.stays.people.filter(pl.col("until") == release).select("person", "signature")
-        first = knowledge.stays.people.join(here, on=["person", "signature"], how="semi")
+        here = knowledge.linked.people.filter(pl.col("until") == release).select("person", "signature")
+        first = knowledge.linked.people.join(here, on=["person", "signature"], how="semi")
         return first.group_by("person").agg(pl.col("since").min().alias("promised"))
     if knowledge.covered is None:
         return covered.select("person", pl.lit(release, pl.Int32).alias("promised"))

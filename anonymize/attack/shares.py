@@ -9,6 +9,7 @@ import polars as pl
 from anonymize.attack.exposure import exposed_by_counterfeits
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.seen import Seen, promised
+from anonymize.columns import most_of
 
 
 def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
@@ -38,7 +39,7 @@ def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
         .with_columns(too_large=(pl.col("share") > pl.col("promised") + 1e-12).cast(pl.Int64))
     )
     above = int(table.filter(pl.col("too_large") > 0)["tuples"].sum())
-    count = Count(int(table["tuples"].sum()), above, table["share"].max(), min(given))
+    count = Count(int(table["tuples"].sum()), above, most_of(table["share"]), min(given))
     today = most[-1]
     exposed = {} if today is None else {"exposed": exposed_by_counterfeits(seen.published, today)}
     return Found({"": count}, exposed, table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, reduce
 from math import comb, factorial, isnan, sqrt
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,7 @@ EXACT_COUNTERFEITS = 40
 """Counterfeits, likewise."""
 
 
-def is_canonical(table: pl.DataFrame, orders: dict[str, list] | None = None) -> bool:
+def is_canonical(table: pl.DataFrame, orders: dict[str, list[Any]] | None = None) -> bool:
     """Whether rows are sorted by all columns, left to right: then their order says nothing.
 
     Parameters
@@ -42,7 +43,7 @@ def is_canonical(table: pl.DataFrame, orders: dict[str, list] | None = None) -> 
     return any(_is_sorted(candidate) for candidate in (table, ranked))
 
 
-def are_numbered_by_content(table: pl.DataFrame, orders: dict[str, list] | None = None) -> bool:
+def are_numbered_by_content(table: pl.DataFrame, orders: dict[str, list[Any]] | None = None) -> bool:
     """Whether group ids ascend with what is published of the groups: then the numbers say nothing.
 
     Parameters
@@ -60,7 +61,7 @@ def are_numbered_by_content(table: pl.DataFrame, orders: dict[str, list] | None 
     return is_canonical(groups.sort("group_id").select(shared), orders) if shared else True
 
 
-def numbered_as_sorted(groups: pl.DataFrame, orders: dict[str, list] | None = None) -> bool:
+def numbered_as_sorted(groups: pl.DataFrame, orders: dict[str, list[Any]] | None = None) -> bool:
     """Whether groups are numbered 1, 2, … in the order of all that is published of them.
 
     Parameters
@@ -443,4 +444,5 @@ def _draws(ranks: tuple[int, ...], drawn: int) -> np.ndarray:
     ways[0, 0] = 1
     for rank in ranks:
         ways[1:, rank:] += ways[:-1, : most + 1 - rank].copy()
-    return ways[drawn] / comb(len(ranks), drawn)
+    probability: np.ndarray = ways[drawn] / comb(len(ranks), drawn)
+    return probability

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -22,7 +23,7 @@ from anonymize.attack.side_channels import (
     told_apart,
 )
 from anonymize.attack.view import SeenView
-from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.columns import IDENTIFIER, VALUE, most_of
 from anonymize.contract import CategoryAttribute, Schema
 from anonymize.formats.format import EXTRA
 from anonymize.people.codes import encode
@@ -55,7 +56,7 @@ def attack_intervals(seen: Seen) -> Found:
     return one(seen.main["group_id"].n_unique(), ragged_groups(seen.main, bounds))
 
 
-def _orders(schema: Schema) -> dict[str, list]:
+def _orders(schema: Schema) -> dict[str, list[Any]]:
     """The labels of the columns whose values have an order of their own."""
     return {
         f"{column}{end}": list(qi.labels)
@@ -87,7 +88,7 @@ def _disorderly(seen: Seen) -> list[str]:
 
 
 def _canonical_numbering(
-    tables: Tables, main: pl.DataFrame, orders: dict[str, list], schema: Schema
+    tables: Tables, main: pl.DataFrame, orders: dict[str, list[Any]], schema: Schema
 ) -> Found:
     """Groups that are not numbered 1, 2, … by first row, values, counterfeits and then all their rows."""
     known = {column for name, _ in schema.attributes() for column in (name, f"{name}_low", f"{name}_high")}
@@ -139,11 +140,11 @@ def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> F
         found = orders_against(listed, places, orders)
         p = pl.min_horizontal(pl.col("p") * len(found), 1.0)
         rare = min(rare, found.select(p.min()).item())
-        leaked = max(leaked, found.filter(p < CHANCE)["hits"].max() or 0)
+        leaked = max(leaked, most_of(found.filter(p < CHANCE)["hits"]) or 0)
     return one(rows, leaked, rare, CHANCE)
 
 
-def _numbering(table: pl.DataFrame, orders: dict[str, list], places: pl.DataFrame) -> Found:
+def _numbering(table: pl.DataFrame, orders: dict[str, list[Any]], places: pl.DataFrame) -> Found:
     groups = table["group_id"].n_unique()
     if are_numbered_by_content(table, orders):
         return one(groups, 0, 1.0, CHANCE)
@@ -221,7 +222,7 @@ def _labelled(
 
 def _varies(rows: pl.DataFrame, column: str) -> bool:
     within = rows.group_by("group_id").agg(pl.col(column).n_unique())[column]
-    return len(within) > 0 and within.max() > 1
+    return len(within) > 0 and bool(most_of(within) > 1)
 
 
 def attack_identifiers(seen: Seen | SeenView) -> Found:
@@ -230,7 +231,9 @@ def attack_identifiers(seen: Seen | SeenView) -> Found:
     columns = [column for table in seen.tables.values() for column in table.get_columns()]
     unexpected = [column for column in columns if column.name.startswith(EXTRA)]
     leaks = [
-        column for column in unexpected if (column.unique().cast(pl.String).is_in(known).mean() or 0) > 0.5
+        column
+        for column in unexpected
+        if 2 * int((texts := column.unique().cast(pl.String)).is_in(known).sum()) > len(texts.drop_nulls())
     ]
     return one(len(columns), len(leaks))
 

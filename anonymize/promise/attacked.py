@@ -101,7 +101,9 @@ def attack(
         told |= {"is_own_format": is_own_format, "everything": everything, "seconds": seconds}
         seen = see_groups(schema, release_format, tables, people, len(promises), before, **told)
     rows: list[pl.DataFrame] = []
-    figures, tables_judged, remembered = _figures(seen), {}, {}
+    figures = _figures(seen)
+    tables_judged: dict[str, pl.DataFrame] = {}
+    remembered: dict[str, pl.DataFrame] = {}
     for scopes, check, found in _attacks(seen, release_format, promises):
         rows += [scopes[scope].finding(count) for scope, count in found.counts.items()]
         figures |= found.figures
@@ -120,7 +122,7 @@ def _attacks(
     """What the attack on each part found: on what is promised, then on other kinds for figures, then owed."""
     for kind in kinds_of(release_format, promises):
         today = promises[-1].part(kind)
-        yield kind.scopes, today and today.check, kind.attack(seen, promises)
+        yield kind.scopes, today.check if today else None, kind.attack(seen, promises)
     for owed in OWED[release_format.attack]:
         yield {"": owed.scope}, owed.check, owed.attack(seen)
 

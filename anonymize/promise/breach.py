@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +14,7 @@ from anonymize.promise.part import Chart, Curve, Part, Scope, required
 if TYPE_CHECKING:
     from anonymize.promise.promise import Promise
 
-_attack = on_first_call("anonymize.attack.breach", "attack_breach")
+_attack: Callable[..., Found] = on_first_call("anonymize.attack.breach", "attack_breach")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -14,10 +14,12 @@ from anonymize.promise.part import Chart, Curve, Figure, Part, Scope, required
 if TYPE_CHECKING:
     from anonymize.promise.promise import Promise
 
-_attack = on_first_call("anonymize.attack.candidates", "attack_candidates")
-_attack_assignments = on_first_call("anonymize.attack.assignments", "attack_assignments")
-_attack_regularity = on_first_call("anonymize.attack.invariance", "attack_regularity")
-_attack_together = on_first_call("anonymize.attack.candidates", "attack_several_series")
+_attack: Callable[..., Found] = on_first_call("anonymize.attack.candidates", "attack_candidates")
+_attack_assignments: Callable[..., Found | None] = on_first_call(
+    "anonymize.attack.assignments", "attack_assignments"
+)
+_attack_regularity: Callable[..., Found] = on_first_call("anonymize.attack.invariance", "attack_regularity")
+_attack_together: Callable[..., Found] = on_first_call("anonymize.attack.candidates", "attack_several_series")
 
 LEFT = "Values an adversary is left with per person, after intersecting all releases so far."
 RISK = "One by the fewest candidate values of anybody ever published, release by release."
@@ -207,4 +209,4 @@ class Candidates(Part):
 
 
 def _least(promises: Sequence[Promise]) -> list[int | None]:
-    return [part and part.candidates for part in Candidates.given(promises)]
+    return [None if part is None else part.candidates for part in Candidates.given(promises)]

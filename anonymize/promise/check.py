@@ -90,8 +90,8 @@ def _number(figure: Any) -> int | float | None:
 class _Figure:
     """A number that may be missing: of no rows there is no smallest."""
 
-    def __init__(self, number: float | None):
-        self.number = number
+    def __init__(self, number: Any):
+        self.number: int | float | None = number
 
     def __format__(self, how: str) -> str:
         return "none" if self.number is None else format(self.number, how)

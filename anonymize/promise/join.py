@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +14,7 @@ from anonymize.promise.part import Figure, Part, Scope, required
 if TYPE_CHECKING:
     from anonymize.promise.promise import Promise
 
-_attack = on_first_call("anonymize.attack.view", "attack_join")
+_attack: Callable[..., Found] = on_first_call("anonymize.attack.view", "attack_join")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,9 @@ class _OfAJoin(Part):
     def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
         """Attack a release."""
         today = cls.given(promises)[-1]
-        return Found() if today is None else _attack(seen, **_told(today))
+        if not isinstance(today, LinkedValues | Linkability):
+            return Found()
+        return _attack(seen, **_told(today))
 
 
 NAME = "join with earlier releases"

@@ -167,7 +167,7 @@ def _more_than_a_manifest(stated: Mapping[str, Any]) -> str | None:
     if not DATED.fullmatch(str(stated["release"])):
         return "its release is no date"
     principle = stated.get("principle", {})
-    known = PRINCIPLES.get(principle.get("name")) if isinstance(principle, dict) else None
+    known = PRINCIPLES.get(str(principle.get("name"))) if isinstance(principle, dict) else None
     if known is None and "principle" in stated:
         return "its principle is none that this version knows"
     further = set() if known is None else {*known.stated}

@@ -48,7 +48,7 @@ class ReleaseFiles:
     name: str
     path: Path
     """Its folder, or its one file."""
-    manifest: dict | None = None
+    manifest: dict[Any, Any] | None = None
 
     @property
     def files(self) -> list[Path]:

@@ -79,7 +79,7 @@ def _curves(series: AttackedSeries, chart: Chart, level: float | None) -> str:
 
 def _bars(series: AttackedSeries, chart: Chart, level: float | None) -> str:
     """A bar for each figure of a list; those that break what is promised stand out."""
-    sizes = series.figures.get(chart.bars) or []
+    sizes = series.figures.get(chart.bars or "") or []
 
     def draw(axes: Axes) -> None:
         colours = [(RED if size < level else BLUE) if level else GREY for size in sizes]
