@@ -1,0 +1,64 @@
+"""Values that look renamed between two snapshots: all who carried one now carry another."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from anonymize.columns import PSEUDONYM, VALUE
+
+NEARLY_ALL = 0.9
+"""The share of a value's people, of those who stayed, that must have moved together."""
+FEWEST_TO_A_NEW_VALUE = 2
+"""So many people make a renaming of a move to values that nobody had: one person's value may just change."""
+FEWEST_TO_A_KNOWN_VALUE = 5
+"""So many people make a renaming of a move to one value that others had before, as after a merge of two."""
+
+
+def suspected_renamings(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
+    """Values that are gone, and what nearly all of their people carry instead.
+
+    A value that is renamed looks like a change to everybody who carries it. Their new signatures share no
+    value with the old ones; an adversary who knows that two names mean one value finds both names in the
+    person's groups, and is certain. So a renaming has to be told from a change before a release is made.
+
+    A value that nobody carries any more is suspected if at least `NEARLY_ALL` of the people who carried it
+    and are still in the table moved to values that nobody carried before (a renaming, a split, or a merge
+    under a new name), or to one and the same value of others (a merge into that one).
+
+    Parameters
+    ----------
+    before, now
+        T(n-1) and T(n): `pseudonym` (unique) and `value` in one type.
+
+    Returns
+    -------
+    polars.DataFrame
+        `gone`: a value of `before`; `became`: what they carry now, the most frequent first (list);
+        `people`: how many of them moved so; `stayed`: how many who carried it are in both tables. Sorted by
+        `gone`.
+    """
+    carried = before.select(PSEUDONYM, gone=VALUE).join(now.select(PSEUDONYM, became=VALUE), on=PSEUDONYM)
+    carried = carried.filter(~pl.col("gone").is_in(now[VALUE].unique().implode()))
+    is_new = ~pl.col("became").is_in(before[VALUE].unique().implode())
+    moved = carried.group_by("gone", "became", is_new.alias("is_new")).len("people")
+    ways = moved.sort("people", "became", descending=[True, False]).group_by("gone", maintain_order=True)
+    found = ways.agg(
+        stayed=pl.col("people").sum(),
+        to_new=pl.col("people").filter("is_new").sum(),
+        to_known=pl.col("people").filter(~pl.col("is_new")).max().fill_null(0),
+        new=pl.col("became").filter("is_new"),
+        known=pl.col("became").filter(~pl.col("is_new")).head(1),
+    )
+    enough = pl.col("stayed") * NEARLY_ALL
+    is_renamed = (pl.col("to_new") >= FEWEST_TO_A_NEW_VALUE) & (pl.col("to_new") >= enough)
+    is_merged = (pl.col("to_known") >= FEWEST_TO_A_KNOWN_VALUE) & (pl.col("to_known") >= enough)
+    return (
+        found.filter(is_renamed | is_merged)
+        .select(
+            "gone",
+            became=pl.when(is_renamed).then("new").otherwise("known"),
+            people=pl.when(is_renamed).then("to_new").otherwise("to_known").cast(pl.Int64),
+            stayed=pl.col("stayed").cast(pl.Int64),
+        )
+        .sort("gone")
+    )

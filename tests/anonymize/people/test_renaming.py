@@ -1,0 +1,60 @@
+"""A value is suspected of being renamed where nearly all of its people carry another name for it."""
+
+import polars as pl
+import pytest
+
+from anonymize.people.renaming import suspected_renamings
+
+
+def table(*runs):
+    """A snapshot of people 0, 1, …: each run is a value and how many people in a row carry it."""
+    values = [value for value, people in runs for _ in range(people)]
+    people = [str(number).encode() for number in range(len(values))]
+    present = [(person, value) for person, value in zip(people, values, strict=True) if value is not None]
+    return pl.DataFrame(present, schema={"pseudonym": pl.Binary, "value": pl.String}, orient="row")
+
+
+BEFORE = table(("burn-out", 10), ("flu", 20), ("grippe", 6), ("gout", 1))
+SAME = (("flu", 20), ("grippe", 6), ("gout", 1))
+CASES = {
+    "nothing happened": (BEFORE, []),
+    "renamed": (table(("exhaustion", 10), *SAME), [("burn-out", ["exhaustion"], 10, 10)]),
+    "renamed, and some left": (
+        table(("exhaustion", 6), (None, 4), *SAME),
+        [("burn-out", ["exhaustion"], 6, 6)],
+    ),
+    "renamed, but for one whose value changed": (
+        table(("exhaustion", 9), ("flu", 1), *SAME),
+        [("burn-out", ["exhaustion"], 9, 10)],
+    ),
+    "two of ten changed": (table(("exhaustion", 8), ("flu", 2), *SAME), []),
+    "still there": (table(("exhaustion", 9), ("burn-out", 1), *SAME), []),
+    "split": (table(("mild", 3), ("severe", 7), *SAME), [("burn-out", ["severe", "mild"], 10, 10)]),
+    "merged under a new name": (
+        table(("burn-out", 10), ("influenza", 26), ("gout", 1)),
+        [("flu", ["influenza"], 20, 20), ("grippe", ["influenza"], 6, 6)],
+    ),
+    "merged into the other": (
+        table(("burn-out", 10), ("flu", 26), ("gout", 1)),
+        [("grippe", ["flu"], 6, 6)],
+    ),
+    "one person's value changed": (table(("burn-out", 10), ("flu", 20), ("grippe", 6), ("podagra", 1)), []),
+    "all left": (table((None, 10), *SAME), []),
+    "nobody is left": (BEFORE.clear(), []),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_suspected(case):
+    now, expected = CASES[case]
+    assert suspected_renamings(BEFORE, now).rows() == expected
+
+
+def test_nothing_is_suspected_of_a_first_snapshot():
+    assert suspected_renamings(BEFORE.clear(), BEFORE).rows() == []
+
+
+def test_numbers_are_values_too():
+    before, now = ([0, 1, 2], [7, 7, 7]), ([0, 1, 2], [9, 9, 9])
+    tables = (pl.DataFrame({"pseudonym": who, "value": values}) for who, values in (before, now))
+    assert suspected_renamings(*tables).rows() == [(7, [9], 3, 3)]
