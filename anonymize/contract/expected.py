@@ -9,6 +9,8 @@ import polars as pl
 from anonymize.contract import Product
 from anonymize.contract.expect import CHANGED
 
+RENAMED = "renamed"
+"""The measure of people whose value looks renamed: expected of nobody, and accepted by this name."""
 SCHEMA = {
     "measure": pl.String,
     "found": pl.Float64,
@@ -30,7 +32,8 @@ def expected_of_snapshot(
     Parameters
     ----------
     figures
-        What `delta_figures` counted.
+        What `delta_figures` counted; `renamed`, if it is known: how many people have a value that looks
+        renamed.
     contract
         Its `expect`, and whether values are persistent.
     accepted
@@ -39,8 +42,8 @@ def expected_of_snapshot(
     Returns
     -------
     polars.DataFrame
-        One row for each of `people`, `carried`, `new` and `changed`; of the first snapshot for `people`
-        alone. `odd` is 1 where what was found is neither ordinary nor accepted.
+        One row for each of `people`, `carried`, `new`, `changed` and `renamed`; of the first snapshot for
+        `people` alone. `odd` is 1 where what was found is neither ordinary nor accepted.
     """
     expect = contract.expect
     both = figures["carried"] + figures["changed"]
@@ -56,6 +59,7 @@ def expected_of_snapshot(
             ("carried", both / before, expect.carried, None),
             ("new", figures["inserted"] / max(1, people), None, expect.new),
             ("changed", figures["changed"] / max(1, both), None, changed),
+            (RENAMED, float(figures.get(RENAMED, 0)), None, 0.0),
         ]
     return _judged(rows, accepted)
 
@@ -104,11 +108,14 @@ _MEANINGS = {
     "carried": "{found:.1%} of the people of the snapshot before are in this one",
     "new": "{found:.1%} of the people were not in the snapshot before",
     "changed": "{found:.1%} of the people in both snapshots have another sensitive value",
+    RENAMED: "{found:,.0f} people have a value that looks renamed",
     "counterfeits": "{found:.1%} of the tuples would be counterfeits",
 }
 
 
 def _words(measure: str, found: float, least: float | None, most: float | None) -> str:
+    if measure == RENAMED:  # no key of `expect` says how many may
+        return _MEANINGS[measure].format(found=found)
     limit = f"at least {least:,.10g}" if least is not None and found < least else f"at most {most:,.10g}"
     return f"{_MEANINGS[measure].format(found=found)}; expect.{measure} says {limit}"
 

@@ -28,29 +28,32 @@ def suspected_renamings(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame
     Parameters
     ----------
     before, now
-        T(n-1) and T(n): `pseudonym` (unique) and `value` in one type.
+        T(n-1) and T(n): `pseudonym` (unique) and `value`; values of two types are compared as text.
 
     Returns
     -------
     polars.DataFrame
-        `gone`: a value of `before`; `became`: what they carry now, the most frequent first (list);
-        `people`: how many of them moved so; `stayed`: how many who carried it are in both tables. Sorted by
-        `gone`.
+        `gone`: a value of `before`; `became`: what they carry now, the most frequent first (list; no value
+        that only one of them carries); `people`: how many of them moved so; `stayed`: how many who carried
+        it are in both tables; `is_new`: whether nobody carried it before. Sorted by `gone`.
     """
+    if before.schema[VALUE] != now.schema[VALUE]:
+        before, now = (table.with_columns(pl.col(VALUE).cast(pl.String)) for table in (before, now))
     carried = before.select(PSEUDONYM, gone=VALUE).join(now.select(PSEUDONYM, became=VALUE), on=PSEUDONYM)
     carried = carried.filter(~pl.col("gone").is_in(now[VALUE].unique().implode()))
     is_new = ~pl.col("became").is_in(before[VALUE].unique().implode())
     moved = carried.group_by("gone", "became", is_new.alias("is_new")).len("people")
     ways = moved.sort("people", "became", descending=[True, False]).group_by("gone", maintain_order=True)
+    is_shared = pl.col("people") >= FEWEST_TO_A_NEW_VALUE
     found = ways.agg(
         stayed=pl.col("people").sum(),
         to_new=pl.col("people").filter("is_new").sum(),
         to_known=pl.col("people").filter(~pl.col("is_new")).max().fill_null(0),
-        new=pl.col("became").filter("is_new"),
+        new=pl.col("became").filter(pl.col("is_new") & is_shared),
         known=pl.col("became").filter(~pl.col("is_new")).head(1),
     )
     enough = pl.col("stayed") * NEARLY_ALL
-    is_renamed = (pl.col("to_new") >= FEWEST_TO_A_NEW_VALUE) & (pl.col("to_new") >= enough)
+    is_renamed = (pl.col("new").list.len() > 0) & (pl.col("to_new") >= enough)
     is_merged = (pl.col("to_known") >= FEWEST_TO_A_KNOWN_VALUE) & (pl.col("to_known") >= enough)
     return (
         found.filter(is_renamed | is_merged)
@@ -59,6 +62,40 @@ def suspected_renamings(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame
             became=pl.when(is_renamed).then("new").otherwise("known"),
             people=pl.when(is_renamed).then("to_new").otherwise("to_known").cast(pl.Int64),
             stayed=pl.col("stayed").cast(pl.Int64),
+            is_new=is_renamed,
         )
         .sort("gone")
     )
+
+
+def describe_renamings(suspected: pl.DataFrame) -> list[str]:
+    """Each suspected renaming in a publisher's words. Every value in it is carried by several people.
+
+    Parameters
+    ----------
+    suspected
+        What `suspected_renamings` found.
+    """
+    return [
+        f"Nobody has {gone!r} any more, and {people:,} of the {stayed:,} people who had it now have"
+        f" {' or '.join(map(repr, became))}"
+        for gone, became, people, stayed, _ in suspected.iter_rows()
+    ]
+
+
+def declarable(suspected: pl.DataFrame) -> dict[str, str]:
+    """Those of the suspected renamings that a contract can declare: one text became one that is new.
+
+    Parameters
+    ----------
+    suspected
+        What `suspected_renamings` found.
+    """
+    if suspected.schema["gone"] != pl.String:
+        return {}
+    several = suspected["became"].explode()
+    return {
+        gone: became[0]
+        for gone, became, *_, is_new in suspected.iter_rows()
+        if is_new and len(became) == 1 and (several == became[0]).sum() == 1
+    }

@@ -9,6 +9,11 @@ from anonymize.contract import Sensitive
 from anonymize.errors import SnapshotError
 
 
+def by_own_names(values: pl.Expr, sensitive: Sensitive) -> pl.Expr:
+    """Sensitive values as text, under the series' own names where the source has others by now."""
+    return values.cast(pl.String).replace({now: own for own, now in sensitive.renamed.items()})
+
+
 def refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series) -> None:
     """Refuse sensitive values that no release can work with.
 

@@ -18,11 +18,12 @@ from anonymize.attack.intersection import SCOPES, candidates, distribution, inte
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.presence import Presence, guess_presence
 from anonymize.attack.same_values import CONTENTS, MEMBERS
-from anonymize.columns import VALUE
+from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product
 from anonymize.errors import PublishedFolderError
 from anonymize.formats import Format, Published
 from anonymize.formats.published import GROUP, knowledge_table
+from anonymize.people.renaming import suspected_renamings
 from anonymize.principles import principle_of
 from anonymize.promise import Part, Promise
 from anonymize.promise.attacked import ReleaseAttack
@@ -84,6 +85,8 @@ class AttackedRelease:
     """The truth, `person`, `value`, `qi_0`, … as codes; of the last release alone."""
     published: Published | None = None
     """The groups; of the last release alone."""
+    renamed: pl.DataFrame | None = None
+    """Values that look renamed since the release before; None where there is nothing to compare."""
     words_not_compared: str | None = None
     """Why the words of its texts were not compared with the contract; None if they were."""
 
@@ -231,6 +234,8 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
             releases.append(_attack_release(material, series, number, knowledge, seconds))
             knowledge = releases[-1].attack.knowledge
             ever = _with_places(ever, releases[-1].known)
+            if number > 1:
+                releases[-1] = replace(releases[-1], renamed=_renamings(*releases[-2:]))
             # What was carried over is only kept once.
             if number > 1:
                 releases[-2] = _forget(releases[-2])
@@ -334,6 +339,12 @@ def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | Non
     (everybody,) = ever
     outside = everybody.join(last.known, on="person", how="anti", maintain_order="left")
     return guess_presence(last.known, outside, last.published)
+
+
+def _renamings(before: AttackedRelease, now: AttackedRelease) -> pl.DataFrame | None:
+    if before.known is None or now.known is None:
+        return None
+    return suspected_renamings(*(one.known.rename({"person": PSEUDONYM}) for one in (before, now)))
 
 
 def _like_published(
@@ -487,6 +498,7 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap
     gaps += [gap for one in grouped for gap in _assignment_gaps(one)]
     gaps += [SEVERAL_VIEWS] if len(attacked) > len(grouped) and len(attacked) > 1 else []
     gaps += [gap for one in attacked for gap in _word_gaps(one)]
+    gaps += [gap for one in attacked for gap in _renaming_gaps(one)]
     for series in material.series:
         without = sum(release.manifest is None for release in series.releases)
         if without:
@@ -508,6 +520,23 @@ def _word_gaps(series: AttackedSeries) -> list[Gap]:
     return [
         Gap(what.format(reasons.count(why), len(series.releases)), why, series=series.name)
         for why in dict.fromkeys(reasons)
+    ]
+
+
+def _renaming_gaps(series: AttackedSeries) -> list[Gap]:
+    return [
+        Gap(
+            f"whether {gone!r} of one release and {' or '.join(map(repr, became))} of {release.name} are one"
+            " value".replace("{", "{{").replace("}", "}}")
+            + ": {} of {} people have the second in place of the first",
+            "values are told apart by their names. If they are one value, declare it (sensitive.renamed) and"
+            " audit again.",
+            (people, stayed),
+            series.name,
+        )
+        for release in series.releases
+        if release.renamed is not None
+        for gone, became, people, stayed, _ in release.renamed.iter_rows()
     ]
 
 

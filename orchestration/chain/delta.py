@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from anonymize.columns import IDENTIFIER, VALUE
-from anonymize.contract.expected import describe_expected, describe_odd, expected_of_snapshot
+from anonymize.contract.expected import RENAMED, describe_expected, describe_odd, expected_of_snapshot
 from anonymize.errors import HomeError, SnapshotError
 from anonymize.people.delta import delta, delta_figures
+from anonymize.people.renaming import declarable, describe_renamings, suspected_renamings
 from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot
+from orchestration.contracts.yaml_text import on_a_line
 from orchestration.expectations import Verdict, judge
 from orchestration.series.basis import Basis, basis_of
 from orchestration.series.series import Series
@@ -29,7 +31,8 @@ class Delta:
     changes: pl.DataFrame
     """What became of each person."""
     figures: Mapping[str, int]
-    """How many people were carried, changed, deleted, inserted, and how many moved."""
+    """How many people were carried, changed, deleted, inserted, how many moved, and, where both snapshots
+    are there, how many have a value that looks renamed."""
     evidence: pl.DataFrame
     """What the contract expects of these figures, a row per measure."""
     verdict: Verdict
@@ -51,7 +54,7 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
     with series.locked_for(release) as folder:
         file = folder / "delta.parquet"
         if series.is_published(release):
-            return _judged(series, release, read_table(file)) if file.exists() else None
+            return _judged(series, release, read_table(file), None) if file.exists() else None
         now = kept_snapshot(folder)
         if now is None:
             raise HomeError(
@@ -80,22 +83,45 @@ def compare(series: Series, release: str, now: Snapshot, basis: Basis) -> Delta:
             f"{basis.folder / PEOPLE}: is not there, and {series.name} {release} has to be compared with it."
             " Put it back from a copy"
         )
-    compared = _judged(series, release, _changes(before, now))
+    renamed = _renamings(before, now)
+    compared = _judged(series, release, _changes(before, now), renamed)
     if not compared.verdict.passed:
         reasons = describe_odd(compared.evidence) or compared.verdict.broken
         odd = compared.evidence.filter(pl.col("odd") > 0)["measure"].to_list()
         if "carried" in odd and before is not None:
             reasons += filter(None, [changed_form(before.table[IDENTIFIER], now.table[IDENTIFIER])])
+        ways_out = [_way_out(renamed)] if RENAMED in odd and renamed is not None else []
+        accepted = f"accept: {{{release}: [{', '.join(odd)}]}}"
+        ways_out.append(f"Correct the snapshot; or, if it is right, accept it in the contract, {accepted}")
         raise SnapshotError(
-            f"{series.name} {release}: {'; '.join(reasons)}. Correct the snapshot; or, if it is right, accept"
-            f" it in the contract, accept: {{{release}: [{', '.join(odd)}]}}",
-            [compared.verdict],
+            f"{series.name} {release}: {'; '.join(reasons)}. {' '.join(ways_out)}", [compared.verdict]
         )
     return compared
 
 
-def _judged(series: Series, release: str, changes: pl.DataFrame) -> Delta:
+def _renamings(before: Snapshot | None, now: Snapshot) -> pl.DataFrame | None:
+    """Values that look renamed since the snapshot before; None if there is nothing to compare."""
+    if before is None or VALUE not in before.table.columns or VALUE not in now.table.columns:
+        return None
+    return suspected_renamings(before.table, now.table)
+
+
+def _way_out(renamed: pl.DataFrame) -> str:
+    """Which values look renamed, and what the contract may say of them."""
+    declared = declarable(renamed)
+    ways = [f"write under sensitive: {on_a_line({'renamed': declared})[1:-1]}"] if declared else []
+    if len(declared) < renamed.height:
+        ways.append("where a value was split, merged or recoded as a number, undo that in the source")
+    return (
+        f"{'; '.join(describe_renamings(renamed))}. Two names of one value give away the people"
+        f" who have it: if it is the same value, {', and '.join(ways)}."
+    )
+
+
+def _judged(series: Series, release: str, changes: pl.DataFrame, renamed: pl.DataFrame | None) -> Delta:
     contract, figures = series.contract, delta_figures(changes)
+    if renamed is not None:
+        figures[RENAMED] = int(renamed["people"].sum())
     evidence = expected_of_snapshot(figures, contract, contract.accept.get(release, ()))
     verdict = judge({EXPECTED: evidence}, {})[0].with_words(describe_expected(evidence), evidence)
     return Delta(changes, figures, evidence, verdict)

@@ -42,6 +42,11 @@ def read_content(path: Path) -> bytes:
         raise ContractError(str(path), [("", f"can't be read: {error.strerror}")]) from None
 
 
+def on_a_line(declared: Any) -> str:
+    """Something as a contract may declare it, in one line."""
+    return yaml.safe_dump(declared, default_flow_style=True, allow_unicode=True, width=float("inf")).strip()
+
+
 def parse_yaml(content: bytes, where: str) -> tuple[Any, list[Fault]]:
     """Read a YAML text; returns its content, and the keys it gives more than once.
 

@@ -1,6 +1,6 @@
 """Checks that a snapshot is as its contract says, column by column.
 
-Counts alone come out of here: no identifier and no value that a person has.
+Counts alone come out of here: no identifier, and no value but of several people where it looks renamed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
+from orchestration.contracts.yaml_text import on_a_line
 
 EVIDENCE = {
     "column": pl.String,
@@ -29,6 +30,8 @@ AT_FAULT = {"row": pl.Int64, "identifier": pl.String, "column": pl.String, "faul
 MEASURES = ("nulls", "duplicates", "wrong_type", "outside_domain", "misspelt")
 LISTED = 10_000
 """Rows that are listed of each column and fault."""
+SEVERAL = 2
+"""People who make a value one that a message may name."""
 COMPARED = 100
 """Values outside a domain that are compared with its labels."""
 NO_VALUE = ("#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
@@ -105,7 +108,7 @@ def describe_faults(snapshot: pl.DataFrame, schema: Table, present: Sequence[str
         if rule not in missing:
             faults += [
                 f"{rule.name}: {counted[measure]:,} of {counted['rows']:,} rows {rule.does(measure)};"
-                f" {_OUT[measure]}{_close(rule, snapshot) if measure == 'outside_domain' else ''}"
+                f" {_way_out(rule, measure, snapshot)}"
                 for measure in MEASURES
                 if counted[measure]
             ]
@@ -147,6 +150,25 @@ def rows_at_fault(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
         for measure, breaks in rule.broken(snapshot.schema[rule.column]).items()
     ]
     return pl.concat([pl.DataFrame(schema=AT_FAULT), *found])
+
+
+def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
+    if measure != "outside_domain":
+        return _OUT[measure]
+    return f"{_renamed(rule, snapshot)}{_OUT[measure]}{_close(rule, snapshot)}"
+
+
+def _renamed(rule: _Rule, snapshot: pl.DataFrame) -> str:
+    """That one value may be another name of a declared one that nobody has; of several people alone."""
+    if rule.role != "sensitive" or not (rule.labels and _is_text(snapshot.schema[rule.column])):
+        return ""
+    values = snapshot[rule.column].cast(pl.String)
+    undeclared = values.filter(~values.is_in(rule.labels) & (values != ""))
+    unused = set(rule.labels) - set(values.unique())
+    if not (len(unused) == undeclared.n_unique() == 1 and len(undeclared) >= SEVERAL):
+        return ""
+    line = on_a_line({"renamed": {unused.pop(): undeclared[0]}})[1:-1]
+    return f"if it is another name of a value that the contract lists, write under sensitive: {line}; else "
 
 
 def _close(rule: _Rule, snapshot: pl.DataFrame) -> str:

@@ -20,6 +20,7 @@ import pyarrow as pa
 from anonymize.columns import VALUE
 from anonymize.contract import FileSource, QuerySource, Table
 from anonymize.errors import SnapshotError
+from anonymize.people.values import by_own_names
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.snapshots.conformity import conform, describe_faults, rows_at_fault, snapshot_faults
 from orchestration.snapshots.files import check_file, read_file
@@ -83,8 +84,7 @@ def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
     entered = pl.DataFrame([source[name].alias(ours) for ours, name in named.items()])
     if schema.sensitive is None or not schema.sensitive.renamed or VALUE not in entered.columns:
         return entered
-    renamed = {now: own for own, now in schema.sensitive.renamed.items()}
-    return entered.with_columns(pl.col(VALUE).cast(pl.String).replace(renamed))
+    return entered.with_columns(by_own_names(pl.col(VALUE), schema.sensitive))
 
 
 def snapshot_exists(contract_file: ContractFile, release: str) -> bool:

@@ -19,6 +19,7 @@ from anonymize.contract import FileSource, Product
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
+from anonymize.people.values import by_own_names
 from anonymize.principles import principle_of
 from anonymize.promise.owed import METADATA
 from orchestration.audit.read.foreign import Foreign, convert
@@ -204,7 +205,7 @@ def read_release(
     if release.path.is_file():
         rows = _read_table(release.path, foreign.mapping.separator if foreign else ",")
         reading.note(release.path, len(rows))
-        return convert(rows, foreign, contract, str(release.path))
+        return _by_own_names(convert(rows, foreign, contract, str(release.path)), contract)
     expected = release_format.columns(contract)
     tables = {}
     for file in release.files:
@@ -219,7 +220,19 @@ def read_release(
                 f"{release.path / name}.parquet: has no column {missing[0]}, which the contract asks for"
             )
         tables[name] = _typed(tables[name], columns, f"{release.path / name}.parquet")
-    return tables
+    return _by_own_names(tables, contract)
+
+
+def _by_own_names(tables: dict[str, pl.DataFrame], contract: Product) -> dict[str, pl.DataFrame]:
+    """The tables with one name for each value, as the truth has it, where a release has the source's."""
+    sensitive = contract.sensitive
+    if sensitive is None or not sensitive.renamed:
+        return tables
+    own = by_own_names(pl.col(sensitive.name), sensitive)
+    return {
+        name: table.with_columns(own) if table.schema.get(sensitive.name) == pl.String else table
+        for name, table in tables.items()
+    }
 
 
 def _typed(table: pl.DataFrame, columns: Sequence[PublishedColumn], where: str) -> pl.DataFrame:

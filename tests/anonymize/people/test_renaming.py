@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from anonymize.people.renaming import suspected_renamings
+from anonymize.people.renaming import declarable, suspected_renamings
 
 
 def table(*runs):
@@ -30,6 +30,11 @@ CASES = {
     "two of ten changed": (table(("exhaustion", 8), ("flu", 2), *SAME), []),
     "still there": (table(("exhaustion", 9), ("burn-out", 1), *SAME), []),
     "split": (table(("mild", 3), ("severe", 7), *SAME), [("burn-out", ["severe", "mild"], 10, 10)]),
+    "split, and one value is one person's": (
+        table(("mild", 9), ("severe", 1), *SAME),
+        [("burn-out", ["mild"], 10, 10)],
+    ),
+    "everybody's value is one person's": (table(*((f"value {n}", 1) for n in range(10)), *SAME), []),
     "merged under a new name": (
         table(("burn-out", 10), ("influenza", 26), ("gout", 1)),
         [("flu", ["influenza"], 20, 20), ("grippe", ["influenza"], 6, 6)],
@@ -47,7 +52,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_suspected(case):
     now, expected = CASES[case]
-    assert suspected_renamings(BEFORE, now).rows() == expected
+    assert suspected_renamings(BEFORE, now).drop("is_new").rows() == expected
 
 
 def test_nothing_is_suspected_of_a_first_snapshot():
@@ -57,4 +62,17 @@ def test_nothing_is_suspected_of_a_first_snapshot():
 def test_numbers_are_values_too():
     before, now = ([0, 1, 2], [7, 7, 7]), ([0, 1, 2], [9, 9, 9])
     tables = (pl.DataFrame({"pseudonym": who, "value": values}) for who, values in (before, now))
-    assert suspected_renamings(*tables).rows() == [(7, [9], 3, 3)]
+    assert suspected_renamings(*tables).rows() == [(7, [9], 3, 3, True)]
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ("renamed", {"burn-out": "exhaustion"}),
+        ("split", {}),
+        ("merged under a new name", {}),
+        ("merged into the other", {}),
+    ],
+)
+def test_only_a_value_that_became_one_new_value_can_be_declared(case, expected):
+    assert declarable(suspected_renamings(BEFORE, CASES[case][0])) == expected

@@ -282,6 +282,34 @@ def test_two_yearly_files_of_another_tool_give_bob_away(yearly):
     assert [row["e"] for row in described["series"][0]["equivalence"]].count(1) == 0
 
 
+def test_two_names_of_one_value_are_named_and_one_when_they_are_declared(yearly):
+    """In 2023 the tool and the source say influenza of what was flu: declared, three people are certain."""
+    people = [(age, {"flu": "influenza"}.get(value, value)) for age, value in FLU_2023]
+    for year, rows in (("2022", FLU_2022), ("2023", people)):
+        truth = [(f"p{age}", age, 12000, value) for age, value in rows]
+        schema = ["name", "age", "zipcode", "disease"]
+        write_csv(pl.DataFrame(truth, schema=schema, orient="row"), yearly / f"truth/{year}.csv")
+        groups = [(f"{age // 10 * 10}-{age // 10 * 10 + 9}", 12000, value) for age, value in rows]
+        table = pl.DataFrame(groups, schema=["AGE", "ZIP", "DIAG"], orient="row")
+        write_csv(table, yearly / f"published/{year}.csv")
+    audit_years(yearly)
+    said = [gap for gap in report(yearly / "report")["not_covered"] if "flu" in gap["what"]]
+    assert [gap["people"] for gap in said] == [[3, 3]]
+    assert "whether 'flu' of one release and 'influenza' of 2023 are one value" in said[0]["what"]
+    contract = yearly / "contract.yaml"
+    text = contract.read_text().replace("{name: disease}", "{name: disease, renamed: {flu: influenza}}")
+    contract.write_text(text)
+    assert audit_years(yearly) == 3
+    described = report(yearly / "report")
+    (candidates,) = [row for row in described["promises"] if row["promise"] == fi.CANDIDATES]
+    assert (candidates["broken"], candidates["found"]) == (3, 1)
+    assert not [gap for gap in described["not_covered"] if "flu" in gap["what"]]
+
+
+FLU_2022 = [(21, "flu"), (25, "gout"), (31, "flu"), (35, "gout"), (41, "flu"), (45, "gout")]
+FLU_2023 = [(21, "flu"), (26, "ulcer"), (31, "flu"), (36, "ulcer"), (41, "flu"), (46, "ulcer")]
+
+
 def test_values_that_two_people_share_out_give_a_third_away(yearly):
     """Everybody keeps two candidate values, and t's value is certain: u and v have b and c between them."""
     people = {

@@ -11,6 +11,7 @@ from orchestration.chain.arrival import has_arrived
 from orchestration.chain.candidate import compute_candidate
 from orchestration.chain.delta import compare_snapshots
 from orchestration.chain.snapshot import take_snapshot
+from orchestration.cli.examine import examine
 from orchestration.expectations.judge import Judge
 from orchestration.expectations.verdict import no_verdict
 from tests.hospital import RELEASES, make
@@ -179,6 +180,70 @@ def test_a_recoding_is_refused_and_says_how_to_name_it(undeclared):
         "of the people in both snapshots have another sensitive value; expect.changed says at most" in message
     )
     assert code == 2
+
+
+def test_a_value_that_looks_renamed_is_refused_with_the_line_that_declares_it(undeclared):
+    """The share of people who changed is ordinary, and everybody who changed would be given away."""
+    hospital, home = undeclared
+    people = hospital.snapshot(SECOND).filter(disease="stroke").height
+    both = hospital.snapshot(FIRST).filter(disease="stroke").join(hospital.snapshot(SECOND), on="patient_id")
+    assert 1 < both.height <= people < 0.1 * 300
+    recoded(hospital, SECOND, stroke="apoplexy: I63")
+    message, code = refused(hospital, home, SnapshotError, release=SECOND)
+    assert code == 2
+    assert f"{both.height} people have a value that looks renamed" in message
+    assert f"{both.height} of the {both.height} people who had it now have 'apoplexy: I63'" in message
+    line = "renamed: {stroke: 'apoplexy: I63'}"
+    assert f"write under sensitive: {line}. " in message
+    assert f"accept: {{{SECOND}: [renamed]}}" in message
+    said = []
+    assert examine(hospital.series(home), said.append) == 2
+    assert line in "\n".join(said)
+    hospital.declare(sensitive={"values": None} | yaml.safe_load(line))
+    assert compare_snapshots(make(hospital.series(home), SECOND), SECOND).verdict.passed
+
+
+def values_left(series, kept):
+    """How many values are left to whoever knows people's groups, and that apoplexy is stroke."""
+    left = {}
+    for release in (FIRST, SECOND):
+        groups = {}
+        published = pl.read_parquet(series.published(release) / "microdata.parquet")
+        for group, value in published.select("group_id", "disease").iter_rows():
+            groups.setdefault(group, set()).add({"apoplexy": "stroke"}.get(value, value))
+        linkage = pl.read_parquet(series.private(release) / "linkage.parquet")
+        for person, group in linkage.select("patient_id", "group_id").iter_rows():
+            left.setdefault(person, []).append(groups[group])
+    return [len(set.intersection(*left[person])) for person in kept]
+
+
+@pytest.mark.parametrize(
+    ("declared", "certain"),
+    [({"accept": {SECOND: ["renamed"]}}, True), ({"sensitive": {"renamed": {"stroke": "apoplexy"}}}, False)],
+)
+def test_a_value_under_two_names_gives_people_away_and_a_declared_one_nobody(undeclared, declared, certain):
+    hospital, home = undeclared
+    values = [hospital.snapshot(release).select("patient_id", "disease") for release in (FIRST, SECOND)]
+    kept = values[0].join(values[1], on=("patient_id", "disease"))["patient_id"]
+    recoded(hospital, SECOND, stroke="apoplexy")
+    hospital.declare({"sensitive": {"values": None} | declared.pop("sensitive", {})}, **declared)
+    assert min(values_left(make(hospital.series(home), SECOND), kept)) == (1 if certain else 3)
+
+
+def test_values_that_look_merged_can_only_be_accepted_or_undone(undeclared):
+    hospital, home = undeclared
+    recoded(hospital, SECOND, angina="asthma")
+    message, _ = refused(hospital, home, SnapshotError, release=SECOND)
+    assert "Nobody has 'angina' any more" in message
+    assert "was split, merged" in message
+    assert "write under sensitive" not in message
+
+
+def test_a_declared_value_that_is_called_otherwise_is_refused_with_the_line_that_declares_it(hospital, home):
+    recoded(hospital, THIRD, stroke="apoplexy")
+    message, _ = refused(hospital, home, SnapshotError)
+    line = "write under sensitive: renamed: {stroke: apoplexy}; else correct them in the source, or widen"
+    assert line in message
 
 
 def test_a_recoding_that_is_named_changes_nothing(undeclared, tmp_path):
