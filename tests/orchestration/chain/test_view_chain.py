@@ -198,7 +198,7 @@ def _defaults():
         ("job,disease\nBanker,\n", "t2.csv: 1 values are missing"),
         ("job\nBanker\n", "t2.csv lacks disease: it has job"),
         ("job,disease,name\nBanker,HIV,Bob\n", "t2.csv has name in common with the view"),
-        ("", "t2.csv: is no CSV file that can be read"),
+        ("", "t2.csv: is empty; deliver it again"),
         (None, "t2.csv: there is no such file or folder"),
     ],
 )
