@@ -183,3 +183,14 @@ def test_identifiers_that_are_text_in_one_file_and_numbers_in_the_next_are_the_s
         pl.read_parquet(file).with_columns(as_text.alias("patient")).write_parquet(file)
     assert run(folder) == (0, set())
     assert run(folder, linked=False) == (0, set())
+
+
+@pytest.mark.parametrize("count", [2**62, -(2**62)])
+def test_counts_beyond_all_people_are_an_error_of_the_folder(folder, series, count):
+    rewrite(
+        series / NAMES[0],
+        "counterfeits",
+        lambda table: table.head(0).vstack(pl.DataFrame([[1], [count]], schema=table.schema)),
+    )
+    with pytest.raises(PublishedFolderError, match=r"column count has counts beyond 2\^53"):
+        run(folder)
