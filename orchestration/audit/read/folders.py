@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from anonymize.attack.finding import Count
 from anonymize.columns import IDENTIFIER
-from anonymize.contract import FileSource, Product
+from anonymize.contract import Contract, FileSource, Product
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
@@ -205,6 +205,7 @@ def read_release(
     if release.path.is_file():
         rows = _read_table(release.path, foreign.mapping.separator if foreign else ",")
         reading.note(release.path, len(rows))
+        assert foreign is not None and isinstance(contract, Contract)  # noqa: PT018 - a mapping was loaded
         return _by_own_names(convert(rows, foreign, contract, str(release.path)), contract)
     expected = release_format.columns(contract)
     tables = {}
@@ -291,8 +292,9 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
             f"{folder}: has no {release}.parquet and no {release}.csv, the truth of {release}"
         )
     source = contract.source
-    is_file = isinstance(source, FileSource)
-    written = {"separator": source.separator, "encoding": source.encoding} if is_file else {}
+    written = {}
+    if isinstance(source, FileSource):
+        written = {"separator": source.separator, "encoding": source.encoding}
     snapshot, present = read_file(file, str(file), contract.column_names().values(), **written)
     snapshot = enter(snapshot, contract)
     if faults := describe_faults(snapshot, contract, present):

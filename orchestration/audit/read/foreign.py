@@ -16,12 +16,13 @@ from pathlib import Path
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 
-from anonymize.contract import CategoryAttribute, Contract, DateAttribute, QuasiIdentifier
+from anonymize.contract import CategoryAttribute, Contract, DateAttribute, Product, QuasiIdentifier
 from anonymize.errors import ContractError, PublishedFolderError
 from anonymize.people.codes import code_domain, code_dtype, decode
 from orchestration.contracts.yaml_text import read_yaml
 
 Bounds = tuple[float, float]
+ReadValue = Callable[[str], Bounds | None]
 
 
 class Mapping(BaseModel):
@@ -51,7 +52,7 @@ class Foreign:
     hierarchies: dict[str, list[list[str]]]
 
 
-def load_mapping(path: Path, contract: Contract) -> Foreign:
+def load_mapping(path: Path, contract: Product) -> Foreign:
     """Read a mapping file.
 
     Raises
@@ -59,6 +60,9 @@ def load_mapping(path: Path, contract: Contract) -> Foreign:
     ContractError
         Naming the file, every wrong key and what is accepted.
     """
+    if not isinstance(contract, Contract):
+        fault = "is for tables of groups, and the contract is of a view: leave --mapping out"
+        raise ContractError(str(path), [("", fault)])
     if not isinstance(contract, Contract):
         message = "is for releases in groups, and the contract is of a view: publish views as view.parquet"
         raise ContractError(str(path), [("", message)])
@@ -153,8 +157,9 @@ def _codes(published: pl.Series, qi: QuasiIdentifier, foreign: Foreign, where: s
     text = published.cast(pl.String).fill_null("").str.strip_chars()
     distinct = text.unique().to_list()
     parse = interval_reader(qi, foreign.hierarchies.get(qi.name), foreign.mapping.suppressed)
-    read = {written: parse(written) for written in distinct}
-    if unread := sorted(written for written, bounds in read.items() if bounds is None):
+    parsed = {written: parse(written) for written in distinct}
+    read = {written: bounds for written, bounds in parsed.items() if bounds is not None}
+    if unread := sorted(parsed.keys() - read.keys()):
         raise PublishedFolderError(
             f"{where}: can't read {unread[0]!r} as an interval of {qi.name}"
             f" ({len(unread)} such texts). Accepted: {_accepted(qi)}"
@@ -228,27 +233,26 @@ def _date(text: str) -> Bounds | None:
     parts = re.fullmatch(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?", text)
     if parts is None:
         return None
-    year, month, day = (int(part) if part else None for part in parts.groups())
+    year, month, day = (int(part or 0) for part in parts.groups())
     try:
         first = dt.date(year, month or 1, day or 1)
-        after = (
-            first + dt.timedelta(1)
-            if day
-            else dt.date(year + (month == 12), month % 12 + 1, 1)
-            if month
-            else dt.date(year + 1, 1, 1)
-        )
+        if parts[3]:
+            after = first + dt.timedelta(1)
+        elif parts[2]:
+            after = dt.date(year + (month == 12), month % 12 + 1, 1)
+        else:
+            after = dt.date(year + 1, 1, 1)
     except (ValueError, OverflowError):
         return None
     epoch = dt.date(1970, 1, 1)
     return (first - epoch).days, (after - epoch).days - 1
 
 
-def _single(written: str, _qi: QuasiIdentifier, value: Callable) -> Bounds | None:
+def _single(written: str, _qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
     return value(written)
 
 
-def _set(written: str, _qi: QuasiIdentifier, value: Callable) -> Bounds | None:
+def _set(written: str, _qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
     """{a, b, c}: the interval around its members, which covers at least what was meant."""
     if not (written.startswith("{") and written.endswith("}")):
         return None
@@ -258,7 +262,7 @@ def _set(written: str, _qi: QuasiIdentifier, value: Callable) -> Bounds | None:
     return min(low for low, _ in members), max(high for _, high in members)
 
 
-def _bracketed(written: str, qi: QuasiIdentifier, value: Callable) -> Bounds | None:
+def _bracketed(written: str, qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
     """[21, 23], (20, 23], [21; 24[ and the like: round or turned-around brackets leave the end out."""
     parts = re.fullmatch(r"([\[\](])\s*(.+?)\s*(?:[,;]|\.\.|\bto\b)\s*(.+?)\s*([\])\[])", written)
     if parts is None:
@@ -278,14 +282,14 @@ def _bracketed(written: str, qi: QuasiIdentifier, value: Callable) -> Bounds | N
     return _whole(begin, end, qi)
 
 
-def _compared(written: str, qi: QuasiIdentifier, value: Callable) -> Bounds | None:
+def _compared(written: str, qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
     """<20, <=20, >65, >=65, 65+."""
     lowest, highest = code_domain(qi)
     if written.endswith("+") and (bounds := value(written[:-1].strip())):
         return bounds[0], highest
     parts = re.fullmatch(r"(<=|>=|<|>|\u2264|\u2265)\s*(.+)", written)
     bounds = value(parts[2]) if parts else None
-    if bounds is None:
+    if parts is None or bounds is None:
         return None
     low, high = bounds
     return {
@@ -298,7 +302,7 @@ def _compared(written: str, qi: QuasiIdentifier, value: Callable) -> Bounds | No
     }[parts[1]]
 
 
-def _masked(written: str, qi: QuasiIdentifier, _value: Callable) -> Bounds | None:
+def _masked(written: str, qi: QuasiIdentifier, _value: ReadValue) -> Bounds | None:
     """2500*, 12***: every digit is possible; of labels, those with the prefix and the same length."""
     parts = re.fullmatch(r"([^*]+?)(\*+)", written)
     if parts is None:
@@ -316,7 +320,7 @@ def _masked(written: str, qi: QuasiIdentifier, _value: Callable) -> Bounds | Non
     return float(prefix + "0" * len(stars)), float(prefix + "9" * len(stars))
 
 
-def _dashed(written: str, _qi: QuasiIdentifier, value: Callable) -> Bounds | None:
+def _dashed(written: str, _qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
     """21-23, 21 to 23, 21..23, 2024-01-01 - 2024-03-31."""
     for parts in re.finditer(r"\s*(?:-|\u2013|\.\.+|~|:|\bto\b)\s*", written):
         low, high = value(written[: parts.start()]), value(written[parts.end() :])
@@ -342,7 +346,7 @@ def _whole(low: float, high: float, qi: QuasiIdentifier) -> Bounds:
     return (math.ceil(low), math.floor(high)) if qi.discrete else (low, high)
 
 
-def _nodes(qi: QuasiIdentifier, hierarchy: list[list[str]] | None, value: Callable) -> dict[str, Bounds]:
+def _nodes(qi: QuasiIdentifier, hierarchy: list[list[str]] | None, value: ReadValue) -> dict[str, Bounds]:
     """The interval under every node of the hierarchies."""
     own = getattr(qi, "hierarchy", None) or ()
     nodes: dict[str, Bounds] = {}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -16,7 +18,12 @@ from anonymize.promise.part import Chart
 from orchestration.audit.run import AttackedSeries
 
 BLUE, RED, GREY = "#2b6cb0", "#c53030", "#718096"
-STYLE = {"svg.fonttype": "none", "svg.hashsalt": "republish", "font.size": 9, "axes.spines.top": False}
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "republish",
+    "font.size": 9,
+    "axes.spines.top": False,
+}
 STYLE |= {"axes.spines.right": False}
 COLOURS, MARKERS = (BLUE, "#63a4dd", GREY), ("o", "s", "^")
 MOST_TICKS = 12
@@ -69,7 +76,7 @@ def _curves(series: AttackedSeries, chart: Chart, level: float | None) -> str:
 
     def draw(axes: Axes) -> None:
         for (curve, line), colour, marker in zip(lines, COLOURS, MARKERS, strict=False):
-            axes.plot(line, marker=marker, markersize=3, label=curve.words, color=colour)
+            axes.plot(np.array(line, float), marker=marker, markersize=3, label=curve.words, color=colour)
         _require(axes, level, f"promised: {chart.bound}")
         axes.set_ylabel(chart.axis)
         axes.set_ylim(0, chart.top)
@@ -105,7 +112,7 @@ def guesses_over_time(series: AttackedSeries) -> str:
     def draw(axes: Axes) -> None:
         for part, label, colour, marker in curves:
             line = [getattr(release.guesses, part, None) for release in series.releases]
-            axes.plot(line, marker=marker, markersize=3, color=colour, label=label)
+            axes.plot(np.array(line, float), marker=marker, markersize=3, color=colour, label=label)
         axes.set_ylabel("share guessed right")
         axes.set_ylim(0, 1.05)
 

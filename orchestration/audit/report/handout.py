@@ -50,7 +50,7 @@ def handed_out(described: Mapping[str, Any]) -> dict[str, Any]:
     return told | {"conclusion": conclusion(told)}
 
 
-def _counts(row: Mapping[str, Any]) -> dict[str, int | str]:
+def _counts(row: Mapping[str, Any]) -> dict[str, int | str | None]:
     """The counts of a promise: whole where they are of files, rows or groups."""
     counts = {part: row[part] for part in ("people", "broken", "undecided")}
     if not row["of_people"]:

@@ -7,6 +7,7 @@ import yaml
 from anonymize.errors import ContractError, PublishedFolderError
 from anonymize.principles import parse_contract
 from orchestration.audit.read.foreign import convert, interval_reader, load_mapping
+from tests.anonymize.sequential.sequential_tables import view_contract
 from tests.clinic import CLINIC
 
 
@@ -211,3 +212,9 @@ def test_a_missing_column_is_named(mapping, declared):
 def test_faults_of_a_mapping_are_named(mapping, changes, fault):
     with pytest.raises(ContractError, match=fault):
         mapping(changes)
+
+
+def test_a_view_has_no_groups_to_map(tmp_path):
+    view = view_contract([{"name": "age", "kind": "number", "domain": [0, 99]}], x=["age"], y=["pid"])
+    with pytest.raises(ContractError, match="the contract is of a view: leave --mapping out"):
+        load_mapping(tmp_path / "mapping.yaml", view)
