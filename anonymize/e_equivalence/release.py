@@ -40,30 +40,15 @@ def release(
     number: int,
     draw: Callable[[str], np.random.Generator],
 ) -> Candidate:
-    """Compute a release that keeps the series m-invariant and e-equivalent.
+    """Compute a release that keeps the series m-invariant and e-equivalent; called as `Release` says.
 
     A bucket (all tuples of one signature) is published as one group, its quasi-identifiers and its values in
     two tables. The smallest cut of every bucket's graph stays above 2(e - 1).
-
-    Parameters
-    ----------
-    people
-        T(n): `pseudonym` (unique), `qi_0`, … in their own types, and `value`; in any order.
-    contract
-        Quasi-identifiers, sensitive attribute and the parameters of e-equivalence.
-    state
-        What is remembered of the releases before; `State.empty()` for the first.
-    number
-        n, counted from 1.
-    draw
-        Secret randomness: a generator for each purpose.
 
     Raises
     ------
     NotEligible
         If the inserted people are not m-eligible, or too few values are left for changed ones.
-    SnapshotError
-        If sensitive values have another type than declared or than before, or are not declared.
     ValueChangeRefused
         If a person's new value is outside their signature and the contract refuses that.
 

@@ -38,25 +38,12 @@ def release(
 ) -> Candidate:
     """Compute a release after which nobody is linked to a value they ever had with more than 1/l.
 
-    Parameters
-    ----------
-    people
-        T(n): `pseudonym` (unique), `qi_0`, … in their own types, and `value`; in any order.
-    contract
-        Quasi-identifiers, sensitive attribute, l and the strategy.
-    state
-        The ledger as the release before left it; `State.empty()` for the first.
-    number
-        n, counted from 1.
-    draw
-        Secret randomness: a generator for each purpose.
+    Called as `Release` says; the state is the ledger as the release before left it.
 
     Raises
     ------
     NotEligible
         If nobody can be placed and the contract says `on_ineligible: refuse`.
-    SnapshotError
-        If sensitive values have another type than declared or than before, or are null or not declared.
 
     References
     ----------

@@ -37,31 +37,16 @@ def release(
     number: int,
     draw: Callable[[str], np.random.Generator],
 ) -> Candidate:
-    """Compute a release that keeps the series m-invariant.
+    """Compute a release that keeps the series m-invariant; called as `Release` says.
 
     Only the last state is consulted (Lemma 4). People published before keep their signature, after
     any absence, as long as their value lies in it; if it doesn't, they get one disjoint from all their
     earlier ones (`on_value_change: separate`).
 
-    Parameters
-    ----------
-    people
-        T(n): `pseudonym` (unique), `qi_0`, … in their own types, and `value`; in any order.
-    contract
-        Quasi-identifiers, sensitive attribute and the parameters of m-invariance.
-    state
-        What is remembered of the releases before; `State.empty()` for the first.
-    number
-        n, counted from 1.
-    draw
-        Secret randomness: a generator for each purpose.
-
     Raises
     ------
     NotEligible
         If the inserted people are not m-eligible, or too few values are left for changed ones.
-    SnapshotError
-        If sensitive values have another type than declared or than before, or are not declared.
     ValueChangeRefused
         If a person's new value is outside their signature and the contract refuses that.
 

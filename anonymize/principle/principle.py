@@ -27,8 +27,25 @@ Draw = Callable[[str], np.random.Generator]
 Release = Callable[[pl.DataFrame, C, State, int, Draw], Candidate]
 """`release(people, contract, state, number, draw)`: T(n) and the state before it become a candidate.
 
-`people` has the columns `pseudonym`, `qi_0`, `qi_1`, … (own types) and `value`, one row per person, in any
-order.
+Parameters
+----------
+people
+    T(n): `pseudonym` (unique), `qi_0`, `qi_1`, … in their own types, and `value`; in any order.
+contract
+    The columns, and the principle's parameters.
+state
+    What the release before left; `State.empty()` for the first.
+number
+    n, counted from 1.
+draw
+    Secret randomness: a generator for each purpose.
+
+Raises
+------
+NotEligible
+    If the people can't be published under the contract.
+SnapshotError
+    If sensitive values have another type than declared or than before, are null or are not declared.
 """
 
 

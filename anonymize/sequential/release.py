@@ -36,20 +36,11 @@ def release(
     number: int,
     _draw: Callable[[str], np.random.Generator],
 ) -> Candidate:
-    """The view of release n, safe to be joined with every earlier release.
+    """The view of release n, safe to be joined with every earlier release; called as `Release` says.
 
-    Nothing is drawn: the same people and earlier releases give the same view, in whatever order people come.
-
-    Parameters
-    ----------
-    people
-        T1: `pseudonym`, `column_0`, `column_1`, … in the contract's order.
-    contract
-        The columns, and what is promised of them.
-    state
-        `previous_0`, … for each of `principle.previous`, and `view_1`, … `view_{n-1}`.
-    number
-        n, counted from 1.
+    `people` has the columns `column_0`, `column_1`, … in the contract's order, and the state `previous_0`, …
+    for each of `principle.previous`, and `view_1`, … `view_{n-1}`. Nothing is drawn: the same people and
+    earlier releases give the same view, in whatever order people come.
 
     Raises
     ------

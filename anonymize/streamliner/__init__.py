@@ -2,9 +2,9 @@
 
 Reads like the paper: `candidates` are the algorithms RIA, RDA and GDA, `partition` the groups and better ones
 in their family set, `release` one release, `later` what releases after it are made by.
-`STREAMLINER` is all of it, as one object; `streamliner` the same with the principle of later releases.
+`streamliner` is all of it, as one object, given the principle of later releases.
 """
 
-from anonymize.streamliner.principle import STREAMLINER, streamliner
+from anonymize.streamliner.principle import streamliner
 
-__all__ = ["STREAMLINER", "streamliner"]
+__all__ = ["streamliner"]

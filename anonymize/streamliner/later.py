@@ -3,105 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from anonymize.contract import Contract
+import numpy as np
+import polars as pl
+
+from anonymize.contract import Contract, Parameters
 from anonymize.contract.changes import Change
-from anonymize.principle.principle import Principle, any_change_needs_consent
-from anonymize.promise import Promise
+from anonymize.late import on_first_call
+from anonymize.principle.candidate import Candidate
+from anonymize.principle.principle import Principle, Release, any_change_needs_consent
+from anonymize.principle.state import State
+from anonymize.promise import Candidates, LargestShare, Promise
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
 
-LATER = ("on_ineligible", "on_value_change")
+SHARED = ("on_ineligible", "on_value_change")
 """The streamliner's parameters that are the later principle's under the same name."""
+_release: Release[Contract[StreamlinerParameters]] = on_first_call("anonymize.streamliner.release", "release")
 
 
-def later_parameters(parameters: StreamlinerParameters, later: Principle) -> dict[str, object]:
-    """What a contract of the later principle would say under `principle`.
+@dataclass(frozen=True)
+class StreamlinedSeries:
+    """A streamliner's release, and those that go on from it where the contract says `then`."""
 
-    Parameters
-    ----------
-    parameters
-        The streamliner's, with `then`.
-    later
-        The principle that `then` names.
-    """
-    return {"name": later.name, "m": parameters.l, **{name: getattr(parameters, name) for name in LATER}}
+    later: Principle[Parameters]
+    """The principle that `then` names."""
 
+    def release(
+        self,
+        people: pl.DataFrame,
+        contract: Contract[StreamlinerParameters],
+        state: State,
+        number: int,
+        draw: Callable[[str], np.random.Generator],
+    ) -> Candidate:
+        """The streamliner's release; one after the first is the later principle's."""
+        if number > 1 and contract.principle.then is not None:
+            return self.later.release(people, self.later_contract(contract), state, number, draw)
+        return _release(people, contract, state, number, draw)
 
-def later_contract(contract: Contract[StreamlinerParameters], later: Principle) -> Contract:
-    """The contract of the releases after the first: the same product under another principle, m = l.
+    def promise(self, parameters: StreamlinerParameters) -> Promise:
+        """At least l candidate values per person, and no value with more than 1/l of a group's tuples.
 
-    Parameters
-    ----------
-    contract
-        Of a streamliner with `then`.
-    later
-        The principle that `then` names.
-    """
-    parameters = later.parameters.model_validate(later_parameters(contract.principle, later))
-    return contract.model_copy(update={"principle": parameters})
+        Of each release of a series, from the first on, what the later principle promises.
+        """
+        if parameters.then is not None:
+            return self.later.promise(self._parameters(parameters))
+        return Promise(Candidates(parameters.l), LargestShare(1 / parameters.l))
 
+    def faults(self, contract: Contract[StreamlinerParameters]) -> Sequence[tuple[str, str]]:
+        """Faults of a contract: the streamliner's own, then those of the later principle."""
+        own = contract_faults(contract)
+        if own or contract.principle.then is None:
+            return own
+        return self.later.faults(self.later_contract(contract))
 
-def series_promise(
-    parameters: StreamlinerParameters, *, alone: Callable[[StreamlinerParameters], Promise], later: Principle
-) -> Promise:
-    """What is promised of each release: of a series, what the later principle promises, from the first on.
+    def parameter_changes(self, before: StreamlinerParameters, now: StreamlinerParameters) -> list[Change]:
+        """What changed in the parameters; the later principle judges those of its releases."""
+        if before.then is None and now.then is not None:
+            why = "Nothing was remembered of the people in the release that is published."
+            return [Change("then", f"None -> {now.then}", "new series", why)]
+        if now.then is None:
+            return any_change_needs_consent(before, now)
+        judged = [
+            replace(change, name="l") if change.name == "m" else change
+            for change in self.later.parameter_changes(self._parameters(before), self._parameters(now))
+        ]
+        as_then = now.model_copy(update={"l": before.l, **{name: getattr(before, name) for name in SHARED}})
+        return judged + [
+            replace(change, verdict="safe", why="It decides the first release only.")
+            for change in any_change_needs_consent(before, as_then)
+        ]
 
-    Parameters
-    ----------
-    parameters
-        The streamliner's.
-    alone
-        What is promised of a single release.
-    later
-        The principle that `then` names.
-    """
-    if parameters.then is None:
-        return alone(parameters)
-    return later.promise(later.parameters.model_validate(later_parameters(parameters, later)))
+    def later_contract(self, contract: Contract[StreamlinerParameters]) -> Contract:
+        """The contract of the releases after the first: the same product under the later principle."""
+        return contract.model_copy(update={"principle": self._parameters(contract.principle)})
 
-
-def series_faults(
-    contract: Contract[StreamlinerParameters], *, later: Principle
-) -> Sequence[tuple[str, str]]:
-    """Faults of a contract: the streamliner's own, then those of the later releases' principle.
-
-    Parameters
-    ----------
-    contract
-        Of a streamliner.
-    later
-        The principle that `then` names.
-    """
-    own = contract_faults(contract)
-    return own if own or contract.principle.then is None else later.faults(later_contract(contract, later))
-
-
-def series_changes(
-    before: StreamlinerParameters, now: StreamlinerParameters, *, later: Principle
-) -> list[Change]:
-    """What changed in the parameters since a release.
-
-    Parameters
-    ----------
-    before, now
-        The streamliner's parameters then and today.
-    later
-        The principle that `then` names: it judges the parameters of later releases.
-    """
-    if before.then is None and now.then is not None:
-        why = "Nothing was remembered of the people in the release that is published."
-        return [Change("then", f"None -> {now.then}", "new series", why)]
-    if now.then is None:
-        return any_change_needs_consent(before, now)
-    former = later.parameters.model_validate(later_parameters(before, later))
-    today = later.parameters.model_validate(later_parameters(now, later))
-    judged = [
-        replace(change, name="l") if change.name == "m" else change
-        for change in later.parameter_changes(former, today)
-    ]
-    as_then = now.model_copy(update={"l": before.l, **{name: getattr(before, name) for name in LATER}})
-    return judged + [
-        replace(change, verdict="safe", why="It decides the first release only.")
-        for change in any_change_needs_consent(before, as_then)
-    ]
+    def _parameters(self, own: StreamlinerParameters) -> Parameters:
+        """What a contract of the later principle would say under `principle`."""
+        shared = {name: getattr(own, name) for name in SHARED}
+        return self.later.parameters.model_validate({"name": self.later.name, "m": own.l, **shared})

@@ -17,10 +17,8 @@ from anonymize.people.codes import code_domain, encode_columns
 from anonymize.people.ranks import keyed_ranks
 from anonymize.people.values import known_values, positions
 from anonymize.principle.candidate import Candidate
-from anonymize.principle.principle import Principle
 from anonymize.principle.state import State
 from anonymize.streamliner.candidates import gda, rda, ria
-from anonymize.streamliner.later import later_contract
 from anonymize.streamliner.parameters import StreamlinerParameters
 from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
 
@@ -28,35 +26,16 @@ from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
 def release(
     people: pl.DataFrame,
     contract: Contract[StreamlinerParameters],
-    state: State,
+    _state: State,
     number: int,
     draw: Callable[[str], np.random.Generator],
-    later: Principle | None = None,
 ) -> Candidate:
-    """Compute the release of a table, or a later release of a series that goes on under m-invariance.
-
-    Parameters
-    ----------
-    people
-        T(n): `pseudonym` (unique), `qi_0`, … in their own types, and `value`; in any order.
-    contract
-        Quasi-identifiers, sensitive attribute and the streamliner's parameters.
-    state
-        What is remembered of the releases before; `State.empty()` for the first.
-    number
-        n, counted from 1.
-    draw
-        Secret randomness: a generator for each purpose.
-    later
-        The principle of the releases after the first, where the contract says `then`.
+    """Compute the one release of a table; called as `Release` says.
 
     Raises
     ------
     NotEligible
-        If more than 1/l of the people share a value, or if the release is not the first and the contract does
-        not say what later ones follow.
-    SnapshotError
-        If sensitive values have another type than declared, are null or are not declared.
+        If more than 1/l of the people share a value, or if the release is not the first.
 
     References
     ----------
@@ -64,12 +43,10 @@ def release(
     """
     parameters = contract.principle
     if number > 1:
-        if parameters.then is None or later is None:
-            raise NotEligible(
-                f"release {number} is refused: the streamliner is safe for one release of a table, and two"
-                " releases of the same people can be intersected. Begin a series with then: m_invariance"
-            )
-        return later.release(people, later_contract(contract, later), state, number, draw)
+        raise NotEligible(
+            f"release {number} is refused: the streamliner is safe for one release of a table, and two"
+            " releases of the same people can be intersected. Begin a series with then: m_invariance"
+        )
 
     nobody = Memory.of(State.empty(), people.schema[VALUE])
     values = known_values(people[VALUE], contract.sensitive, nobody.buckets["signature"].explode())

@@ -10,8 +10,8 @@ from anonymize.contract import Contract
 from anonymize.m_invariance import M_INVARIANCE
 from anonymize.people.randomness import generator
 from anonymize.principle.state import State
+from anonymize.streamliner import streamliner
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
-from anonymize.streamliner.release import release as release_of
 from tests.clinic import CLINIC
 
 
@@ -51,7 +51,8 @@ def draws(number=1, key=b"key"):
 
 
 def run(table, contract, key=b"key", state=None, number=1):
-    return release_of(table, contract, state or State.empty(), number, draws(number, key), M_INVARIANCE)
+    release = streamliner(M_INVARIANCE).release
+    return release(table, contract, state or State.empty(), number, draws(number, key))
 
 
 @st.composite

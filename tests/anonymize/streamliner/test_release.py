@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from anonymize.errors import NotEligible, SnapshotError
 from anonymize.formats import GENERALIZATION
 from anonymize.principle.state import State
-from anonymize.streamliner import STREAMLINER
+from anonymize.principles import PRINCIPLES
 from anonymize.streamliner.candidates import gda, rda, ria
 from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
 from anonymize.utility.discernibility import discernibility
@@ -30,6 +30,7 @@ from tests.papers.streamliner_definitions import (
 from tests.profiles import examples
 
 METHODS = ["ria", "rda", "gda"]
+STREAMLINER = PRINCIPLES["streamliner"]
 
 
 def rotations(group, l):
