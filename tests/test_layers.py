@@ -13,7 +13,7 @@ from anonymize.principles import PRINCIPLES
 ROOT = Path(__file__).resolve().parents[1]
 ANONYMIZE = ROOT / "anonymize"
 
-LEAVES = {"arrays", "columns", "errors", "late", "plot"}
+LEAVES = {"arrays", "columns", "errors", "late", "plot", "spelling"}
 """Parts that import nothing of anonymize."""
 BELOW_A_PRINCIPLE = {
     *("arrays", "buckets", "columns", "contract", "errors", "formats", "kernels", "late", "people", "plot"),
@@ -22,8 +22,8 @@ BELOW_A_PRINCIPLE = {
 MAY_IMPORT = {
     "kernels": {"arrays"},
     **{leaf: set() for leaf in LEAVES},
-    "contract": {"columns", "errors"},
-    "people": {"arrays", "columns", "contract", "errors", "kernels"},
+    "contract": {"columns", "errors", "spelling"},
+    "people": {"arrays", "columns", "contract", "errors", "kernels", "spelling"},
     "formats": {"arrays", "columns", "contract", "errors", "people", "plot"},
     "principle": {"contract", "formats", "plot", "promise"},
     "buckets": {"arrays", "columns", "contract", "errors", "people", "principle", "promise"},

@@ -11,6 +11,8 @@ from anonymize.contract.expect import CHANGED
 
 RENAMED = "renamed"
 """The measure of people whose value looks renamed: expected of nobody, and accepted by this name."""
+IDENTIFIERS, DRIFTED = "identifiers", "drifted"
+"""The measure of people whose identifier is there in another form, expected of nobody; and its figure."""
 SCHEMA = {
     "measure": pl.String,
     "found": pl.Float64,
@@ -33,7 +35,7 @@ def expected_of_snapshot(
     ----------
     figures
         What `delta_figures` counted; `renamed`, if it is known: how many people have a value that looks
-        renamed.
+        renamed; `drifted`, too: how many left under an identifier that is there in another form.
     contract
         Its `expect`, and whether values are persistent.
     accepted
@@ -42,8 +44,9 @@ def expected_of_snapshot(
     Returns
     -------
     polars.DataFrame
-        One row for each of `people`, `carried`, `new`, `changed` and `renamed`; of the first snapshot for
-        `people` alone. `odd` is 1 where what was found is neither ordinary nor accepted.
+        One row for each of `people`, `carried`, `new`, `changed`, `renamed` and, if enough people are
+        carried, `identifiers`; of the first snapshot for `people` alone. `odd` is 1 where what was found is
+        neither ordinary nor accepted.
     """
     expect = contract.expect
     both = figures["carried"] + figures["changed"]
@@ -61,6 +64,8 @@ def expected_of_snapshot(
             ("changed", figures["changed"] / max(1, both), None, changed),
             (RENAMED, float(figures.get(RENAMED, 0)), None, 0.0),
         ]
+        if both / before >= expect.carried:  # else it is `carried` that is odd
+            rows.append((IDENTIFIERS, float(figures.get(DRIFTED, 0)), None, 0.0))
     return _judged(rows, accepted)
 
 
@@ -109,12 +114,14 @@ _MEANINGS = {
     "new": "{found:.1%} of the people were not in the snapshot before",
     "changed": "{found:.1%} of the people in both snapshots have another sensitive value",
     RENAMED: "{found:,.0f} people have a value that looks renamed",
+    IDENTIFIERS: "{found:,.0f} people of the snapshot before are here under an identifier in another form"
+    " (spaces, capital letters, leading zeros, signs that nobody sees)",
     "counterfeits": "{found:.1%} of the tuples would be counterfeits",
 }
 
 
 def _words(measure: str, found: float, least: float | None, most: float | None) -> str:
-    if measure == RENAMED:  # no key of `expect` says how many may
+    if measure in (RENAMED, IDENTIFIERS):  # no key of `expect` says how many may
         return _MEANINGS[measure].format(found=found)
     limit = f"at least {least:,.10g}" if least is not None and found < least else f"at most {most:,.10g}"
     return f"{_MEANINGS[measure].format(found=found)}; expect.{measure} says {limit}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import polars as pl
 from pydantic import Field, ValidationInfo, field_validator
 
 from anonymize.contract.scalars import Label, WordedColumn, repeated
+from anonymize.spelling import describe_twins, twins
 
 
 class Sensitive(WordedColumn):
@@ -43,6 +45,8 @@ class Sensitive(WordedColumn):
             raise ValueError(f"lists {twice} more than once")
         if isinstance(values[0], int) and any(abs(value) >= 2**63 for value in values):
             raise ValueError("must be whole numbers of at most 64 bits")
+        if same := twins(pl.Series(values)):
+            raise ValueError(f"lists twins: {describe_twins(same[0])}; list one of them")
         return values
 
     @field_validator("renamed")

@@ -7,6 +7,7 @@ import polars as pl
 from anonymize.arrays import Ints
 from anonymize.contract import Sensitive
 from anonymize.errors import SnapshotError
+from anonymize.spelling import describe_twins, twins
 
 
 def by_own_names(values: pl.Expr, sensitive: Sensitive) -> pl.Expr:
@@ -29,8 +30,9 @@ def refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series)
     Raises
     ------
     SnapshotError
-        If the column has another type than the declared values or those of the releases before, or if some
-        people's value is null or not declared.
+        If the column has another type than the declared values or those of the releases before, if some
+        people's value is null or not declared, or if a value that was not published before is another one
+        in another spelling.
     """
     formers = [(remembered, "in the releases before")]
     if sensitive.values is not None:
@@ -50,6 +52,13 @@ def refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series)
                 f"{unknown} people have a {sensitive.name} that is not listed under sensitive.values: correct"
                 " the snapshot, or list it"
             )
+    there = pl.concat([column.unique().alias("value"), remembered.unique().alias("value")])
+    published = set(remembered)
+    if same := [group for group in twins(there) if not published.issuperset(group)]:
+        raise SnapshotError(
+            f"{sensitive.name}: {describe_twins(same[0])}, and the releases before have one of them: correct"
+            " the source, or say which one is the other's new name (sensitive.renamed)"
+        )
 
 
 def known_values(column: pl.Series, sensitive: Sensitive, remembered: pl.Series) -> pl.Series:

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import polars as pl
 
 from anonymize.columns import IDENTIFIER, VALUE
-from anonymize.contract.expected import RENAMED, describe_expected, describe_odd, expected_of_snapshot
+from anonymize.contract.expected import (
+    DRIFTED,
+    RENAMED,
+    describe_expected,
+    describe_odd,
+    expected_of_snapshot,
+)
 from anonymize.errors import HomeError, SnapshotError
 from anonymize.people.delta import delta, delta_figures
 from anonymize.people.renaming import declarable, describe_renamings, suspected_renamings
@@ -17,11 +23,13 @@ from orchestration.contracts.yaml_text import on_a_line
 from orchestration.expectations import Verdict, judge
 from orchestration.series.basis import Basis, basis_of
 from orchestration.series.series import Series
-from orchestration.snapshots.identifiers import changed_form
+from orchestration.snapshots.identifiers import all_but_one_character, changed_form, drifted
 from orchestration.storage.store import read_table, write_table
 
 EXPECTED = "expected"
 """The check and the suite of what is ordinary."""
+ALIKE = "all_but_one_character"
+"""A figure: new people whose identifier is like that of somebody who left."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +39,9 @@ class Delta:
     changes: pl.DataFrame
     """What became of each person."""
     figures: Mapping[str, int]
-    """How many people were carried, changed, deleted, inserted, how many moved, and, where both snapshots
-    are there, how many have a value that looks renamed."""
+    """How many people were carried, changed, deleted, inserted, how many moved; and, where both snapshots
+    are there, how many have a value that looks renamed (`renamed`), an identifier in another form
+    (`drifted`), or are new under one like that of somebody who left (`all_but_one_character`)."""
     evidence: pl.DataFrame
     """What the contract expects of these figures, a row per measure."""
     verdict: Verdict
@@ -54,7 +63,7 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
     with series.locked_for(release) as folder:
         file = folder / "delta.parquet"
         if series.is_published(release):
-            return _judged(series, release, read_table(file), None) if file.exists() else None
+            return _judged(series, release, read_table(file), {}) if file.exists() else None
         now = kept_snapshot(folder)
         if now is None:
             raise HomeError(
@@ -84,7 +93,7 @@ def compare(series: Series, release: str, now: Snapshot, basis: Basis) -> Delta:
             " Put it back from a copy"
         )
     renamed = _renamings(before, now)
-    compared = _judged(series, release, _changes(before, now), renamed)
+    compared = _judged(series, release, _changes(before, now), _suspicious(before, now, renamed))
     if not compared.verdict.passed:
         reasons = describe_odd(compared.evidence) or compared.verdict.broken
         odd = compared.evidence.filter(pl.col("odd") > 0)["measure"].to_list()
@@ -118,12 +127,26 @@ def _way_out(renamed: pl.DataFrame) -> str:
     )
 
 
-def _judged(series: Series, release: str, changes: pl.DataFrame, renamed: pl.DataFrame | None) -> Delta:
-    contract, figures = series.contract, delta_figures(changes)
-    if renamed is not None:
-        figures[RENAMED] = int(renamed["people"].sum())
+def _suspicious(before: Snapshot | None, now: Snapshot, renamed: pl.DataFrame | None) -> dict[str, int]:
+    """How many people may be somebody who left, or have a value that they had."""
+    if before is None:
+        return {}
+    both = before.table[IDENTIFIER], now.table[IDENTIFIER]
+    counts = {
+        RENAMED: None if renamed is None else int(renamed["people"].sum()),
+        DRIFTED: drifted(*both),
+        ALIKE: all_but_one_character(*both),
+    }
+    return {name: count for name, count in counts.items() if count is not None}
+
+
+def _judged(series: Series, release: str, changes: pl.DataFrame, suspicious: Mapping[str, int]) -> Delta:
+    contract, figures = series.contract, delta_figures(changes) | dict(suspicious)
     evidence = expected_of_snapshot(figures, contract, contract.accept.get(release, ()))
-    verdict = judge({EXPECTED: evidence}, {})[0].with_words(describe_expected(evidence), evidence)
+    words = describe_expected(evidence)
+    if alike := figures.get(ALIKE):
+        words += f"; {alike:,} new people's identifiers are, but for one character, like one that is gone"
+    verdict = judge({EXPECTED: evidence}, {})[0].with_words(words, evidence)
     return Delta(changes, figures, evidence, verdict)
 
 

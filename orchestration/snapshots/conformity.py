@@ -1,6 +1,6 @@
 """Checks that a snapshot is as its contract says, column by column.
 
-Counts alone come out of here: no identifier, and no value but of several people where it looks renamed.
+Counts alone come out of here: no identifier, and no value but where one has several names or spellings.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
+from anonymize.spelling import describe_twins, normal_form, twins, value_form
 from orchestration.contracts.yaml_text import on_a_line
 
 EVIDENCE = {
@@ -32,6 +33,8 @@ LISTED = 10_000
 """Rows that are listed of each column and fault."""
 SEVERAL = 2
 """People who make a value one that a message may name."""
+NAMED = 3
+"""Groups of values in several spellings that a message names."""
 COMPARED = 100
 """Values outside a domain that are compared with its labels."""
 NO_VALUE = ("#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
@@ -153,6 +156,9 @@ def rows_at_fault(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
 
 
 def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
+    if measure == "misspelt":
+        values = snapshot.select(rule.converted(snapshot.schema[rule.column]).alias("value"))["value"]
+        return "".join(f"{describe_twins(group)}; " for group in twins(values)[:NAMED]) + _OUT[measure]
     if measure != "outside_domain":
         return _OUT[measure]
     return f"{_renamed(rule, snapshot)}{_OUT[measure]}{_close(rule, snapshot)}"
@@ -188,7 +194,8 @@ def _missing(name: str, present: Sequence[str]) -> str:
 _OUT = {
     "missing": "add or rename it in the source, or correct the contract",
     "nulls": "fill them in the source, or leave these people out",
-    "duplicates": "a snapshot has one row for each person",
+    "duplicates": "a snapshot has one row for each person, and identifiers that differ by spaces, capital"
+    " letters or signs that nobody sees alone are one person's",
     "wrong_type": "correct them in the source, or what the contract says of the column",
     "outside_domain": "correct them in the source, or widen the domain in the contract",
     "misspelt": "correct them in the source, or list every value under sensitive.values",
@@ -234,10 +241,11 @@ class _Rule:
         nothing = pl.lit(value=False)
         # An unhashable kind of value (a list, say) is of a wrong type as a whole: nothing to compare.
         is_identifier = self.role == "identifier" and not dtype.is_nested()
+        form = normal_form(values) if is_identifier and _is_text(dtype) else values
         free_text = self.inside is None and _is_text(dtype)
         return {
             "nulls": values.is_null(),
-            "duplicates": values.is_not_null() & ~values.is_first_distinct() if is_identifier else nothing,
+            "duplicates": values.is_not_null() & ~form.is_first_distinct() if is_identifier else nothing,
             "wrong_type": values.is_not_null() & converted.is_null(),
             "outside_domain": (~self.inside(converted)).fill_null(value=False) if self.inside else nothing,
             "misspelt": _misspelt(converted) if self.role == "sensitive" and free_text else nothing,
@@ -250,8 +258,9 @@ class _Rule:
             "duplicates": "repeat the identifier of another row",
             "wrong_type": f"are not {self.kind}",
             "outside_domain": f"lie outside the domain ({self.domain})",
-            "misspelt": "have spaces around them, differ from another value by capital letters alone, or"
-            " stand for no value (null, n/a)",
+            "misspelt": "have spaces around them, differ from another value by capital letters alone, by"
+            " signs that nobody sees or by how a letter or a number is written, or stand for no value"
+            " (null, n/a)",
         }[measure]
 
     def close_labels(self, snapshot: pl.DataFrame) -> list[str]:
@@ -270,10 +279,9 @@ class _Rule:
 
 def _misspelt(values: pl.Expr) -> pl.Expr:
     """Which values are hardly meant as values of their own."""
-    trimmed = values.str.strip_chars()
-    folded = trimmed.str.to_lowercase()
-    several = values.n_unique().over(folded) > 1
-    return ((trimmed != values) | several | folded.is_in(NO_VALUE)).fill_null(value=False)
+    trimmed, form = values.str.strip_chars(), value_form(values)
+    several = values.n_unique().over(form) > 1
+    return ((trimmed != values) | several | form.is_in(NO_VALUE)).fill_null(value=False)
 
 
 def _values(column: str, dtype: pl.DataType) -> pl.Expr:

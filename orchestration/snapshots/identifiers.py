@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import polars as pl
 
+from anonymize.spelling import value_form
+
 FORMS: dict[str, Callable[[pl.Series], pl.Series]] = {
     "spaces around them": lambda text: text.str.strip_chars(),
     "leading zeros": lambda text: text.str.strip_chars().str.strip_chars_start("0"),
@@ -16,6 +18,10 @@ FORMS: dict[str, Callable[[pl.Series], pl.Series]] = {
 """What identifiers may have gained or lost, and what is left of them without it."""
 ALIKE = 0.5
 """The share of the identifiers that have to be found again in another form."""
+
+
+MOST_COMPARED = 20_000
+"""New identifiers, and identifiers that are gone, up to which they are compared character by character."""
 
 
 def changed_form(before: pl.Series, now: pl.Series) -> str | None:
@@ -48,3 +54,61 @@ def _shared(before: pl.Series, now: pl.Series) -> float:
     forms = before.unique()
     again = forms.is_in(now.unique().implode()) & (forms != "")
     return float(again.sum()) / before.len()
+
+
+def drifted(before: pl.Series, now: pl.Series) -> int:
+    """How many identifiers of a snapshot are gone while the next one has them in another form.
+
+    Parameters
+    ----------
+    before, now
+        The identifiers of a snapshot and of the next one; text, numbers or bytes.
+    """
+    gone, new = _gone_and_new(before, now)
+    return int(gone.select(value_form(pl.col("text")).is_in(_forms(new).implode()).sum()).item())
+
+
+def all_but_one_character(before: pl.Series, now: pl.Series) -> int | None:
+    """How many new identifiers are like one that is gone, but for a character more, less or another one.
+
+    Parameters
+    ----------
+    before, now
+        The identifiers of a snapshot and of the next one; text, numbers or bytes.
+
+    Returns
+    -------
+    int or None
+        None if more than `MOST_COMPARED` are new or gone.
+    """
+    gone, new = _gone_and_new(before, now)
+    if max(len(gone), len(new)) > MOST_COMPARED:
+        return None
+    shorter_gone, shorter_new = _with_one_less(gone), _with_one_less(new)
+    alike = [
+        shorter_new.join(shorter_gone, on=("rest", "place")),  # another character
+        shorter_new.join(gone, left_on="rest", right_on="text"),  # one more
+        new.join(shorter_gone, left_on="text", right_on="rest"),  # one less
+    ]
+    return pl.concat(found["text"] for found in alike).n_unique()
+
+
+def _gone_and_new(before: pl.Series, now: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """`text`: the identifiers of one snapshot alone; none at all of bytes, which have no forms."""
+    if pl.Binary in (before.dtype, now.dtype):
+        nobody = pl.DataFrame(schema={"text": pl.String})
+        return nobody, nobody
+    former, latter = (column.cast(pl.String).alias("text").to_frame() for column in (before, now))
+    return former.join(latter, on="text", how="anti"), latter.join(former, on="text", how="anti")
+
+
+def _forms(identifiers: pl.DataFrame) -> pl.Series:
+    return identifiers.select(value_form(pl.col("text")))["text"].unique()
+
+
+def _with_one_less(identifiers: pl.DataFrame) -> pl.DataFrame:
+    """`text`, `place`, `rest`: each identifier without the character at each of its places."""
+    places = identifiers.with_columns(place=pl.int_ranges(0, pl.col("text").str.len_chars()))
+    each = places.explode("place").drop_nulls()
+    rest = pl.col("text").str.slice(0, pl.col("place")) + pl.col("text").str.slice(pl.col("place") + 1)
+    return each.with_columns(rest=rest)

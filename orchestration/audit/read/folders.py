@@ -14,14 +14,15 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from anonymize.attack.finding import Count
-from anonymize.columns import IDENTIFIER
-from anonymize.contract import Contract, FileSource, Product
+from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.contract import Contract, FileSource, Product, Sensitive
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
 from anonymize.people.values import by_own_names
 from anonymize.principles import principle_of
 from anonymize.promise.owed import METADATA
+from anonymize.spelling import value_form
 from orchestration.audit.read.foreign import Foreign, convert
 from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
@@ -225,15 +226,25 @@ def read_release(
 
 
 def _by_own_names(tables: dict[str, pl.DataFrame], contract: Product) -> dict[str, pl.DataFrame]:
-    """The tables with one name for each value, as the truth has it, where a release has the source's."""
-    sensitive = contract.sensitive
-    if sensitive is None or not sensitive.renamed:
+    """The tables with one name and one spelling for each value, as the truth has it."""
+    if contract.sensitive is None:
         return tables
-    own = by_own_names(pl.col(sensitive.name), sensitive)
-    return {
-        name: table.with_columns(own) if table.schema.get(sensitive.name) == pl.String else table
-        for name, table in tables.items()
-    }
+    column = contract.sensitive.name
+    return {name: _one_spelling(table, column, contract.sensitive) for name, table in tables.items()}
+
+
+def _one_spelling(table: pl.DataFrame, column: str, sensitive: Sensitive) -> pl.DataFrame:
+    """A table with values as the contract lists them, else in their normal form: twins are one value."""
+    if table.schema.get(column) != pl.String:
+        return table
+    own = table.select(by_own_names(pl.col(column), sensitive))
+    listed = pl.Series(
+        "own", [value for value in sensitive.values or () if isinstance(value, str)], pl.String
+    )
+    forms = listed.to_frame().with_columns(value_form(pl.col("own")).alias("form"))
+    form = value_form(pl.col(column))
+    spelt = form.replace_strict(forms["form"], forms["own"], default=form) if len(forms) else form
+    return table.with_columns(own.select(spelt.alias(column)))
 
 
 def _typed(table: pl.DataFrame, columns: Sequence[PublishedColumn], where: str) -> pl.DataFrame:
@@ -297,6 +308,8 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
         written = {"separator": source.separator, "encoding": source.encoding}
     snapshot, present = read_file(file, str(file), contract.column_names().values(), **written)
     snapshot = enter(snapshot, contract)
+    if contract.sensitive is not None:
+        snapshot = _one_spelling(snapshot, VALUE, contract.sensitive)
     if faults := describe_faults(snapshot, contract, present):
         raise SnapshotError(f"{file}: " + "; ".join(faults))
     reading.note(file, len(snapshot))

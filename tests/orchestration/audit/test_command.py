@@ -306,6 +306,19 @@ def test_two_names_of_one_value_are_named_and_one_when_they_are_declared(yearly)
     assert not [gap for gap in described["not_covered"] if "flu" in gap["what"]]
 
 
+@pytest.mark.parametrize("count", [40, pytest.param(30_000, marks=pytest.mark.thorough)])
+def test_two_spellings_of_one_value_are_one_value_at_any_size(yearly, count, monkeypatch):
+    """Groups of flu and flu with a space after it: without the attack on small tables, too."""
+    monkeypatch.setattr("orchestration.audit.run.MOST_PEOPLE", 20)
+    ages = [n * 2 // count * 10 for n in range(count)]
+    truth = {"name": range(count), "age": ages, "zipcode": 12000, "disease": "flu"}
+    write_csv(pl.DataFrame(truth), yearly / "truth/2022.csv")
+    spelt = ["flu", "flu "] * (count // 2)
+    write_csv(pl.DataFrame({"AGE": ages, "ZIP": 12000, "DIAG": spelt}), yearly / "published/2022.csv")
+    assert audit_years(yearly, "published/2022.csv") == 3
+    assert fi.CANDIDATES in broken(report(yearly / "report"))
+
+
 FLU_2022 = [(21, "flu"), (25, "gout"), (31, "flu"), (35, "gout"), (41, "flu"), (45, "gout")]
 FLU_2023 = [(21, "flu"), (26, "ulcer"), (31, "flu"), (36, "ulcer"), (41, "flu"), (46, "ulcer")]
 

@@ -50,6 +50,23 @@ def test_identifiers_that_change_their_form(hospital, home, form):
     assert code == 2
 
 
+@pytest.mark.parametrize("form", ["{} ", "{}\u200b"])
+def test_a_fifth_of_the_identifiers_in_another_form(hospital, home, form):
+    """Most people are carried, and the others would be published as if they were new."""
+    is_one = pl.int_range(pl.len()) % 5 == 0
+    other = pl.format(form, pl.col("patient_id"))
+    people = hospital.snapshot(THIRD).with_columns(
+        patient_id=pl.when(is_one).then(other).otherwise("patient_id")
+    )
+    known = hospital.snapshot(SECOND)["patient_id"]
+    drift = hospital.snapshot(THIRD)[::5]["patient_id"].is_in(known.implode()).sum()
+    hospital.deliver(THIRD, people)
+    message, code = refused(hospital, home, SnapshotError)
+    assert f"{drift} people of the snapshot before are here under an identifier in another form" in message
+    assert f"accept: {{{THIRD}: [identifiers]}}" in message
+    assert code == 2
+
+
 @pytest.fixture
 def numbered(hospital):
     """A hospital whose identifiers are digits with leading zeros, delivered as CSV."""
@@ -292,6 +309,19 @@ def test_no_verdict_on_the_share_of_counterfeits_is_no_release(hospital, home, m
     with pytest.raises(NotEligible, match="ended before it gave a verdict"):
         compute_candidate(series, THIRD)
     assert series.committed(THIRD) is None
+
+
+def test_a_value_of_the_releases_before_in_another_spelling_is_refused(undeclared):
+    hospital, home = undeclared
+    snapshot = hospital.snapshot(SECOND).filter(pl.col("disease") != "stroke")
+    one = pl.int_range(pl.len()) == 0
+    hospital.deliver(
+        SECOND, snapshot.with_columns(disease=pl.when(one).then(pl.lit("str\xadoke")).otherwise("disease"))
+    )
+    message, code = refused(hospital, home, SnapshotError, release=SECOND)
+    assert "'stroke' and 'str\\xadoke' are one value in two spellings" in message
+    assert "sensitive.renamed" in message
+    assert code == 2
 
 
 # ---- a query with no rows

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from anonymize.errors import SnapshotError
+from anonymize.errors import ContractError, SnapshotError
 from orchestration.contracts.contract_file import load_contract
 from orchestration.snapshots.sources import enter, read_snapshot, snapshot_exists, snapshot_faults
 
@@ -525,9 +525,26 @@ class TestSpellings:
         assert "rows have spaces around them, differ from another value by capital letters alone" in message
         assert "or list every value under sensitive.values" in message
 
+    @pytest.mark.parametrize("twin", ["fl\u200bu", "\uff46lu", "flu\0", "flu\xad"])
+    def test_two_spellings_that_look_the_same_are_named(self, parquet, twin):
+        message = refusal(parquet(changed(disease=["flu", "gout", twin]), UNDECLARED))
+        assert "disease: 2 of 3 rows" in message
+        assert f"{'flu'!a} and" in message
+        assert ascii(twin) in message
+
+    def test_no_two_spellings_of_one_value_may_be_listed(self, parquet):
+        with pytest.raises(
+            ContractError, match="lists twins: 'FLU' and 'flu' are one value in two spellings"
+        ):
+            parquet(PEOPLE, ("[asthma, flu, gout, none]", "[asthma, flu, gout, none, FLU]"))
+
+    @pytest.mark.parametrize("twin", ["X1", "x1 ", " x1", "x\u200b1", "x1\0", "\uff581"])
+    def test_identifiers_that_look_the_same_are_one_person_s(self, parquet, twin):
+        assert "patient_id: 1 of 3 rows repeat" in refusal(parquet(changed(patient_id=["x1", twin, "x2"])))
+
     def test_values_that_are_listed_may_be_spelt_so(self, parquet):
-        others = changed(patient_id=["a", "b", "c"], disease=["Flu", "n/a", " flu"])
-        listed = ("[asthma, flu, gout, none]", "[asthma, flu, gout, none, Flu, n/a, ' flu']")
+        others = changed(patient_id=["a", "b", "c"], disease=["Ulcer", "n/a", " croup"])
+        listed = ("[asthma, flu, gout, none]", "[asthma, flu, gout, none, Ulcer, n/a, ' croup']")
         assert read_snapshot(parquet(pl.concat([PEOPLE, others]), listed), RELEASE).height == 6
 
     def test_values_that_differ_in_more_than_that_are_values(self, parquet):

@@ -1,0 +1,67 @@
+"""One normal form of text: what is left of identifiers and values but for how they are written."""
+
+from __future__ import annotations
+
+import polars as pl
+
+UNSEEN = r"[\p{Cc}\p{Cf}\x{34F}\x{115F}\x{1160}\x{3164}\x{FE00}-\x{FE0F}]"
+"""Characters that nobody sees: control characters, zero-width ones, soft hyphens, fillers, selectors."""
+NUMBER = r"^([+-]?)0*(\d+)(?:\.(\d*?)0*)?$"
+"""A number: its sign, its whole part and its fraction, without zeros that change nothing."""
+
+
+def normal_form(text: pl.Expr) -> pl.Expr:
+    """Text in small letters and Unicode's form NFKC, without what nobody sees, and with single spaces.
+
+    Parameters
+    ----------
+    text
+        A column of text.
+
+    Examples
+    --------
+    >>> pl.select(normal_form(pl.lit(" Flu\N{NO-BREAK SPACE} \N{SOFT HYPHEN}B"))).item()
+    'flu b'
+    """
+    plain = text.str.normalize("NFKC").str.replace_all(r"\s+", " ").str.replace_all(UNSEEN, "")
+    return plain.str.replace_all(" +", " ").str.strip_chars(" ").str.to_lowercase().str.normalize("NFKC")
+
+
+def value_form(text: pl.Expr) -> pl.Expr:
+    """The same, and one form of each number: `7`, `07` and `7.0` are one value.
+
+    Parameters
+    ----------
+    text
+        A column of text.
+
+    Examples
+    --------
+    >>> pl.select(value_form(pl.Series(["007", "7.0", "7.10", "F07"]))).to_series().to_list()
+    ['7', '7', '7.1', 'f07']
+    """
+    form = normal_form(text)
+    fraction = form.str.extract(NUMBER, 3).fill_null("")
+    whole = form.str.replace(NUMBER, "${1}${2}").str.strip_prefix("+")
+    number = pl.when(fraction == "").then(whole).otherwise(pl.concat_str(whole, pl.lit("."), fraction))
+    return pl.when(form.str.contains(NUMBER)).then(number).otherwise(form)
+
+
+def twins(values: pl.Series) -> list[list[str]]:
+    """Values that are written in another way and are one value: each group of them, sorted.
+
+    Parameters
+    ----------
+    values
+        Text; values of any other type have no twins.
+    """
+    if values.dtype != pl.String:
+        return []
+    distinct = values.drop_nulls().unique().sort().alias("value").to_frame()
+    forms = distinct.group_by(value_form(pl.col("value")).alias("form"), maintain_order=True).agg("value")
+    return forms.filter(pl.col("value").list.len() > 1)["value"].to_list()
+
+
+def describe_twins(group: list[str]) -> str:
+    """Values that are one, in words; signs that nobody sees are written as escapes."""
+    return f"{' and '.join(ascii(value) for value in group)} are one value in two spellings"
