@@ -15,7 +15,7 @@ from anonymize.errors import PublishedFolderError, SignatureError
 from orchestration.audit import SECONDS
 from orchestration.audit.read.folders import Reading, find_series, read_contract
 from orchestration.audit.read.foreign import load_mapping
-from orchestration.audit.report.conclusion import verdict
+from orchestration.audit.report.conclusion import in_words, verdict
 from orchestration.audit.report.document import About, audited_releases, describe, signed_part, write_report
 from orchestration.audit.run import Findings, Material, attack, steps
 from orchestration.audit.signature import load_private_key, sign_report
@@ -38,7 +38,9 @@ def audit(
     sign: Path | None = None,
     console: Console | None = None,
 ) -> int:
-    """Attack published folders and report; returns 0 if every promise holds and 3 if one is broken.
+    """Attack published folders and report; returns 0 if every promise holds, and 3 otherwise.
+
+    It returns 3, too, where releases keep what they promised, and never promised what the contract asks for.
 
     Parameters
     ----------
@@ -97,7 +99,7 @@ def audit(
         if key is not None:
             written += sign_report(out, key, written, audited_releases(material), signed_part(described))
         console.print("Report: " + "\n        ".join(map(str, written)), soft_wrap=True)
-    return HOLDS if findings.holds else BROKEN
+    return HOLDS if findings.keeps_contract else BROKEN
 
 
 def _attacked(material: Material, seconds: float, console: Console) -> Findings:
@@ -131,6 +133,8 @@ def _print(findings: Findings, console: Console) -> None:
             row["promise"], row["series"], f"{row['people']:,}", f"{row['broken']:,}", *figures, holds
         )
     console.print(table)
+    for row in findings.missed.iter_rows(named=True):
+        console.print(f"The contract asks for more: {row['series']}, {in_words(row)}.")
     console.print(
         f"{verdict(findings)} {len(findings.not_covered)} things were not covered; the report (--out) says"
         " which."

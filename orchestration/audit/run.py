@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ from orchestration.audit.read.folders import (
     read_truth,
 )
 from orchestration.audit.read.foreign import Foreign
-from orchestration.audit.read.manifests import chain_finding, claims_finding, held_back, other_promises
+from orchestration.audit.read.manifests import chain_finding, claims_finding, held_back
 from orchestration.audit.read.texts import compare_texts
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.storage.manifest import MANIFEST
@@ -61,6 +61,8 @@ class Material:
     reading: Reading
     previous: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """The releases of others that the contract names: `previous_0`, …."""
+    believes_manifests: bool = True
+    """Whether releases are judged by what their manifests say they promise, or all by the contract."""
 
     @property
     def contract(self) -> Product:
@@ -177,6 +179,9 @@ class Findings:
     """Evidence over all series, if there is more than one."""
     not_covered: list[Gap] = field(default_factory=list)
     """What was not looked at, and why."""
+    asked: pl.DataFrame | None = None
+    """What the contract asks for, as `promises` has it, and `taken_up`: whether the last release of the
+    series, or a series that goes on from it, promises that. None where every release promises it."""
 
     def promises(self) -> pl.DataFrame:
         """One row per series and promise: `series`, `promise`, `people`, `broken`, … `broken_in`."""
@@ -206,14 +211,59 @@ class Findings:
         """Whether every promise is kept."""
         return bool(self.promises()["holds"].all())
 
+    @property
+    def keeps_contract(self) -> bool:
+        """Whether every promise is kept, and the contract asks for no more than was promised."""
+        return self.holds and self.missed.is_empty()
+
+    @property
+    def missed(self) -> pl.DataFrame:
+        """What the contract asks for and the releases, which keep what they promised, never took up."""
+        rows = self.promises()
+        if self.asked is None:
+            return rows.clear()
+        kept = rows.filter("holds").select("series", "promise")
+        never = self.asked.filter(~pl.col("holds") & ~pl.col("taken_up"))
+        return never.join(kept, on=["series", "promise"], how="semi")
+
 
 def steps(material: Material) -> int:
     """How many steps `attack` takes, for a progress bar."""
-    return sum(len(one.releases) + 2 for one in material.series)
+    times = 2 if _promise_otherwise(material) else 1
+    return times * sum(len(one.releases) + 2 for one in material.series)
+
+
+def _promise_otherwise(material: Material) -> bool:
+    """Whether some release promised something else than the contract asks for."""
+    contract = material.contract
+    return any(
+        promise != _asked_by(contract)
+        for series in material.series
+        for promise in promises_of(contract, series, len(series.releases))
+    )
+
+
+def _never_took_up(material: Material) -> list[str]:
+    """The series whose last release promises something else than the contract asks for."""
+    contract = material.contract
+    gone_on = [one.before.name for one in material.series if one.before]
+    return [
+        one.name
+        for one in material.series
+        if one.name not in gone_on
+        and promises_of(contract, one, len(one.releases))[-1] != _asked_by(contract)
+    ]
+
+
+def _asked_by(contract: Product) -> Promise:
+    return principle_of(contract).promise(contract.principle)
 
 
 def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
     """Run every attack; yields the name of each step as it begins, and the findings at the end.
+
+    Everybody is judged by what the releases promised. Where that is not what the contract asks for, the
+    attacks are run again, and everybody is judged by the contract.
 
     Parameters
     ----------
@@ -222,6 +272,15 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
     seconds
         Time for the equivalence attack on each series.
     """
+    found = yield from _attack(material, seconds)
+    if _promise_otherwise(material):
+        asked = yield from _attack(replace(material, believes_manifests=False), seconds)
+        rows = asked.promises().with_columns(taken_up=~pl.col("series").is_in(_never_took_up(material)))
+        found = replace(found, asked=rows)
+    yield found
+
+
+def _attack(material: Material, seconds: float) -> Generator[str, None, Findings]:
     attacked: dict[str, AttackedSeries] = {}
     domain = None
     for series in material.series:
@@ -251,7 +310,7 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
         attacked[series.name] = _as_a_whole(one, material, series)
         domain = knowledge.domain
     found = list(attacked.values())
-    yield Findings(
+    return Findings(
         material.contract, found, _together(found, material.contract), _not_covered(material, found)
     )
 
@@ -275,7 +334,7 @@ def _attack_release(
         release_format,
         tables,
         people,
-        promises_of(contract, series, number),
+        _judged_by(material, series, number),
         knowledge,
         linkage=linkage,
         held_back=held_back(release),
@@ -385,7 +444,7 @@ def _like_published(
 def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedSeries) -> AttackedSeries:
     """The series with what all its releases together allow."""
     contract, is_linked = material.contract, material.private is not None
-    promises = promises_of(contract, series, len(series.releases))
+    promises = _judged_by(material, series, len(series.releases))
     kinds = [
         kind
         for kind in kinds_of(principle_of(contract).format(contract), promises)
@@ -412,6 +471,13 @@ def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedS
     )
     found = {kind: kind.attack_series(whole, promises) for kind in kinds}
     return replace(attacked, whole={kind: one for kind, one in found.items() if one is not None})
+
+
+def _judged_by(material: Material, series: PublishedSeries, number: int) -> list[Promise]:
+    promises = promises_of(material.contract, series, number)
+    if material.believes_manifests:
+        return promises
+    return [_asked_by(material.contract)] * len(promises)
 
 
 def promises_of(contract: Product, series: PublishedSeries, number: int) -> list[Promise]:
@@ -504,10 +570,6 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap
         if without:
             what = f"whether {without} of {len(series.releases)} releases are as published"
             gaps.append(Gap(what, "they have no manifest to be held against.", series=series.name))
-        if other := other_promises(material.contract, series):
-            what = f"whether {other} of {len(series.releases)} releases promise what they should"
-            why = "their manifests state other parameters than the contract, and are believed."
-            gaps.append(Gap(what, why, series=series.name))
     sensitive = material.contract.sensitive
     if sensitive is not None and sensitive.semantics == "transient":
         gaps.append(TRANSIENT)

@@ -75,7 +75,8 @@ def audit(
 
     The adversary has every release, and knows every person's quasi-identifiers and dates of presence.
 
-    Exit codes: 0 every promise holds, 3 a promise is broken, 2 the input is wrong.
+    Exit codes: 0 every promise holds, 3 a promise is broken or the contract asks for more, 2 the input is
+    wrong.
     """
     from orchestration.audit.command import audit as audited
 

@@ -12,7 +12,6 @@ import polars as pl
 from anonymize.attack.finding import Count
 from anonymize.contract import Product
 from anonymize.formats import Format
-from anonymize.principles import principle_of
 from anonymize.promise.owed import CHAIN, CLAIMS
 from orchestration.audit.read.folders import PublishedSeries, ReleaseFiles
 from orchestration.storage.manifest import MANIFEST
@@ -99,16 +98,6 @@ def held_back(release: ReleaseFiles) -> int:
     """How many people a release says it holds back; none if it doesn't say so in a way that can be read."""
     stated = (release.manifest or {}).get("held_back")
     return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else 0
-
-
-def other_promises(contract: Product, series: PublishedSeries) -> int:
-    """How many manifests of the contract's principle state other parameters than the contract."""
-    own = contract.principle.model_dump(mode="json")
-    stated = [(release.manifest or {}).get("principle") for release in series.releases]
-    return sum(
-        isinstance(one, dict) and one.get("name") == principle_of(contract).name and one != own
-        for one in stated
-    )
 
 
 def _rows(tables: Mapping[str, pl.DataFrame], file: str) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orchestration.audit.run import Findings
@@ -11,9 +11,12 @@ from orchestration.audit.run import Findings
 def verdict(findings: Findings) -> str:
     """What became of the promises, in one sentence."""
     rows = findings.promises()
-    broken, undecided = int((~rows["holds"]).sum()), int((rows["undecided"] > 0).sum())
+    judged = [rows] if findings.asked is None else [rows, findings.asked]
+    broken, undecided = int((~rows["holds"]).sum()), max(int((one["undecided"] > 0).sum()) for one in judged)
     if broken:
         return f"{broken} of {len(rows)} promises {'is' if broken == 1 else 'are'} broken."
+    if findings.missed.height:
+        return "The releases keep what they promised; they do not keep what this contract asks for."
     if undecided:
         return f"No promise is broken; {undecided} could not be decided."
     return "Every promise holds."
@@ -32,6 +35,7 @@ def conclusion(described: Mapping[str, Any]) -> str:
             _what_was_done(described),
             described["verdict"],
             *_what_was_found(described),
+            *_what_was_missed(described),
             _what_remains(described),
         ]
     )
@@ -62,6 +66,33 @@ def _what_was_found(described: Mapping[str, Any]) -> list[str]:
         return []
     required = f"{leading['bound']} {leading['required']:.4g}"
     return [f"{leading['meaning']} Promised: {required}; found: {leading['found']:.4g}."]
+
+
+def _what_was_missed(described: Mapping[str, Any]) -> Iterator[str]:
+    """What the contract asks for and was not found, where the releases promised something else."""
+    kept = {(row["series"], row["promise"]) for row in described["promises"] if row["holds"]}
+    for taken_up, words in MISSED.items():
+        missed = [
+            in_words(row)
+            for row in described["asked"] or ()
+            if not row["holds"] and row["taken_up"] == taken_up and (row["series"], row["promise"]) in kept
+        ]
+        if missed:
+            yield f"{words}: {'; '.join(missed)}."
+
+
+MISSED = {
+    False: "The releases promised something else than the contract asks for. Missed",
+    True: "People who were published before the contract asked for so much keep what they were promised then",
+}
+"""What is said of what is missed, by whether the last release promises what the contract asks for."""
+
+
+def in_words(row: Mapping[str, Any]) -> str:
+    """A row of the findings under the contract: what it asks for, and what was found."""
+    asked = "" if row["required"] is None else f" {row['bound']} {row['required']:.4g}"
+    found = "" if row["found"] is None else f", found {row['found']:.4g}"
+    return f"{row['promise']}: asked for{asked or ' everybody'}{found}, missed for {row['broken']}"
 
 
 def _what_remains(described: Mapping[str, Any]) -> str:

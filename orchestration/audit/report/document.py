@@ -85,6 +85,8 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
         "background_knowledge": (BACKGROUND if any(map(_in_groups, findings.series)) else BACKGROUND_OF_VIEWS)
         + (["everybody's group in every release (private folder)"] if material.private else []),
         "promises": [_promise(row) for row in findings.promises().to_dicts()],
+        "keeps_contract": findings.keeps_contract,
+        "asked": None if findings.asked is None else [_promise(row) for row in findings.asked.to_dicts()],
         "series": [_series(one, promise, findings.contract) for one in findings.series],
         "not_covered": [_gap(gap) for gap in findings.not_covered],
         "read": [

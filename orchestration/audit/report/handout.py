@@ -12,7 +12,7 @@ SMALL = 10
 """Counts of people from 1 up to this are not shown."""
 PROMISE = ("promise", "meaning", "bound", "of_people", "found", "required", "holds", "broken_in")
 SERIES = ("not_promised", "beside_guesses")
-ABOUT = ("product", "date", "auditor", "purpose", "software", "holds", "verdict", "columns")
+ABOUT = ("product", "date", "auditor", "purpose", "software", "holds", "keeps_contract", "verdict", "columns")
 SHARES = ("learned", "at_random", "most_frequent", "from_truth", "error", "group_known")
 
 
@@ -31,11 +31,8 @@ def handed_out(described: Mapping[str, Any]) -> dict[str, Any]:
     told = {part: described[part] for part in ABOUT} | {
         "contract": {part: said for part, said in described["contract"].items() if part != "file"},
         "background_knowledge": described["background_knowledge"],
-        "promises": [
-            {part: row[part] for part in PROMISE}
-            | {"series": names.get(row["series"], row["series"]), **_counts(row)}
-            for row in described["promises"]
-        ],
+        "promises": [_row(row, names) for row in described["promises"]],
+        "asked": described["asked"] and [_row(row, names) for row in described["asked"]],
         "series": [_series(one, names) for one in described["series"]],
         "not_covered": [
             gap
@@ -48,6 +45,11 @@ def handed_out(described: Mapping[str, Any]) -> dict[str, Any]:
         "read": described["published"],
     }
     return told | {"conclusion": conclusion(told)}
+
+
+def _row(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    told = {part: row[part] for part in (*PROMISE, "taken_up") if part in row}
+    return told | {"series": names.get(row["series"], row["series"]), **_counts(row)}
 
 
 def _counts(row: Mapping[str, Any]) -> dict[str, int | str | None]:

@@ -1,10 +1,14 @@
 """`republish audit` believes no manifest: chain and claims are held against what is published."""
 
+import io
 import json
+import re
 import shutil
 
 import polars as pl
 import pytest
+import yaml
+from rich.console import Console
 
 from anonymize.errors import PublishedFolderError
 from orchestration.audit.report import charts
@@ -111,12 +115,37 @@ def test_whoever_claims_a_larger_m_is_held_to_it(folder, series):
     assert {fi.HOST_CANDIDATES, fi.SIGNATURES} <= broken
 
 
-def test_manifests_that_claim_a_smaller_m_than_the_contract_are_named(folder, series):
+def test_manifests_that_claim_a_smaller_m_than_the_contract_acquit_only_what_keeps_the_contract(
+    folder, series
+):
     stated = json.loads((series / NAMES[2] / "manifest.json").read_text())
     forge(series / NAMES[2], principle=stated["principle"] | {"m": 2})
-    run(folder)
-    gaps = json.loads((folder / "report/audit.json").read_text())["not_covered"]
-    assert any("promise what they should" in gap["what"] for gap in gaps)
+    assert run(folder) == (0, set())
+    asked = json.loads((folder / "report/audit.json").read_text())["asked"]
+    assert {row["required"] for row in asked if row["promise"] == fi.CANDIDATES} == {3}
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_releases_that_keep_a_smaller_promise_than_the_contract_given_asks_for_do_not_pass(folder, linked):
+    stricter = yaml.safe_load((folder / "contract.yaml").read_text())
+    stricter["principle"]["m"] = 5
+    (folder / "stricter.yaml").write_text(yaml.safe_dump(stricter))
+    printed = Console(file=io.StringIO(), width=200)
+    assert run(folder, linked=linked, contract="stricter.yaml", console=printed) == (3, set())
+    said = "The releases keep what they promised; they do not keep what this contract asks for."
+    missed = (
+        r"The contract asks for more: .*candidates by quasi-identifiers: asked for at least 5, found [34],"
+    )
+    assert said in printed.file.getvalue()
+    assert re.search(missed, printed.file.getvalue())
+    for name in ("audit", "handout"):
+        report = json.loads((folder / f"report/{name}.json").read_text())
+        assert (report["holds"], report["keeps_contract"], report["verdict"]) == (True, False, said)
+        assert "candidates by quasi-identifiers: asked for at least 5, found " in report["conclusion"]
+        assert fi.CANDIDATES in {row["promise"] for row in report["asked"] if not row["holds"]}
+        page = (folder / f"report/{name}.html").read_text()
+        assert 'class="verdict bad"' in page
+        assert "What the contract asks for" in page
 
 
 @pytest.mark.parametrize("forged", [{"principle": {"name": "m_invariance", "m": "x"}}, {"format": ["x"]}])
