@@ -5,7 +5,7 @@ from anonymize.principles import principle_of
 from anonymize.promise.attacked import attack
 
 
-def attack_releases(made, promises=None, **options):
+def attack_releases(made, promises=None, *, linked=True, **options):
     """What the attack on each release of a series found: its findings, and the tables that checks judge.
 
     Parameters
@@ -14,6 +14,8 @@ def attack_releases(made, promises=None, **options):
         `(contract, people, candidate)` of each release, in order.
     promises
         By default what the contracts promise.
+    linked
+        Whether the attack has the publisher's linkage.
     """
     knowledge, told = None, []
     for number, (contract, people, candidate) in enumerate(made, start=1):
@@ -29,7 +31,7 @@ def attack_releases(made, promises=None, **options):
             known,
             told,
             knowledge,
-            linkage=candidate.linkage.rename({PSEUDONYM: "person"}),
+            linkage=candidate.linkage.rename({PSEUDONYM: "person"}) if linked else None,
             held_back=candidate.figures["held_back"],
             **options,
         )

@@ -23,6 +23,9 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
     A link that this release has not touched is a matter of the releases that made it: a stricter promise may
     have been made since.
 
+    Without the linkage, a group may cover somebody by chance who is held back, and who then seems linked
+    to its values. As many people as were held back so far count as undecided instead of broken.
+
     Parameters
     ----------
     seen
@@ -46,7 +49,8 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
         return Found(figures=figures, remembered={BREACH: kept}, table=by_promise(owed))
     table = by_promise(owed)
     people, above = owed["person"].n_unique(), _above(owed)["person"].n_unique()
-    count = Count(people, above, most_of(owed["breach"]), least_of(owed["most"]))
+    undecided = min(above, seen.by_chance)
+    count = Count(people, above - undecided, most_of(owed["breach"]), least_of(owed["most"]), undecided)
     return Found({"": count}, figures, table, {BREACH: kept})
 
 

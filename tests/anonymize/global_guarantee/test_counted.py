@@ -49,6 +49,31 @@ def test_right_releases():
         assert counted["links"].sum() == linked.height
 
 
+def test_a_promise_that_is_kept_is_not_condemned_for_people_who_are_held_back_and_covered_by_chance():
+    contract = make_contract(strategy="minimum", on_ineligible="wait")
+    steps = publish([contract] * 3, crowd(seed=1, size=300, number_of_values=12, changing=1.0).snapshots(3))
+    made = [(step.contract, step.people, step.candidate) for step in steps]
+    breaches = [
+        one.findings.row(by_predicate=pl.col("promise") == fi.BREACH, named=True)
+        for linked in (True, False)
+        for one in attack_releases(made, linked=linked)
+    ]
+    assert all(row["holds"] for row in breaches)
+    assert [row["undecided"] for row in breaches[:3]] == [0, 0, 0]
+    held_back = [step.candidate.figures["held_back"] for step in steps]
+    assert held_back[0] == 0 < held_back[1]
+    assert 0 == breaches[3]["undecided"] < breaches[4]["undecided"] <= held_back[1]
+
+
+def test_breaches_where_nobody_is_held_back_are_convicted_without_the_linkage():
+    contract = make_contract(strategy="minimum", on_ineligible="wait")
+    people = crowd(seed=1, size=300, number_of_values=12, changing=1.0).snapshots(1)
+    steps = publish([contract], people) * 2
+    made = [(step.contract, step.people, step.candidate) for step in steps]
+    assert [step.candidate.figures["held_back"] for step in steps] == [0, 0]
+    assert convicted(list(attack_releases(made, linked=False)))
+
+
 def test_a_ledger_that_is_kept_is_not_convicted():
     assert not convicted(made_on(lambda tables: tables))
 
