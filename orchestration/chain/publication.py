@@ -14,6 +14,7 @@ from orchestration.chain.inputs import made_from
 from orchestration.readers.datapackage.folder import column_types, texts
 from orchestration.series.basis import basis_of
 from orchestration.series.committed import CANDIDATE, Committed
+from orchestration.series.homes import name_home
 from orchestration.series.series import Series
 from orchestration.storage.home import public_folder
 from orchestration.storage.manifest import COUNTED, MANIFEST, Described, manifest, sums
@@ -49,6 +50,7 @@ def publish(series: Series, release: str) -> Publication:
             _publish(series, release, folder)
         stated = series.verify(release)
         digest = series.record_publication(release)
+        name_home(series)
         _delete_old_private_folders(series, release)
         return Publication(folder=folder, manifest=stated, manifest_sha256=digest, is_new=is_new)
 

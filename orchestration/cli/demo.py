@@ -25,7 +25,7 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
     with only_one(place.path, "the demo", name=".demo-lock"):
         contract = make_demo(place.path)
     file = load_contract(contract)
-    made = make_due_releases(file, last_release(contract), home)
+    made = make_due_releases(file, last_release(contract), place.path)
     with progress("what an attacker learns from all releases"):
         learned = what_an_attacker_learns(Series(file, place))
     if learned:

@@ -16,7 +16,7 @@ HomePath = Annotated[
         "--home",
         metavar="DIR",
         help="Your own folder: key, history, private and published releases."
-        " Default: REPUBLISH_HOME, or ./var.",
+        " Default: REPUBLISH_HOME, or the nearest var beside or above the contract, or ./var.",
     ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

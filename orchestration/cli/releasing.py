@@ -17,6 +17,7 @@ from orchestration.contracts.contract_file import ContractFile
 from orchestration.contracts.registry import register
 from orchestration.expectations import start_judge
 from orchestration.series.due import none_is_due
+from orchestration.series.homes import default_home, refuse_other_home
 from orchestration.series.series import Series, named
 from orchestration.snapshots.sources import place
 from orchestration.storage.home import Home, only_one, sync
@@ -61,7 +62,9 @@ def make_due_releases(
     RepublishError
         What refused a release; nothing of it is published.
     """
-    series = Series(file, Home.at(home))
+    place = Home.named(home, default_home(file))
+    refuse_other_home(Series(file, place))
+    series = Series(file, Home.at(place.path))
     made, waits = 0, False
     with releasing(series) as dagster:
         unpublished = releases_to_make(series, through)

@@ -17,6 +17,7 @@ def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False
     """
     from orchestration.cli.examine import examine
     from orchestration.contracts.contract_file import load_contract
+    from orchestration.series.homes import default_home, refuse_other_home
     from orchestration.series.series import Series
     from orchestration.storage.home import Home
 
@@ -26,5 +27,7 @@ def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False
     sensitive = f" sensitive {declared.sensitive.name}," if declared.sensitive is not None else ""
     attributes = len(list(declared.attributes()))
     out.print(f"  {attributes} {declared.ROLE}s,{sensitive} {declared.principle.name}")
-    if code := examine(Series(file, Home.named(home)), out.print):
+    series = Series(file, Home.named(home, default_home(file)))
+    refuse_other_home(series)
+    if code := examine(series, out.print):
         raise typer.Exit(code)

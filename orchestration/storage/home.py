@@ -33,15 +33,15 @@ class Home:
     """Of a home in which nothing may be made: what stands for its key as long as there is none."""
 
     @classmethod
-    def at(cls, path: Path | None = None) -> Home:
-        """The home at a path, or at REPUBLISH_HOME, or at ./var; made if it isn't there.
+    def at(cls, path: Path | None = None, default: Path | None = None) -> Home:
+        """The home at a path, or at REPUBLISH_HOME, or at a default, or at ./var; made if it isn't there.
 
         Raises
         ------
         HomeError
             If the folder can't be made or written.
         """
-        home = cls.named(path)
+        home = cls.named(path, default)
         path = home.path
         if "?" in str(path):
             raise HomeError(
@@ -58,9 +58,9 @@ class Home:
         return home
 
     @classmethod
-    def named(cls, path: Path | None = None) -> Home:
+    def named(cls, path: Path | None = None, default: Path | None = None) -> Home:
         """The home that `at` would give; nothing is made."""
-        return cls(Path(path or os.environ.get(HOME_VARIABLE) or "var").absolute())
+        return cls(Path(path or os.environ.get(HOME_VARIABLE) or default or "var").absolute())
 
     def untouched(self) -> Home:
         """The same home, in which no key is made."""
@@ -123,6 +123,12 @@ class Home:
             partial.rename(file)
             # What is signed with a key is of no use without it: it must outlast a power cut.
             sync(self.path)
+
+
+def is_home(path: Path) -> bool:
+    """Whether a folder is a publisher's: with a key or, where that is given otherwise, with a history."""
+    # Of a folder that may not be entered, `Path.is_file` would raise an error.
+    return any(os.path.isfile(path / name) for name in ("secret.key", "history.duckdb"))  # noqa: PTH113
 
 
 def _checked(key: str, where: str) -> bytes:

@@ -271,6 +271,31 @@ def test_the_home_may_be_named_by_the_environment_and_paths_be_relative(
     assert "every release that is due is published" in out[0]
 
 
+def test_another_working_folder_goes_on_with_the_series(hospital, monkeypatch, republish):
+    """A second home would have another key, and both publications together give people away."""
+    below = hospital.folder / "below"
+    below.mkdir()
+    monkeypatch.chdir(hospital.folder)
+    assert republish("release", "hospital.yaml", "--through", FIRST)[0] == 0
+    monkeypatch.chdir(below)
+    code, out, _ = republish("release", "../hospital.yaml", "--through", SECOND)
+    assert (code, [line.split()[0] for line in out]) == (0, [SECOND])
+    assert not [*below.iterdir()]
+    home = hospital.folder / "var"
+    assert (home / f"published/hospital/v1/{SECOND}").is_dir()
+    for command in ("release", "validate"):
+        code, _, err = republish(command, "../hospital.yaml", "--home", "second")
+        assert code == 2
+        assert f"hospital/v1 has releases in another home, {home}" in err[-1]
+        assert not [*below.iterdir()]
+    (marker,) = hospital.folder.glob(".*.home")
+    assert marker.stat().st_mode & 0o777 == 0o600
+    shutil.move(home, below / "moved")  # as a whole: followed without a word
+    code, out, err = republish("release", "../hospital.yaml", "--home", "moved", "--through", SECOND)
+    assert (code, err) == (0, [])
+    assert "every release that is due is published" in out[0]
+
+
 # ---- what is left behind
 
 

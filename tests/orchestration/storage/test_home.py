@@ -93,6 +93,9 @@ def test_a_home_is_where_it_is_said_to_be(tmp_path, monkeypatch):
     monkeypatch.setenv("REPUBLISH_HOME", "relative/home")
     assert Home.named().path == tmp_path / "relative/home"
     assert Home.named(Path("given")).path == tmp_path / "given"
+    assert Home.named(None, tmp_path / "default").path == tmp_path / "relative/home"
+    monkeypatch.delenv("REPUBLISH_HOME")
+    assert Home.named(None, tmp_path / "default").path == tmp_path / "default"
 
 
 def test_folders_that_are_there_keep_their_modes(tmp_path):

@@ -1,0 +1,98 @@
+"""Which home a contract's series is in: a series that is begun in two homes is published twice.
+
+A hidden file beside the contract names the home in which each of its series was begun. A second home would
+have another key: together, both publications give people away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any
+
+from anonymize.errors import HomeError
+from orchestration.contracts.contract_file import ContractFile
+from orchestration.series.series import Series
+from orchestration.series.siblings import published_releases
+from orchestration.storage.home import Home, is_home
+from orchestration.storage.store import read_json, write_json
+
+
+def default_home(file: ContractFile) -> Path:
+    """The home of a contract's series, if nobody names one.
+
+    That is the nearest home called `var` in the contract's folder or above it. If there is none, it is
+    `./var` where the working folder is the contract's or above it, or where the series has releases there
+    already; else `var` beside the contract.
+
+    Parameters
+    ----------
+    file
+        The contract.
+    """
+    contract, here = Path(os.path.normpath(file.path)), Path.cwd() / "var"
+    for folder in contract.parents:
+        if is_home(folder / "var"):
+            return folder / "var"
+    declared = file.contract
+    if here.parent in contract.parents or published_releases(Home(here), declared.product, declared.series):
+        return here
+    return contract.parent / "var"
+
+
+def refuse_other_home(series: Series) -> None:
+    """Raise HomeError if another home is named beside the contract, and has releases of the series.
+
+    A home that is not there any more was moved, and is followed.
+
+    Parameters
+    ----------
+    series
+        The series, in the home that it is to be released in.
+    """
+    other = _named_home(series)
+    if other is not None and not (series.home.path.exists() and other.samefile(series.home.path)):
+        raise HomeError(
+            f"{series.home.path}: {series.name} has releases in another home, {other}, and two publications"
+            f" of the same people give them away. Name that one, --home {other}; or, if its releases never"
+            f" left it, delete it, or {_marker(series.file)}"
+        )
+
+
+def name_home(series: Series) -> None:
+    """Name the home beside the contract, for its owner alone, unless another one is named and there.
+
+    A folder that can't be written has no such file.
+
+    Parameters
+    ----------
+    series
+        The series, of which a release was published.
+    """
+    if _named_home(series) is None:
+        marker = _marker(series.file)
+        path = os.path.relpath(series.home.path, marker.parent)
+        with contextlib.suppress(HomeError, OSError):
+            write_json(marker, _read(marker) | {series.name: path})
+
+
+def _named_home(series: Series) -> Path | None:
+    """The home that is named beside the contract, if it has releases of the series."""
+    marker, declared = _marker(series.file), series.contract
+    named = _read(marker).get(series.name)
+    if not isinstance(named, str):
+        return None
+    home = Path(os.path.normpath(marker.parent / named))
+    return home if published_releases(Home(home), declared.product, declared.series) else None
+
+
+def _read(marker: Path) -> dict[str, Any]:
+    try:
+        return read_json(marker) or {}
+    except OSError:
+        return {}
+
+
+def _marker(file: ContractFile) -> Path:
+    return file.path.with_name(f".{file.path.name}.home")
