@@ -45,13 +45,14 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
     kept = state
     if most[-1] is not None and forgets_after is not None:
         kept = forget_absent(state, seen.known.select("person"), seen.release, forgets_after)
-    if owed.is_empty():
+    given = [level for level in most if level is not None]
+    if not given:
         return Found(figures=figures, remembered={BREACH: kept}, table=by_promise(owed))
-    table = by_promise(owed)
     people, above = owed["person"].n_unique(), _above(owed)["person"].n_unique()
     undecided = min(above, seen.by_chance)
-    count = Count(people, above - undecided, most_of(owed["breach"]), least_of(owed["most"]), undecided)
-    return Found({"": count}, figures, table, {BREACH: kept})
+    promised_level = least_of(owed["most"]) or min(given)
+    count = Count(people, above - undecided, most_of(owed["breach"]), promised_level, undecided)
+    return Found({"": count}, figures, by_promise(owed), {BREACH: kept})
 
 
 def by_promise(owed: pl.DataFrame) -> pl.DataFrame:

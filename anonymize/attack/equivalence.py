@@ -198,8 +198,10 @@ def _minimum_of_all(
     """The smallest attack on the whole series, given the smallest on each part."""
     begun = time.monotonic()
     whole = PersonMatrix.together(matrices)
-    smallest = min((one for one in found if one.e is not None), key=lambda one: one.e, default=None)
-    best = smallest and _Attack(smallest.e, smallest.witness, smallest.weights, np.empty(0, dtype=int))
+    attacks = [
+        _Attack(one.e, one.witness, one.weights, np.empty(0, dtype=int)) for one in found if one.e is not None
+    ]
+    best = min(attacks, key=lambda attack: attack.e, default=None)
     at_least = min((one.at_least for one in found if one.at_least is not None), default=None)
     bound = _surplus_bound([matrix.surplus for matrix in matrices])
     if (at_least is None or at_least > bound) and _related(matrices):
@@ -429,7 +431,7 @@ class PersonMatrix:
     def is_too_large(self) -> bool:
         """Whether programmes on it are not even tried."""
         rows, columns = self.rows.shape
-        return rows > SEARCH_LIMIT or rows * columns > CELLS_LIMIT
+        return bool(rows > SEARCH_LIMIT or rows * columns > CELLS_LIMIT)
 
     @cached_property
     def complete(self) -> bool:
@@ -503,19 +505,20 @@ def _attack(matrix: PersonMatrix, weights: Sequence[Fraction]) -> _Attack | None
     if (matrix.values.astype(np.int64).T @ whole).any() or (effect % denominator).any() or not effect.any():
         return None
     effect //= denominator
-    sides = tuple(
-        tuple(
+
+    def side(sign: int) -> tuple[Any, ...]:
+        return tuple(
             person
             for column in np.flatnonzero(effect * sign > 0)
             for person in matrix.people[int(column)]
             for _ in range(int(abs(effect[column])))
         )
-        for sign in (1, -1)
-    )
+
     used = tuple(
         (int(number), weight) for number, weight in zip(matrix.partitions, weights, strict=True) if weight
     )
-    return _Attack(int(matrix.copies @ np.abs(effect)) // 2, sides, used, np.flatnonzero(effect))
+    size = int(matrix.copies @ np.abs(effect)) // 2
+    return _Attack(size, (side(1), side(-1)), used, np.flatnonzero(effect))
 
 
 def _smallest(matrix: PersonMatrix, deadline: float) -> tuple[_Attack | None, int | None]:
@@ -577,7 +580,7 @@ def _smallest_pair(matrix: PersonMatrix) -> _Attack | None:
 def _fingerprints(rows: csr_array) -> np.ndarray:
     """int64[N]: a number for each row of whole numbers, the same for rows that are the same."""
     numbers = np.random.default_rng(0).integers(-(2**62), 2**62, rows.shape[1])
-    return rows.astype(np.int64) @ numbers
+    return np.asarray(rows.astype(np.int64) @ numbers)
 
 
 def _search(
@@ -622,7 +625,7 @@ def _basis(matrix: PersonMatrix, below: int) -> list[int]:
         return []
     _, triangle, order = scipy.linalg.qr(free.T @ columns, mode="economic", pivoting=True)
     rank = int((np.abs(np.diag(triangle)) > 1e-7).sum())
-    return movable[order[:rank]].tolist()
+    return [int(column) for column in movable[order[:rank]]]
 
 
 def _reached(matrix: PersonMatrix, below: int) -> np.ndarray:

@@ -10,7 +10,7 @@ needs to be counted: the risk is the share of the value.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -18,9 +18,12 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from anonymize.attack.risk import Contents, Steps, TooManySurjectionsError, posterior, rebuild
+from anonymize.attack.risk import Contents, Row, Steps, TooManySurjectionsError, posterior, rebuild
+from anonymize.columns import most_of
 from anonymize.formats.published import Published
 
+Covered = dict[Row, list[Hashable]]
+"""The groups that may hold each row."""
 STEPS = 10**6
 """Mappings of a tuple to a person that are tried in all: some seconds."""
 
@@ -103,7 +106,7 @@ def exact_risks(
             raise ValueError("no microdata of these people can have been published as these releases")
         for row, values in posterior(instances).items():
             found.append((*row, float(values.get(row[1], Fraction(0)))))
-    schema = {"person": rows.schema["person"], "value": rows.schema["value"], "risk": pl.Float64}
+    schema = pl.Schema({**rows.select("person", "value").schema, "risk": pl.Float64()})
     risks = pl.DataFrame(found, schema=schema, orient="row")
     return rows.join(risks, on=["person", "value"], how="left", maintain_order="left").drop("row")
 
@@ -128,7 +131,7 @@ def risk_figures(risks: pl.DataFrame, m: int | None = None) -> dict[str, int | f
     return {
         "tuples": len(risks),
         "decided": len(risk),
-        "largest": risk.max(),
+        "largest": most_of(risk),
         "certain": int((risk == 1).sum()),
         # The risks are quotients of whole numbers, rounded once: 1/m itself is no more than 1/m.
         "above": int((risk > 1 / m).sum()) if m else 0,
@@ -141,7 +144,7 @@ def _components(row: np.ndarray, group: np.ndarray, rows: int, groups: int) -> n
     joined = coo_array(
         (np.ones(len(row), dtype=bool), (row, rows + group.astype(np.int64))), shape=(size, size)
     )
-    return connected_components(joined, directed=False)[1]
+    return np.asarray(connected_components(joined, directed=False)[1])
 
 
 def _shares(alone: pl.DataFrame, releases: Sequence[Published]) -> pl.DataFrame:
@@ -156,18 +159,25 @@ def _shares(alone: pl.DataFrame, releases: Sequence[Published]) -> pl.DataFrame:
     )
 
 
-def _contents(linked, size, rows, groups, releases):
+def _contents(
+    linked: pl.DataFrame,
+    size: pl.DataFrame,
+    rows: pl.DataFrame,
+    groups: pl.DataFrame,
+    releases: Sequence[Published],
+) -> Iterator[list[tuple[Covered, Contents]]]:
     """For each component, smallest first: the groups of its rows and what they hold, release by release."""
     small = rows.join(size, on="component").sort("people", "component", "row")
     order = small["component"].unique(maintain_order=True).to_list()
-    covered = defaultdict(lambda: defaultdict(list))
+    covered: dict[tuple[int, int], Covered] = defaultdict(lambda: defaultdict(list))
     pairs = linked.join(small.select("row", "component"), on="row").sort("row", "group")
     for component, release, person, value, group in pairs.select(
         "component", "release", "person", "value", "group_id"
     ).iter_rows():
         covered[component, release][person, value].append(group)
     inside = groups.join(size, on="component", how="semi")
-    held, forged = defaultdict(dict), defaultdict(dict)
+    held: dict[tuple[int, int], dict[tuple[Hashable, Hashable], int]] = defaultdict(dict)
+    forged: dict[tuple[int, int], dict[Hashable, int]] = defaultdict(dict)
     for number, published in enumerate(releases):
         here = inside.filter(release=number).select("component", "group_id")
         for component, group, value, count in (

@@ -19,7 +19,7 @@ from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.presence import Presence, guess_presence
 from anonymize.attack.same_values import CONTENTS, MEMBERS
 from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Product
+from anonymize.contract import Product, Schema, View
 from anonymize.errors import PublishedFolderError
 from anonymize.formats import Format, Published
 from anonymize.formats.published import GROUP, knowledge_table
@@ -350,20 +350,22 @@ def _attack_release(
     texts = compare_texts(release, release_format, material.file, tables)
     rows.append(metadata_finding(release, release_format, texts.differ))
     found = replace(found, findings=pl.concat(rows))
+    schema = contract.table_schema
     main, *_ = release_format.tables(contract)
     attacked = AttackedRelease(release.name, len(tables[main]), found, words_not_compared=texts.not_compared)
     if release_format.attack == "join":
         return replace(attacked, useful=_useful_view(release_format, tables, people, contract, release))
     if not found.findings.filter(promise=ENTRIES.scope.name)["holds"].all():
         return attacked
+    assert isinstance(schema, Schema)
     grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
     internal = release_format.internal(grouped, contract)
-    published, known = release_format.read(internal, contract), knowledge_table(people, contract)
+    published, known = release_format.read(internal, contract), knowledge_table(people, schema)
     return replace(
         attacked,
         seen=choices_of(known, published, linkage) if len(people) <= MOST_PEOPLE else None,
-        useful=usefulness(release_format, internal, published, contract, known),
-        guesses=guess_values(known, published, contract, linkage),
+        useful=usefulness(release_format, internal, published, schema, known),
+        guesses=guess_values(known, published, schema, linkage),
         known=known,
         published=published,
     )
@@ -378,6 +380,7 @@ def _useful_view(
 ) -> Usefulness | None:
     """What a view is worth; None if it has a label that its column does not have."""
     main, *_ = release_format.tables(contract)
+    assert isinstance(contract, View)
     view = release_format.internal(tables, contract)[main]
     try:
         return view_usefulness(view, contract, people, held_back(release))
@@ -393,7 +396,7 @@ def _with_places(ever: list[pl.DataFrame], known: pl.DataFrame | None) -> list[p
 
 
 def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | None:
-    if last.known is None:
+    if last.known is None or last.published is None:
         return None
     (everybody,) = ever
     outside = everybody.join(last.known, on="person", how="anti", maintain_order="left")
@@ -403,7 +406,7 @@ def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | Non
 def _renamings(before: AttackedRelease, now: AttackedRelease) -> pl.DataFrame | None:
     if before.known is None or now.known is None:
         return None
-    return suspected_renamings(*(one.known.rename({"person": PSEUDONYM}) for one in (before, now)))
+    return suspected_renamings(*(known.rename({"person": PSEUDONYM}) for known in (before.known, now.known)))
 
 
 def _like_published(
@@ -463,6 +466,7 @@ def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedS
     rows = [release.attack.findings for release in attacked.chain]
     kept = pl.concat(rows).group_by("promise").agg(pl.len(), pl.col("holds").all())
     state = attacked.knowledge.hosted if is_linked else attacked.knowledge.covered
+    assert state is not None
     whole = SeenSeries(
         [one for one in seen if one is not None],
         candidates([state], "value").select("person", VALUE, "promised"),
@@ -539,21 +543,18 @@ def _together(attacked: list[AttackedSeries], contract: Product) -> pl.DataFrame
 
 def intersection_table(series: AttackedSeries) -> pl.DataFrame:
     """What intersecting comes to by what an adversary links: `linked`, `attacked`, `vulnerable`, …."""
-    if not series.in_groups:
+    covered = series.knowledge.covered
+    if covered is None:
         return pl.DataFrame()
     return pl.DataFrame(
-        [
-            {"linked": scope} | intersection_figures(candidates([series.knowledge.covered], scope))
-            for scope in SCOPES
-        ]
+        [{"linked": scope} | intersection_figures(candidates([covered], scope)) for scope in SCOPES]
     )
 
 
 def final_distribution(series: AttackedSeries) -> pl.DataFrame:
     """`candidates`, `people`: everybody ever published, by what is left of them."""
-    if not series.in_groups:
-        return pl.DataFrame()
-    return distribution(candidates([series.knowledge.covered]))
+    covered = series.knowledge.covered
+    return pl.DataFrame() if covered is None else distribution(candidates([covered]))
 
 
 def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:
@@ -632,12 +633,13 @@ NEVER_COVERED = [
 
 def _hosts_unknown(series: AttackedSeries) -> Gap:
     figures = series.releases[-1].attack.figures
+    people, known = (int(figures[name] or 0) for name in ("people", "hosts_known"))
     return Gap(
         "the groups of {} of {} people in the last release",
         "more than one group covers them, and no private folder was given (--private). Groups were not"
         " checked person by person; groups with these people in them are left out of the equivalence"
         " attack, and these people out of breach probabilities.",
-        (figures["people"] - figures["hosts_known"], figures["people"]),
+        (people - known, people),
         series.name,
     )
 

@@ -137,13 +137,14 @@ def _in_chains(series: Iterable[PublishedSeries]) -> list[PublishedSeries]:
         known = {_of_series(one): one for one in placed}
         ready = [one for one in waiting if (former := _superseded(one)) is None or former in known]
         if not ready:
-            (product, name), folder = _superseded(waiting[0]), waiting[0].releases[0].path.parent
+            product, name = _superseded(waiting[0]) or _of_series(waiting[0])
+            folder = waiting[0].releases[0].path.parent
             raise PublishedFolderError(
                 f"{folder}: goes on from series {name} of {product}, and people who were published there keep"
                 f" what {name} promised. Audit both together: name the folder of {product}/{name} too, and"
                 " have its true tables in the folder of the truth"
             )
-        placed += [replace(one, before=known.get(_superseded(one))) for one in ready]
+        placed += [replace(one, before=known.get(_superseded(one) or (None, None))) for one in ready]
         waiting = [one for one in waiting if one not in ready]
     return placed
 

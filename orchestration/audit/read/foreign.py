@@ -256,8 +256,9 @@ def _set(written: str, _qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
     """{a, b, c}: the interval around its members, which covers at least what was meant."""
     if not (written.startswith("{") and written.endswith("}")):
         return None
-    members = [value(part.strip()) for part in written[1:-1].split(",")]
-    if None in members:
+    read = [value(part.strip()) for part in written[1:-1].split(",")]
+    members = [one for one in read if one is not None]
+    if len(members) < len(read):
         return None
     return min(low for low, _ in members), max(high for _, high in members)
 
@@ -271,14 +272,12 @@ def _bracketed(written: str, qi: QuasiIdentifier, value: ReadValue) -> Bounds | 
         return None
     opening, low, high, closing = parts.groups()
     lowest, highest = code_domain(qi)
-    bounds = [
-        (lowest, lowest) if low in ("-inf", "-∞", "*") else value(low),
-        (highest, highest) if high in ("inf", "+inf", "∞", "*") else value(high),
-    ]
-    if None in bounds:
+    first = (lowest, lowest) if low in ("-inf", "-∞", "*") else value(low)
+    last = (highest, highest) if high in ("inf", "+inf", "∞", "*") else value(high)
+    if first is None or last is None:
         return None
-    begin = bounds[0][0] if opening == "[" else _above(bounds[0][1], qi)
-    end = bounds[1][1] if closing == "]" else _below(bounds[1][0], qi)
+    begin = first[0] if opening == "[" else _above(first[1], qi)
+    end = last[1] if closing == "]" else _below(last[0], qi)
     return _whole(begin, end, qi)
 
 
@@ -352,7 +351,9 @@ def _nodes(qi: QuasiIdentifier, hierarchy: list[list[str]] | None, value: ReadVa
     nodes: dict[str, Bounds] = {}
     for path in [*own, *(hierarchy or ())]:
         leaf = value(path[0].strip())
-        for node in path[1:] if leaf else ():
+        if leaf is None:
+            continue
+        for node in path[1:]:
             low, high = nodes.get(node.strip(), leaf)
             nodes[node.strip()] = min(low, leaf[0]), max(high, leaf[1])
     return nodes
