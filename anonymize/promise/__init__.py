@@ -9,8 +9,7 @@ from anonymize.promise.breach import BreachProbability
 from anonymize.promise.candidates import Candidates, Signatures
 from anonymize.promise.equivalence import Equivalence
 from anonymize.promise.join import Join, Linkability, LinkedValues
-from anonymize.promise.part import KINDS, Part, Scope
-from anonymize.promise.promise import Promise
+from anonymize.promise.part import KINDS, Part, Promise, Scope
 from anonymize.promise.share import LargestShare
 
 __all__ = [

@@ -15,8 +15,7 @@ from anonymize.attack.view import see_view
 from anonymize.formats import Format
 from anonymize.promise.check import Check
 from anonymize.promise.owed import OWED
-from anonymize.promise.part import Scope
-from anonymize.promise.promise import Promise
+from anonymize.promise.part import Promise, Scope
 from anonymize.promise.registry import kinds_of
 
 

@@ -10,8 +10,7 @@ import polars as pl
 from anonymize.formats import Format
 from anonymize.promise.check import Check
 from anonymize.promise.owed import OWED, PUBLICATION
-from anonymize.promise.part import KINDS, Part, Scope
-from anonymize.promise.promise import Promise
+from anonymize.promise.part import KINDS, Part, Promise, Scope
 
 
 def kinds_of(release_format: Format, promises: Sequence[Promise]) -> list[type[Part]]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
-from anonymize.promise.part import Part, Scope, required
-
-if TYPE_CHECKING:
-    from anonymize.promise.promise import Promise
+from anonymize.promise.part import Part, Promise, Scope, required
 
 _attack: Callable[..., Found] = on_first_call("anonymize.attack.shares", "attack_shares")
 
