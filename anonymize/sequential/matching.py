@@ -172,11 +172,7 @@ def read_earlier(
     for position, name in enumerate(names):
         plain, low, high = (f"column_{position}{end}" for end in ("", "_low", "_high"))
         if name not in ours:
-            own[name] = (
-                released[plain].cast(pl.String).alias(name)
-                if plain in released.columns
-                else released.select(pl.format("[{}-{}]", low, high).alias(name)).to_series()
-            )
+            own[name] = own_column(released, position).alias(name)
         elif plain in released.columns:
             common[name] = _read_values(released[plain], ours[name], where)
         else:
@@ -189,6 +185,22 @@ def read_earlier(
         else np.ones(released.height, np.int64)
     )
     return Earlier(where, common, own, records.astype(np.int64), record)
+
+
+def own_column(released: pl.DataFrame, position: int) -> pl.Series:
+    """A column of an earlier release that the view lacks, as text.
+
+    Parameters
+    ----------
+    released
+        As `read_earlier` has it.
+    position
+        Of the column among its names.
+    """
+    plain, low, high = (f"column_{position}{end}" for end in ("", "_low", "_high"))
+    if plain in released.columns:
+        return released[plain].cast(pl.String)
+    return released.select(pl.format("[{}-{}]", low, high)).to_series()
 
 
 def _read_values(values: pl.Series, column: CategoryColumn | NumberColumn, where: str) -> Interval:
@@ -362,5 +374,5 @@ def _table(values: np.ndarray, height: int) -> np.ndarray:
 
 __all__ = [
     "Coded", "Earlier", "Interval", "Pairs", "code_view", "half_open", "join_arrays",
-    "join_columns", "node_intervals", "read_earlier", "read_labels", "unrelated",
+    "join_columns", "node_intervals", "own_column", "read_earlier", "read_labels", "unrelated",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, StrictStr, ValidationInfo, field_validator, model_validator
 
-from anonymize.contract import CategoryColumn, Parameters, PreviousRelease, ViewContract
+from anonymize.contract import CategoryColumn, NumberColumn, Parameters, PreviousRelease, ViewContract
 from anonymize.contract.scalars import Label, repeated, shown
 from anonymize.sequential.taxonomy import category_taxonomy
 
@@ -221,13 +221,32 @@ def _faults_of_y(wanted: Sequential, columns: Mapping[str, Any], records: set[st
         ]
         named = {name: wanted.k[name] for name in by_column} or dict.fromkeys(wanted.y, wanted.k)
         found += [
-            ("principle.k", f"{value} is no value of {name}: accepted are {', '.join(columns[name].labels)}")
+            ("principle.k", f"{value} is no value of {name}: accepted are {_accepted(columns[name])}")
             for name, values in named.items()
-            if isinstance(columns.get(name), CategoryColumn)
+            if name in columns
             for value in values
-            if value not in columns[name].labels
+            if not _is_value(value, columns[name])
         ]
     return found
+
+
+def _is_value(value: str, column: CategoryColumn | NumberColumn) -> bool:
+    """Whether a column can have a value, written as the view's values are written."""
+    if isinstance(column, CategoryColumn):
+        return value in column.labels
+    lowest, highest = column.domain
+    kind = int if column.discrete else float
+    try:
+        return str(kind(value)) == value and lowest <= kind(value) <= highest
+    except ValueError:
+        return False
+
+
+def _accepted(column: CategoryColumn | NumberColumn) -> str:
+    if isinstance(column, CategoryColumn):
+        return ", ".join(column.labels)
+    lowest, highest = column.domain
+    return f"{'whole ' if column.discrete else ''}numbers from {lowest} to {highest}, without leading zeros"
 
 
 def _faults_of_pairs(wanted: Sequential, columns: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -240,6 +259,8 @@ def _faults_of_pairs(wanted: Sequential, columns: Mapping[str, Any]) -> list[tup
             continue
         if not any(theirs in release.columns for release in wanted.previous) and theirs not in columns:
             found.append((where, f"{theirs} is a column of no previous release"))
+        if isinstance(columns.get(theirs), NumberColumn):
+            found.append((where, f"{theirs} is no category column of the view"))
         nodes = set(category_taxonomy(columns[ours].paths).labels)
         found += [
             (where, f"{label} is no label of the hierarchy of {ours}")

@@ -44,6 +44,7 @@ SEQUENTIAL: Principle[Sequential, ViewContract[Sequential]] = Principle(
     faults=faults,
     contract=ViewContract,
     previous=lambda contract: contract.principle.previous,
+    previous_faults=on_first_call("anonymize.sequential.values", "faults_of_values"),
     warm_up=(
         {"x": ["age", "sex"], "y": ["patient_id"], "requirement": "anonymity", "k": 2},
         {"x": ["age", "sex"], "y": ["disease"], "requirement": "linkability", "k": 0.9},

@@ -8,7 +8,7 @@ import polars as pl
 
 from anonymize.columns import view_column
 from anonymize.contract import PreviousRelease, Product
-from anonymize.errors import PublishedFolderError, SnapshotError
+from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
 from anonymize.principle.state import PREVIOUS, State
 from anonymize.principles import principle_of
 from orchestration.contracts.contract_file import ContractFile
@@ -24,12 +24,16 @@ def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:
     ------
     SnapshotError
         If one can't be read, lacks a column, or has one in common that the contract does not list.
+    ContractError
+        If the contract names values that none of them has.
     """
-    contract = file.contract
+    contract, principle = file.contract, principle_of(file.contract)
     tables = {}
-    for position, previous in enumerate(principle_of(contract).previous(contract)):
+    for position, previous in enumerate(principle.previous(contract)):
         released = _read(file.resolve(previous.path), previous)
         tables[PREVIOUS.format(position=position)] = enter_previous(released, previous, contract)
+    if faults := principle.previous_faults(contract, tables):
+        raise ContractError(str(file.path), list(faults))
     return tables
 
 

@@ -67,6 +67,17 @@ def test_contracts_that_contradict_themselves_are_refused(changes, words):
         view_contract([JOB, AGE, CLASS], **{**GOOD, **changes})
 
 
+@pytest.mark.parametrize("value", ["17.0", "16", "017", "many"])
+def test_a_value_that_a_column_of_numbers_cannot_have_is_refused(value):
+    with pytest.raises(
+        ContractError, match=f"{value} is no value of age: accepted are whole .* from 17 to 95"
+    ):
+        view_contract(
+            [JOB, {**AGE, "keep": True}, CLASS],
+            **GOOD | {"requirement": "linkability", "x": ["job"], "y": ["age"], "k": {value: 0.5}},
+        )
+
+
 @pytest.mark.parametrize(
     ("column", "words"),
     [

@@ -192,7 +192,7 @@ def _defaults():
     ("t2", "words"),
     [
         (
-            "job,disease\nBanker,Cancer\n",
+            "job,disease\nBanker,HIV\n",
             "t2.csv is not population-related: 0 of its 1 records match no record",
         ),
         ("job,disease\nBanker,\n", "t2.csv: 1 values are missing"),
@@ -258,6 +258,40 @@ def test_a_snapshot_that_is_not_what_the_contract_says_is_refused(example, rows,
     (example / "t1/2024-01-01.csv").write_text(rows)
     with pytest.raises(SnapshotError, match=words):
         make(series_of(example), RELEASES[0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "words"),
+    [
+        (
+            {"k": {"AIDS": 0.7}},
+            "principle.k",
+            "AIDS is no value of disease in an earlier release: accepted are Cancer, HIV",
+        ),
+        (
+            {"inconsistent": {"name:disease": [["Alice", "AIDS"]]}},
+            "principle.inconsistent[name:disease]",
+            "AIDS is no value of disease in an earlier release: accepted are Cancer, HIV",
+        ),
+    ],
+)
+def test_a_value_that_no_earlier_release_has_would_promise_nothing_and_is_refused(
+    example, changes, key, words
+):
+    with pytest.raises(ContractError) as refused:
+        make_by_dagster(declare(example, **changes), RELEASES[0])
+    assert refused.value.faults == [(key, words)]
+    assert not published(example / "var")
+    said = []
+    assert examine(series_of(example), said.append) == refused.value.exit_code == 2
+    assert any(words in line for line in said)
+
+
+def test_an_audit_by_a_contract_with_a_value_that_no_earlier_release_has_is_refused(example):
+    make(series_of(example), RELEASES[0])
+    declare(example, k={"AIDS": 0.7})
+    with pytest.raises(ContractError, match="AIDS is no value of disease"):
+        audited(example)
 
 
 def test_a_previous_release_stays_as_it_was(example):
