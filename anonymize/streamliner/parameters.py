@@ -21,7 +21,8 @@ class StreamlinerParameters(Parameters):
     """How candidates are chosen: at random and independently (one huge group, for study), at random in small
     groups (least discernibility), or in small groups of near quasi-identifiers."""
     weights: Mapping[str, StrictInt] = Field(default_factory=dict)
-    """For gda: the weight of each quasi-identifier's rank in a distance; 1 where none is given."""
+    """For gda: the weight in a distance of each quasi-identifier's rank, which is a share of its domain; 1
+    where none is given."""
     merge: Literal["none", "ncp"] = "none"
     """Whether groups are merged where that makes published intervals shorter, which `min_width` can cause."""
     then: Literal["m_invariance"] | None = None

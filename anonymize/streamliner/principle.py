@@ -23,7 +23,7 @@ def streamliner(
     series = StreamlinedSeries(later)
     return Principle(
         parameters=StreamlinerParameters,
-        version="1",
+        version="2",
         release=series.release,
         promise=series.promise,
         format=lambda _contract: GENERALIZATION,

@@ -113,7 +113,8 @@ def _partition(
 def weighted_rank(codes: pl.DataFrame, contract: Contract[StreamlinerParameters]) -> Floats:
     """float64[N]: the weighted sum of the ranks of each identifier's quasi-identifiers.
 
-    A value's rank is its position in its attribute's domain, counted from 1.
+    A value's rank is its position in its attribute's domain, from 0 to 1. The paper counts positions from 1,
+    so that an attribute of a million values outweighs all others.
 
     References
     ----------
@@ -122,7 +123,8 @@ def weighted_rank(codes: pl.DataFrame, contract: Contract[StreamlinerParameters]
     weights = contract.principle.weights
     rank = pl.lit(0.0)
     for column, qi in contract.attributes():
-        rank += weights.get(qi.name, 1) * (pl.col(column) - code_domain(qi)[0] + 1)
+        lowest, highest = code_domain(qi)
+        rank += weights.get(qi.name, 1) * (pl.col(column) - lowest) / ((highest - lowest) or 1)
     return codes.select(rank.cast(pl.Float64)).to_series().to_numpy()
 
 

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from anonymize.errors import NotEligible, SnapshotError
 from anonymize.formats import GENERALIZATION
@@ -298,6 +299,23 @@ def test_the_same_key_gives_the_same_release_and_another_key_another(dtype):
 def test_parameters_that_contradict_each_other_are_refused(wrong, words):
     with pytest.raises(ValueError, match=words):
         STREAMLINER.parameters.model_validate({"name": "streamliner", **wrong})
+
+
+def test_intervals_do_not_depend_on_the_unit_of_a_quasi_identifier():
+    rng = np.random.default_rng(3)
+    ages, towns = rng.integers(0, 100, 2000), rng.integers(0, 10, 2000)
+    values = [f"v{value:02}" for value in rng.integers(0, 12, 2000)]
+    contract = make_contract(l=4)
+    age, town = contract.quasi_identifiers
+    finer = age.model_copy(update={"domain": (0, 99 * UNIT)})
+    in_other_units = contract.model_copy(update={"quasi_identifiers": (finer, town)})
+    plain = run(people(ages, towns, values), contract).published["microdata"]
+    large = run(people(ages * UNIT, towns, values), in_other_units).published["microdata"]
+    assert_frame_equal(large.with_columns(pl.col("age_low", "age_high") // UNIT), plain)
+
+
+UNIT = 1024
+"""A power of two: shares of the domain are the same numbers to the last bit."""
 
 
 def test_l_above_the_number_of_values_and_weights_of_no_column_are_faults_of_the_contract():
