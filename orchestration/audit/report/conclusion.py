@@ -65,7 +65,11 @@ def _what_was_found(described: Mapping[str, Any]) -> list[str]:
     if leading is None:
         return []
     required = f"{leading['bound']} {leading['required']:.4g}"
-    return [f"{leading['meaning']} Promised: {required}; found: {leading['found']:.4g}."]
+    return [f"{leading['meaning']} Promised: {required}; found: {leading['found']:.4g}. {_kept(leading)}"]
+
+
+def _kept(row: Mapping[str, Any]) -> str:
+    return "This could not be decided for everybody." if row["undecided"] else "This keeps the promise."
 
 
 def _what_was_missed(described: Mapping[str, Any]) -> Iterator[str]:

@@ -10,6 +10,7 @@ import yaml
 from pypdf import PdfReader
 
 from orchestration.audit.report.conclusion import conclusion
+from orchestration.audit.report.document import _environment
 from orchestration.audit.report.handout import SMALL, handed_out, public_names, without_small
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 from tests.profiles import drawn
@@ -113,11 +114,24 @@ def test_the_conclusion_is_one_paragraph_with_the_promise_that_matters(page, des
     assert "\n" not in said
     assert "Ada Officer attacked 3 releases (2024-01-01 to 2024-03-01)" in said
     assert "Every promise holds." in said
-    assert "Promised: at least 3; found: 3." in said
+    assert "Promised: at least 3; found: 3. This keeps the promise." in said
     assert (
         f"Not covered by this audit: {len(described['not_covered'])} things, listed below with the reasons."
         in said
     )
+
+
+def test_vulnerable_people_below_promises_that_hold_are_explained(described):
+    template = _environment().get_template("report.html.j2")
+    plots = [[] for _ in described["series"]]
+    words = "takes values before and after a change for one, and is not promised"
+    for vulnerable in (0, 12):
+        (series,) = described["series"]
+        rows = [
+            row | {"vulnerable": vulnerable * (row["linked"] == "person")} for row in series["intersection"]
+        ]
+        told = described | {"series": [series | {"intersection": rows}]}
+        assert (words in template.render(**told, plots=plots, is_internal=True)) == (vulnerable > 0)
 
 
 def test_a_broken_promise_is_in_the_conclusion_and_nothing_is_praised(audited, tmp_path):
