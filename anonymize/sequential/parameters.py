@@ -155,6 +155,7 @@ def faults(contract: ViewContract[Sequential]) -> list[tuple[str, str]]:
     found += _fault_of_class(wanted, columns)
     found += _faults_of_y(wanted, columns, {contract.identifier, *records})
     found += _faults_of_pairs(wanted, columns)
+    found += _faults_of_shared_columns(wanted, columns)
     return found
 
 
@@ -188,18 +189,7 @@ def _fault_of_class(wanted: Sequential, columns: Mapping[str, Any]) -> list[tupl
 
 def _faults_of_y(wanted: Sequential, columns: Mapping[str, Any], records: set[str]) -> list[tuple[str, str]]:
     if wanted.requirement == "anonymity":
-        return [
-            (
-                "principle.y",
-                (
-                    f"{name} is a column of {number} previous releases, so its values would count twice:"
-                    " leave it out of the columns of all but one, or require linkability"
-                ),
-            )
-            for name in wanted.y
-            if name not in columns
-            and (number := sum(name in release.columns for release in wanted.previous)) > 1
-        ]
+        return []
     found = [
         ("principle.y", f"{name} are records, whose values nobody infers: linkability is about columns")
         for name in wanted.y
@@ -228,6 +218,27 @@ def _faults_of_y(wanted: Sequential, columns: Mapping[str, Any], records: set[st
             if not _is_value(value, columns[name])
         ]
     return found
+
+
+def _faults_of_shared_columns(wanted: Sequential, columns: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Columns by which earlier releases join with each other and not with the view.
+
+    Section 7 wants all releases with a common attribute to be consistent. The join looks at pairs of the view
+    and an earlier release alone, and would miss what such a column links.
+    """
+    named = [name for release in wanted.previous for name in release.columns if name not in columns]
+    return [
+        (
+            "principle.previous",
+            (
+                f"{name} is a column of {named.count(name)} previous releases and not of the view: anyone may"
+                " join these with each other by it, and the view is joined with each alone. Add it to the"
+                " view's columns, or join these releases into one"
+            ),
+        )
+        for name in dict.fromkeys(named)
+        if named.count(name) > 1
+    ]
 
 
 def _is_value(value: str, column: CategoryColumn | NumberColumn) -> bool:

@@ -50,6 +50,18 @@ JOBS_OF_T2 = {"job": ["Banker", "Driver"], "disease": ["flu", "HIV"]}
             {"y": ["disease"], "previous": [T2, {**T2, "path": "t3"}]},
             r"disease is a column of 2 previous releases",
         ),
+        (
+            {
+                "requirement": "linkability",
+                "y": ["disease"],
+                "k": {"HIV": 0.5},
+                "previous": [
+                    {"path": "t2", "columns": ["job", "zip"]},
+                    {"path": "t3", "columns": ["zip", "disease"]},
+                ],
+            },
+            r"zip is a column of 2 previous releases and not of the view: anyone may join these with",
+        ),
         ({"previous": [{**T2, "record": "pid"}]}, r"pid names the records of more than one table"),
         (
             {"previous": [{**T2, "columns": ["pid"]}]},
