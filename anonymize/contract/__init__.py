@@ -19,7 +19,7 @@ from anonymize.contract.previous import PreviousRelease
 from anonymize.contract.product import Product
 from anonymize.contract.schema import Schema, Table, View
 from anonymize.contract.sensitive import Sensitive
-from anonymize.contract.source import FileSource, QuerySource, Releases
+from anonymize.contract.source import FileSource, QuerySource, Releases, Written
 
 __all__ = [
     "CategoryAttribute",
@@ -41,5 +41,6 @@ __all__ = [
     "Table",
     "View",
     "ViewContract",
+    "Written",
     "too_few_values",
 ]

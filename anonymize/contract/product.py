@@ -164,6 +164,13 @@ class Product(Table, Generic[P_co]):
             raise ValueError("give either supersedes or separate_readers, one of the two")
         return self
 
+    @model_validator(mode="after")
+    def _check_source_columns(self) -> Self:
+        declared = self.source.columns if isinstance(self.source, FileSource) else {}
+        if unknown := set(declared) - set(self.column_names().values()):
+            raise ValueError(f"source.columns: names {min(unknown)}, which is no column of this contract")
+        return self
+
     def privacy_digest(self) -> str:
         """SHA-256 (hex) of everything that bears on privacy: columns, domains, values, principle."""
         parts = {"identifier", "quasi_identifiers", "sensitive", "columns", "principle"}

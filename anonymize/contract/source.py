@@ -2,23 +2,75 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import StrictStr, field_validator
+from pydantic import Field, StrictStr, field_validator, model_validator
 
-from anonymize.contract.scalars import Date, Declaration, shown
+from anonymize.contract.scalars import Date, Declaration, Label, shown
+
+DATE_PARTS = ("%d", "%m", "%Y")
+TIME_PARTS = ("%H", "%M", "%S", "%f")
+NOT_FOR_TABLES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
 
 
-class FileSource(Declaration):
+class Written(Declaration):
+    """How a column is written where it is text: in every column of a CSV file, say."""
+
+    decimal: Literal[".", ","] | None = None
+    """Before the decimals of a number; `,` where `.` stands between thousands, and `.` else."""
+    thousands: Literal[".", ",", " ", "'"] | None = None
+    """Between the thousands of a number."""
+    date_format: StrictStr | None = None
+    """How a date is written, `%d.%m.%Y` say: day, month, year, and %H:%M:%S for a midnight."""
+    null_values: tuple[StrictStr, ...] | None = None
+    """What stands for a value that is missing."""
+
+    @field_validator("date_format")
+    @classmethod
+    def _check_date_format(cls, date_format: str | None) -> str | None:
+        if date_format is None:
+            return None
+        parts = re.findall("%.", date_format)
+        if sorted(part for part in parts if part not in TIME_PARTS) != sorted(DATE_PARTS):
+            raise ValueError(
+                f"must have %d, %m and %Y once each, as in %d.%m.%Y, and may have %H, %M and %S,"
+                f" not {shown(date_format)}"
+            )
+        return date_format
+
+    @model_validator(mode="after")
+    def _check_number(self) -> Self:
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise ValueError(f"decimal: is {self.decimal}, as thousands is: one of them is another sign")
+        return self
+
+
+class FileSource(Written):
     """Snapshots that arrive as files."""
 
     path: StrictStr
     """A .parquet or .csv file for each release, with `{release}` in its name; relative to the contract."""
     separator: StrictStr = ","
     """Between the columns of a CSV file: one letter."""
-    encoding: Literal["utf-8", "utf-16", "latin-1", "windows-1252"] = "utf-8"
-    """How a CSV file is written."""
+    encoding: StrictStr = "utf-8"
+    """How the letters of a CSV file are written: utf-8, utf-16, latin-1, cp1252, …"""
+    columns: dict[Label, Written] = Field(default_factory=dict)
+    """Columns that are written in another way than the rest."""
+
+    def written(self, column: str) -> Written:
+        """How one column is written: as is said of it, and else as is said of all."""
+        common = self.model_dump(include=set(Written.model_fields), exclude_none=True)
+        own = self.columns.get(column, Written()).model_dump(exclude_none=True)
+        return Written(**common | own)
+
+    @model_validator(mode="after")
+    def _check_columns(self) -> Self:
+        for column in self.columns:
+            self.written(column)
+        return self
 
     @field_validator("path")
     @classmethod
@@ -35,6 +87,21 @@ class FileSource(Declaration):
         if len(separator.encode()) != 1 or separator in '"\r\n':
             raise ValueError(f"must be one letter, no quotation mark and no line end, not {shown(separator)}")
         return separator
+
+    @field_validator("encoding")
+    @classmethod
+    def _check_encoding(cls, encoding: str) -> str:
+        try:
+            name = codecs.lookup(encoding).name
+            "".encode(name)  # raises LookupError if its input is no text
+        except (LookupError, UnicodeError, ValueError):
+            name = ""
+        if not name or name.replace("_", "-") in NOT_FOR_TABLES:
+            raise ValueError(
+                f"{shown(encoding)} is no encoding that is known; usual ones are utf-8, utf-16, latin-1,"
+                " cp1252"
+            )
+        return encoding
 
 
 class QuerySource(Declaration):

@@ -16,6 +16,7 @@ from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
 from anonymize.spelling import describe_twins, normal_form, twins, value_form
 from orchestration.contracts.yaml_text import on_a_line
+from orchestration.snapshots.written import proposals
 
 EVIDENCE = {
     "column": pl.String,
@@ -159,6 +160,14 @@ def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
     if measure == "misspelt":
         values = snapshot.select(rule.converted(snapshot.schema[rule.column]).alias("value"))["value"]
         return "".join(f"{describe_twins(group)}; " for group in twins(values)[:NAMED]) + _OUT[measure]
+    if (
+        measure == "wrong_type"
+        and rule.written in ("number", "date")
+        and _is_text(snapshot.schema[rule.column])
+    ):
+        lines = proposals(snapshot[rule.column].cast(pl.String), rule.written)
+        declare = f"if it is a file, write {' or '.join(lines)} under source; else " if lines else ""
+        return declare + _OUT[measure]
     if measure != "outside_domain":
         return _OUT[measure]
     return f"{_renamed(rule, snapshot)}{_OUT[measure]}{_close(rule, snapshot)}"
@@ -222,6 +231,8 @@ class _Rule:
     """The domain, in words: `0 to 120`."""
     labels: tuple[str, ...] = ()
     """The domain, where it consists of labels."""
+    written: str = ""
+    """`number` or `date`, which text writes in several ways; else something else."""
 
     def converted(self, dtype: pl.DataType) -> pl.Expr:
         """The column as the contract has it; null where a value is null or of another type."""
@@ -314,13 +325,15 @@ def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule
     if isinstance(attribute, CategoryAttribute):
         kind, convert = "text", _as_label
     elif isinstance(attribute, DateAttribute):
-        kind, convert = "dates (YYYY-MM-DD)", _as_date
+        kind, convert = "dates (YYYY-MM-DD, or as declared)", _as_date
     elif attribute.discrete:
         kind, convert = "whole numbers", _as_whole_number
     else:
         kind, convert = "numbers", _as_number
     named = attribute.labels if isinstance(attribute, CategoryAttribute) else ()
-    return _Rule(column, attribute.name, role, kind, convert, attribute.dtype, inside, domain, named)
+    return _Rule(
+        column, attribute.name, role, kind, convert, attribute.dtype, inside, domain, named, attribute.kind
+    )
 
 
 def _sensitive_rule(sensitive: Sensitive) -> _Rule:
@@ -335,7 +348,8 @@ def _sensitive_rule(sensitive: Sensitive) -> _Rule:
     else:
         kind, convert, dtype = "text", _as_label, pl.String()
     named = tuple(value for value in values if isinstance(value, str))
-    return _Rule(VALUE, sensitive.name, "sensitive", kind, convert, dtype, inside, domain, named)
+    written = "number" if dtype == pl.Int64 else ""
+    return _Rule(VALUE, sensitive.name, "sensitive", kind, convert, dtype, inside, domain, named, written)
 
 
 def _as_identifier(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:

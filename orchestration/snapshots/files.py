@@ -140,7 +140,7 @@ def _checked(
 def _text(file: Path, encoding: str, where: str) -> bytes:
     """The bytes of a CSV file in UTF-8, without the mark that some programs put first."""
     content = file.read_bytes()
-    if encoding != "utf-8":
+    if codecs.lookup(encoding).name != "utf-8":
         try:
             return content.decode(encoding).encode()
         except UnicodeError:

@@ -24,6 +24,7 @@ from anonymize.people.values import by_own_names
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.snapshots.conformity import conform, describe_faults, rows_at_fault, snapshot_faults
 from orchestration.snapshots.files import check_file, read_file
+from orchestration.snapshots.written import plainly
 
 __all__ = ["enter", "read_snapshot", "snapshot_exists", "snapshot_faults"]
 
@@ -128,8 +129,16 @@ def _read(contract_file: ContractFile, release: str, where: str) -> tuple[pl.Dat
     source, names = contract.source, list(contract.column_names().values())
     if isinstance(source, QuerySource):
         return _answer(contract_file, source, source.query, release, names, where)
-    file = _snapshot_file(contract_file, source, release)
-    return read_file(file, where, names, separator=source.separator, encoding=source.encoding)
+    return read_as_declared(_snapshot_file(contract_file, source, release), contract, source, where)
+
+
+def read_as_declared(
+    file: Path, schema: Table, source: FileSource, where: str
+) -> tuple[pl.DataFrame, list[str]]:
+    """Those of the schema's columns that a file has, read as the source is written, and the names of all."""
+    names = schema.column_names().values()
+    table, present = read_file(file, where, names, separator=source.separator, encoding=source.encoding)
+    return plainly(table, schema, source, where), present
 
 
 def _snapshot_file(contract_file: ContractFile, source: FileSource, release: str) -> Path:

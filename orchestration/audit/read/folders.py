@@ -28,7 +28,7 @@ from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
 from orchestration.snapshots.conformity import conform, describe_faults
 from orchestration.snapshots.files import read_file
-from orchestration.snapshots.sources import enter
+from orchestration.snapshots.sources import enter, read_as_declared
 from orchestration.storage.manifest import MANIFEST, is_release, verify_release
 
 UNNEEDED = {
@@ -304,10 +304,9 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
             f"{folder}: has no {release}.parquet and no {release}.csv, the truth of {release}"
         )
     source = contract.source
-    written = {}
-    if isinstance(source, FileSource):
-        written = {"separator": source.separator, "encoding": source.encoding}
-    snapshot, present = read_file(file, str(file), contract.column_names().values(), **written)
+    if not isinstance(source, FileSource):
+        source = FileSource(path="{release}.csv", decimal=".")
+    snapshot, present = read_as_declared(file, contract, source, str(file))
     snapshot = enter(snapshot, contract)
     if contract.sensitive is not None:
         snapshot = _one_spelling(snapshot, VALUE, contract.sensitive)

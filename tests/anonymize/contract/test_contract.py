@@ -102,7 +102,7 @@ def test_a_missing_key_is_named(key):
 @pytest.mark.parametrize(
     ("part", "accepted"),
     [
-        ("source", "path, separator, encoding"),
+        ("source", "decimal, thousands, date_format, null_values, path, separator, encoding, columns"),
         ("releases", "first, cron"),
         ("sensitive", "unit, description, name, values, renamed, semantics"),
         ("principle", "name, m, on_ineligible, on_value_change, effort, format"),
@@ -235,7 +235,32 @@ OF_THE_CONTRACT = [
     (
         {"source": {"path": "{release}.csv", "encoding": "ebcdic"}},
         "source.encoding",
-        "ebcdic is unknown; accepted: utf-8, utf-16, latin-1, windows-1252",
+        "ebcdic is no encoding that is known; usual ones are utf-8, utf-16, latin-1, cp1252",
+    ),
+    (
+        {"source": {"path": "{release}.csv", "encoding": "hex"}},
+        "source.encoding",
+        "hex is no encoding that is known; usual ones are utf-8, utf-16, latin-1, cp1252",
+    ),
+    (
+        {"source": {"path": "{release}.csv", "date_format": "%d.%m.%y"}},
+        "source.date_format",
+        "must have %d, %m and %Y once each, as in %d.%m.%Y, and may have %H, %M and %S, not %d.%m.%y",
+    ),
+    (
+        {"source": {"path": "{release}.csv", "decimal": ";"}},
+        "source.decimal",
+        "; is unknown; accepted: ., ,",
+    ),
+    (
+        {"source": {"path": "{release}.csv", "decimal": ",", "columns": {"age": {"thousands": ","}}}},
+        "source",
+        "decimal: is ,, as thousands is: one of them is another sign",
+    ),
+    (
+        {"source": {"path": "{release}.csv", "columns": {"agee": {"decimal": ","}}}},
+        "",
+        "source.columns: names agee, which is no column of this contract",
     ),
     (
         {"releases": {"first": True, "cron": "@daily"}},

@@ -308,15 +308,18 @@ class TestWhatIsRefused:
             ),
             (
                 changed(admitted=["2024-01-01", "2024-02-30", "1/2/2024"]),
-                "admitted: 2 of 3 rows are not dates (YYYY-MM-DD)",
+                "admitted: 2 of 3 rows are not dates (YYYY-MM-DD, or as declared)",
             ),
             (
                 PEOPLE.with_columns(
                     pl.col("admitted").cast(pl.Datetime) + pl.duration(hours=pl.col("age") % 24)
                 ),
-                "admitted: 1 of 3 rows are not dates (YYYY-MM-DD)",
+                "admitted: 1 of 3 rows are not dates (YYYY-MM-DD, or as declared)",
             ),
-            (changed(admitted=[20240101, 2, 3]), "admitted: 3 of 3 rows are not dates (YYYY-MM-DD)"),
+            (
+                changed(admitted=[20240101, 2, 3]),
+                "admitted: 3 of 3 rows are not dates (YYYY-MM-DD, or as declared)",
+            ),
             (
                 changed(admitted=[dt.date(2019, 12, 31), dt.date(2024, 1, 1), dt.date(2025, 1, 1)]),
                 "admitted: 2 of 3 rows lie outside the domain (2020-01-01 to 2024-12-31)",
@@ -410,6 +413,91 @@ class TestWhatIsRefused:
         contract_file = parquet(PEOPLE)
         (tmp_path / "snapshots" / f"{RELEASE}.parquet").chmod(0)
         assert "can't be read: Permission denied" in refusal(contract_file)
+
+
+class TestNumbersAndDatesAsOthersWriteThem:
+    """Read as the contract says, all of a column or nothing; asked about where there are two ways."""
+
+    INCOME = ("0", "12.5", "1000")
+    ADMITTED = ("2020-01-01", "2024-02-29", "2024-12-31")
+
+    def read(self, csv, declared, income=INCOME, admitted=ADMITTED):
+        people = PEOPLE.with_columns(income=pl.Series(income), admitted=pl.Series(admitted))
+        source = f'.csv", separator: ";"{declared}}}'
+        return csv(people.write_csv(separator=";").encode(), ('.csv"}', source))
+
+    @pytest.mark.parametrize(
+        ("declared", "columns"),
+        [
+            (", decimal: ','", {"income": ["0", "12,5", "1000,0"]}),
+            (", thousands: '.'", {"income": ["0", "12,5", "1.000"]}),
+            (", decimal: '.', thousands: ','", {"income": ["0.", "12.5", "1,000.00"]}),
+            (", thousands: ' ', decimal: ','", {"income": ["+0", "12,5", "1\u202f000"]}),
+            (""", thousands: "'" """, {"income": ["0", "1.25e1", "1\u2019000"]}),
+            (", date_format: '%d.%m.%Y'", {"admitted": ["01.01.2020", "29.02.2024", "31.12.2024"]}),
+            (", date_format: '%m/%d/%Y'", {"admitted": ["1/1/2020", "2/29/2024", "12/31/2024"]}),
+            (
+                ", date_format: '%d.%m.%Y %H:%M'",
+                {"admitted": ["01.01.2020 00:00", "29.02.2024 00:00", "31.12.2024 00:00"]},
+            ),
+            (
+                ", decimal: ',', columns: {income: {decimal: '.'}, admitted: {date_format: '%Y%m%d'}}",
+                {"admitted": ["20200101", "20240229", "20241231"]},
+            ),
+        ],
+    )
+    def test_read_as_declared(self, csv, declared, columns):
+        assert_frame_equal(read_snapshot(self.read(csv, declared, **columns), RELEASE), READ)
+
+    @pytest.mark.parametrize(
+        ("columns", "said"),
+        [
+            (
+                {"income": ["0", "12,5", "1000"]},
+                "income: 1 of 3 rows are not numbers; if it is a file, write decimal: ',' under source",
+            ),
+            (
+                {"income": ["0", "1,500", "1,000"]},
+                "write decimal: ',' or decimal: ., thousands: ',' under source",
+            ),
+            ({"income": ["0", "some", "1,000"]}, "income: 2 of 3 rows are not numbers; correct them"),
+            ({"income": ["0", "1.250", "500.125"]}, "income: 2 of 3 rows can be read in two ways"),
+            (
+                {"admitted": ["01.01.2020", "29.02.2024", "31.12.2024"]},
+                "if it is a file, write date_format: '%d.%m.%Y' under source; else correct them",
+            ),
+            (
+                {"admitted": ["01/02/2020", "03/02/2024", "12/11/2024"]},
+                "write date_format: '%d/%m/%Y' or date_format: '%m/%d/%Y' under source",
+            ),
+        ],
+    )
+    def test_asked_about_or_refused_with_the_line_to_write(self, csv, columns, said):
+        message = refusal(self.read(csv, "", **columns))
+        assert said in message
+        assert "500" not in message
+
+    @pytest.mark.parametrize(
+        ("declared", "amount"),
+        [
+            (", decimal: ','", "12.5"),
+            (", thousands: '.'", "12.50"),
+            (", thousands: ','", "1,25"),
+            (", decimal: '.'", "1,250"),
+        ],
+    )
+    def test_what_is_not_written_as_declared_is_counted(self, csv, declared, amount):
+        message = refusal(self.read(csv, declared, income=["0", amount, "1000"]))
+        assert "income: 1 of 3 rows are not numbers" in message
+
+    def test_what_stands_for_no_value(self, csv):
+        contract_file = self.read(csv, ', null_values: [k.A., "-"]', income=["k.A.", "12.5", "-"])
+        assert "income: 2 of 3 rows have no value" in refusal(contract_file)
+
+    def test_text_in_a_parquet_file(self, parquet):
+        people = PEOPLE.with_columns(admitted=pl.col("admitted").dt.to_string("%d.%m.%Y"))
+        contract_file = parquet(people, ('.parquet"}', ".parquet\", date_format: '%d.%m.%Y'}"))
+        assert_frame_equal(read_snapshot(contract_file, RELEASE), READ)
 
 
 class TestQueriesThatFail:
@@ -592,6 +680,15 @@ class TestSeparatorsAndEncodings:
         assert f"is not written in UTF-8, and may be {likely}; say so as source.encoding" in message
         assert "Ménière" not in message
         contract_file = csv(content, values, ('.csv"}', f'.csv", encoding: {encoding}}}'))
+        assert read_snapshot(contract_file, RELEASE)["value"].to_list() == ["flu", "Ménière", "gout"]
+
+    @pytest.mark.parametrize(
+        "name", ["cp1252", "Windows-1252", "ISO-8859-1", "mac_roman", "utf_8_sig", "utf-32"]
+    )
+    def test_an_encoding_by_any_of_its_names(self, csv, name):
+        content = changed(disease=["flu", "Ménière", "gout"]).write_csv().encode(name)
+        values = ("gout, none]", "gout, Ménière]")
+        contract_file = csv(content, values, ('.csv"}', f'.csv", encoding: {name}}}'))
         assert read_snapshot(contract_file, RELEASE)["value"].to_list() == ["flu", "Ménière", "gout"]
 
     def test_an_encoding_that_it_is_not_written_in(self, csv):

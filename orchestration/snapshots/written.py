@@ -1,0 +1,140 @@
+"""Numbers and dates as other programs write them, read as the contract's source says they are written."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from anonymize.contract import FileSource, Table, Written
+from anonymize.errors import SnapshotError
+from orchestration.contracts.yaml_text import on_a_line
+
+UNREADABLE = "?"
+"""What is put for text that is not written as declared: no number, no date."""
+THOUSANDS = {".": r"\.", ",": ",", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
+"""What stands between thousands, as a pattern. A space may be one that does not break."""
+TWO_WAYS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
+"""3.575 is three and a half thousand to some programs, and three and a half to others."""
+NUMBERS = (
+    Written(decimal=","),
+    Written(decimal=".", thousands=","),
+    Written(decimal=",", thousands="."),
+    Written(decimal=".", thousands=" "),
+    Written(decimal=",", thousands=" "),
+    Written(decimal=".", thousands="'"),
+    Written(decimal=",", thousands="'"),
+)
+DATES = tuple(
+    Written(date_format=written)
+    for written in (
+        *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d"),
+        *("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M"),
+    )
+)
+"""How numbers and dates are often written. Where all of a column are, a message proposes the line."""
+
+
+def plainly(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
+    """A file's table with text as our own programs write it: 3575.5, 1980-01-31, and null for no value.
+
+    Parameters
+    ----------
+    table
+        As the file has it, under its own column names. Columns that are not text stay as they are.
+    schema
+        Which columns are numbers, and which are dates.
+    source
+        How they are written.
+    where
+        What a message begins with.
+
+    Raises
+    ------
+    SnapshotError
+        If all numbers with a point can be read in two ways, and nothing is declared of it.
+    """
+    kinds = {attribute.name: attribute.kind for _, attribute in schema.attributes()}
+    if schema.sensitive is not None and schema.sensitive.dtype == "Int64":
+        kinds[schema.sensitive.name] = "number"
+    changed = []
+    for name in schema.column_names().values():
+        if table.schema.get(name) != pl.String:
+            continue
+        written, kind = source.written(name), kinds.get(name)
+        text = table[name]
+        if written.null_values:
+            text = text.replace(dict.fromkeys(written.null_values))
+        if kind == "number" and written.decimal is None and written.thousands is None:
+            _refuse_two_ways(text, f"{where}: {name}")
+        changed.append(_read(text, kind, written))
+    return table.with_columns(changed)
+
+
+def proposals(values: pl.Series, kind: str) -> list[str]:
+    """The lines to write under a contract's source for text that would then be read, all of it.
+
+    Parameters
+    ----------
+    values
+        Text that can't all be read as it is.
+    kind
+        What they are meant as: `number` or `date`.
+    """
+    values = values.drop_nulls().filter(values.drop_nulls() != "")
+    found = [
+        written
+        for written in (NUMBERS if kind == "number" else DATES)
+        if not (_read(values, kind, written) == UNREADABLE).any()
+    ]
+    simple = {written.decimal for written in found if written.thousands is None}
+    return [
+        on_a_line(written.model_dump(exclude_none=True))[1:-1]
+        for written in found
+        if kind != "number" or written.thousands is None or written.decimal not in simple
+    ]
+
+
+def _read(text: pl.Series, kind: str | None, written: Written) -> pl.Series:
+    """A column with its numbers and dates plainly written, `UNREADABLE` where they are not as declared."""
+    if kind == "number" and (written.decimal or written.thousands):
+        return _numbers(text, written)
+    if kind == "date" and written.date_format:
+        return _dates(text, written.date_format)
+    return text
+
+
+def _numbers(text: pl.Series, written: Written) -> pl.Series:
+    decimal = written.decimal or ("," if written.thousands == "." else ".")
+    sign = THOUSANDS.get(written.thousands or "", "")
+    grouped = rf"|\d{{1,3}}(?:{sign}\d{{3}})+" if sign else ""
+    as_declared = rf"^[+-]?(?:\d+{grouped})?(?:{re.escape(decimal)}\d*)?(?:[eE][+-]?\d+)?$"
+    plain = (text.str.replace_all(sign, "") if sign else text).str.replace(decimal, ".", literal=True)
+    return pl.select(
+        pl.when(text.str.contains(as_declared))
+        .then(plain)
+        .when(text.is_not_null())
+        .then(pl.lit(UNREADABLE))
+        .alias(text.name)
+    ).to_series()
+
+
+def _dates(text: pl.Series, date_format: str) -> pl.Series:
+    stamps = (
+        text.str.to_datetime(date_format, strict=False)
+        if "%H" in date_format
+        else text.str.to_date(date_format, strict=False).cast(pl.Datetime)
+    )
+    plain = pl.when(stamps.dt.date().cast(pl.Datetime) == stamps).then(stamps.dt.to_string("%Y-%m-%d"))
+    return pl.select(
+        pl.coalesce(plain, pl.when(text.is_not_null()).then(pl.lit(UNREADABLE))).alias(text.name)
+    ).to_series()
+
+
+def _refuse_two_ways(text: pl.Series, where: str) -> None:
+    pointed = text.drop_nulls().filter(text.drop_nulls().str.contains(".", literal=True))
+    if len(pointed) and pointed.str.contains(TWO_WAYS).all():
+        raise SnapshotError(
+            f"{where}: {len(pointed):,} of {len(text):,} rows can be read in two ways, as 3.575 can: with"
+            " decimals, or as thousands; write decimal: '.' or thousands: '.' under source in the contract"
+        )
