@@ -16,6 +16,7 @@ from orchestration.dagster.status import keep_facts, version_tags
 from orchestration.dagster.verdicts import metadata_of, words_of
 from orchestration.expectations import Verdict
 from orchestration.expectations.verdict import no_verdict
+from orchestration.series.homes import refuse_other_home
 from orchestration.series.series import Series
 
 ONE_RUN = dg.BackfillPolicy.single_run()
@@ -103,6 +104,7 @@ def build(step: Step, series: Series) -> dg.AssetsDefinition:
         for release in context.partition_keys:
             try:
                 with _refusals([earlier for earlier in context.partition_keys if earlier < release]):
+                    refuse_other_home(home.series(file))
                     done = step.work(home.series(file), release)
             except dg.Failure as failure:
                 keep_facts(context, home.series(file))

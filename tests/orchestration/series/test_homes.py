@@ -7,7 +7,7 @@ import pytest
 
 from anonymize.errors import HomeError
 from orchestration.series.homes import default_home, refuse_other_home
-from tests.hospital import RELEASES, make
+from tests.hospital import RELEASES, make, make_by_dagster
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -60,6 +60,13 @@ def test_only_a_home_with_releases_of_the_series_is_in_the_way_of_another(hospit
     hospital.declare()
     shutil.rmtree(home / "published")
     refuse_other_home(hospital.series(tmp_path / "second"))
+
+
+def test_a_run_of_dagster_in_another_home_is_refused_too(hospital, home, tmp_path):
+    second = hospital.series(tmp_path / "second")
+    with pytest.raises(HomeError, match=f"hospital/v1 has releases in another home, {home}"):
+        make_by_dagster(second, FIRST)
+    assert not second.private_folder.exists()
 
 
 def test_a_folder_that_takes_no_file_is_no_failure(hospital, tmp_path):
