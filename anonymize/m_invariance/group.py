@@ -1,4 +1,6 @@
-"""QI groups of balanced buckets: the paper's split, and then exchanges between neighbouring groups.
+"""QI groups of balanced buckets: the paper's split, then exchanges between groups.
+
+Neighbouring groups exchange people, which shortens intervals, and counterfeits are spread over all groups.
 
 Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.3; the exchanges are ours.
 """
@@ -10,9 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from anonymize.arrays import Floats, Ints, Words
+from anonymize.arrays import Bools, Floats, Ints, Words
 from anonymize.kernels.polish import polish_bucket
 from anonymize.kernels.split import EMPTY, split_bucket
+from anonymize.kernels.spread import spread_bucket
 
 PASSES = {"fast": 0, "best": 2}
 """How often every value's people are dealt anew to neighbouring groups, by effort. A third pass gains 1 %."""
@@ -25,6 +28,7 @@ def group_people(
     ranks: Words,
     effort: str,
     seeds: Words,
+    counterfeit: Bools | None = None,
 ) -> np.ndarray:
     """The QI group of every tuple: one tuple per value of its bucket's signature in each group.
 
@@ -42,6 +46,8 @@ def group_people(
         `fast`: the split alone; `best`: exchanges too.
     seeds
         uint64[B]: a secret number for each bucket 0 … B - 1, for the exchanges.
+    counterfeit
+        bool[N]: which tuples are counterfeits, if any are: each group of a bucket gets its share of them.
 
     Returns
     -------
@@ -67,6 +73,7 @@ def group_people(
     assert (carriers == np.repeat(lengths, sizes)).all(), "a bucket holds each of its values equally often"
 
     ordered = np.ascontiguousarray(codes[rows])
+    forged = np.zeros(len(rows), bool) if counterfeit is None else counterfeit[rows]
     within = np.empty(len(rows), np.int32)
     seed = seeds[bucket[rows[starts]]]
 
@@ -74,6 +81,8 @@ def group_people(
         part = slice(starts[which], stops[which])
         split_bucket(ordered[part], sizes[which], within[part])
         polish_bucket(ordered[part], sizes[which], within[part], PASSES[effort], seed[which])
+        if forged[part].any():
+            spread_bucket(ordered[part], sizes[which], within[part], forged[part])
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(group_one, np.argsort(starts - stops, kind="stable")))

@@ -30,7 +30,7 @@ def _changes(before: MInvariance, now: MInvariance) -> list[Change]:
 
 M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     parameters=MInvariance,
-    version="5",
+    version="6",
     release=on_first_call("anonymize.m_invariance.release", "release"),
     promise=bucket_promise,
     format=lambda contract: FORMATS[contract.principle.format],

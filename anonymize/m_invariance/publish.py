@@ -21,7 +21,7 @@ from anonymize.formats import ANATOMY
 from anonymize.formats.anatomy import Anatomy, anatomize
 from anonymize.formats.generalization import Generalization, generalize
 from anonymize.kernels.splitmix import STEP, mixed
-from anonymize.m_invariance.group import EMPTY, group_people
+from anonymize.m_invariance.group import group_people
 from anonymize.m_invariance.parameters import MInvariance
 from anonymize.people.codes import code_domain
 from anonymize.people.ranks import ranks_within
@@ -58,8 +58,9 @@ def publish_groups(
 ) -> Generalization | Anatomy:
     """Group the tuples of each bucket, and publish the groups in the contract's format.
 
-    Intervals are those of a group's people; a counterfeit fits anywhere (section 4.3). Where exact
-    quasi-identifiers are published, a counterfeit has those of somebody in its bucket, and goes by them.
+    A counterfeit goes by the quasi-identifiers of somebody in its bucket, and has them where exact ones are
+    published; intervals are those of a group's people. The paper's counterfeits have none and fit anywhere
+    (section 4.3). So they would gather in a few groups, whose people would have little company.
 
     Parameters
     ----------
@@ -84,19 +85,15 @@ def publish_groups(
     people, buckets = len(hosted), tuples.bucket.max(initial=-1) + 1
     hosting, forged = tuples.bucket[:people], tuples.bucket[people:]
     ranks, seeds = ranks_within(hosted[PSEUDONYM], hosting, buckets, secret)
+    lots = _lots(forged, seeds)
+    alike = people_alike(
+        forged, hosting, buckets, lambda ends: (lots % ends.astype(np.uint64)).astype(np.int64)
+    )
+    shares, ranks = np.vstack([shares, shares[alike]]), np.append(ranks, mixed(lots))
+    group = group_people(tuples.bucket, tuples.value, shares, ranks, effort, seeds, tuples.counterfeit)
     if contract.principle.format == ANATOMY.name:
-        lots = _lots(forged, seeds)
-        alike = people_alike(
-            forged, hosting, buckets, lambda ends: (lots % ends.astype(np.uint64)).astype(np.int64)
-        )
         shown = hosted[np.append(np.arange(people), alike)]
-        shares, ranks = np.vstack([shares, shares[alike]]), np.append(ranks, mixed(lots))
-        group = group_people(tuples.bucket, tuples.value, shares, ranks, effort, seeds)
         return anatomize(shown, values, group, tuples.counterfeit, contract)
-    # Counterfeits of one bucket and value are all alike, so their order says nothing.
-    ranks = np.append(ranks, np.zeros(len(forged), np.uint64))
-    shares = np.vstack([shares, np.full((len(forged), shares.shape[1]), EMPTY)])
-    group = group_people(tuples.bucket, tuples.value, shares, ranks, effort, seeds)
     codes = pl.concat([codes, codes.clear(len(forged))])
     return generalize(codes, values, group, tuples.counterfeit, contract)
 

@@ -23,7 +23,7 @@ def streamliner(
     series = StreamlinedSeries(later)
     return Principle(
         parameters=StreamlinerParameters,
-        version="2",
+        version="3",
         release=series.release,
         promise=series.promise,
         format=lambda _contract: GENERALIZATION,

@@ -112,6 +112,15 @@ def rows_are_people_and_counterfeits_and_the_statistics_say_where(series):
         assert set(groups.group_of) <= set(truth(release))
 
 
+def no_group_has_more_counterfeits_than_its_share_of_those_of_its_signature(series):
+    for _, groups in series:
+        shares = defaultdict(list)
+        for group, values in groups.values.items():
+            shares[frozenset(values)].append(groups.counterfeits.get(group, 0))
+        for each in shares.values():
+            assert max(each) == -(-sum(each) // len(each))
+
+
 def published_tables_are_in_canonical_order(series):
     for release, groups in series:
         assert groups.rows == sorted(groups.rows)
@@ -210,6 +219,7 @@ PROMISES = (
     the_signatures_of_a_person_over_all_releases_are_equal_or_disjoint,
     a_value_that_stays_in_the_signature_keeps_it_after_any_absence,
     rows_are_people_and_counterfeits_and_the_statistics_say_where,
+    no_group_has_more_counterfeits_than_its_share_of_those_of_its_signature,
     published_tables_are_in_canonical_order,
     no_interval_is_narrower_than_promised_or_leaves_the_domain,
     people_are_held_back_where_the_contract_says_so_and_remembered_nowhere,

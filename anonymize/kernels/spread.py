@@ -1,0 +1,64 @@
+"""Spread counterfeits over the groups of one balanced bucket: none has more of them than it must."""
+
+import numpy as np
+
+from anonymize.arrays import Bools, Floats, Ints
+from anonymize.kernels.compiled import compiled
+
+
+@compiled()
+def spread_bucket(values: Floats, size: int, group: Ints, forged: Bools) -> None:
+    """Exchange counterfeits with people, in place, until no group has more than its share, rounded up.
+
+    A group with too many gives one of them to a group with fewer, and gets the person of the same value in
+    return: of all such people the nearest, so that the group's interval grows least. A group with more
+    counterfeits than another has one where the other has a person, so there is always such an exchange. Which
+    value is which is not looked at.
+
+    Parameters
+    ----------
+    values
+        float64[size * length, d]: quasi-identifiers normalised to [0, 1]; list after list, one per value of
+        the signature. Counterfeits have those of the people that they look like.
+    size
+        Values in the signature.
+    group
+        int32[size * length]: groups 0 … length - 1, each with one tuple of every list; is changed.
+    forged
+        bool[size * length]: which tuples are counterfeits.
+    """
+    tuples, attributes = values.shape
+    length = tuples // size
+    member = np.empty((size, length), np.int32)
+    has = np.zeros(length, np.int64)
+    for row in range(tuples):
+        member[row // length, group[row]] = row
+        has[group[row]] += forged[row]
+    most = -(-has.sum() // length)
+    low, high = np.empty(attributes), np.empty(attributes)
+    for g in range(length):
+        while has[g] > most:
+            low[:], high[:] = np.inf, -np.inf
+            for j in range(size):
+                if not forged[member[j, g]] or has[g] == size:
+                    low[:] = np.minimum(low, values[member[j, g]])
+                    high[:] = np.maximum(high, values[member[j, g]])
+            nearest, gives, where = np.inf, -1, -1
+            for j in range(size):
+                if not forged[member[j, g]]:
+                    continue
+                for h in range(length):
+                    row = member[j, h]
+                    if has[h] >= most or forged[row]:
+                        continue
+                    grows = 0.0
+                    for c in range(attributes):
+                        grows += max(low[c] - values[row, c], values[row, c] - high[c], 0.0)
+                    if grows < nearest:
+                        nearest, gives, where = grows, j, h
+            member[gives, g], member[gives, where] = member[gives, where], member[gives, g]
+            has[g] -= 1
+            has[where] += 1
+    for j in range(size):
+        for g in range(length):
+            group[member[j, g]] = g
