@@ -14,6 +14,14 @@ def as_data(text: str) -> str:
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
+def smaller(parameter: str, people: int, most: int) -> str:
+    """The way out where `most` of the people share a value: the largest parameter that they would bear."""
+    largest = people // most
+    if largest < 2:
+        return f"choose another table: no {parameter} is small enough for these people"
+    return f"choose {parameter}: {largest}, the largest that these people bear"
+
+
 class RepublishError(Exception):
     """Any refusal of republish. `exit_code` is what the command line ends with."""
 

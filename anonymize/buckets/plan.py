@@ -15,7 +15,7 @@ from anonymize.buckets.core import assign_core
 from anonymize.buckets.counts import Counts, Groups, Plan, is_eligible
 from anonymize.buckets.separate import place_separated
 from anonymize.buckets.signatures import Signatures
-from anonymize.errors import NotEligible
+from anonymize.errors import NotEligible, smaller
 
 
 def make_plan(
@@ -299,7 +299,8 @@ def _refuse_ineligible(free: np.ndarray, m: int) -> None:
         raise NotEligible(
             f"the {free.sum()} inserted people are not {m}-eligible: {free.max()} of them share a value,"
             f" and at most {free.sum() // m}, 1/{m} of them, may. Set on_ineligible to wait (they are held"
-            " back together until later ones make them eligible), choose a smaller m, or release less often"
+            f" back together until later ones make them eligible), release less"
+            f" often, or {smaller('m', free.sum(), free.max())}"
         )
 
 

@@ -70,6 +70,8 @@ def _fault(
         key += f".{context['discriminator'].strip(chr(39))}"
     if kind not in _REWORDED:
         return key, fault["msg"].removeprefix("Value error, ")
+    if kind == "int_type" and isinstance(fault["input"], str) and fault["input"].isdigit():
+        return key, f"must be a whole number, not text: write {fault['input']} without quotes"
     words = {
         "input": shown(fault["input"]),
         "discriminator": str(context.get("discriminator")).strip("'"),

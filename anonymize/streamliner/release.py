@@ -11,7 +11,7 @@ from anonymize.arrays import Floats, Ints
 from anonymize.buckets.memory import Memory
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
-from anonymize.errors import NotEligible
+from anonymize.errors import NotEligible, smaller
 from anonymize.formats.generalization import Generalization, generalize
 from anonymize.people.codes import code_domain, encode_columns
 from anonymize.people.ranks import keyed_ranks
@@ -80,7 +80,7 @@ def _refuse_ineligible(color: np.ndarray, l: int) -> None:
         raise NotEligible(
             f"the {len(color)} people are not {l}-eligible: {sizes.max()} of them share a value, and at most"
             f" {len(color) // l}, 1/{l} of them, may; there are {(sizes > 0).sum()} values."
-            " Choose a smaller l, or release more people"
+            f" Release more people, or {smaller('l', len(color), sizes.max())}"
         )
 
 

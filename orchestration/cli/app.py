@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Annotated
 
 import typer
 
@@ -28,8 +29,23 @@ app = typer.Typer(
 )
 
 
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        from orchestration.cli.terminal import out
+
+        out.print(f"republish {version('republish')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _before_any_command() -> None:
+def _before_any_command(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version and exit.", callback=_say_version, is_eager=True),
+    ] = False,
+) -> None:
     from orchestration.storage.home import only_for_the_owner
 
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")

@@ -283,6 +283,11 @@ OF_THE_CONTRACT = [
     ({"principle": {"name": "m_invariance", "m": 1}}, "principle.m", "m (1) must be at least 2"),
     ({"principle": {"name": "m_invariance", "m": 2.5}}, "principle.m", "must be a whole number, not 2.5"),
     (
+        {"principle": {"name": "m_invariance", "m": "4"}},
+        "principle.m",
+        "must be a whole number, not text: write 4 without quotes",
+    ),
+    (
         {"principle": {"name": "m_invariance", "m": 5}},
         "principle.m",
         "m (5) needs as many sensitive values, and sensitive.values lists 4",

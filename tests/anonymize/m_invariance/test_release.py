@@ -67,8 +67,14 @@ def test_with_no_deletions_no_counterfeit_is_needed():
 def test_one_person_is_refused_with_the_counts_and_the_way_out():
     (only,) = series(crowd("a"), values="abcd", m=3)
     with pytest.raises(
-        NotEligible, match=r"the 1 inserted people are not 3-eligible: 1 of them .* on_ineligible"
+        NotEligible, match=r"the 1 inserted people are not 3-eligible: 1 .* on_ineligible .* no m is"
     ):
+        raise only.refusal
+
+
+def test_who_is_refused_is_told_the_largest_m_that_would_do():
+    (only,) = series(crowd("aaabbbcd"), m=3)
+    with pytest.raises(NotEligible, match=r"3 of them .* or choose m: 2, the largest"):
         raise only.refusal
 
 

@@ -577,3 +577,9 @@ def test_the_ui_starts_without_advice_of_dagsters(republish, tmp_path, monkeypat
     warned = f"{imported}; supersession_warning('Function `dev_command`')"
     told = subprocess.run([*before, "-c", warned], capture_output=True, text=True, check=True)
     assert told.stderr == ""
+
+
+def test_the_version_is_one_line(republish):
+    code, (line,), errors = republish("--version")
+    assert (code, errors) == (0, [])
+    assert re.fullmatch(r"republish \d+\.\d+\.\d+", line)
