@@ -11,6 +11,7 @@ from orchestration.cli.audit import audit
 from orchestration.cli.demo import demo
 from orchestration.cli.estimate import estimate
 from orchestration.cli.release import release
+from orchestration.cli.tidy import tidy
 from orchestration.cli.ui import ui
 from orchestration.cli.validate import validate
 from orchestration.cli.verify import verify
@@ -52,5 +53,5 @@ def _before_any_command(
     only_for_the_owner()
 
 
-for command in (release, validate, demo, ui, verify, estimate, audit):
+for command in (release, validate, demo, ui, tidy, verify, estimate, audit):
     app.command()(command)

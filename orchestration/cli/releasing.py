@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from orchestration.dagster.run import Released
 
+RELEASING = ".releasing"
+"""The lock of a series that a command makes releases of, in its private folder."""
 UNFINISHED = ".unfinished"
 """There while a command has Dagster open, and after one that did not end as it should."""
 
@@ -124,7 +126,7 @@ def releasing(series: Series) -> Iterator[Callable[[], DagsterInstance]]:
     """
     unfinished = series.private_folder / UNFINISHED
     with (
-        only_one(series.private_folder, f"series {series.name}", name=".releasing"),
+        only_one(series.private_folder, f"series {series.name}", name=RELEASING),
         ExitStack() as opened,
     ):
         register(series.home, series.file)

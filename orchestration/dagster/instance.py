@@ -24,12 +24,18 @@ from orchestration.storage.store import write_copy
 def dagster_instance(home: Home) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance in the home; telemetry is off because its `dagster.yaml` says so."""
     folder = prepare_dagster_home(home)
+    with usable_tables(folder), migrations_read_once():
+        with only_one(folder, "Dagster's own tables", name=".lock"):  # two that make them at once fail
+            instance = dg.DagsterInstance.get()
+        with instance:
+            yield instance
+
+
+@contextmanager
+def usable_tables(folder: Path) -> Iterator[None]:
+    """Raise HomeError where Dagster's tables in a folder turn out to be of no use."""
     try:
-        with migrations_read_once():
-            with only_one(folder, "Dagster's own tables", name=".lock"):  # two that make them at once fail
-                instance = dg.DagsterInstance.get()
-            with instance:
-                yield instance
+        yield
     except (DBAPIError, sqlite3.DatabaseError) as error:
         raise HomeError(
             f"{folder}: Dagster's own tables can't be read or written: {getattr(error, 'orig', error)}."

@@ -1,5 +1,7 @@
 """Everything of Dagster that is not its public API, and of Alembic what Dagster uses of it.
 
+The one exception are Dagster's tables of runs and events, of which `tidy.py` deletes rows.
+
 `KNOWN_TO_WORK_WITH` is the version it was tried with. A test says what to look at when another one is
 installed, or when one of the names or signatures is not what it was.
 """

@@ -1,0 +1,220 @@
+"""`republish tidy`: what Dagster keeps of old runs goes, what its pages of assets show stays."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from orchestration.cli import main as cli
+from orchestration.cli.releasing import RELEASING
+from orchestration.dagster import tidy
+from orchestration.dagster.instance import dagster_instance
+from orchestration.dagster.run import make_release
+from orchestration.storage import home as homes
+from orchestration.storage.home import Home, only_one
+from tests.hospital import KEY, RELEASES, build, definitions, everything
+from tests.orchestration.dagster.test_ui import server
+
+FIRST, SECOND, THIRD = RELEASES
+SHOWN = """query Shown($asset: AssetKeyInput!) { assetNodeOrError(assetKey: $asset) { ... on AssetNode {
+    staleStatus
+    assetMaterializations { partition timestamp runId metadataEntries { __typename label } }
+    assetPartitionStatuses { ... on TimePartitionStatuses { ranges { status startKey endKey } } }
+    assetChecksOrError { ... on AssetChecks { checks { name executionForLatestMaterialization {
+        status evaluation { success description metadataEntries { label } } } } } } } } }"""
+CHECKED = """query Checked($asset: AssetKeyInput!, $name: String!) {
+    assetCheckExecutions(assetKey: $asset, checkName: $name, limit: 20) { status runId partition
+        evaluation { success description } } }"""
+INDEX = ("event_logs", "asset_event_tags", "asset_check_executions")
+ASSETS = ("snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication")
+RUN = "query Run($run: ID!) { runOrError(runId: $run) { __typename } }"
+
+
+@pytest.fixture(scope="module")
+def _released(tmp_path_factory):
+    """A hospital whose three releases Dagster made; the first was verified once more, and so has two runs."""
+    folder = tmp_path_factory.mktemp("tidy")
+    (folder / "hospital").mkdir()
+    hospital = build(folder / "hospital")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("REPUBLISH_KEY", KEY)
+        series = hospital.series(folder / "home")
+        with dagster_instance(series.home) as instance:
+            for release in (*RELEASES, FIRST):
+                make_release(series, release, instance)
+    return folder
+
+
+@pytest.fixture
+def series(_released, hospital, tmp_path):
+    shutil.copytree(_released / "home", tmp_path / "released")
+    return hospital.series(tmp_path / "released")
+
+
+@pytest.fixture
+def republish(series, monkeypatch, capsys):
+    """Run the command in the series' home: its exit code, and the lines it printed."""
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["republish", "tidy", "--home", str(series.home.path), *words])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        printed = capsys.readouterr()
+        return ended.value.code, (printed.out + printed.err).splitlines()
+
+    return run
+
+
+def shown(series):
+    """What Dagster's pages show of every asset, and last of each check and release."""
+    with dagster_instance(series.home) as instance, server(series, instance) as ask:
+        found = {}
+        for asset in ASSETS:
+            key = {"path": ["hospital", asset]}
+            node = ask(SHOWN, asset=key)["assetNodeOrError"]
+            for check in node["assetChecksOrError"]["checks"]:
+                executions = ask(CHECKED, asset=key, name=check["name"])["assetCheckExecutions"]
+                found[asset, check["name"]] = newest(executions)
+            found[asset] = {**node, "assetMaterializations": newest(node["assetMaterializations"])}
+    return found
+
+
+def newest(events):
+    """Of each release the newest one: pages list that first."""
+    return {event["partition"]: event for event in reversed(events)}
+
+
+def runs_of(series, *releases):
+    """The ids of the runs that are on Dagster's list, of some releases or of all."""
+    with dagster_instance(series.home) as instance:
+        return {
+            run.run_id
+            for run in instance.get_runs()
+            if not releases or run.tags["dagster/partition"] in releases
+        }
+
+
+def files(series):
+    return {path: path.read_bytes() for path in series.home.dagster.rglob("*") if path.is_file()}
+
+
+def test_without_delete_it_says_what_there_is_and_deletes_nothing(series, republish):
+    before = files(series)
+    code, (runs, nothing) = republish("--keep", "1")
+    assert code == 0
+    assert runs.startswith(f"hospital/v1  3 runs of releases before {THIRD}, 1.")
+    assert nothing == "nothing was deleted: run again with --delete"
+    assert before.items() <= files(series).items()
+
+
+def test_the_pages_of_assets_show_what_they_showed(series, republish):
+    old, kept = runs_of(series, FIRST, SECOND), runs_of(series, THIRD)
+    before, published, size = shown(series), everything(series.home.path), tidy.size_of_dagster(series.home)
+    assert (
+        before["release"]["assetMaterializations"].keys() == before["release", "attack"].keys() == {*RELEASES}
+    )
+    code, (_, done) = republish("--keep", "1", "--delete")
+    assert (code, done[:7]) == (0, "deleted")
+    assert shown(series) == before
+    assert everything(series.home.path) == published
+    assert tidy.size_of_dagster(series.home) < 0.75 * size
+    assert not any(run in str(path) for run in old for path in files(series))
+    with dagster_instance(series.home) as instance, server(series, instance) as ask:
+        assert {ask(RUN, run=run)["runOrError"]["__typename"] for run in old} == {"RunNotFoundError"}
+        assert {ask(RUN, run=run)["runOrError"]["__typename"] for run in kept} == {"Run"}
+    none = f"{series.home.dagster}: no run is older than the last 1 releases of its series"
+    assert republish("--keep", "1", "--delete") == (0, [none])
+
+
+def test_the_next_release_is_built_on_the_last(hospital, series, republish):
+    """And a release whose runs are gone can be looked at once more."""
+    republish("--keep", "1", "--delete")
+    later = "2024-10-01"
+    hospital.deliver(later, hospital.snapshot(THIRD))
+    with dagster_instance(series.home) as instance:
+        make_release(series, later, instance)
+        make_release(series, FIRST, instance)
+    after = shown(series)
+    assert after["release"]["assetMaterializations"].keys() == {*RELEASES, later}
+    assert after["release"]["staleStatus"] == "FRESH"
+
+
+@pytest.mark.parametrize("before", [*tidy.FROM_INDEX, *tidy.FROM_RUNS])
+def test_interrupted_it_is_finished_by_the_next_run(series, tmp_path, monkeypatch, before):
+    other = Home(Path(shutil.copytree(series.home.path, tmp_path / "other")))
+    tidy.delete_runs(other, *tidy.old_runs(other, 1))
+    statement = tidy.statement
+
+    def interrupted(name):
+        if name == before:
+            raise KeyboardInterrupt
+        return statement(name)
+
+    (old,) = tidy.old_runs(series.home, 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(tidy, "statement", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            tidy.delete_runs(series.home, old)
+    assert tidy.old_runs(series.home, 1) == [old]
+    tidy.delete_runs(series.home, old)
+    assert rows(series.home) == rows(other)
+
+
+def rows(home):
+    """Files and rows of Dagster's tables, as far as runs are in them."""
+    found = {path.name for path in home.dagster.rglob("*.db")}
+    for file, tables in (("runs.db", ("runs", "run_tags")), ("runs/index.db", INDEX)):
+        with closing(sqlite3.connect(home.dagster / "history" / file)) as connection:
+            for table in tables:
+                found |= {(table, *row) for row in connection.execute(f"SELECT * FROM {table}")}  # noqa: S608
+    return found
+
+
+def test_a_run_that_is_not_over_stays(series):
+    with dagster_instance(series.home) as instance:
+        (running, *_) = [run for run in instance.get_runs() if run.tags["dagster/partition"] == SECOND]
+        again = instance.create_run_for_job(
+            job_def=definitions(series).resolve_job_def("release_hospital"),
+            tags=running.tags,
+            status=dg.DagsterRunStatus.STARTED,
+        )
+    (old,) = tidy.old_runs(series.home, 1)
+    tidy.delete_runs(series.home, old)
+    assert runs_of(series, SECOND) == {again.run_id}
+
+
+def test_runs_of_releases_that_are_not_published_stay(series):
+    shutil.rmtree(series.published(THIRD))
+    shutil.rmtree(series.published(SECOND))
+    assert tidy.old_runs(series.home, 1) == []
+
+
+def test_it_waits_for_a_command_that_makes_releases(series, republish, monkeypatch):
+    monkeypatch.setattr(homes, "PATIENCE", 0)
+    before = runs_of(series)
+    with only_one(series.private_folder, "a release", name=RELEASING):
+        code, lines = republish("--keep", "1", "--delete")
+        assert republish("--keep", "1")[0] == 0  # to look takes no lock
+    assert (code, runs_of(series)) == (2, before)
+    assert lines[-1].startswith("republish: another run is working on series hospital/v1, ")
+
+
+def test_a_home_without_runs_has_nothing_to_tidy(home, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["republish", "tidy", "--home", str(home / "elsewhere"), "--delete"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.endswith(": no run is older than the last 24 releases of its series\n")
+    assert not (home / "elsewhere").exists()
+
+
+def test_tables_that_can_not_be_read_are_said_to_be_so(series, republish):
+    (series.home.dagster / "history/runs.db").write_bytes(b"no table" * 999)
+    code, (said,) = republish()
+    assert code == 2
+    assert said.startswith(
+        f"republish: {series.home.dagster}: Dagster's own tables can't be read or written: "
+    )
