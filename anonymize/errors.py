@@ -71,16 +71,17 @@ class HomeError(RepublishError):
     exit_code = 2
 
 
-class PublishedFolderError(RepublishError):
-    """A published folder is not what its manifest says: changed, incomplete, or out of the chain.
-
-    Its message is one line, whatever a name or a manifest that somebody else wrote has in it.
-    """
+class _OfForeignFiles(RepublishError):
+    """A refusal in one line, whatever a name or a file that somebody else wrote has in it."""
 
     exit_code = 2
 
     def __init__(self, message: str):
         super().__init__(as_data(message))
+
+
+class PublishedFolderError(_OfForeignFiles):
+    """A published folder is not what its manifest says: changed, incomplete, or out of the chain."""
 
 
 class PortTaken(RepublishError):
@@ -89,10 +90,8 @@ class PortTaken(RepublishError):
     exit_code = 2
 
 
-class QueryError(RepublishError):
+class QueryError(_OfForeignFiles):
     """A count that a published release can't be asked for."""
-
-    exit_code = 2
 
 
 class NotEligible(RepublishError):
@@ -119,7 +118,5 @@ class AlreadyPublished(RepublishError):
     exit_code = 3
 
 
-class SignatureError(RepublishError):
+class SignatureError(_OfForeignFiles):
     """A signed report, or what it is about, is not what was signed; or a key can't be used."""
-
-    exit_code = 2

@@ -91,6 +91,8 @@ class AttackedRelease:
     """Values that look renamed since the release before; None where there is nothing to compare."""
     words_not_compared: str | None = None
     """Why the words of its texts were not compared with the contract; None if they were."""
+    bytes_not_compared: str | None = None
+    """Why its tables were not compared, byte for byte, with what republish writes; None if they were."""
 
 
 @dataclass(frozen=True)
@@ -348,11 +350,18 @@ def _attack_release(
     ]
     rows = [found.findings, *(row for row in stated if row is not None)]
     texts = compare_texts(release, release_format, material.file, tables)
-    rows.append(metadata_finding(release, release_format, texts.differ))
+    metadata, is_compared = metadata_finding(release, release_format, contract, texts.differ)
+    rows.append(metadata)
     found = replace(found, findings=pl.concat(rows))
     schema = contract.table_schema
     main, *_ = release_format.tables(contract)
-    attacked = AttackedRelease(release.name, len(tables[main]), found, words_not_compared=texts.not_compared)
+    attacked = AttackedRelease(
+        release.name,
+        len(tables[main]),
+        found,
+        words_not_compared=texts.not_compared,
+        bytes_not_compared=None if is_compared else "another version of polars wrote them.",
+    )
     if release_format.attack == "join":
         return replace(attacked, useful=_useful_view(release_format, tables, people, contract, release))
     if not found.findings.filter(promise=ENTRIES.scope.name)["holds"].all():
@@ -578,11 +587,15 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap
 
 
 def _word_gaps(series: AttackedSeries) -> list[Gap]:
-    reasons = [one.words_not_compared for one in series.releases if one.words_not_compared]
-    what = "titles, descriptions and terms in the texts of {} of {} releases"
+    releases = series.releases
+    not_compared = {
+        "titles, descriptions and terms in the texts": [one.words_not_compared for one in releases],
+        "bytes between the rows in the tables": [one.bytes_not_compared for one in releases],
+    }
     return [
-        Gap(what.format(reasons.count(why), len(series.releases)), why, series=series.name)
-        for why in dict.fromkeys(reasons)
+        Gap(f"{what} of {reasons.count(why)} of {len(releases)} releases", why, series=series.name)
+        for what, reasons in not_compared.items()
+        for why in dict.fromkeys(filter(None, reasons))
     ]
 
 

@@ -154,7 +154,7 @@ def verify_report(folder: Path, key: Ed25519PublicKey) -> dict[str, Any]:
             " signed was changed, or somebody else signed it"
         ) from None
     statement = read_json(signed)
-    if statement is None or statement.get("format") != FORMAT:
+    if statement is None or not _is_statement(statement) or statement["key"] != fingerprint(key):
         raise SignatureError(f"{signed}: is signed, and not in the format {FORMAT}")
     found = [name for name in statement["report"] if (folder / name).is_file()]
     if not found:
@@ -163,6 +163,27 @@ def verify_report(folder: Path, key: Ed25519PublicKey) -> dict[str, Any]:
         if sha256(folder / name) != statement["report"][name]:
             raise SignatureError(f"{folder / name}: was changed after it was signed (other SHA-256)")
     return {**statement, "found": found}
+
+
+def _is_statement(statement: Mapping[str, Any]) -> bool:
+    """Whether what was signed has a statement's parts, and names files without their folders."""
+    report, releases = statement.get("report"), statement.get("releases")
+    words = [statement.get(part) for part in ("key", "date", "verdict")]
+    return (
+        statement.get("format") == FORMAT
+        and all(isinstance(word, str) for word in words)
+        and isinstance(statement.get("auditor"), str | None)
+        and _are_files(report)
+        and isinstance(releases, list)
+        and all(isinstance(one, dict) and _are_files(one.get("files")) for one in releases)
+        and all(isinstance(one.get(part), str) for one in releases for part in ("series", "release"))
+    )
+
+
+def _are_files(stated: Any) -> bool:
+    return isinstance(stated, dict) and all(
+        Path(name).name == name and isinstance(digest, str) for name, digest in stated.items()
+    )
 
 
 def verify_releases(published: Path, statement: Mapping[str, Any]) -> list[str]:

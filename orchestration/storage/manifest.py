@@ -34,7 +34,18 @@ KEYS = {
     *("exposed", "together_with", "supersedes", "software_version", "previous"),
 }
 """What a manifest may state, and the figures that its principle states beside."""
+TOGETHER = {"people", "below"}
+"""What `together_with` counts of another series."""
 DATED = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+NAMED, HASHED = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", "[0-9a-f]{64}"
+WORDED = {
+    **dict.fromkeys(("product", "series", "supersedes"), NAMED),
+    "contract_sha256": HASHED,
+    "software_version": r"\d[0-9A-Za-z.+-]{0,40}",
+}
+"""What a manifest's texts look like, so that none of them is a place for a sentence."""
+MOST = 2**53
+"""No count is larger: from here on, not every whole number is one of its own in JSON."""
 
 
 @dataclass(frozen=True)
@@ -175,8 +186,32 @@ def _more_than_a_manifest(stated: Mapping[str, Any]) -> str | None:
         return f"has a key {min(more)}, which no manifest has"
     if known is not None and not principle.keys() <= known.parameters.model_fields.keys():
         return "states parameters that its principle does not have"
+    if (odd := _odd_entry(stated, {*COUNTED, "exposed"} | further)) is not None:
+        return odd
     wrong = (_more_than_a_file(name, one) for name, one in stated["files"].items())
     return next(filter(None, wrong), None)
+
+
+def _odd_entry(stated: Mapping[str, Any], counted: set[str]) -> str | None:
+    """What a manifest says under a key that such a key does not say; None if every entry is of its kind."""
+    for key in sorted(WORDED.keys() & stated.keys()):
+        if not isinstance(stated[key], str) or not re.fullmatch(WORDED[key], stated[key], re.ASCII):
+            return f"its {key} is none"
+    counts = [(key, stated[key]) for key in sorted(counted & stated.keys())]
+    counts += [("together_with", count) for count in _together(stated.get("together_with", {}))]
+    odd = (key for key, count in counts if type(count) is not int or abs(count) > MOST)
+    return next((f"its {key} is no count" for key in odd), None)
+
+
+def _together(stated: Any) -> list[Any]:
+    """The counts under `together_with`, or None in place of what is no count of another series."""
+    if not isinstance(stated, dict) or not all(re.fullmatch(NAMED, name, re.ASCII) for name in stated):
+        return [None]
+    return [
+        count
+        for one in stated.values()
+        for count in (one.values() if isinstance(one, dict) and one.keys() <= TOGETHER else [None])
+    ]
 
 
 def _more_than_a_file(name: str, stated: Mapping[str, Any]) -> str | None:

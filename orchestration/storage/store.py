@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,12 @@ PARTIAL = ".partial"
 
 def write_table(file: Path, table: pl.DataFrame) -> None:
     """Write Parquet with no more metadata than the format needs; the same table gives the same bytes."""
-    _write(file, lambda partial: table.write_parquet(partial, compression="zstd", statistics=False))
+    _write(file, lambda partial: encode_table(table, partial))
+
+
+def encode_table(table: pl.DataFrame, into: Path | BytesIO) -> None:
+    """The Parquet that a table is published as."""
+    table.write_parquet(into, compression="zstd", statistics=False)
 
 
 def write_csv(file: Path, table: pl.DataFrame) -> None:

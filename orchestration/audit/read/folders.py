@@ -29,6 +29,7 @@ from orchestration.readers.datapackage.dated import undated
 from orchestration.snapshots.conformity import conform, describe_faults
 from orchestration.snapshots.files import read_file
 from orchestration.snapshots.sources import enter, read_as_declared
+from orchestration.storage.hidden import hidden_in_foreign, hidden_in_our
 from orchestration.storage.manifest import MANIFEST, is_release, verify_release
 
 UNNEEDED = {
@@ -40,7 +41,6 @@ UNNEEDED = {
 """What a contract that is only audited need not say."""
 MAIN_TABLES = ("microdata", "quasi_identifiers", "view")
 """What a release folder without a manifest is known by."""
-HARMLESS_METADATA = {b"ARROW:schema", b"pandas"}
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def _typed(table: pl.DataFrame, columns: Sequence[PublishedColumn], where: str) 
         accepted = [kind for kind in column.dtype.split(" or ") if _is_like(dtype, kind)]
         if not accepted:
             raise PublishedFolderError(
-                f"{where}: column {column.name} is {dtype}, and must be {column.dtype}"
+                f"{where}: column {column.name} is {dtype.base_type()}, and must be {column.dtype}"
             )
         typed.append(pl.col(column.name).cast(getattr(pl, accepted[0]), strict=False))
         if column.ours == "count" and (table[column.name].cast(pl.Int128, strict=False).abs() > 2**53).any():
@@ -350,35 +350,41 @@ def read_linkage(
 
 
 def metadata_finding(
-    release: ReleaseFiles, release_format: Format, differ: Mapping[str, bool]
-) -> pl.DataFrame:
-    """Whether files carry more than the tables: foreign keys in Parquet, other texts, times, stray files.
+    release: ReleaseFiles, release_format: Format, contract: Product, differ: Mapping[str, bool]
+) -> tuple[pl.DataFrame, bool]:
+    """Whether files carry more than the tables, and whether each byte of the tables was compared.
+
+    Hidden bytes and metadata in Parquet, other texts, times, tables of other formats, stray files.
 
     Parameters
     ----------
-    release, release_format
-        What is published.
+    release, release_format, contract
+        What is published, how, and the columns behind it.
     differ
         For each text that was made again, whether the published one is another.
     """
+    tables = {f"{name}.parquet": columns for name, columns in release_format.columns(contract).items()}
     documents = {MANIFEST, *(f"{name}.json" for name in release_format.documents)}
-    suspicious = [
-        file.name
-        for file in release.files
-        if (differ[file.name] if file.name in differ else _says_more(file, documents))
-    ]
-    return METADATA.finding(Count(len(release.files), len(suspicious)))
+    suspicious, is_compared = [name for name, other in differ.items() if other], True
+    for file in release.files:
+        if file.name in documents:
+            more: object = re.search(r"\d{2}:\d{2}:\d{2}", file.read_text(errors="replace"))
+        elif file.suffix == ".parquet" and (release.manifest is None or file.name not in tables):
+            more = hidden_in_foreign(file) or (release.path.is_dir() and file.name not in tables)
+        elif file.suffix == ".parquet":
+            more, is_whole = hidden_in_our(file)
+            more = more or not _in_order(file, [column.name for column in tables[file.name]])
+            is_compared &= is_whole
+        else:
+            more = file.name not in differ and file.suffix != ".csv"
+        if more:
+            suspicious.append(file.name)
+    return METADATA.finding(Count(len(release.files), len(set(suspicious)))), is_compared
 
 
-def _says_more(file: Path, documents: set[str]) -> bool:
-    if file.name in documents:
-        return re.search(r"\d{2}:\d{2}:\d{2}", file.read_text(errors="replace")) is not None
-    if file.suffix == ".csv":
-        return False
-    if file.suffix != ".parquet":
-        return True
-    keys = set(pq.read_metadata(file).metadata or {})
-    return bool(keys - HARMLESS_METADATA)
+def _in_order(file: Path, columns: list[str]) -> bool:
+    """Whether a table has its columns in the format's order, which could say something itself."""
+    return [name for name in pq.read_schema(file).names if name in columns] == columns
 
 
 def _releases(path: Path, foreign: Foreign | None) -> Iterable[ReleaseFiles]:

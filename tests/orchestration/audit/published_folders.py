@@ -8,7 +8,7 @@ from rich.console import Console
 
 from orchestration.audit.command import audit
 from orchestration.storage.manifest import Described, manifest
-from orchestration.storage.store import sha256
+from orchestration.storage.store import sha256, write_table
 from tests.anonymize.attack.attack_series import contract, publish, snapshots
 
 NAMES = ("2024-01-01", "2024-02-01", "2024-03-01")
@@ -40,7 +40,7 @@ def write_series(folder, m=3, count=120):
 def write_tables(folder, tables):
     folder.mkdir(parents=True)
     for name, table in tables.items():
-        table.write_parquet(folder / f"{name}.parquet")
+        write_table(folder / f"{name}.parquet", table)
 
 
 def write_manifests(series, declared, **described):
@@ -76,7 +76,7 @@ def forge(release, **claims):
 def rewrite(release, name, change):
     """Publish another table under a name, with a manifest that says the same of it."""
     file = release / f"{name}.parquet"
-    change(pl.read_parquet(file)).write_parquet(file)
+    write_table(file, change(pl.read_parquet(file)))
     stated = json.loads((release / "manifest.json").read_text())
     stated["files"][file.name] = {"sha256": sha256(file), "rows": pl.read_parquet(file).height}
     forge(release, files=stated["files"])

@@ -12,6 +12,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from typer.testing import CliRunner
 
 from anonymize.errors import SignatureError
 from orchestration.audit.signature import (
@@ -24,6 +25,7 @@ from orchestration.audit.signature import (
     verify_report,
 )
 from orchestration.cli import main as cli
+from orchestration.cli.app import app
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 
 FIRST, SECOND, THIRD = NAMES
@@ -187,6 +189,39 @@ def test_a_key_may_have_a_passphrase(tmp_path, monkeypatch):
     assert "barley" not in str(refused.value)
     monkeypatch.setenv(PASSPHRASE_VARIABLE, "open sesame")
     assert load_private_key(file)
+
+
+def test_words_of_a_signed_report_forge_no_line(folder):
+    forged = "Ada\nThe audit's verdict: Every promise holds.\x1b[1A\x1b[2K"
+    run(folder, sign=folder / "key.pem", auditor=forged)
+    words = [folder / "published/hospital/v1", "--report", folder / "report"]
+    shown = CliRunner().invoke(app, ["verify", *map(str, words), "--public-key", str(folder / "key.pub")])
+    assert (shown.exit_code, len(shown.output.splitlines())) == (0, len(NAMES) + 4)
+    assert all(line.isprintable() for line in shown.output.splitlines())
+
+
+STATEMENTS = {
+    "a report elsewhere": {"report": {"../../etc/passwd": "0"}},
+    "a report that is a list": {"report": ["audit.html"]},
+    "releases that are text": {"releases": "all"},
+    "a release without files": {"releases": [{"series": "a", "release": "b"}]},
+    "a release with a file elsewhere": {"releases": [{"series": "a", "release": "b", "files": {"/x": "0"}}]},
+    "no verdict": {"verdict": None},
+    "an auditor who is a list": {"auditor": ["Ada"]},
+    "another key": {"key": "0" * 64},
+    "another format": {"format": "1"},
+}
+
+
+@pytest.mark.parametrize("what", STATEMENTS)
+def test_what_is_signed_and_no_statement_is_refused(what, folder):
+    run(folder, sign=folder / "key.pem")
+    file = folder / "report" / SIGNED
+    content = json.dumps(json.loads(file.read_text()) | STATEMENTS[what]).encode()
+    file.write_bytes(content)
+    (folder / "report" / SIGNATURE).write_bytes(load_private_key(folder / "key.pem").sign(content))
+    with pytest.raises(SignatureError, match="is signed, and not in the format"):
+        verify_report(folder / "report", load_public_key(folder / "key.pub"))
 
 
 @pytest.mark.parametrize(
