@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Mapping
 from typing import Any, Literal, Self
+from urllib.parse import unquote
 
 from pydantic import Field, StrictStr, field_validator, model_validator
 
@@ -108,7 +109,7 @@ class QuerySource(Declaration):
     """Snapshots that a database answers with."""
 
     dsn: StrictStr
-    """`duckdb:///file` (relative to the contract) or `postgresql://user@host/database`."""
+    """`duckdb:///file` (relative to the contract) or `postgresql://user@host/database`, and no password."""
     query: StrictStr
     """One SELECT; `:release` in it stands for the release's date."""
 
@@ -117,7 +118,23 @@ class QuerySource(Declaration):
     def _check_dsn(cls, dsn: str) -> str:
         if not dsn.startswith(("duckdb:///", "postgresql://")):
             raise ValueError("must start with duckdb:/// or postgresql://")
+        if _has_password(dsn):
+            # A manifest states the SHA-256 of the contract: whoever has the rest of it could try passwords.
+            raise ValueError(
+                "has a password in it, and contracts are read by others: leave it out, and give it in"
+                " PGPASSWORD, ~/.pgpass or a service file of PostgreSQL. A series that has begun goes on;"
+                " from its next release, contract_sha256 is another one. If the contract was given"
+                " away, change the password"
+            )
         return dsn
+
+
+def _has_password(dsn: str) -> bool:
+    """Whether an address has a password, before its @ or among its parameters, however it is written."""
+    address, _, parameters = dsn.partition("?")
+    user = address.partition("://")[2].rpartition("@")[0]
+    named = {unquote(one.partition("=")[0]).strip().lower() for one in re.split("[&;?]", parameters)}
+    return ":" in user or any("password" in name or "secret" in name for name in named)
 
 
 class Releases(Declaration):

@@ -82,7 +82,7 @@ def series(hospital, home):
 
 @pytest.fixture(scope="session")
 def postgresql():
-    """The address of a PostgreSQL database in which tests may make tables.
+    """The address of a PostgreSQL database in which tests may make tables; its password is in PGPASSWORD.
 
     `REPUBLISH_TEST_POSTGRES` names one, `postgresql://user@host/database`. Without it a cluster is made in
     a temporary folder, on a free loopback port; without PostgreSQL's programs the test is skipped.
@@ -98,10 +98,14 @@ def postgresql():
         shutil.chown(folder, owner)
         cluster, port = f"{folder}/cluster", _free_port()
         options = f"-k {folder} -h 127.0.0.1 -p {port} -F"
-        _run(owner, initdb, "-D", cluster, "-U", "republish", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")
+        (password := Path(folder, "password")).write_text("open-sesame\n")
+        options_of_it = ["-A", "scram-sha-256", f"--pwfile={password}", "-N", "-E", "UTF8", "--locale=C"]
+        _run(owner, initdb, "-D", cluster, "-U", "republish", *options_of_it)
         _run(owner, pg_ctl, "-D", cluster, "-w", "-l", f"{folder}/log", "-o", options, "start")
         try:
-            yield f"postgresql://republish:open-sesame@127.0.0.1:{port}/postgres"
+            with pytest.MonkeyPatch.context() as environment:
+                environment.setenv("PGPASSWORD", "open-sesame")
+                yield f"postgresql://republish@127.0.0.1:{port}/postgres"
         finally:
             _run(owner, pg_ctl, "-D", cluster, "-m", "immediate", "stop")
 

@@ -400,6 +400,49 @@ def test_a_hierarchy_file_needs_somebody_who_reads_files():
     )
 
 
+SERVER = "postgresql://me@127.0.0.1/hospital"
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "postgresql://me:open-sesame@127.0.0.1/hospital",
+        "postgresql://me:open%2Dsesame@127.0.0.1/hospital",
+        "postgresql://me:open/sesame@127.0.0.1/hospital",
+        "postgresql://me:open@sesame@127.0.0.1/hospital",
+        "postgresql://:open-sesame@/hospital",
+        "postgresql://me:open-sesame@a,b:5433/hospital",
+        f"{SERVER}?password=open-sesame",
+        f"{SERVER}?connect_timeout=3&PassWord=open-sesame",
+        f"{SERVER}?pass%77ord=open-sesame",
+        f"{SERVER}?sslpassword=open-sesame",
+        f"{SERVER}?oauth_client_secret=open-sesame",
+        "host=127.0.0.1 user=me password=open-sesame",
+        "postgres://me:open-sesame@127.0.0.1/hospital",
+    ],
+)
+def test_a_password_is_no_part_of_a_contract(dsn):
+    ((key, message),) = faults(hospital(source={"dsn": dsn, "query": "SELECT 1"}))
+    assert key == "source.dsn"
+    assert "PGPASSWORD" in message or "must start with" in message
+    assert "open" not in message
+    assert "sesame" not in message
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "postgresql://127.0.0.1:5432/hospital",
+        "postgresql://me@127.0.0.1:5432,[::1]:5433/hospital?passfile=/run/passes",
+        "postgresql:///hospital?service=clinic",
+        "postgresql://127.0.0.1:5432/hospital?user=me@clinic",
+        "postgresql://me@%2Fvar%2Frun/hospital?connect_timeout=3",
+    ],
+)
+def test_addresses_that_name_where_a_password_is_are_fine(dsn):
+    assert parse_contract(hospital(source={"dsn": dsn, "query": "SELECT 1"})).source.dsn == dsn
+
+
 def test_all_faults_are_reported_at_once():
     declared = hospital(product="A", identifier="age", principle={"name": "m_invariance", "m": 0}, unknown=1)
     declared["quasi_identifiers"][0] |= {"domain": [9, 0], "min_width": -1, "also": 1}

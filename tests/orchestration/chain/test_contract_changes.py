@@ -1,11 +1,13 @@
 """A contract that changes within a series: what is not safe is refused, unless it is accepted by name."""
 
+import duckdb
 import polars as pl
 import pytest
 import yaml
 
 from anonymize.errors import ContractError
 from orchestration.cli.examine import examine
+from orchestration.storage.manifest import verify_series
 from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_bad_input import refused
 from tests.orchestration.chain.test_equivalence_chain import equivalent
@@ -105,6 +107,21 @@ def test_what_weakens_the_promise_needs_consent_by_name(hospital, home, case):
     assert f"  {names[0]}: " in refused(hospital, home, ContractError)[0]
     alter(hospital, lambda _: None, accept=names)
     assert make(hospital.series(home), THIRD).is_published(THIRD)
+
+
+def test_a_source_named_in_another_way_goes_on_in_the_same_series(hospital, tmp_path):
+    query = "SELECT * FROM people WHERE :release = :release"
+    for database, release in (("one", FIRST), ("other", SECOND)):
+        with duckdb.connect(hospital.folder / f"{database}.duckdb") as connection:
+            people = hospital.snapshot(release)  # noqa: F841 - the statement reads it
+            connection.execute("CREATE TABLE people AS FROM people")
+        alter(
+            hospital,
+            lambda d, at=database: d.update(source={"dsn": f"duckdb:///{at}.duckdb", "query": query}),
+        )
+        make(hospital.series(tmp_path / "home"), release)
+    before, after = verify_series(hospital.series(tmp_path / "home").published_folder)
+    assert before["contract_sha256"] != after["contract_sha256"]
 
 
 def test_a_value_that_is_gone_needs_consent(hospital, home):

@@ -572,15 +572,15 @@ class TestQueriesThatFail:
         ("dsn", "words"),
         [
             (
-                "postgresql://me:open-sesame@127.0.0.1:1/hospital",
+                "postgresql://open-sesame@127.0.0.1:1/hospital",
                 "127.0.0.1:1/hospital: no connection to the database: Connection refused",
             ),
             (
-                "postgresql://me:open-sesame@nowhere.invalid/hospital",
+                "postgresql://open-sesame@nowhere.invalid/hospital",
                 "no connection to the database: no such host",
             ),
-            ("postgresql://me:open%zzsesame@127.0.0.1/hospital", "the dsn is no address that can be used"),
-            ("postgresql://me:open/sesame@127.0.0.1/hospital", "the dsn is no address that can be used"),
+            ("postgresql://open%zzsesame@127.0.0.1/hospital", "the dsn is no address that can be used"),
+            ("postgresql://open/sesame@127.0.0.1/hospital", "no connection to the database"),
             ("postgresql://me@127.0.0.1:port/hospital", "the dsn is no address that can be used"),
         ],
     )
