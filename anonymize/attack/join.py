@@ -406,7 +406,9 @@ def _confidences(
                 .agg(pl.col("weight").sum(), allowed.first().alias("limit"))
                 .filter(pl.col("limit").is_not_null())
                 .join(totals, on=keys)
-                .with_columns((pl.col("weight") / pl.col("all")).alias("found"))
             )
-            worst.append(linked.select(*keys, "found", (pl.col("found") > pl.col("limit")).alias("broken")))
+            # Each quotient is rounded once, as the limit is, so that 3 of 5 are no more than 0.6. polars
+            # divides by one number as it multiplies by its inverse, which is rounded twice.
+            found = pl.Series("found", linked["weight"].to_numpy() / linked["all"].to_numpy())
+            worst.append(linked.select(*keys, found, (pl.lit(found) > pl.col("limit")).alias("broken")))
     return pl.concat(worst).group_by(keys).agg(pl.col("found").max(), pl.col("broken").any())

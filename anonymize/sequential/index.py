@@ -446,11 +446,11 @@ def _margins(part: _Part, table: pl.DataFrame, keys: list[str], items: _Items) -
             .drop_nulls("limit")
             .join(totals.drop("safety"), on=[*keys, "x"])
         )
-        margins.append(
-            sensitive.select(
-                *keys, "x", "all", (pl.col("limit") - pl.col("records") / pl.col("all")).alias("safety")
-            )
-        )
+        # A quotient rounded once, as the limit is: a confidence equal to its limit has the margin 0. polars
+        # divides by one number as it multiplies by its inverse, which is rounded twice.
+        share = sensitive["records"].to_numpy() / sensitive["all"].to_numpy()
+        safety = (sensitive["limit"] - pl.Series(share)).alias("safety")
+        margins.append(sensitive.select(*keys, "x", "all", safety))
     return pl.concat(margins)
 
 

@@ -103,7 +103,7 @@ def _why_not(safety: float, index: Index, wanted: Sequential) -> str:
     if wanted.requirement == "anonymity":
         found = f"a value on {x} is linked to {int(safety)} of {y}, and k is {wanted.k}"
     elif isinstance(wanted.k, float):
-        confidence = f"{wanted.k - safety:.3g}, and k is {wanted.k:g}"
+        confidence = f"{wanted.k - safety:.6g}, and k is {wanted.k:.6g}"
         found = f"a value on {x} implies one of {y} with a confidence of {confidence}"
     else:
         found = f"a value on {x} implies one of {y} with a confidence {-safety:.3g} above its k"

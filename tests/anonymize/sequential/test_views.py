@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from anonymize.errors import SnapshotError
+from anonymize.errors import NotEligible, SnapshotError
 from anonymize.formats.intervals import number_label, read_number
 from anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publish_view
 from anonymize.kernels.specialize import Boxes, matches, unmatched
@@ -195,6 +195,33 @@ def test_a_series_with_other_people_is_refused():
     others = {**PEOPLE, "class": ["yes"] * 6}
     with pytest.raises(SnapshotError, match=r"release 1 of the series is not population-related"):
         SEQUENTIAL.release(people(**others), wanted, first.state, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("infected", "all_of_them", "k"), [(3, 5, 0.6), (7, 10, 0.7), (19, 20, 0.95), (2, 3, 2 / 3)]
+)
+@pytest.mark.parametrize("job_in_x", [True, False])
+def test_a_confidence_of_exactly_k_is_kept_and_one_above_it_is_not(infected, all_of_them, k, job_in_x):
+    job = {"name": "job", "kind": "category", "order": ["Clerk"], "keep": not job_in_x}
+    name = {"name": "name", "kind": "category", "order": ["Di"]}
+    wanted, stricter = (
+        view_contract(
+            [name, job],
+            requirement="linkability",
+            k=limit,
+            x=["name", "job"] if job_in_x else ["name"],
+            y=["disease"],
+            previous=[{"path": "t2", "columns": ["job", "disease"]}],
+        )
+        for limit in (k, k - 1e-6)
+    )
+    rows = people(name=["Di"] * all_of_them, job=["Clerk"] * all_of_them)
+    t2 = table(job=["Clerk"] * all_of_them, disease=["HIV"] * infected + ["flu"] * (all_of_them - infected))
+    made = SEQUENTIAL.release(rows, wanted, state(t2), 1, None)
+    assert attack_view(made, rows, wanted, previous=[t2]).holds
+    assert not attack_view(made, rows, stricter, previous=[t2]).holds
+    with pytest.raises(NotEligible, match=f"with a confidence of {k:.6g}, and k is {k - 1e-6:.6g}"):
+        SEQUENTIAL.release(rows, stricter, state(t2), 1, None)
 
 
 def test_inconsistent_pairs_are_no_matches():
