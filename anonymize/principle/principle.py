@@ -87,6 +87,8 @@ class Principle(Generic[P, C]):
     """How releases are published."""
     faults: Callable[[C], Sequence[tuple[str, str]]] = lambda _contract: ()
     """What is wrong with a contract whose parts are each right: `(key, what is wrong and the way out)`."""
+    advice: Callable[[C], Sequence[str]] = lambda _contract: ()
+    """What a contract may say and had better not: a sentence each, for the publisher."""
     stated: tuple[str, ...] = ()
     """Those of the candidate's figures that a manifest states beside the counts of every principle."""
     semantics: tuple[str, ...] = ("persistent",)

@@ -16,6 +16,11 @@ from anonymize.sequential.taxonomy import category_taxonomy
 
 MOST_INCONSISTENT_PAIRS = 64
 """One bit of a word stands for each."""
+ONE_REQUIREMENT = (
+    "is a list of requirements, and a contract has one. It may cover several: name the columns of all of them"
+    " in x and in y, and under linkability give k as a mapping of values to confidences for each column of y"
+)
+"""Why it covers them: Corollary 3.1, and each column of Y is looked at by itself."""
 
 
 class Sequential(Parameters):
@@ -63,6 +68,14 @@ class Sequential(Parameters):
         elif requirement == "linkability":
             return _limits(k)
         return k
+
+    @field_validator("requirement", "x", "y", "k", mode="before")
+    @classmethod
+    def _is_one_requirement(cls, declared: Any, info: ValidationInfo) -> Any:
+        listed = declared if isinstance(declared, list) else ()
+        if any(info.field_name in ("requirement", "k") or isinstance(one, list | dict) for one in listed):
+            raise ValueError(ONE_REQUIREMENT)
+        return declared
 
     @field_validator("information")
     @classmethod
@@ -238,6 +251,27 @@ def _faults_of_shared_columns(wanted: Sequential, columns: Mapping[str, Any]) ->
         )
         for name in dict.fromkeys(named)
         if named.count(name) > 1
+    ]
+
+
+def advice(contract: ViewContract[Sequential]) -> list[str]:
+    """What section 3.3 advises and a contract does otherwise: join attributes are neither in X nor in Y."""
+    wanted: Sequential = contract.principle
+    ours = [column.name for column in contract.columns]
+    pairs = [split_pair(key) for key in wanted.inconsistent]
+    return [
+        f"{name} joins the view with {' and '.join(by)}, and is not in x: nothing is promised against anybody"
+        f" who knows a person's {name} beside {', '.join(wanted.x)}. Add it to x"
+        for name in ours
+        if name not in (*wanted.x, *wanted.y)
+        and (
+            by := [
+                release.path
+                for release in wanted.previous
+                if name in release.columns
+                or any(own == name and theirs in release.columns for own, theirs in pairs)
+            ]
+        )
     ]
 
 

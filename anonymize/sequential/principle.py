@@ -10,7 +10,7 @@ from anonymize.formats import TAXONOMY_CUTS
 from anonymize.late import on_first_call
 from anonymize.principle.principle import Memory, Principle
 from anonymize.promise import Join, Linkability, LinkedValues, Promise
-from anonymize.sequential.parameters import Sequential, faults, split_pair
+from anonymize.sequential.parameters import Sequential, advice, faults, split_pair
 
 
 def promise(parameters: Sequential) -> Promise:
@@ -42,6 +42,7 @@ SEQUENTIAL: Principle[Sequential, ViewContract[Sequential]] = Principle(
     promise=promise,
     format=lambda _contract: TAXONOMY_CUTS,
     faults=faults,
+    advice=advice,
     contract=ViewContract,
     previous=lambda contract: contract.principle.previous,
     previous_faults=on_first_call("anonymize.sequential.values", "faults_of_values"),

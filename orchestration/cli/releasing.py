@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymize.errors import ContractError, HomeError, RepublishError
+from anonymize.principles import principle_of
 from orchestration.chain.arrival import has_arrived
 from orchestration.cli.terminal import out, progress
 from orchestration.contracts.contract_file import ContractFile
@@ -84,6 +85,8 @@ def make_due_releases(
                 released = make_release(series, release, instance)
             made += 1
             out.print(_line(released, time.perf_counter() - started))
+    for sentence in principle_of(file.contract).advice(file.contract) if made else ():
+        out.print(f"{series.name}: {sentence}")
     if not made and not waits:
         out.print(f"{series.name}: every release that is due is published, and is as it was published")
     return Made(series.published_folder, waits)

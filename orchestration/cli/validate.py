@@ -15,6 +15,7 @@ def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False
     command says whether it could be made, how many people would be held back, and how many counterfeits it
     would have.
     """
+    from anonymize.principles import principle_of
     from orchestration.cli.examine import examine
     from orchestration.contracts.contract_file import load_contract
     from orchestration.series.homes import default_home, refuse_other_home
@@ -27,6 +28,8 @@ def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False
     sensitive = f" sensitive {declared.sensitive.name}," if declared.sensitive is not None else ""
     attributes = len(list(declared.attributes()))
     out.print(f"  {attributes} {declared.ROLE}s,{sensitive} {declared.principle.name}")
+    for sentence in principle_of(declared).advice(declared):
+        out.print(f"  advice: {sentence}")
     series = Series(file, Home.named(home, default_home(file)))
     refuse_other_home(series)
     if code := examine(series, out.print):

@@ -157,6 +157,16 @@ def test_section_4_tables_about_different_populations_are_refused():
         SEQUENTIAL.release(t1, wanted, state(table(**SECTION_4_T2)), 1, None)
 
 
+def test_the_join_would_promise_nothing_to_people_whom_the_earlier_release_lacks():
+    """Cathy, the only engineer, is new: she matches nothing, and being alone in the view breaks no limit."""
+    wanted = contract(["name", "job"], ["pid"], keep=["name", "job"])
+    view = records({"name": ["Alice", "Alice", "Cathy"], "job": ["Clerk", "Clerk", "Engineer"]})
+    before = records({"job": ["Clerk", "Clerk"], "disease": ["Cancer", "HIV"]})
+    assert executed_join.safety(view, [before], wanted) == 2
+    everybody = [*before, {"job": "Engineer", "disease": "Cancer"}]
+    assert executed_join.safety(view, [everybody], wanted) == 1
+
+
 def test_lemma_4_1_needs_y_on_one_side():
     """A_Y(X) may rise by a specialization where Y has columns of both tables, though one population is behind
     them.

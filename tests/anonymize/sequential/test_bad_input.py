@@ -71,12 +71,28 @@ JOBS_OF_T2 = {"job": ["Banker", "Driver"], "disease": ["flu", "HIV"]}
         ({"inconsistent": {"age": [["a", "b"]]}}, r"age is no category column of the view"),
         ({"inconsistent": {"job": [["Pilot", "Driver"]]}}, r"Pilot is no label of the hierarchy of job"),
         ({"inconsistent": {"job:zip": [["Driver", "z"]]}}, r"zip is a column of no previous release"),
+        ({"x": [["job"], ["age"]]}, r"principle.x: is a list of requirements, and a contract has one"),
+        ({"requirement": ["anonymity", "linkability"]}, r"principle.requirement: is a list of requirements"),
+        ({"k": [2, 3]}, r"principle.k: is a list of requirements"),
         ({"unknown": 1}, r"principle.unknown: is unknown; accepted: name, requirement, x, y, k"),
     ],
 )
 def test_contracts_that_contradict_themselves_are_refused(changes, words):
     with pytest.raises(ContractError, match=words):
         view_contract([JOB, AGE, CLASS], **{**GOOD, **changes})
+
+
+def test_a_joined_column_that_is_not_in_x_is_told():
+    kept = {**JOB, "keep": True}
+    (sentence,) = SEQUENTIAL.advice(view_contract([kept, AGE, CLASS], **{**GOOD, "x": ["age"]}))
+    assert sentence.startswith(
+        "job joins the view with t2.parquet, and is not in x: nothing is promised against"
+    )
+    by_pair = {**GOOD, "x": ["age"], "previous": [{**T2, "columns": ["disease"]}]}
+    pairs = {"inconsistent": {"job:disease": [["Driver", "flu"]]}}
+    assert len(SEQUENTIAL.advice(view_contract([kept, AGE, CLASS], **by_pair, **pairs))) == 1
+    assert not SEQUENTIAL.advice(view_contract([kept, AGE, CLASS], **by_pair))
+    assert not SEQUENTIAL.advice(view_contract([JOB, AGE, CLASS], **GOOD))
 
 
 @pytest.mark.parametrize("value", ["17.0", "16", "017", "many"])

@@ -122,7 +122,10 @@ def test_the_command_line_does_all_of_it(example, monkeypatch):
     assert validated.exit_code == 0
     assert "3 columns, sequential" in validated.stdout
     assert "2024-01-01: 5 people, no faults" in validated.stdout
-    assert run(cli.app, ["release", "named_view.yaml", "--through", "2024-01-01"]).exit_code == 0
+    made = run(cli.app, ["release", "named_view.yaml", "--through", "2024-01-01"])
+    assert made.exit_code == 0
+    for said in (validated.stdout, made.stdout):
+        assert "job joins the view with t2.csv, and is not in x: nothing is" in " ".join(said.split())
     verified = run(cli.app, ["verify", "var/published/named_view/v1"])
     assert (verified.exit_code, verified.stdout.splitlines()[0]) == (
         0,
