@@ -67,7 +67,7 @@ def make_plan(
     Xiao and Tao, m-Invariance, SIGMOD 2007, sections 4.1 and 4.2.
     """
     if on_ineligible == "refuse":
-        _refuse_ineligible(counts.free, m)
+        refuse_ineligible(counts.free, m)
     waiting = np.zeros_like(counts.free)
     if on_ineligible == "wait" and not is_eligible(counts.free, m):
         counts, waiting = replace(counts, free=waiting), counts.free
@@ -294,7 +294,8 @@ def _largest_step(counts: np.ndarray, m: int) -> tuple[int, int]:
     return int(alpha[first]), int(beta[first])
 
 
-def _refuse_ineligible(free: np.ndarray, m: int) -> None:
+def refuse_ineligible(free: Ints, m: int) -> None:
+    """Raise NotEligible if the inserted people, int[V] by value, are not m-eligible."""
     if not is_eligible(free, m):
         raise NotEligible(
             f"the {free.sum()} inserted people are not {m}-eligible: {free.max()} of them share a value,"

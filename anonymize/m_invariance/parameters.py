@@ -1,10 +1,25 @@
-"""The parameters of m-invariance in a contract."""
+"""The parameters of m-invariance in a contract, and the checks of them."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from anonymize.buckets.parameters import BucketParameters
+from pydantic import Field
+
+from anonymize.buckets.parameters import BucketParameters, bucket_changes, bucket_faults, bucket_promise
+from anonymize.contract import Contract
+from anonymize.contract.changes import Change
+from anonymize.promise import KnownAlgorithm, Promise
+
+KNOWS_ALGORITHM = "knows_algorithm"
+WHY_NOT = {
+    "counterfeit": "a counterfeit that makes a batch eligible never has the frequent value, and the adversary"
+    " knows which groups have one",
+    "defer": "people who are held back are known to have a frequent value",
+    "wait": "a batch that is held back is known to be ineligible, which tells its people from those whom they"
+    " come with in the end",
+}
+"""Why an adversary who knows the algorithm would gain from holding people back, or from counterfeits."""
 
 
 class MInvariance(BucketParameters):
@@ -18,3 +33,41 @@ class MInvariance(BucketParameters):
     format: Literal["generalization", "anatomy"] = "generalization"
     """What is published of a group: intervals of its quasi-identifiers, or each of them exactly, beside the
     group's values. The guarantee is the same for an adversary who knows the quasi-identifiers anyway."""
+    adversary: Literal["paper", "knows_algorithm"] = Field(
+        "paper", exclude_if=lambda adversary: adversary == "paper"
+    )
+    """Against whom 1/m is promised: the `paper`'s adversary, or one who also `knows_algorithm` and how
+    frequent each value is among the people who come. The second one costs counterfeits. A series keeps the
+    one that it begins with."""
+
+
+def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
+    """Faults of a contract: those of every principle of buckets, and what an adversary would gain from."""
+    parameters, found = contract.principle, bucket_faults(contract)
+    if parameters.adversary == KNOWS_ALGORITHM and (why := WHY_NOT.get(parameters.on_ineligible)):
+        message = f"{parameters.on_ineligible} is refused with adversary: knows_algorithm, because {why}"
+        found.append(("principle.on_ineligible", f"{message}. Write refuse"))
+    return found
+
+
+def promise(parameters: MInvariance) -> Promise:
+    """What every principle of buckets promises, and 1/m against the adversary that the contract names."""
+    promised = bucket_promise(parameters)
+    if parameters.adversary != KNOWS_ALGORITHM:
+        return promised
+    return Promise(KnownAlgorithm(1 / parameters.m), *promised)
+
+
+def parameter_changes(before: MInvariance, now: MInvariance) -> list[Change]:
+    """The effort changes intervals, and nothing that is promised; the format changes what is published."""
+    changes = bucket_changes(before, now)
+    if now.effort != before.effort:
+        why = "Groups are made in another way; what is promised stays as it is."
+        changes.append(Change("effort", f"{before.effort} -> {now.effort}", "safe", why))
+    if now.format != before.format:
+        why = "All releases of a series have the same tables, so that they read as one dated table."
+        changes.append(Change("format", f"{before.format} -> {now.format}", "new series", why))
+    if now.adversary != before.adversary:
+        why = "What an adversary learns follows from every release, from the first one on."
+        changes.append(Change("adversary", f"{before.adversary} -> {now.adversary}", "new series", why))
+    return changes

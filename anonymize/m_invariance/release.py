@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Floats
 from anonymize.buckets.assign import HELD_BACK, Local, execute
-from anonymize.buckets.counts import is_eligible
+from anonymize.buckets.counts import Plan, is_eligible
 from anonymize.buckets.divide import Division, divide_people
 from anonymize.buckets.figures import bucket_figures
 from anonymize.buckets.memory import Memory
@@ -18,9 +19,10 @@ from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
 from anonymize.m_invariance.family import Family, choose_family
 from anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
-from anonymize.m_invariance.parameters import MInvariance
+from anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
 from anonymize.m_invariance.publish import Tuples, normalised, publish_groups
 from anonymize.m_invariance.regions import Regions, find_regions
+from anonymize.m_invariance.whole_groups import WholeGroups, plan_whole_groups
 from anonymize.people.codes import encode_columns
 from anonymize.people.ranks import keyed_ranks
 from anonymize.principle.candidate import Candidate
@@ -28,6 +30,9 @@ from anonymize.principle.state import State
 
 GROUPING = "grouping"
 """The state's table with one row, `key`: 32 secret bytes of the first release. All groups follow them."""
+APART = "apart"
+"""The state's table of the buckets of people whose value changed, `bucket_id`, in a series against an
+adversary who knows the algorithm."""
 
 
 def release(
@@ -58,24 +63,13 @@ def release(
     people = people.sort(PSEUDONYM)
     memory = Memory.of(state, people.schema[VALUE])
     values, value, division = divide_people(people, contract, memory, number)
-    principle, codes = contract.principle, encode_columns(people, contract)
-    shares = normalised(codes, contract)
-    regions = find_regions(shares, division.counts.everybody, principle.m)
-    family = _family(division, regions, principle.m)
-    first = family.groups() if family else None
-    plan = make_plan(
-        division.counts,
-        principle.m,
-        principle.on_ineligible,
-        draw("plan"),
-        first=first,
-        largest_first=True,
-    )
+    codes = encode_columns(people, contract)
     local: Iterable[Local] = []
-    if family:
-        local = family.local(regions)
-    elif regions.number > 1:
-        local = from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
+    apart: np.ndarray | None = None
+    if contract.principle.adversary == KNOWS_ALGORITHM:
+        plan, apart = _whole_groups(division, memory, state, contract)
+    else:
+        plan, local = _nearby(division, normalised(codes, contract), contract.principle, draw)
     bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")), local)
 
     is_hosted = bucket != HELD_BACK
@@ -94,13 +88,54 @@ def release(
     )
     buckets = all_buckets(memory.buckets, plan, values)
     in_use = buckets_in_use(tuples.bucket, published.group_id, tuples.counterfeit, buckets)
+    tables = {**memory.after(linkage, buckets, number).tables(), GROUPING: grouping}
+    figures = bucket_figures(division, plan, in_use)
+    if apart is not None:
+        tables[APART] = pl.DataFrame({"bucket_id": pl.Series(np.flatnonzero(apart), dtype=pl.Int32)})
+        figures["apart"] = int(apart[bucket].sum())
     return Candidate(
         published=published.tables,
         linkage=linkage,
         buckets=in_use,
-        state=State({**memory.after(linkage, buckets, number).tables(), GROUPING: grouping}),
-        figures=bucket_figures(division, plan, in_use),
+        state=State(tables),
+        figures=figures,
     )
+
+
+def _nearby(
+    division: Division, shares: Floats, principle: MInvariance, draw: Callable[[str], np.random.Generator]
+) -> tuple[Plan, Iterable[Local]]:
+    """A plan with the fewest counterfeits, and from where the people come whom it moves."""
+    regions = find_regions(shares, division.counts.everybody, principle.m)
+    family = _family(division, regions, principle.m)
+    first = family.groups() if family else None
+    plan = make_plan(
+        division.counts,
+        principle.m,
+        principle.on_ineligible,
+        draw("plan"),
+        first=first,
+        largest_first=True,
+    )
+    if family:
+        return plan, family.local(regions)
+    if regions.number > 1:
+        return plan, from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
+    return plan, []
+
+
+def _whole_groups(
+    division: Division, memory: Memory, state: State, contract: Contract[MInvariance]
+) -> WholeGroups:
+    """A plan of arrivals in whole groups. Values that nobody but a changed person has are not public."""
+    apart = np.zeros(memory.buckets.height, bool)
+    if (kept := state.tables.get(APART)) is not None:
+        apart[kept["bucket_id"].to_numpy()] = True
+    public = division.counts.free > 0
+    public[division.counts.signatures.value] = True
+    if contract.sensitive.values is not None:
+        public[:] = True
+    return plan_whole_groups(division.counts, contract.principle.m, apart, public)
 
 
 def _family(division: Division, regions: Regions, m: int) -> Family | None:

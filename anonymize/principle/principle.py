@@ -90,7 +90,8 @@ class Principle(Generic[P, C]):
     advice: Callable[[C], Sequence[str]] = lambda _contract: ()
     """What a contract may say and had better not: a sentence each, for the publisher."""
     stated: tuple[str, ...] = ()
-    """Those of the candidate's figures that a manifest states beside the counts of every principle."""
+    """Those of the candidate's figures that a manifest states beside the counts of every principle, where a
+    release has them."""
     semantics: tuple[str, ...] = ("persistent",)
     """The kinds of sensitive values that it protects: `persistent`, `transient`."""
     parameter_changes: Callable[[P, P], list[Change]] = any_change_needs_consent

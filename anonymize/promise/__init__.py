@@ -9,6 +9,7 @@ from anonymize.promise.breach import BreachProbability
 from anonymize.promise.candidates import Candidates, Signatures
 from anonymize.promise.equivalence import Equivalence
 from anonymize.promise.join import Join, Linkability, LinkedValues
+from anonymize.promise.known_algorithm import KnownAlgorithm
 from anonymize.promise.part import KINDS, Part, Promise, Scope
 from anonymize.promise.share import LargestShare
 
@@ -18,6 +19,7 @@ __all__ = [
     "Candidates",
     "Equivalence",
     "Join",
+    "KnownAlgorithm",
     "LargestShare",
     "Linkability",
     "LinkedValues",

@@ -94,6 +94,8 @@ class Part:
     """Its charts in the audit's report."""
     needs_all_releases: ClassVar[bool] = False
     """Whether `attack_series` finds more than the attacks on single releases."""
+    needs_hosts: ClassVar[str | None] = None
+    """What its attack leaves out where people's groups are not known; None if it does with what is."""
     unpromised: ClassVar[tuple[str, str] | None] = None
     """A figure that is stated where the part is not promised, and the words around it."""
 

@@ -569,7 +569,7 @@ def final_distribution(series: AttackedSeries) -> pl.DataFrame:
 def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:
     """What a reader might believe was looked at."""
     grouped = [one for one in attacked if one.in_groups]
-    gaps = [] if material.private else [_hosts_unknown(one) for one in grouped]
+    gaps = [] if material.private else [_hosts_unknown(one) for one in grouped] + _unlinked_gaps(material)
     gaps += [gap for one in grouped for gap in _equivalence_gaps(one)]
     gaps += [gap for one in grouped for gap in _assignment_gaps(one)]
     gaps += [SEVERAL_VIEWS] if len(attacked) > len(grouped) and len(attacked) > 1 else []
@@ -655,6 +655,16 @@ def _hosts_unknown(series: AttackedSeries) -> Gap:
         (people - known, people),
         series.name,
     )
+
+
+def _unlinked_gaps(material: Material) -> list[Gap]:
+    """What the last release of each series promises and only people's groups can show."""
+    return [
+        Gap(part.needs_hosts, "no private folder was given (--private).", series=series.name)
+        for series in material.series
+        for part in promises_of(material.contract, series, len(series.releases))[-1]
+        if part.needs_hosts is not None
+    ]
 
 
 def _assignment_gaps(series: AttackedSeries) -> list[Gap]:

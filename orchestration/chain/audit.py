@@ -103,20 +103,16 @@ def fewest_rows(linkage: pl.DataFrame, knowledge: Knowledge | None, release: int
     -------
     dict
         Parameters of the suites: `fewest_groups` is 1 if there are people, `fewest_remembered` if some of
-        them were in the release before, `fewest_cuts` if some were in none before.
+        them were in the release before, `fewest_cuts` and `fewest_arrivals` if some were in none before.
     """
-    stays = None if knowledge is None else knowledge.stays
-    if stays is None:
-        return {"fewest_groups": int(not linkage.is_empty()), "fewest_remembered": 0} | {
-            "fewest_cuts": int(not linkage.is_empty())
-        }
     people = linkage.select(person=PSEUDONYM)
-    latest = stays.people.filter(pl.col("until") == release - 1)
-    return {
-        "fewest_groups": int(not people.is_empty()),
-        "fewest_remembered": int(not people.join(latest, on="person", how="semi").is_empty()),
-        "fewest_cuts": int(not people.join(stays.people, on="person", how="anti").is_empty()),
-    }
+    remembered, came = people.clear(), people
+    if knowledge is not None and knowledge.stays is not None:
+        stays = knowledge.stays.people
+        remembered = people.join(stays.filter(pl.col("until") == release - 1), on="person", how="semi")
+        came = people.join(stays, on="person", how="anti")
+    fewest = {"groups": people, "remembered": remembered, "cuts": came, "arrivals": came}
+    return {f"fewest_{name}": int(not some.is_empty()) for name, some in fewest.items()}
 
 
 def refuse_broken(name: str, verdicts: Sequence[Verdict]) -> None:

@@ -62,7 +62,7 @@ def _publish(series: Series, release: str, folder: Path) -> None:
     if previous:
         series.verify(previous)  # the chain would vouch for a manifest that was changed
     series.begin()
-    stated = principle_of(series.contract).stated
+    stated = [name for name in principle_of(series.contract).stated if name in committed.figures]
     counts = {name: int(committed.figures[name]) for name in (*COUNTED, *stated)}
     release_format = principle_of(series.contract).format(series.contract)
     described = Described(

@@ -37,6 +37,7 @@ KEPT = {
         "disjoint": [1],
         "overlapping": [0],
     },
+    "whole_groups": {"signature": [0], "newcomers": [9], "uneven": [0]},
     "coverage": {"column": ["age", "disease"], "people": [9, 9], "uncovered": [0, 0]},
     "minimum_widths": {
         "column": ["age"],
@@ -95,7 +96,7 @@ BROKEN = [
     ("snapshot", {"outside_domain": [1]}),
     ("snapshot", {"misspelt": [1]}),
 ]
-PARAMETERS = {"fewest_groups": 1, "fewest_remembered": 1}
+PARAMETERS = {"fewest_groups": 1, "fewest_remembered": 1, "fewest_arrivals": 1}
 
 
 def judged(promise, **changes):
@@ -131,7 +132,7 @@ def test_empty_evidence_is_no_promise_kept_where_there_are_people(promise):
 @pytest.mark.parametrize("promise", ["m_uniqueness", "signature_invariance"])
 def test_a_release_of_nobody_and_a_first_release_have_no_groups_and_no_signatures_to_show(promise):
     empty = pl.DataFrame(KEPT[promise]).clear()
-    nobody = {"fewest_groups": 0, "fewest_remembered": 0}
+    nobody = {"fewest_groups": 0, "fewest_remembered": 0, "fewest_arrivals": 0}
     (verdict,) = judge({promise: empty}, PARAMETERS | nobody)
     assert verdict.passed, verdict.broken
 
@@ -162,6 +163,7 @@ CHECKS = {
                     "signatures": "unique",
                     "equivalence": 2,
                     "breach_probability": 0.5,
+                    "known_algorithm": 0.5,
                     "linked_values": 2,
                     "join": {"x": ["a"], "y": ["b"]},
                 }

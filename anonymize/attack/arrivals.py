@@ -1,0 +1,111 @@
+"""People who are in a release for the first time: what an adversary learns from where they come.
+
+The values of a group treat its people alike, but everybody sees how many people came to the groups of each
+signature. If these were not equally many of each value, an adversary who knows how frequent each value is
+among all who came would find some candidates more probable than others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from anonymize.arrays import Floats
+from anonymize.attack.finding import Count, Found
+from anonymize.attack.seen import Seen
+from anonymize.columns import VALUE, most_of
+
+ROUNDS = 200
+"""So often weights are fitted to the frequencies: far more often than it takes."""
+EXACT = 1e-9
+"""Below this, a difference of probabilities is one of rounding."""
+
+
+def attack_arrivals(seen: Seen, most: float | None) -> Found:
+    """Count who came to the groups of which signature, and guess their values by how frequent these are.
+
+    Nothing is found where hosting groups are not known: then people can't be counted by signature.
+
+    Parameters
+    ----------
+    seen
+        The release.
+    most
+        The largest probability that it promises; None where it promises none.
+    """
+    if most is None or not seen.is_linked:
+        return Found()
+    came = arrivals(seen)
+    by_signature = came.group_by("signature").agg(
+        newcomers=pl.col("people").sum(),
+        uneven=(pl.col("people") - pl.col("people").min()).sum(),
+    )
+    counted = came.join(by_signature, on="signature").sort("signature", VALUE)
+    probability = posterior(
+        counted["signature"].rank("dense").to_numpy().astype(np.int64) - 1,
+        counted[VALUE].rank("dense").to_numpy().astype(np.int64) - 1,
+        counted["people"].to_numpy(),
+    )
+    guessed = counted.with_columns(pl.Series("probability", probability)).group_by("signature")
+    by_signature = by_signature.join(guessed.agg(pl.col("probability").max()), on="signature")
+    largest = most_of(by_signature["probability"])
+    people = int(by_signature["newcomers"].sum())
+    uneven = by_signature.filter(pl.col("uneven") > 0)["newcomers"].sum()
+    likely = by_signature.filter(pl.col("probability") > most + EXACT)["newcomers"].sum()
+    return Found(
+        {
+            "arrivals": Count(people, int(uneven)),
+            "frequencies": Count(people, int(likely), largest, most),
+        },
+        {"largest_by_frequencies": largest},
+        by_signature.select("signature", "newcomers", "uneven").sort("signature"),
+    )
+
+
+def arrivals(seen: Seen) -> pl.DataFrame:
+    """`signature` (a number), `value`, `people`: who came, by value of each signature that they came to.
+
+    Parameters
+    ----------
+    seen
+        The release, with the hosting groups of its people and of those before.
+    """
+    ever = seen.hosts.clear() if seen.before.stays is None else seen.before.stays.people
+    here = seen.knowledge.linked.people.filter(pl.col("until") == seen.release)
+    new = here.select("person", "signature").join(ever.select("person"), on="person", how="anti")
+    came = (
+        new.join(seen.known.select("person", VALUE), on="person").group_by("signature", VALUE).len("people")
+    )
+    held = seen.knowledge.linked.signatures.join(new.select("signature").unique(), on="signature")
+    held = held.select("signature", pl.col("values").alias(VALUE)).explode(VALUE)
+    return held.join(came, on=["signature", VALUE], how="left").with_columns(
+        pl.col("people").fill_null(0).cast(pl.Int64)
+    )
+
+
+def posterior(signature: np.ndarray, value: np.ndarray, people: np.ndarray) -> Floats:
+    """How probable each value of each signature is for a person who came to it.
+
+    Every value has a weight, a person's candidates are as probable as their weights, and the weights are such
+    that each value is as frequent among all who came as it is known to be (iterative proportional fitting,
+    which is the assignment of maximal entropy).
+
+    Parameters
+    ----------
+    signature, value
+        int[P]: one row per value of each signature, each numbered 0, 1, ….
+    people
+        int[P]: who came. The adversary knows the sums by signature, and those by value.
+
+    Returns
+    -------
+    float64[P]
+    """
+    came, known = np.bincount(signature, people), np.bincount(value, people)
+    weight = np.ones(len(known))
+    probability = np.ones(len(people))
+    for _ in range(ROUNDS):
+        probability = weight[value] / np.bincount(signature, weight[value])[signature]
+        fitted = np.bincount(value, came[signature] * probability)
+        weight *= np.divide(known, fitted, out=np.zeros(len(known)), where=fitted > 0)
+    return probability
