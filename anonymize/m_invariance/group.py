@@ -15,6 +15,7 @@ import numpy as np
 from anonymize.arrays import Bools, Floats, Ints, Words
 from anonymize.kernels.polish import polish_bucket
 from anonymize.kernels.split import EMPTY, split_bucket
+from anonymize.kernels.splitmix import STEP, mixed
 from anonymize.kernels.spread import spread_bucket
 
 PASSES = {"fast": 0, "best": 2}
@@ -82,7 +83,12 @@ def group_people(
         split_bucket(ordered[part], sizes[which], within[part])
         polish_bucket(ordered[part], sizes[which], within[part], PASSES[effort], seed[which])
         if forged[part].any():
-            spread_bucket(ordered[part], sizes[which], within[part], forged[part])
+            # Of two exchanges that are equally good, the one of the list that comes first is made.
+            lists = np.argsort(mixed(mixed(seed[[which]]) + np.arange(sizes[which], dtype=np.uint64) * STEP))
+            mixed_up = np.arange(starts[which], stops[which]).reshape(sizes[which], -1)[lists].ravel()
+            groups = within[mixed_up]
+            spread_bucket(ordered[mixed_up], sizes[which], groups, forged[mixed_up])
+            within[mixed_up] = groups
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(group_one, np.argsort(starts - stops, kind="stable")))

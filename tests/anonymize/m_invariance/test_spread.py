@@ -1,10 +1,13 @@
 """Counterfeits are spread over the groups of their bucket, and nothing else changes."""
 
+from collections import Counter
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.kernels.spread import spread_bucket
+from anonymize.m_invariance.group import group_people
 from tests.profiles import examples
 
 
@@ -43,3 +46,24 @@ def test_the_nearest_person_comes_for_a_counterfeit():
     forged = np.array([0, 0, 0, 1, 0, 0, 1, 0, 0], bool)
     spread_bucket(codes, 3, group, forged)
     assert group.tolist() == [0, 1, 2, 1, 0, 2, 0, 1, 2]
+
+
+def groupings(value, keys, seed):
+    """How often people 0 … 5 are in the group of person 0, or not; two counterfeits look like any of them."""
+    rng = np.random.default_rng(seed)
+    at = np.array([0.75, 0.75, 0.75, 0, 0, 0.5])
+    forged = np.repeat([False, True], [6, 2])
+    found = Counter()
+    for _ in range(keys):
+        codes = np.append(at, at[rng.integers(0, 6, 2)])[:, None]
+        ranks, seeds = (rng.integers(0, 2**63, size).astype(np.uint64) for size in (8, 1))
+        group = group_people(np.zeros(8, np.int64), np.array(value), codes, ranks, "fast", seeds, forged)
+        found[tuple(group[:6] == group[0])] += 1
+    return found
+
+
+def test_which_value_is_which_makes_no_difference_to_who_is_together():
+    # Persons 0 and 1 are the only ones with their values. Exchanged, each grouping is as likely as before.
+    one = groupings([0, 1, 2, 2, 3, 3, 0, 1], 500, 1)
+    other = groupings([1, 0, 2, 2, 3, 3, 0, 1], 500, 2)
+    assert all(abs(one[who] - other[who]) < 5 * (one[who] + other[who]) ** 0.5 for who in one | other)
