@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import polars as pl
 from pydantic import ValidationError
 
 from anonymize.contract import Product
 from anonymize.contract.faults import describe_faults
 from anonymize.e_equivalence import E_EQUIVALENCE
-from anonymize.errors import ContractError
+from anonymize.errors import ContractError, RepublishError
 from anonymize.global_guarantee import GLOBAL_GUARANTEE
 from anonymize.m_invariance import M_INVARIANCE
-from anonymize.principle.principle import Principle
+from anonymize.principle.principle import Draw, Principle
+from anonymize.principle.state import State
 from anonymize.sequential import SEQUENTIAL
 from anonymize.streamliner import streamliner
 
@@ -30,6 +32,23 @@ PRINCIPLES: dict[str, Principle] = {
 def principle_of(contract: Product) -> Principle:
     """The principle that a contract names."""
     return PRINCIPLES[contract.principle.name]
+
+
+def publisher_of(
+    contract: Product,
+) -> Callable[[pl.DataFrame, Draw], Mapping[str, pl.DataFrame] | None]:
+    """The algorithm of a contract's first releases, to be run by anybody who knows it.
+
+    It turns people and secret randomness into published tables, or None where it refuses.
+    """
+
+    def publish(people: pl.DataFrame, draw: Draw) -> Mapping[str, pl.DataFrame] | None:
+        try:
+            return principle_of(contract).release(people, contract, State.empty(), 1, draw).published
+        except RepublishError:
+            return None
+
+    return publish
 
 
 def parse_contract(

@@ -26,6 +26,7 @@ COUNTERFEITS = "counterfeits hidden"
 IDENTIFIERS = "no identifiers"
 UNREAD = "no other columns"
 METADATA = "file metadata"
+ALGORITHM = "knowing the algorithm"
 JOIN = "join with earlier releases"
 
 

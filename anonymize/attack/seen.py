@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
 import polars as pl
 
 from anonymize.attack.coverage import cover, holds, value_domain
@@ -19,6 +20,10 @@ from anonymize.contract import Schema
 from anonymize.formats import Format, Published
 from anonymize.formats.published import GROUP, knowledge_table
 from anonymize.people.codes import encode
+
+Publish = Callable[[pl.DataFrame, Callable[[str], np.random.Generator]], Mapping[str, pl.DataFrame] | None]
+"""From people (`pseudonym`, `qi_0`, …, `value`) and secret randomness by purpose to the published tables of a
+first release, in file order; None if it is refused."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,8 @@ class Seen:
     is_own_format: bool
     everything: bool
     seconds: float
+    publish: Publish | None
+    """The algorithm that made the release, where it is known."""
 
     @property
     def is_linked(self) -> bool:
@@ -110,6 +117,7 @@ def see_groups(
     is_own_format: bool,
     everything: bool,
     seconds: float,
+    publish: Publish | None,
 ) -> Seen:
     """Prepare what the attacks on a release of groups have in common; arguments as those of `attack`."""
     tables = {name: table.with_columns(GROUP) for name, table in tables.items()}
@@ -166,6 +174,7 @@ def see_groups(
         is_own_format=is_own_format,
         everything=everything,
         seconds=seconds,
+        publish=publish,
     )
 
 

@@ -5,6 +5,7 @@ judges what the attack counts, its figures and charts. Everything that speaks of
 parts. The attacks themselves are in `anonymize/attack`, which knows of no promise and no principle.
 """
 
+from anonymize.promise.algorithm import Posterior
 from anonymize.promise.breach import BreachProbability
 from anonymize.promise.candidates import Candidates, Signatures
 from anonymize.promise.equivalence import Equivalence
@@ -24,6 +25,7 @@ __all__ = [
     "Linkability",
     "LinkedValues",
     "Part",
+    "Posterior",
     "Promise",
     "Scope",
     "Signatures",

@@ -10,7 +10,7 @@ import polars as pl
 
 from anonymize.attack.finding import Found
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.seen import see_groups
+from anonymize.attack.seen import Publish, see_groups
 from anonymize.attack.view import see_view
 from anonymize.formats import Format
 from anonymize.promise.check import Check
@@ -52,6 +52,7 @@ def attack(
     is_own_format: bool = True,
     everything: bool = False,
     seconds: float = 60.0,
+    publish: Publish | None = None,
 ) -> ReleaseAttack:
     """Attack a release with everything known of the releases before it.
 
@@ -85,6 +86,8 @@ def attack(
         and probabilities are remembered, as figures.
     seconds
         Time for the equivalence attack, where it is promised and everything is attacked.
+    publish
+        The algorithm that made the release, to be run on other tables.
 
     Raises
     ------
@@ -97,7 +100,12 @@ def attack(
     if release_format.attack == "join":
         seen = see_view(schema, release_format, tables, people, len(promises), before, **told)
     else:
-        told |= {"is_own_format": is_own_format, "everything": everything, "seconds": seconds}
+        told |= {
+            "is_own_format": is_own_format,
+            "everything": everything,
+            "seconds": seconds,
+            "publish": publish,
+        }
         seen = see_groups(schema, release_format, tables, people, len(promises), before, **told)
     rows: list[pl.DataFrame] = []
     figures = _figures(seen)

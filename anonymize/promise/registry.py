@@ -55,7 +55,7 @@ def describe_findings(findings: pl.DataFrame) -> str:
         ).iter_rows()
     ]
     said += [
-        words.format(found=1 / found, required=1 / level)
+        words.format_map({} if found is None else {"found": 1 / found, "required": 1 / level})
         for name, found, level in findings.filter(pl.col("undecided") > 0)
         .select("promise", "found", "required")
         .iter_rows()

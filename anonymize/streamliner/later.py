@@ -14,7 +14,7 @@ from anonymize.late import on_first_call
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.principle import Principle, Release, any_change_needs_consent
 from anonymize.principle.state import State
-from anonymize.promise import Candidates, LargestShare, Promise
+from anonymize.promise import Candidates, LargestShare, Posterior, Promise
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
 
 SHARED = ("on_ineligible", "on_value_change")
@@ -45,11 +45,14 @@ class StreamlinedSeries:
     def promise(self, parameters: StreamlinerParameters) -> Promise:
         """At least l candidate values per person, and no value with more than 1/l of a group's tuples.
 
+        Knowing the algorithm makes no value more likely than that, either.
+
         Of each release of a series, from the first on, what the later principle promises.
         """
         if parameters.then is not None:
             return self.later.promise(self._parameters(parameters))
-        return Promise(Candidates(parameters.l), LargestShare(1 / parameters.l))
+        most = 1 / parameters.l
+        return Promise(Candidates(parameters.l), LargestShare(most), Posterior(most))
 
     def faults(self, contract: Contract[StreamlinerParameters]) -> Sequence[tuple[str, str]]:
         """Faults of a contract: the streamliner's own, then those of the later principle."""

@@ -24,8 +24,8 @@ from anonymize.errors import PublishedFolderError
 from anonymize.formats import Format, Published
 from anonymize.formats.published import GROUP, knowledge_table
 from anonymize.people.renaming import suspected_renamings
-from anonymize.principles import principle_of
-from anonymize.promise import Part, Promise
+from anonymize.principles import principle_of, publisher_of
+from anonymize.promise import Part, Posterior, Promise
 from anonymize.promise.attacked import ReleaseAttack
 from anonymize.promise.attacked import attack as attack_one
 from anonymize.promise.owed import ENTRIES
@@ -343,6 +343,7 @@ def _attack_release(
         is_own_format=material.foreign is None,
         everything=True,
         seconds=seconds,
+        publish=None if material.foreign else publisher_of(contract),
     )
     stated = [
         chain_finding(series, number),
@@ -583,7 +584,8 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap
     sensitive = material.contract.sensitive
     if sensitive is not None and sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
-    return gaps + NEVER_COVERED
+    rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
+    return gaps + ([] if attacked and all(map(len, rows)) else [ALGORITHM]) + NEVER_COVERED
 
 
 def _word_gaps(series: AttackedSeries) -> list[Gap]:
@@ -625,12 +627,12 @@ TRANSIENT = Gap(
     "candidate sets are intersected over the releases in which a person had the same value; for having"
     " had a value at any time, see the breach probabilities.",
 )
+ALGORITHM = Gap(
+    "Adversaries who know the publisher's algorithm",
+    "the attack takes time exponential in the number of people. It is run on single releases of at most four"
+    " people, and on tiny instances in the software's own tests and benchmarks.",
+)
 NEVER_COVERED = [
-    Gap(
-        "Adversaries who know the publisher's algorithm",
-        "the attack takes time exponential in the number of people; it is run on tiny instances in the"
-        " software's own tests and benchmarks.",
-    ),
     Gap(
         "Adversaries who know some people's sensitive values, or from elsewhere how values depend on"
         " quasi-identifiers",

@@ -15,7 +15,7 @@ from anonymize.columns import PSEUDONYM
 from anonymize.contract import Product
 from anonymize.errors import AuditFailed
 from anonymize.principle.candidate import Candidate
-from anonymize.principles import principle_of
+from anonymize.principles import principle_of, publisher_of
 from anonymize.promise import Promise
 from anonymize.promise.attacked import ReleaseAttack, attack
 from anonymize.promise.registry import checks_of, describe_findings
@@ -157,4 +157,5 @@ def _attack(
         knowledge,
         linkage=candidate.linkage.rename({PSEUDONYM: "person"}),
         held_back=candidate.figures["held_back"],
+        publish=publisher_of(contract),
     )

@@ -46,7 +46,7 @@ def promised(contract: Table) -> Promise:
             {"name": "e_equivalence", "m": 3, "e": 5},
             promise(candidates=3, largest_share=1 / 3, signatures="even", equivalence=5),
         ),
-        ({"name": "streamliner", "l": 5}, promise(candidates=5, largest_share=1 / 5)),
+        ({"name": "streamliner", "l": 5}, promise(candidates=5, largest_share=1 / 5, posterior=1 / 5)),
         (
             {"name": "global_guarantee", "l": 4, "strategy": "minimum", "forget_after": 6},
             promise(breach_probability=1 / 4, forgets_after=6),

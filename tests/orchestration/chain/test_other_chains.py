@@ -54,6 +54,11 @@ def test_the_streamliner_publishes_one_release_and_refuses_the_second(hospital, 
     code, promises = audited(hospital, series, tmp_path / "report")
     assert code == 0
     assert {fi.CANDIDATES, fi.SHARE} <= promises.keys()
+    assert promises[fi.ALGORITHM]["holds"]
+    assert promises[fi.ALGORITHM]["undecided"] == promises[fi.ALGORITHM]["people"]
+    said = (series.published_folder / FIRST / "README.md").read_text()
+    assert "An adversary who knows the algorithm" in said
+    assert "above 0.333" in said
 
 
 @pytest.mark.thorough

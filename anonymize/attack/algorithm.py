@@ -1,0 +1,108 @@
+"""The adversary who knows the algorithm: every table and every secret order, for releases of a few people.
+
+The publisher is a function that can be run, and nothing else is known of it. Secret orders follow the
+pseudonyms, under a key that nobody else has. To give the pseudonyms to the people in every way, under one
+key, is to try every order exactly once. So what follows from one secret order is counted exactly.
+
+Liu and Wang, Privacy streamliner, CODASPY 2012, section 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping
+from fractions import Fraction
+from itertools import permutations
+from math import factorial
+
+import numpy as np
+import polars as pl
+
+from anonymize.attack.finding import Count, Found
+from anonymize.attack.seen import Seen
+from anonymize.columns import PSEUDONYM, VALUE
+
+MOST_RUNS = 1_500
+"""Releases that are made at most: enough for any table of four people. A thousand take 5 to 20 seconds."""
+
+
+def attack_algorithm(seen: Seen, most: float | None) -> Found:
+    """Run the publisher on all tables with the same values, and see which of them publish the same.
+
+    Undecided for everybody if there are too many tables and orders, if the algorithm is not given or draws by
+    more than one secret, or if it does not make this release of the true table.
+
+    Parameters
+    ----------
+    seen
+        The release; the first of its series.
+    most
+        The largest probability that was promised; None where none was.
+    """
+    if most is None:
+        return Found()
+    people = seen.people.height
+    worst = _worst_posteriors(seen) if seen.publish is not None and seen.release == 1 else None
+    if worst is None:
+        return Found({"": Count(people, 0, None, most, undecided=people)})
+    above = sum(one > Fraction(most).limit_denominator(max(people, 1)) for one in worst)
+    return Found({"": Count(people, above, float(max(worst, default=0)), most)})
+
+
+def _worst_posteriors(seen: Seen) -> list[Fraction] | None:
+    """The probability of each person's most likely value, after this release; None if it can't be counted."""
+    truth = seen.people[VALUE].to_list()
+    tables = _different_orders(truth)
+    if tables * factorial(len(truth)) > MOST_RUNS:
+        return None
+    observed = _as_seen(seen, seen.tables)
+    hits: Counter[tuple[Hashable, ...]] = Counter()
+    for values in sorted(set(permutations(truth)), key=repr):
+        for published in _under_every_order(seen, values):
+            if published is None:
+                return None
+            hits[values] += published == observed
+    if not hits[tuple(truth)]:
+        return None
+    probabilities: list[Fraction] = []
+    for person in range(len(truth)):
+        by_value: Counter[Hashable] = Counter()
+        for values, times in hits.items():
+            by_value[values[person]] += times
+        probabilities.append(Fraction(max(by_value.values()), hits.total()))
+    return probabilities
+
+
+def _under_every_order(seen: Seen, values: tuple[Hashable, ...]) -> Iterator[Hashable | None]:
+    """What is published of a table under each secret order; None where there is more than one secret."""
+    assert seen.publish is not None
+    purposes: set[str] = set()
+
+    def draw(purpose: str) -> np.random.Generator:
+        purposes.add(purpose)
+        return np.random.default_rng(1)
+
+    labels = [number.to_bytes(16) for number in range(len(values))]
+    people = seen.people.select("^qi_.*$", pl.Series(VALUE, values, seen.people.schema[VALUE]))
+    for order in permutations(labels):
+        published = seen.publish(people.with_columns(pl.Series(PSEUDONYM, order, pl.Binary)), draw)
+        if len(purposes) > 1:
+            yield None
+        elif published is None:
+            yield "refused"
+        else:
+            yield _as_seen(seen, seen.release_format.internal(published, seen.schema))
+
+
+def _as_seen(seen: Seen, tables: Mapping[str, pl.DataFrame]) -> Hashable:
+    """Published tables in a form that can be compared."""
+    names = seen.release_format.tables(seen.schema)
+    return tuple(tuple(sorted(tables[name].sort(pl.all()).rows(), key=repr)) for name in names)
+
+
+def _different_orders(values: list[Hashable]) -> int:
+    """How many different tables have these values, each as often."""
+    orders = factorial(len(values))
+    for times in Counter(values).values():
+        orders //= factorial(times)
+    return orders
