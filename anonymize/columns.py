@@ -36,3 +36,8 @@ def least_of(numbers: pl.Series) -> Any:
 def most_of(numbers: pl.Series) -> Any:
     """The largest number of a column, None of none."""
     return numbers.max()
+
+
+def mean_of(numbers: pl.Series) -> Any:
+    """The mean of a column, None of none."""
+    return numbers.mean()

@@ -83,7 +83,7 @@ def _release(snapshots: list[pl.DataFrame], contract: Any) -> None:
             [promise] * number,
             knowledge,
             linkage=made.linkage.rename({PSEUDONYM: "person"}),
-            held_back=made.figures["held_back"],
+            held_back=made.figures.held_back,
         )
         state, knowledge = made.state, found.knowledge
 

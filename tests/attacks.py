@@ -32,7 +32,7 @@ def attack_releases(made, promises=None, *, linked=True, **options):
             told,
             knowledge,
             linkage=candidate.linkage.rename({PSEUDONYM: "person"}) if linked else None,
-            held_back=candidate.figures["held_back"],
+            held_back=candidate.figures.held_back,
             **options,
         )
         knowledge = found.knowledge

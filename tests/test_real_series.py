@@ -45,10 +45,10 @@ def test_every_release_of_real_people_withstands_the_attacks(name):
             promises,
             knowledge,
             linkage=made.linkage.rename({"pseudonym": "person"}),
-            held_back=made.figures["held_back"],
+            held_back=made.figures.held_back,
         )
         broken = found.findings.filter(pl.col("broken") > 0)
         assert broken.is_empty(), f"release {number}: {broken['promise'].to_list()}"
-        assert made.figures["people"] == snapshot.height
+        assert made.figures.people == snapshot.height
         state, knowledge = made.state, found.knowledge
     assert number >= 10

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.arrays import Floats
+from anonymize.attack.figures import ArrivalFigures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.seen import Seen
 from anonymize.columns import VALUE, most_of
@@ -57,7 +58,7 @@ def attack_arrivals(seen: Seen, most: float | None) -> Found:
             "arrivals": Count(people, int(uneven)),
             "frequencies": Count(people, int(likely), largest, most),
         },
-        {"largest_by_frequencies": largest},
+        ArrivalFigures(largest),
         by_signature.select("signature", "newcomers", "uneven").sort("signature"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -81,8 +81,7 @@ def attack_assignments(
     -------
     Found or None
         None where no number of candidates is promised. If no assignment at all fits what was published,
-        candidates by assignment are broken for everybody. Figures are those of `risk_figures`, and
-        `left_out`: releases with too many choices to be matched.
+        candidates by assignment are broken for everybody.
 
     References
     ----------
@@ -112,7 +111,7 @@ def attack_assignments(
                 len(judged), len(above), most_of(judged["risk"]), 1 / least_of(owed["least"]), undecided
             ),
         },
-        {**risk_figures(risks), "left_out": len(matched.left_out)},
+        replace(risk_figures(risks), left_out=len(matched.left_out)),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from anonymize.attack.figures import BreachFigures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.seen import Seen, promised
 from anonymize.columns import least_of, most_of
@@ -39,7 +40,7 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
         return Found()
     links = link_probabilities(seen.hosts, seen.published.values)
     state = _followed(links, seen.before.parts.get(BREACH), seen.release, most)
-    figures = {"largest_breach_probability": most_of(state["breach"])}
+    figures = BreachFigures(most_of(state["breach"]))
     touched = state.join(links.select("person", "value"), on=["person", "value"], how="semi")
     owed = touched.with_columns(promised(most).alias("most")).drop_nulls("most")
     kept = state

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
+from anonymize.attack.figures import CandidateFigures
 from anonymize.attack.finding import Count, Found
-from anonymize.attack.intersection import candidates, changed, distribution, intersection_figures
+from anonymize.attack.intersection import candidates, changed, distribution, intersected
 from anonymize.attack.invariance import check_invariance, moved_people
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.seen import Seen, promised
 from anonymize.attack.stays import Stays
-from anonymize.columns import VALUE, least_of, most_of
+from anonymize.columns import VALUE, least_of, mean_of, most_of
 
 SIGNATURES = "signatures"
 """What is remembered of people whose group is known by coverage alone: the signature of the last release."""
@@ -68,28 +68,29 @@ def attack_several_series(series: Sequence[Knowledge], least: int) -> Found:
     return Found(counts)
 
 
-def _figures(seen: Seen, left: pl.DataFrame) -> dict[str, int | float | None]:
+def _figures(seen: Seen, left: pl.DataFrame) -> CandidateFigures:
     covered = seen.knowledge.covered
     assert covered is not None
     here = left.join(seen.covered.select("person", VALUE), on=["person", VALUE], how="semi")
-    found = intersection_figures(left)
+    found = intersected(left)
     spread = distribution(here)
-    figures: dict[str, Any] = {
-        "people_ever": left["person"].n_unique(),
-        "vulnerable": found["vulnerable"],
-        "smallest_candidates": found["smallest"],
-        "mean_candidates": here["candidates"].mean(),
-        "fewest_candidates_now": _quantile(spread, 0.0),
-        "candidates_of_5_percent": _quantile(spread, 0.05),
-        "median_candidates": _quantile(spread, 0.5),
-        "risk_by_quasi_identifiers": _reciprocal(found["smallest"]),
-        "changed": len(changed([covered])),
-        "misled": int((candidates([covered], "person")["candidates"] == 0).sum()),
-    }
-    if seen.knowledge.hosted is not None:
-        fewest = least_of(candidates([seen.knowledge.hosted])["candidates"])
-        figures |= {"smallest_candidates_by_host": fewest, "risk_by_host": _reciprocal(fewest)}
-    return figures
+    hosted = seen.knowledge.hosted
+    by_host = None if hosted is None else least_of(candidates([hosted])["candidates"])
+    return CandidateFigures(
+        people_ever=left["person"].n_unique(),
+        vulnerable=found.vulnerable,
+        smallest_candidates=found.smallest,
+        mean_candidates=mean_of(here["candidates"]),
+        mean_covering_groups=mean_of(seen.covered["groups"]),
+        fewest_candidates_now=_quantile(spread, 0.0),
+        candidates_of_5_percent=_quantile(spread, 0.05),
+        median_candidates=_quantile(spread, 0.5),
+        risk_by_quasi_identifiers=_reciprocal(found.smallest),
+        changed=len(changed([covered])),
+        misled=int((candidates([covered], "person")["candidates"] == 0).sum()),
+        smallest_candidates_by_host=by_host,
+        risk_by_host=_reciprocal(by_host),
+    )
 
 
 def _quantile(spread: pl.DataFrame, share: float) -> int | None:

@@ -18,6 +18,7 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from anonymize.attack.figures import RiskFigures
 from anonymize.attack.risk import Contents, Row, Steps, TooManySurjectionsError, posterior, rebuild
 from anonymize.columns import most_of
 from anonymize.formats.published import Published
@@ -111,7 +112,7 @@ def exact_risks(
     return rows.join(risks, on=["person", "value"], how="left", maintain_order="left").drop("row")
 
 
-def risk_figures(risks: pl.DataFrame, m: int | None = None) -> dict[str, int | float | None]:
+def risk_figures(risks: pl.DataFrame, m: int | None = None) -> RiskFigures:
     """What the exact risks came to: nothing of any one person.
 
     Parameters
@@ -120,22 +121,16 @@ def risk_figures(risks: pl.DataFrame, m: int | None = None) -> dict[str, int | f
         What `exact_risks` returned.
     m
         If risks of at most 1/m are promised.
-
-    Returns
-    -------
-    dict
-        `tuples`; `decided`: those with an exact risk; `largest` of these risks; `certain`: how many are 1;
-        `above`: how many are above 1/m.
     """
     risk = risks["risk"].drop_nulls()
-    return {
-        "tuples": len(risks),
-        "decided": len(risk),
-        "largest": most_of(risk),
-        "certain": int((risk == 1).sum()),
+    return RiskFigures(
+        tuples=len(risks),
+        decided=len(risk),
+        largest=most_of(risk),
+        certain=int((risk == 1).sum()),
         # The risks are quotients of whole numbers, rounded once: 1/m itself is no more than 1/m.
-        "above": int((risk > 1 / m).sum()) if m else 0,
-    }
+        above=int((risk > 1 / m).sum()) if m else 0,
+    )
 
 
 def _components(row: np.ndarray, group: np.ndarray, rows: int, groups: int) -> np.ndarray:

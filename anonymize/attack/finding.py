@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from anonymize.figures import Figures
+
 SCHEMA = {
     "promise": pl.String,
     "people": pl.Int64,
@@ -41,8 +43,8 @@ class Found:
 
     counts: Mapping[str, Count] = field(default_factory=dict)
     """One for each scope of the part that was looked at; the key of a single scope is empty."""
-    figures: Mapping[str, int | float | None] = field(default_factory=dict)
-    """Counts and extremes worth plotting over releases."""
+    figures: Figures = field(default_factory=Figures)
+    """Of the attack's own class; none where nothing was counted."""
     table: pl.DataFrame | None = None
     """Counts by group, column or signature, which the part's check judges."""
     remembered: Mapping[str, pl.DataFrame] = field(default_factory=dict)

@@ -8,11 +8,13 @@ an adversary gets who links lifespans, values or whole series follows from it by
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from anonymize.attack.coverage import cover, signatures
-from anonymize.columns import least_of
+from anonymize.columns import least_of, mean_of
+from anonymize.figures import Figures
 from anonymize.formats.published import Published
 
 SCOPES = {
@@ -177,29 +179,31 @@ def changed(states: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pairs.group_by("person").len().filter(pl.col("len") > 1).select("person")
 
 
-def intersection_figures(left: pl.DataFrame) -> dict[str, int | float | None]:
-    """What an intersection attack came to.
+@dataclass(frozen=True, kw_only=True)
+class Intersected(Figures):
+    """What an intersection attack came to, in lifespans, values or people."""
 
-    Parameters
-    ----------
-    left
-        `candidates`, one row per lifespan, value or person.
+    attacked: int
+    vulnerable: int
+    """Of whom one candidate is left: the value is known (Lemma 1)."""
+    empty: int
+    """Of whom none is left: the adversary was misled."""
+    smallest: int | None
+    """The fewest candidates that are left of anybody else."""
+    mean: float | None
+    """The mean number of candidates."""
 
-    Returns
-    -------
-    dict
-        `attacked` (rows), `vulnerable` (one candidate: the value is known, Lemma 1), `empty` (none: the
-        adversary was misled), `smallest` among the sets that are not empty, `mean`.
-    """
+
+def intersected(left: pl.DataFrame) -> Intersected:
+    """Count what is left: `candidates`, one row per lifespan, value or person."""
     sizes = left["candidates"]
-    found = sizes.filter(sizes > 0)
-    return {
-        "attacked": len(sizes),
-        "vulnerable": int((sizes == 1).sum()),
-        "empty": int((sizes == 0).sum()),
-        "smallest": least_of(found),
-        "mean": sizes.mean(),
-    }
+    return Intersected(
+        attacked=len(sizes),
+        vulnerable=int((sizes == 1).sum()),
+        empty=int((sizes == 0).sum()),
+        smallest=least_of(sizes.filter(sizes > 0)),
+        mean=mean_of(sizes),
+    )
 
 
 def distribution(left: pl.DataFrame) -> pl.DataFrame:

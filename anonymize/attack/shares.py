@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from anonymize.attack.exposure import exposed_by_counterfeits
+from anonymize.attack.figures import ShareFigures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.seen import Seen, promised
 from anonymize.columns import most_of
@@ -41,5 +42,5 @@ def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
     above = int(table.filter(pl.col("too_large") > 0)["tuples"].sum())
     count = Count(int(table["tuples"].sum()), above, most_of(table["share"]), min(given))
     today = most[-1]
-    exposed = {} if today is None else {"exposed": exposed_by_counterfeits(seen.published, today)}
-    return Found({"": count}, exposed, table)
+    exposed = None if today is None else exposed_by_counterfeits(seen.published, today)
+    return Found({"": count}, ShareFigures(exposed), table)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from anonymize.attack.figures import JoinFigures
 from anonymize.attack.finding import Found, one
 from anonymize.attack.join import Domains, Release, join_attack, published_intervals
 from anonymize.attack.knowledge import Knowledge
@@ -118,13 +119,13 @@ def attack_join(
         linked_values=linked_values,
         limits=limits,
     )
-    figures = {
-        "vulnerable": found.broken,
-        "records_of_the_join": found.records,
-        "values_on_x": found.values,
-        "linked_values": found.linked_values,
-        "linkability": found.linkability,
-    }
+    figures = JoinFigures(
+        vulnerable=found.broken,
+        records_of_the_join=found.records,
+        values_on_x=found.values,
+        linked_values=found.linked_values,
+        linkability=found.linkability,
+    )
     count = found.count()
     table = pl.DataFrame(
         {

@@ -2,37 +2,60 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
 import polars as pl
 
 from anonymize.buckets.counts import Plan
 from anonymize.buckets.divide import UNDECIDED, Division
+from anonymize.principle.candidate import ReleaseFigures
 
 
-def bucket_figures(division: Division, plan: Plan, in_use: pl.DataFrame) -> dict[str, int]:
-    """Counts worth plotting over releases.
+@dataclass(frozen=True, kw_only=True)
+class BucketFigures(ReleaseFigures):
+    """Counts of a release from buckets."""
 
-    Parameters
-    ----------
-    division
-        The people of T(n), divided.
-    plan
-        What became of the inserted people.
-    in_use
-        As `buckets_in_use` returns it.
-    """
-    people, counterfeits, groups = in_use.select(
-        pl.col("people", "counterfeits", "groups").sum().cast(pl.Int64)
-    ).row(0)
-    return {
-        "people": people,
-        "carried": int((division.bucket != UNDECIDED).sum()),
-        "returned": int(division.returned.sum()),
-        "inserted": int(division.counts.free.sum()),
-        "separated": int(division.counts.separated.sum()),
-        "held_back": int(plan.held_back.sum() + plan.held_back_separated.sum()),
-        "tuples": people + counterfeits,
-        "groups": groups,
-        "counterfeits": counterfeits,
-        "batch_counterfeits": plan.batch_counterfeits,
-        "buckets": in_use.height,
-    }
+    carried: int
+    """People who keep their signature."""
+    returned: int
+    """People who were published, though not in the last release."""
+    inserted: int
+    """People whom any signature with their value may get: nobody published them yet."""
+    separated: int
+    """People who need a new signature: their value is outside their own."""
+    buckets: int
+    """Buckets in use."""
+
+    @classmethod
+    def counted(cls, division: Division, plan: Plan, in_use: pl.DataFrame, **further: int) -> Self:
+        """Count a release.
+
+        Parameters
+        ----------
+        division
+            The people of T(n), divided.
+        plan
+            What became of the inserted people.
+        in_use
+            As `buckets_in_use` returns it.
+        further
+            The fields of a subclass.
+        """
+        people, counterfeits, groups = in_use.select(
+            pl.col("people", "counterfeits", "groups").sum().cast(pl.Int64)
+        ).row(0)
+        return cls(
+            people=people,
+            carried=int((division.bucket != UNDECIDED).sum()),
+            returned=int(division.returned.sum()),
+            inserted=int(division.counts.free.sum()),
+            separated=int(division.counts.separated.sum()),
+            held_back=int(plan.held_back.sum() + plan.held_back_separated.sum()),
+            tuples=people + counterfeits,
+            groups=groups,
+            counterfeits=counterfeits,
+            batch_counterfeits=plan.batch_counterfeits,
+            buckets=in_use.height,
+            **further,
+        )

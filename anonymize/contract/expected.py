@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
+from dataclasses import dataclass
 
 import polars as pl
 
 from anonymize.contract import Product
 from anonymize.contract.expect import CHANGED
+from anonymize.figures import Figures
 
 RENAMED = "renamed"
 """The measure of people whose value looks renamed: expected of nobody, and accepted by this name."""
-IDENTIFIERS, DRIFTED = "identifiers", "drifted"
-"""The measure of people whose identifier is there in another form, expected of nobody; and its figure."""
+IDENTIFIERS = "identifiers"
+"""The measure of people whose identifier is there in another form: expected of nobody."""
 SCHEMA = {
     "measure": pl.String,
     "found": pl.Float64,
@@ -22,20 +24,40 @@ SCHEMA = {
     "odd": pl.Int64,
 }
 
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaFigures(Figures):
+    """How many people became what since the snapshot before; None where that can't be counted."""
+
+    carried: int
+    """In both snapshots, with the same sensitive value."""
+    changed: int
+    """In both, with another one."""
+    deleted: int
+    """In the snapshot before alone."""
+    inserted: int
+    """In this snapshot alone."""
+    moved: int = 0
+    """In both, with another quasi-identifier."""
+    renamed: int | None = None
+    """With a value that looks renamed."""
+    drifted: int | None = None
+    """Deleted, while their identifier is there in another form."""
+    all_but_one_character: int | None = None
+    """Inserted under an identifier that is like a deleted one but for a character."""
+
+
 Expected = tuple[str, float, float | None, float | None]
 """A measure: what was found, and the least and the most that are ordinary."""
 
 
-def expected_of_snapshot(
-    figures: Mapping[str, int], contract: Product, accepted: Collection[str]
-) -> pl.DataFrame:
+def expected_of_snapshot(figures: DeltaFigures, contract: Product, accepted: Collection[str]) -> pl.DataFrame:
     """`measure`, `found`, `least`, `most`, `accepted`, `odd`: a snapshot beside what is ordinary.
 
     Parameters
     ----------
     figures
-        What `delta_figures` counted; `renamed`, if it is known: how many people have a value that looks
-        renamed; `drifted`, too: how many left under an identifier that is there in another form.
+        What became of the people.
     contract
         Its `expect`, and whether values are persistent.
     accepted
@@ -49,8 +71,8 @@ def expected_of_snapshot(
         neither ordinary nor accepted.
     """
     expect = contract.expect
-    both = figures["carried"] + figures["changed"]
-    before, people = both + figures["deleted"], both + figures["inserted"]
+    both = figures.carried + figures.changed
+    before, people = both + figures.deleted, both + figures.inserted
     fewest, most = expect.people or (1, None)
     rows: list[Expected] = [("people", float(people), float(fewest), most)]
     if before:
@@ -60,29 +82,30 @@ def expected_of_snapshot(
             changed = CHANGED if sensitive is not None and sensitive.semantics == "persistent" else 1.0
         rows += [
             ("carried", both / before, expect.carried, None),
-            ("new", figures["inserted"] / max(1, people), None, expect.new),
-            ("changed", figures["changed"] / max(1, both), None, changed),
-            (RENAMED, float(figures.get(RENAMED, 0)), None, 0.0),
+            ("new", figures.inserted / max(1, people), None, expect.new),
+            ("changed", figures.changed / max(1, both), None, changed),
+            (RENAMED, float(figures.renamed or 0), None, 0.0),
         ]
         if both / before >= expect.carried:  # else it is `carried` that is odd
-            rows.append((IDENTIFIERS, float(figures.get(DRIFTED, 0)), None, 0.0))
+            rows.append((IDENTIFIERS, float(figures.drifted or 0), None, 0.0))
     return _judged(rows, accepted)
 
 
 def expected_of_release(
-    figures: Mapping[str, float], contract: Product, accepted: Collection[str]
+    counterfeits: int, tuples: int, contract: Product, accepted: Collection[str]
 ) -> pl.DataFrame:
     """The same for a release: one row, `counterfeits`, the share of the tuples that nobody stands behind.
 
     Parameters
     ----------
-    figures
-        The candidate's figures.
+    counterfeits, tuples
+        How many of each the candidate has.
     contract, accepted
         As for `expected_of_snapshot`.
     """
-    share = figures["counterfeits"] / max(1, figures["tuples"])
-    return _judged([("counterfeits", share, None, contract.expect.counterfeits)], accepted)
+    return _judged(
+        [("counterfeits", counterfeits / max(1, tuples), None, contract.expect.counterfeits)], accepted
+    )
 
 
 def describe_odd(evidence: pl.DataFrame) -> list[str]:

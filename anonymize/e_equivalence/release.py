@@ -13,7 +13,7 @@ from anonymize.buckets.assign import HELD_BACK, execute
 from anonymize.buckets.counterfeits import counterfeits_of, people_alike
 from anonymize.buckets.counts import Counts, Plan
 from anonymize.buckets.divide import UNDECIDED, Division, divide_people
-from anonymize.buckets.figures import bucket_figures
+from anonymize.buckets.figures import BucketFigures
 from anonymize.buckets.memory import Memory
 from anonymize.buckets.tables import all_buckets, buckets_in_use
 from anonymize.columns import PSEUDONYM, VALUE
@@ -31,6 +31,21 @@ from anonymize.principle.state import State
 
 ATTRIBUTES = "attributes"
 """The state's table of the quasi-identifiers that its counterfeits have: `column`, `name`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EquivalenceFigures(BucketFigures):
+    """What is counted of a release and of the graphs behind it."""
+
+    new_counterfeits: int
+    """Counterfeits that this release adds."""
+    cuts: int
+    """Buckets whose graph has a smallest cut, of this release."""
+    smallest_cut: int
+    """The weight of the smallest cut of all graphs; 0 where there is none."""
+    nodes: int
+    edges: int
+    """Of all graphs."""
 
 
 def release(
@@ -94,7 +109,16 @@ def release(
         linkage=linkage,
         buckets=in_use,
         state=State({**memory.tables(), **graphs.tables(), ATTRIBUTES: _attributes(contract)}),
-        figures=_figures(division, plan, in_use, graphs, newest),
+        figures=EquivalenceFigures.counted(
+            division,
+            plan,
+            in_use,
+            new_counterfeits=int(plan.counterfeits.sum()),
+            cuts=newest.height,
+            smallest_cut=graphs.cuts.select(pl.col("min_cut").min()).item() or 0,
+            nodes=graphs.nodes.height,
+            edges=graphs.edges.height,
+        ),
     )
 
 
@@ -211,20 +235,3 @@ def _cuts_of(plan: Plan, cuts: Cuts, buckets: pl.DataFrame) -> pl.DataFrame:
     inserted, cuts = inserted_tuples(plan), cuts.of_first(len(plan.signatures))
     made = cuts.connected | (inserted > 0)
     return buckets.select("bucket_id", min_cut=pl.Series(cuts.weight + inserted, dtype=pl.Int64)).filter(made)
-
-
-def _figures(
-    division: Division,
-    plan: Plan,
-    in_use: pl.DataFrame,
-    graphs: Graphs,
-    newest: pl.DataFrame,
-) -> dict[str, int]:
-    return {
-        **bucket_figures(division, plan, in_use),
-        "new_counterfeits": int(plan.counterfeits.sum()),
-        "cuts": newest.height,
-        "smallest_cut": graphs.cuts.select(pl.col("min_cut").min()).item() or 0,
-        "nodes": graphs.nodes.height,
-        "edges": graphs.edges.height,
-    }

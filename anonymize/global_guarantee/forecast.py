@@ -75,13 +75,9 @@ def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> Floats
     return np.where(suffice, low, -1.0)
 
 
-def forecast_figures(table: pl.DataFrame) -> dict[str, int]:
-    """A forecast as figures for the manifest: people who can be placed in no more releases, or in one."""
-    return {
-        "placed_no_more": int(table.filter(pl.col("releases_left") == 0)["people"].sum()),
-        "placed_once_more": int(table.filter(pl.col("releases_left") == 1)["people"].sum()),
-        "releases_left_of_most": _median(table),
-    }
+def placed_in(table: pl.DataFrame, releases: int) -> int:
+    """How many people a forecast says can be placed in so many more releases."""
+    return int(table.filter(pl.col("releases_left") == releases)["people"].sum())
 
 
 def longest_plan(l: int, share: float) -> int:
@@ -112,7 +108,7 @@ def _releases_left(strategy: Strategy, spent: np.ndarray, whole: np.ndarray, nee
     return left
 
 
-def _median(table: pl.DataFrame) -> int:
+def releases_of_most(table: pl.DataFrame) -> int:
     """The number of releases for which at least half of the people can be placed; 0 if there is nobody."""
     if table.is_empty():
         return 0

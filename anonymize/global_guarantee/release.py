@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,7 @@ from anonymize.contract import Contract, Schema, Sensitive
 from anonymize.errors import NotEligible
 from anonymize.formats.generalization import generalize
 from anonymize.global_guarantee.admission import choose_placed
-from anonymize.global_guarantee.forecast import forecast, forecast_figures, longest_plan
+from anonymize.global_guarantee.forecast import forecast, longest_plan, placed_in, releases_of_most
 from anonymize.global_guarantee.ledger import Ledger
 from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.global_guarantee.partition import partition
@@ -22,11 +23,33 @@ from anonymize.kernels.accounts import Accounts
 from anonymize.people.codes import code_domain, encode_columns
 from anonymize.people.ranks import keyed_ranks
 from anonymize.people.values import positions, refuse_unfit
-from anonymize.principle.candidate import Candidate
+from anonymize.principle.candidate import Candidate, ReleaseFigures
 from anonymize.principle.state import State
 
 HELD_BACK = -1
 """In place of a group."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuaranteeFigures(ReleaseFigures):
+    """What is counted of a release, of the ledger after it, and of what the ledger leaves to spend."""
+
+    new: int
+    """People in the release whom the ledger did not have."""
+    largest_group: int
+    """People in the largest group."""
+    links: int
+    """Pairs of a person and a value that the ledger has spent a part of the budget for."""
+    remembered: int
+    """People in the ledger."""
+    forgotten: int
+    """People who left the ledger with this release."""
+    placed_no_more: int
+    """People whom no further release of the same table can place."""
+    placed_once_more: int
+    """People whom one further release of the same table can place, and no second one."""
+    releases_left_of_most: int
+    """Further releases of the same table that can place at least half of the people."""
 
 
 def release(
@@ -80,8 +103,7 @@ def release(
         published=generalization.tables,
         linkage=hosted.select(PSEUDONYM, pl.Series("group_id", generalization.group_id)),
         state=after.state(),
-        figures=_figures(people.height, within, accounts, placed, ledger, after)
-        | forecast_figures(forecast(after.state(), contract)),
+        figures=_counted(within, accounts, placed, ledger, after, forecast(after.state(), contract)),
     )
 
 
@@ -136,21 +158,28 @@ def _why_not(number: int, accounts: Accounts, value_id: Ints, parameters: Global
     )
 
 
-def _figures(
-    people: int, group: np.ndarray, accounts: Accounts, placed: np.ndarray, before: Ledger, after: Ledger
-) -> dict[str, int]:
+def _counted(
+    group: np.ndarray,
+    accounts: Accounts,
+    placed: np.ndarray,
+    before: Ledger,
+    after: Ledger,
+    left: pl.DataFrame,
+) -> GuaranteeFigures:
     sizes = np.bincount(group) if len(group) else np.zeros(0, np.int64)
-    return {
-        "people": len(group),
-        "tuples": len(group),
-        "groups": len(sizes),
-        "counterfeits": 0,
-        "held_back": people - len(group),
-        "new": int((placed & (accounts.account < 0)).sum()),
-        "largest_group": int(sizes.max(initial=0)),
-        "links": after.links.height,
-        "remembered": after.people.height,
-        "forgotten": before.people.height
-        + int((placed & (accounts.account < 0)).sum())
-        - after.people.height,
-    }
+    new = int((placed & (accounts.account < 0)).sum())
+    return GuaranteeFigures(
+        people=len(group),
+        tuples=len(group),
+        groups=len(sizes),
+        counterfeits=0,
+        held_back=len(placed) - len(group),
+        new=new,
+        largest_group=int(sizes.max(initial=0)),
+        links=after.links.height,
+        remembered=after.people.height,
+        forgotten=before.people.height + new - after.people.height,
+        placed_no_more=placed_in(left, 0),
+        placed_once_more=placed_in(left, 1),
+        releases_left_of_most=releases_of_most(left),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,7 @@ from anonymize.arrays import Floats
 from anonymize.buckets.assign import HELD_BACK, Local, execute
 from anonymize.buckets.counts import Plan, is_eligible
 from anonymize.buckets.divide import Division, divide_people
-from anonymize.buckets.figures import bucket_figures
+from anonymize.buckets.figures import BucketFigures
 from anonymize.buckets.memory import Memory
 from anonymize.buckets.plan import make_plan
 from anonymize.buckets.tables import all_buckets, buckets_in_use
@@ -33,6 +34,14 @@ GROUPING = "grouping"
 APART = "apart"
 """The state's table of the buckets of people whose value changed, `bucket_id`, in a series against an
 adversary who knows the algorithm."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeGroupFigures(BucketFigures):
+    """What is counted of a release against an adversary who knows the algorithm."""
+
+    apart: int
+    """People in buckets of people whose value changed."""
 
 
 def release(
@@ -89,10 +98,10 @@ def release(
     buckets = all_buckets(memory.buckets, plan, values)
     in_use = buckets_in_use(tuples.bucket, published.group_id, tuples.counterfeit, buckets)
     tables = {**memory.after(linkage, buckets, number).tables(), GROUPING: grouping}
-    figures = bucket_figures(division, plan, in_use)
+    figures = BucketFigures.counted(division, plan, in_use)
     if apart is not None:
         tables[APART] = pl.DataFrame({"bucket_id": pl.Series(np.flatnonzero(apart), dtype=pl.Int32)})
-        figures["apart"] = int(apart[bucket].sum())
+        figures = WholeGroupFigures.counted(division, plan, in_use, apart=int(apart[bucket].sum()))
     return Candidate(
         published=published.tables,
         linkage=linkage,

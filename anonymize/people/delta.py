@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 
 from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.contract.expected import DeltaFigures
 
 CHANGES = ("carried", "changed", "deleted", "inserted")
 """What can become of a person between two snapshots."""
@@ -57,7 +58,7 @@ def delta(
     )
 
 
-def delta_figures(changes: pl.DataFrame) -> dict[str, int]:
+def delta_figures(changes: pl.DataFrame) -> DeltaFigures:
     """How many people were carried, changed, deleted and inserted, and how many `moved`.
 
     Parameters
@@ -66,7 +67,7 @@ def delta_figures(changes: pl.DataFrame) -> dict[str, int]:
         What `delta` returned.
     """
     counts = {change: int((changes["change"] == change).sum()) for change in CHANGES}
-    return counts | {"moved": int(changes["moved"].sum())}
+    return DeltaFigures(**counts, moved=int(changes["moved"].sum()))
 
 
 def _sensitive(table: pl.DataFrame) -> dict[str, str]:

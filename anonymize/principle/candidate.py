@@ -8,7 +8,27 @@ from typing import Any
 
 import polars as pl
 
+from anonymize.figures import Figures
 from anonymize.principle.state import State
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseFigures(Figures):
+    """What is counted of every release. A principle that counts more has a subclass."""
+
+    people: int
+    """People in the release."""
+    tuples: int
+    """Published tuples: one for each person, and the counterfeits."""
+    groups: int
+    """QI groups."""
+    counterfeits: int
+    """Published tuples that stand for nobody."""
+    held_back: int
+    """People of the snapshot who wait for a later release."""
+    batch_counterfeits: int = 0
+    """Counterfeits that make the inserted people eligible; an adversary who knows the algorithm learns from
+    them."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +42,7 @@ class Candidate:
     buckets."""
     state: State
     """Private: what the next release is to remember."""
-    figures: Mapping[str, int]
-    """Counts worth plotting over releases. `people`, `tuples`, `groups`, `counterfeits` and `held_back` are
-    among them."""
+    figures: ReleaseFigures
     documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What is published beside the tables as JSON, by name."""
     buckets: pl.DataFrame | None = None

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from anonymize.attack.figures import AttackFigures
 from anonymize.attack.finding import Found
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.seen import Publish, see_groups
@@ -27,7 +28,7 @@ class ReleaseAttack:
     """One row per promise: `promise`, `people`, `broken`, `undecided`, `found`, `required`, `bound`,
     `holds`."""
     figures: dict[str, int | float | None]
-    """Counts and extremes worth plotting over releases; nothing of any one person."""
+    """Of all attacks, by name: `AttackFigures`, and what the attack on each kind of part counted."""
     knowledge: Knowledge
     """To be given to the attack on the next release."""
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -97,7 +98,8 @@ def attack(
     before = knowledge or Knowledge()
     told: dict[str, Any] = {"linkage": linkage, "held_back": held_back}
     seen: Any
-    if release_format.attack == "join":
+    is_view = release_format.attack == "join"
+    if is_view:
         seen = see_view(schema, release_format, tables, people, len(promises), before, **told)
     else:
         told |= {
@@ -108,17 +110,23 @@ def attack(
         }
         seen = see_groups(schema, release_format, tables, people, len(promises), before, **told)
     rows: list[pl.DataFrame] = []
-    figures = _figures(seen)
+    figures: dict[str, int | float | None] = {}
     tables_judged: dict[str, pl.DataFrame] = {}
     remembered: dict[str, pl.DataFrame] = {}
     for scopes, check, found in _attacks(seen, release_format, promises):
         rows += [scopes[scope].finding(count) for scope, count in found.counts.items()]
-        figures |= found.figures
+        figures |= found.figures.as_json()
         remembered |= found.remembered
         if found.table is not None and check is not None:
             tables_judged[check.name] = found.table
     findings = pl.concat(rows)
-    figures |= {"promises": len(findings), "broken_promises": int((~findings["holds"]).sum())}
+    looked_at, hosts = (seen.people, seen.linkage) if is_view else (seen.covered, seen.hosts)
+    figures |= AttackFigures(
+        people=len(looked_at),
+        hosts_known=0 if hosts is None else len(hosts),
+        promises=len(findings),
+        broken_promises=int((~findings["holds"]).sum()),
+    ).as_json()
     after = replace(seen.knowledge, parts={**seen.before.parts, **remembered})
     return ReleaseAttack(findings, figures, after, tables_judged)
 
@@ -132,14 +140,3 @@ def _attacks(
         yield kind.scopes, today.check if today else None, kind.attack(seen, promises)
     for owed in OWED[release_format.attack]:
         yield {"": owed.scope}, owed.check, owed.attack(seen)
-
-
-def _figures(seen: Any) -> dict[str, int | float | None]:
-    """What is worth plotting whatever is promised."""
-    if seen.release_format.attack == "join":
-        return {"people": len(seen.people), "hosts_known": 0 if seen.linkage is None else len(seen.linkage)}
-    return {
-        "people": len(seen.covered),
-        "mean_covering_groups": seen.covered["groups"].mean(),
-        "hosts_known": len(seen.hosts),
-    }

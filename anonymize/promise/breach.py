@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from anonymize.attack.figures import BreachFigures
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
@@ -29,6 +30,7 @@ class BreachProbability(Part):
             "at most",
         )
     }
+    counted = BreachFigures
     charts: ClassVar[tuple[Chart, ...]] = (
         Chart(
             "The largest probability with which anybody was ever linked to a value.",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from anonymize.attack.figures import CandidateFigures
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
@@ -133,6 +134,7 @@ class Candidates(Part):
             )
         },
     }
+    counted = CandidateFigures
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("smallest_candidates", "fewest candidates"),
         Figure("vulnerable", "vulnerable so far"),

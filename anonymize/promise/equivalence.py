@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from anonymize.attack.figures import EquivalenceFigures
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
@@ -27,6 +28,7 @@ class Equivalence(Part):
             "at least",
         )
     }
+    counted = EquivalenceFigures
     charts: ClassVar[tuple[Chart, ...]] = (
         Chart(
             "The fewest people who are known to have the same values as others, for each signature.",

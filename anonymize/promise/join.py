@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from anonymize.attack.figures import JoinFigures
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
@@ -37,6 +38,7 @@ class _OfAJoin(Part):
     """What both promises about a join have in common."""
 
     attacked_as = "join"
+    counted = JoinFigures
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("records_of_the_join", "records of the join"),
         Figure("values_on_x", "values on X"),

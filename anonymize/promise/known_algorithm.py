@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from anonymize.attack.figures import ArrivalFigures
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
@@ -33,6 +34,7 @@ class KnownAlgorithm(Part):
             "at most",
         ),
     }
+    counted = ArrivalFigures
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("largest_by_frequencies", "largest probability by frequencies"),
     )

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import polars as pl
 
 from anonymize.attack.finding import Count, Found, finding
+from anonymize.figures import Figures
 from anonymize.promise.check import Check
 
 Bound = Literal["at least", "at most"]
@@ -37,10 +38,10 @@ class Scope:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the attack that plots over releases, and a column of the report's table of releases."""
+    """A figure of the attack, as a column of the report's table of releases."""
 
     name: str
-    """In `ReleaseAttack.figures`."""
+    """A field of `Part.counted`, as are all names of figures below."""
     words: str
     """The column's head."""
 
@@ -88,8 +89,10 @@ class Part:
     """Which releases it is about: of `groups`, or views that are attacked by a `join`."""
     scopes: ClassVar[Mapping[str, Scope]] = {}
     """What its attack looks at, by the keys of its counts, in the order reported."""
+    counted: ClassVar[type[Figures]] = Figures
+    """The figures of its attack. No two kinds name one alike, unless their figures are of one class."""
     figures: ClassVar[tuple[Figure, ...]] = ()
-    """Those of its attack's figures that a table of releases shows."""
+    """Those that a table of releases shows."""
     charts: ClassVar[tuple[Chart, ...]] = ()
     """Its charts in the audit's report."""
     needs_all_releases: ClassVar[bool] = False
@@ -100,6 +103,11 @@ class Part:
     """A figure that is stated where the part is not promised, and the words around it."""
 
     def __init_subclass__(cls) -> None:
+        shown = {one.name for one in cls.figures} | set(cls.unpromised[:1] if cls.unpromised else ())
+        for chart in cls.charts:
+            shown |= {curve.figure for curve in chart.curves} | ({chart.bars} if chart.bars else set())
+        if strange := shown - {one.name for one in fields(cls.counted)}:
+            raise TypeError(f"{cls.__name__} shows {min(strange)}, which {cls.counted.__name__} has not")
         if cls.scopes:
             KINDS.append(cls)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -19,7 +20,7 @@ from anonymize.formats.taxonomy_cuts import (
     cuts_table,
     publish_view,
 )
-from anonymize.principle.candidate import Candidate
+from anonymize.principle.candidate import Candidate, ReleaseFigures
 from anonymize.principle.state import PREVIOUS, State
 from anonymize.sequential.matching import Coded, Earlier, Pairs, code_view, read_earlier, unrelated
 from anonymize.sequential.parameters import Sequential
@@ -27,6 +28,18 @@ from anonymize.sequential.specialize import Specialized, specialize
 
 EARLIER = "view_{number}"
 """State: the distinct rows of an earlier view of the series, `column_0`, …, and `records`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewFigures(ReleaseFigures):
+    """What is counted of the release of a view."""
+
+    specializations: int
+    """Steps from the most general view to the one that is published."""
+    nodes: int
+    """Nodes of all cuts."""
+    earlier_releases: int
+    """Releases that the view is joined with."""
 
 
 def release(
@@ -61,16 +74,16 @@ def release(
         documents={CUTS: cuts_as_json(cuts, contract.columns)},
         linkage=people.select(PSEUDONYM).with_columns(pl.Series("group_id", published.group_id)),
         state=State({**state.tables, EARLIER.format(number=number): _remembered(published.view), CUTS: cuts}),
-        figures={
-            "people": people.height,
-            "tuples": people.height,
-            "groups": int(published.group_id.max(initial=0)),
-            "counterfeits": 0,
-            "held_back": 0,
-            "specializations": found.specializations,
-            "nodes": cuts.height,
-            "earlier_releases": len(earlier),
-        },
+        figures=ViewFigures(
+            people=people.height,
+            tuples=people.height,
+            groups=int(published.group_id.max(initial=0)),
+            counterfeits=0,
+            held_back=0,
+            specializations=found.specializations,
+            nodes=cuts.height,
+            earlier_releases=len(earlier),
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -16,11 +17,23 @@ from anonymize.formats.generalization import Generalization, generalize
 from anonymize.people.codes import code_domain, encode_columns
 from anonymize.people.ranks import keyed_ranks
 from anonymize.people.values import known_values, positions
-from anonymize.principle.candidate import Candidate
+from anonymize.principle.candidate import Candidate, ReleaseFigures
 from anonymize.principle.state import State
 from anonymize.streamliner.candidates import gda, rda, ria
 from anonymize.streamliner.parameters import StreamlinerParameters
 from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamlinerFigures(ReleaseFigures):
+    """What is counted of the release of a table."""
+
+    values: int
+    """Sensitive values that anybody has."""
+    largest_group: int
+    """People in the largest group."""
+    buckets: int = 0
+    """Signatures that later releases keep to; 0 where none follow."""
 
 
 def release(
@@ -58,15 +71,15 @@ def release(
     generalization = generalize(codes, people[VALUE], group, real, contract)
 
     linkage = people.select(PSEUDONYM, pl.Series("group_id", generalization.group_id))
-    figures = {
-        "people": people.height,
-        "held_back": 0,
-        "tuples": people.height,
-        "groups": int(group.max()) + 1,
-        "counterfeits": 0,
-        "values": int((np.bincount(color) > 0).sum()),
-        "largest_group": int(np.bincount(group).max()),
-    }
+    figures = StreamlinerFigures(
+        people=people.height,
+        held_back=0,
+        tuples=people.height,
+        groups=int(group.max()) + 1,
+        counterfeits=0,
+        values=int((np.bincount(color) > 0).sum()),
+        largest_group=int(np.bincount(group).max()),
+    )
     if parameters.then is None:
         return Candidate(generalization.tables, linkage, State.empty(), figures)
     return _first_of_series(people, linkage, generalization, nobody, figures)
@@ -133,7 +146,7 @@ def _first_of_series(
     linkage: pl.DataFrame,
     generalization: Generalization,
     nobody: Memory,
-    figures: dict[str, int],
+    figures: StreamlinerFigures,
 ) -> Candidate:
     """The release with what m-invariance is to remember of it: every person's signature.
 
@@ -167,6 +180,6 @@ def _first_of_series(
         published=generalization.tables,
         linkage=linkage.select(PSEUDONYM, "bucket_id", "group_id"),
         state=State(memory.tables()),
-        figures=figures | {"buckets": buckets.height},
+        figures=replace(figures, buckets=buckets.height),
         buckets=buckets,
     )

@@ -137,7 +137,7 @@ def _counterfeits(live: int, releases: int, m: int) -> Iterator[Table]:
     for e in (None, *range(2, m + 1, 2)):
         made = list(_publish(snapshots, m, e))
         name = f"e = {e}" if e else "m-invariance"
-        counts = [one.candidate.figures["counterfeits"] for one in made]
+        counts = [one.candidate.figures.counterfeits for one in made]
         forged.append([name, *counts, max(counts)])
         seconds.append([name, float(np.median([one.seconds for one in made[1:]]))])
     heads = ("release", *map(str, range(1, releases + 1)), "most")
@@ -153,7 +153,7 @@ def _skewed(live: int, releases: int, m: int, slopes: tuple[int, ...] = (0, 3, 6
         snapshots = list(islice(_batches(slope, live), releases))
         for name, e in rows.items():
             *_, last = _publish(snapshots, m, e)
-            found[name].append(last.candidate.figures["counterfeits"])
+            found[name].append(last.candidate.figures.counterfeits)
     return Table(
         f"Counterfeits in release {releases} of {live:,} people, batches of slope s, m = {m}",
         ("s", *map(str, slopes)),
@@ -201,8 +201,8 @@ def _real() -> Table:
         for e in es:
             contract = contract_of(declared, name="e_equivalence", m=m, e=e, on_ineligible="counterfeit")
             figures = [made.candidate.figures for made in released(snapshots, contract)]
-            counts = " ".join(str(one["counterfeits"]) for one in figures)
-            rows.append([f"{declared['product']}, m = {m}, e = {e}", figures[-1]["people"], counts])
+            counts = " ".join(str(one.counterfeits) for one in figures)
+            rows.append([f"{declared['product']}, m = {m}, e = {e}", figures[-1].people, counts])
     return Table("Real data: counterfeits release by release", ("", "people", "counterfeits"), rows)
 
 

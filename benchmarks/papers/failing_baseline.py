@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from anonymize.attack.coverage import value_domain
-from anonymize.attack.intersection import candidates, intersect, intersection_figures
+from anonymize.attack.intersection import candidates, intersect, intersected
 from anonymize.baseline.mondrian import mondrian
 from anonymize.formats.published import Published, knowledge_table
 from benchmarks.census import LIVE, ROWS, census_contract, census_series
@@ -59,7 +59,7 @@ def vulnerable(r: int, bound: int, rows: int, live: int, *, ours: bool) -> int:
     domain = value_domain(pl.Series("value", contract.sensitive.values))
     for number, (people, published) in enumerate(_published(snapshots, contract, bound, ours), start=1):
         state = intersect(knowledge_table(people, contract), published, domain, number, state)
-    return intersection_figures(candidates([state]))["vulnerable"]
+    return intersected(candidates([state])).vulnerable
 
 
 def _published(snapshots, contract, bound: int, ours: bool) -> Iterator[tuple[pl.DataFrame, Published]]:

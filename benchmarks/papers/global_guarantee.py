@@ -53,12 +53,14 @@ def _census(people: int, releases: int, strategy: dict[str, Any]) -> Table:
     contract, rows = contract_of(declared, **principle), []
     for number, made in enumerate(released(_changing(people, releases), contract), start=1):
         figures, read = made.candidate.figures, made.read
-        is_empty = not figures["groups"]
+        is_empty = not figures.groups
         rows.append(
             [
                 str(number),
-                None if is_empty else figures["tuples"] / figures["groups"],
-                *(figures[name] for name in ("largest_group", "held_back", "links")),
+                None if is_empty else figures.tuples / figures.groups,
+                figures.largest_group,
+                figures.held_back,
+                figures.links,
                 None if is_empty else normalized_certainty_penalty(read.boxes, read.sizes, contract),
                 made.seconds,
                 made.processor,
@@ -95,8 +97,8 @@ def _receipts() -> Table:
         contract = contract_of(declared, name="global_guarantee", l=l, on_ineligible="wait", **strategy)
         made = list(released(snapshots, contract))
         figures = [one.candidate.figures for one in made]
-        groups = (f"{one['tuples'] / one['groups']:.0f}" if one["groups"] else "-" for one in figures)
-        held, errors = (str(one["held_back"]) for one in figures), map(_error, made)
+        groups = (f"{one.tuples / one.groups:.0f}" if one.groups else "-" for one in figures)
+        held, errors = (str(one.held_back) for one in figures), map(_error, made)
         rows.append([f"{l} {' '.join(map(str, strategy.values()))}", *map(" ".join, (groups, held, errors))])
     sizes = " ".join(str(people.height) for _, people in snapshots)
     return Table(
@@ -108,7 +110,7 @@ def _receipts() -> Table:
 
 def _error(made: Made, queries: int = 200) -> str:
     """The median relative error of counts in %, tuples taken as evenly spread over their intervals."""
-    if not made.candidate.figures["groups"]:
+    if not made.candidate.figures.groups:
         return "-"
     read, (*_, (column, _)) = made.read, made.contract.attributes()
     people = made.people.select("value", *encode_columns(made.people, made.contract).get_columns())

@@ -140,7 +140,7 @@ def measure(case: Case, releases: int) -> Iterator[dict[str, Any]]:
         yield {
             **case._asdict(),
             "release": number,
-            "counterfeits": made.candidate.figures["counterfeits"],
+            "counterfeits": made.candidate.figures.counterfeits,
             "processor": made.processor,
             "ncp": normalized_certainty_penalty(read.boxes, read.sizes, contract),
             **found,

@@ -86,7 +86,7 @@ def _sizes_and_widths(made: Made) -> list[Any]:
     cost = discernibility(read.sizes["size"].to_numpy())
     least = least_discernibility(counts, made.contract.principle.l)
     penalty = normalized_certainty_penalty(read.boxes, read.sizes, made.contract)
-    return [made.candidate.figures["groups"], f"{cost / least:.4f}", penalty]
+    return [made.candidate.figures.groups, f"{cost / least:.4f}", penalty]
 
 
 def _query_error(made: Made, asked: list[int], queries: int) -> float:

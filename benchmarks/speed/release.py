@@ -47,7 +47,9 @@ def tables(
                     made.processor,
                     made.seconds / floor,
                     resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-                    *(figures[name] for name in ("counterfeits", "buckets", "groups")),
+                    figures.counterfeits,
+                    figures.buckets,
+                    figures.groups,
                     normalized_certainty_penalty(read.boxes, read.sizes, contract),
                 ]
             )

@@ -12,9 +12,10 @@ from pydantic import ValidationError
 
 from anonymize.attack.assignments import MOST_PEOPLE, Choices, SeenSeries, choices_of
 from anonymize.attack.equivalence import Equivalence, minimum_equivalence
+from anonymize.attack.figures import AttackFigures, EquivalenceFigures, RiskFigures
 from anonymize.attack.finding import Found
 from anonymize.attack.guessing import Guesses, guess_values
-from anonymize.attack.intersection import SCOPES, candidates, distribution, intersection_figures
+from anonymize.attack.intersection import SCOPES, candidates, distribution, intersected
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.presence import Presence, guess_presence
 from anonymize.attack.same_values import CONTENTS, MEMBERS
@@ -123,10 +124,15 @@ class AttackedSeries:
         sizes = sorted((one.e, one.at_least) for one in self.equivalences if one.e is not None)
         return {
             **self.releases[-1].attack.figures,
-            "smallest_equivalence": sizes[0][0] if sizes else None,
-            "smallest_equivalences": [e for e, _ in sizes],
-            **{name: figure for found in self.whole.values() for name, figure in found.figures.items()},
+            **EquivalenceFigures(sizes[0][0] if sizes else None, [e for e, _ in sizes]).as_json(),
+            **self.of_all_releases,
         }
+
+    @property
+    def of_all_releases(self) -> dict[str, Any]:
+        """Figures of what all releases together allow."""
+        found = [one.figures.as_json() for one in self.whole.values()]
+        return {name: figure for figures in found for name, figure in figures.items()}
 
     @property
     def knowledge(self) -> Knowledge:
@@ -557,7 +563,7 @@ def intersection_table(series: AttackedSeries) -> pl.DataFrame:
     if covered is None:
         return pl.DataFrame()
     return pl.DataFrame(
-        [{"linked": scope} | intersection_figures(candidates([covered], scope)) for scope in SCOPES]
+        [{"linked": scope} | intersected(candidates([covered], scope)).as_json() for scope in SCOPES]
     )
 
 
@@ -647,14 +653,13 @@ NEVER_COVERED = [
 
 
 def _hosts_unknown(series: AttackedSeries) -> Gap:
-    figures = series.releases[-1].attack.figures
-    people, known = (int(figures[name] or 0) for name in ("people", "hosts_known"))
+    found = AttackFigures.of(series.releases[-1].attack.figures)
     return Gap(
         "the groups of {} of {} people in the last release",
         "more than one group covers them, and no private folder was given (--private). Groups were not"
         " checked person by person; groups with these people in them are left out of the equivalence"
         " attack, and these people out of breach probabilities.",
-        (people - known, people),
+        (found.people - found.hosts_known, found.people),
         series.name,
     )
 
@@ -673,23 +678,22 @@ def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
     what = "values that no assignment of tuples to people allows, and exact risks"
     if series.why_no_assignments is not None:
         return [Gap(what, series.why_no_assignments, series=series.name)]
-    if not series.whole:
-        return []
-    gaps, figures = [], series.figures
-    if figures.get("tuples") and figures["decided"] < figures["tuples"]:
-        gaps.append(
-            Gap(
-                "exact risks of {} of {} tuples",
-                "too many people share the groups that may hold them. Values that no assignment allows"
-                " were struck off for them too; with the private folder, the groups themselves bound the"
-                " risk (signature invariance).",
-                (figures["tuples"] - figures["decided"], figures["tuples"]),
-                series.name,
+    gaps = []
+    for found in (one.figures for one in series.whole.values() if isinstance(one.figures, RiskFigures)):
+        if found.decided < found.tuples:
+            gaps.append(
+                Gap(
+                    "exact risks of {} of {} tuples",
+                    "too many people share the groups that may hold them. Values that no assignment allows"
+                    " were struck off for them too; with the private folder, the groups themselves bound the"
+                    " risk (signature invariance).",
+                    (found.tuples - found.decided, found.tuples),
+                    series.name,
+                )
             )
-        )
-    if left_out := figures.get("left_out"):
-        why = f"{left_out} releases allow too many choices."
-        gaps.append(Gap(what, why, series=series.name))
+        if found.left_out:
+            why = f"{found.left_out} releases allow too many choices."
+            gaps.append(Gap(what, why, series=series.name))
     return gaps
 
 

@@ -31,7 +31,7 @@ class Audit:
 
     verdicts: tuple[Verdict, ...]
     """What the suites say to what the attacks counted, and to their findings."""
-    figures: Mapping[str, float]
+    figures: Mapping[str, float | None]
     """What the attacks came to: candidate values left, people vulnerable."""
     knowledge: Knowledge
     """What an adversary remembers of the series: for the audit of the next release."""
@@ -80,7 +80,7 @@ def audit(
             )
             for verdict in verdicts
         ),
-        figures={name: figure for name, figure in attacked.figures.items() if figure is not None},
+        figures=attacked.figures,
         knowledge=attacked.knowledge.of_the_present(len(promises)),
     )
 
@@ -156,6 +156,6 @@ def _attack(
         promises,
         knowledge,
         linkage=candidate.linkage.rename({PSEUDONYM: "person"}),
-        held_back=candidate.figures["held_back"],
+        held_back=candidate.figures.held_back,
         publish=publisher_of(contract),
     )

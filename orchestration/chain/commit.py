@@ -50,7 +50,7 @@ def commit(
         declared=declared(contract),
         promises=made.promises,
         figures={
-            **candidate.figures,
+            **candidate.figures.as_json(),
             **release_format.figures(release_format.internal(candidate.published, contract), contract),
         },
         attack=made.audit.figures,

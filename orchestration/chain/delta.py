@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.contract.expected import (
-    DRIFTED,
     RENAMED,
+    DeltaFigures,
     describe_expected,
     describe_odd,
     expected_of_snapshot,
@@ -23,13 +22,11 @@ from orchestration.contracts.yaml_text import on_a_line
 from orchestration.expectations import Verdict, judge
 from orchestration.series.basis import Basis, basis_of
 from orchestration.series.series import Series
-from orchestration.snapshots.identifiers import all_but_one_character, changed_form, drifted
+from orchestration.snapshots.identifiers import all_but_one_character, changed_form, drifted, gone_and_new
 from orchestration.storage.store import read_table, write_table
 
 EXPECTED = "expected"
 """The check and the suite of what is ordinary."""
-ALIKE = "all_but_one_character"
-"""A figure: new people whose identifier is like that of somebody who left."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +35,7 @@ class Delta:
 
     changes: pl.DataFrame
     """What became of each person."""
-    figures: Mapping[str, int]
-    """How many people were carried, changed, deleted, inserted, how many moved; and, where both snapshots
-    are there, how many have a value that looks renamed (`renamed`), an identifier in another form
-    (`drifted`), or are new under one like that of somebody who left (`all_but_one_character`)."""
+    figures: DeltaFigures
     evidence: pl.DataFrame
     """What the contract expects of these figures, a row per measure."""
     verdict: Verdict
@@ -63,7 +57,10 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
     with series.locked_for(release) as folder:
         file = folder / "delta.parquet"
         if series.is_published(release):
-            return _judged(series, release, read_table(file), {}) if file.exists() else None
+            if not file.exists():
+                return None
+            changes = read_table(file)
+            return _judged(series, release, changes, delta_figures(changes))
         now = kept_snapshot(folder)
         if now is None:
             raise HomeError(
@@ -93,7 +90,9 @@ def compare(series: Series, release: str, now: Snapshot, basis: Basis) -> Delta:
             " Put it back from a copy"
         )
     renamed = _renamings(before, now)
-    compared = _judged(series, release, _changes(before, now), _suspicious(before, now, renamed))
+    changes = _changes(before, now)
+    figures = _suspicious(delta_figures(changes), before, now, renamed)
+    compared = _judged(series, release, changes, figures)
     if not compared.verdict.passed:
         reasons = describe_odd(compared.evidence) or compared.verdict.broken
         odd = compared.evidence.filter(pl.col("odd") > 0)["measure"].to_list()
@@ -127,24 +126,26 @@ def _way_out(renamed: pl.DataFrame) -> str:
     )
 
 
-def _suspicious(before: Snapshot | None, now: Snapshot, renamed: pl.DataFrame | None) -> dict[str, int]:
-    """How many people may be somebody who left, or have a value that they had."""
+def _suspicious(
+    figures: DeltaFigures, before: Snapshot | None, now: Snapshot, renamed: pl.DataFrame | None
+) -> DeltaFigures:
+    """With how many people may be somebody who left, or have a value that somebody had."""
     if before is None:
-        return {}
-    both = before.table[IDENTIFIER], now.table[IDENTIFIER]
-    counts = {
-        RENAMED: None if renamed is None else int(renamed["people"].sum()),
-        DRIFTED: drifted(*both),
-        ALIKE: all_but_one_character(*both),
-    }
-    return {name: count for name, count in counts.items() if count is not None}
+        return figures
+    gone, new = gone_and_new(before.table[IDENTIFIER], now.table[IDENTIFIER])
+    return replace(
+        figures,
+        renamed=None if renamed is None else int(renamed["people"].sum()),
+        drifted=drifted(gone, new),
+        all_but_one_character=all_but_one_character(gone, new),
+    )
 
 
-def _judged(series: Series, release: str, changes: pl.DataFrame, suspicious: Mapping[str, int]) -> Delta:
-    contract, figures = series.contract, delta_figures(changes) | dict(suspicious)
+def _judged(series: Series, release: str, changes: pl.DataFrame, figures: DeltaFigures) -> Delta:
+    contract = series.contract
     evidence = expected_of_snapshot(figures, contract, contract.accept.get(release, ()))
     words = describe_expected(evidence)
-    if alike := figures.get(ALIKE):
+    if alike := figures.all_but_one_character:
         words += f"; {alike:,} new people's identifiers are, but for one character, like one that is gone"
     verdict = judge({EXPECTED: evidence}, {})[0].with_words(words, evidence)
     return Delta(changes, figures, evidence, verdict)

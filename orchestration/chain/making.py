@@ -6,7 +6,6 @@ Nothing is written: `republish release` commits the candidate, and `republish va
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -88,7 +87,7 @@ def make_candidate(series: Series, release: str, people: pl.DataFrame, basis: Ba
     clock.lap("files")
     candidate = draw_candidate(series, release, people, state)
     clock.lap("algorithm")
-    ordinary = _judge_ordinary(series, release, candidate.figures)
+    ordinary = _judge_ordinary(series, release, candidate)
     found = audit(candidate, people, contract, promises, knowledge)
     found = replace(found, verdicts=(*found.verdicts, ordinary))
     clock.lap("audit")
@@ -129,7 +128,7 @@ def _with_others(series: Series, release: str, basis: Basis) -> tuple[State, Kno
     return state, (basis.knowledge or Knowledge()).with_releases(others)
 
 
-def _judge_ordinary(series: Series, release: str, figures: Mapping[str, int]) -> Verdict:
+def _judge_ordinary(series: Series, release: str, candidate: Candidate) -> Verdict:
     """What the suite `expected` says of a candidate, before the time that its audit takes.
 
     Raises
@@ -137,8 +136,9 @@ def _judge_ordinary(series: Series, release: str, figures: Mapping[str, int]) ->
     NotEligible
         If it has more counterfeits than the contract expects.
     """
-    contract = series.contract
-    evidence = expected_of_release(figures, contract, contract.accept.get(release, ()))
+    contract, figures = series.contract, candidate.figures
+    accepted = contract.accept.get(release, ())
+    evidence = expected_of_release(figures.counterfeits, figures.tuples, contract, accepted)
     verdict = judge({EXPECTED: evidence}, {})[0].with_words(describe_expected(evidence), evidence)
     if verdict.passed:
         return verdict

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from anonymize.attack.figures import ShareFigures
 from anonymize.errors import HomeError
 from anonymize.principles import principle_of
 from orchestration.chain.inputs import made_from
@@ -62,8 +63,9 @@ def _publish(series: Series, release: str, folder: Path) -> None:
     if previous:
         series.verify(previous)  # the chain would vouch for a manifest that was changed
     series.begin()
-    stated = [name for name in principle_of(series.contract).stated if name in committed.figures]
-    counts = {name: int(committed.figures[name]) for name in (*COUNTED, *stated)}
+    figures = committed.figures
+    stated = [name for name in principle_of(series.contract).stated if name in figures]
+    is_exposing = committed.counts is not None and committed.counts.batch_counterfeits > 0
     release_format = principle_of(series.contract).format(series.contract)
     described = Described(
         product=series.contract.product,
@@ -72,12 +74,8 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         n=series.number(release),
         format=release_format.name,
         principle=committed.parameters,
-        tuples=counts["tuples"],
-        groups=counts["groups"],
-        counterfeits=counts["counterfeits"],
-        held_back=counts["held_back"],
-        stated={name: counts[name] for name in stated},
-        exposed=int(committed.attack.get("exposed", 0)) if committed.figures.get("batch_counterfeits") else 0,
+        counts={name: int(figures[name]) for name in (*COUNTED, *stated)},
+        exposed=(ShareFigures.of(committed.attack).exposed or 0) if is_exposing else 0,
         together=committed.together,
         supersedes=series.contract.supersedes,
         contract_sha256=series.file.sha256,

@@ -126,8 +126,8 @@ def _foresee(series: Series, release: str, snapshot: Snapshot | None, say: Say) 
     made = rehearse(series, release, snapshot)
     figures = made.candidate.figures
     say(
-        f"  {release}: would be released with {figures['groups']:,} groups, {figures['counterfeits']:,}"
-        f" counterfeits and {figures['held_back']:,} people held back"
+        f"  {release}: would be released with {figures.groups:,} groups, {figures.counterfeits:,}"
+        f" counterfeits and {figures.held_back:,} people held back"
     )
     if forecast := held_back_next(series, release, made):
         say(f"  if the next table is the same, {forecast:,} people are held back then")

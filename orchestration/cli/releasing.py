@@ -114,10 +114,11 @@ def _waits_for(series: Series, release: str, dagster: Callable[[], DagsterInstan
 
 def _line(released: Released, seconds: float) -> str:
     spent = ", ".join(f"{part} {took:.1f}" for part, took in released.seconds.items())
-    held_back = f"  {released.held_back:,} held back" if released.held_back else ""
+    counts = released.counts
+    held_back = f"  {counts.held_back:,} held back" if counts.held_back else ""
     return (
-        f"{released.release}  published  {released.people:>9,} people  {released.groups:>7,} groups"
-        f"  {released.counterfeits:>5,} counterfeits{held_back}  {seconds:5.1f} s ({spent})"
+        f"{released.release}  published  {counts.people:>9,} people  {counts.groups:>7,} groups"
+        f"  {counts.counterfeits:>5,} counterfeits{held_back}  {seconds:5.1f} s ({spent})"
     )
 
 

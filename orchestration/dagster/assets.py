@@ -136,7 +136,7 @@ def _delta(described: Series) -> Step:
             return Done(says="is not kept any more", metadata={}, is_kept=False)
         return Done(
             says="compared with the snapshot before",
-            metadata={DELTA: compared.figures},
+            metadata={DELTA: metadata.known(compared.figures.as_json())},
             verdicts=(compared.verdict,),
         )
 
@@ -157,11 +157,12 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
     def work(series: Series, release: str) -> Done:
         committed = compute_candidate(series, release)
         found = "audited" if committed.is_new else "found as audited before"
+        groups = 0 if committed.counts is None else committed.counts.groups
         return Done(
-            says=f"{found}, {committed.figures.get('groups', 0)} groups",
+            says=f"{found}, {groups} groups",
             metadata=metadata.of_candidate(series, release, committed),
             verdicts=committed.verdicts,
-            is_kept=bool(committed.figures),
+            is_kept=committed.counts is not None,
         )
 
     version = f"{principle.version}-{contract.privacy_digest()[:12]}"

@@ -11,6 +11,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
+from anonymize.attack.figures import CandidateFigures
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import Schema, View
 from anonymize.formats.format import RELEASE as RELEASE_COLUMN
@@ -29,11 +30,6 @@ from orchestration.series.series import Series
 from orchestration.storage.manifest import COUNTED
 from orchestration.storage.store import read_table
 
-CANDIDATES_LEFT = {
-    "fewest candidates": "smallest_candidates",
-    "fewest candidates by group": "smallest_candidates_by_host",
-}
-"""Figures of the attack that are shown on the release, by what they are called there."""
 RELEASES_SHOWN = 24
 """The number of releases in charts of the principle's memory."""
 
@@ -58,18 +54,22 @@ def of_snapshot(series: Series, snapshot: Taken) -> dict[str, Any]:
     return {"people": snapshot.people, "dagster/row_count": snapshot.people, **_column_schema(columns)}
 
 
+def known(figures: Mapping[str, float | None]) -> dict[str, float]:
+    """Those of the figures that could be counted: the UI plots no other."""
+    return {name: figure for name, figure in figures.items() if figure is not None}
+
+
 def of_candidate(series: Series, release: str, committed: Committed) -> dict[str, dict[str, Any]]:
     """The entries of each asset that a candidate consists of, by its name; none if nothing is kept of it."""
-    figures, contract = dict(committed.figures), series.contract
-    if not figures:
+    figures, counts, contract = committed.figures, committed.counts, series.contract
+    if counts is None:
         return {}
     seconds = {f"seconds: {part}": spent for part, spent in committed.seconds.items()}
-    counterfeits = figures["counterfeits"]
     tables = _tables(series, release, committed)
     stated = {
         COUNTERFEITS: {
-            "counterfeits": counterfeits,
-            "share of tuples": counterfeits / max(1, figures["tuples"]),
+            "counterfeits": counts.counterfeits,
+            "share of tuples": counts.counterfeits / max(1, counts.tuples),
         }
     }
     memory = principle_of(contract).memory
@@ -79,14 +79,14 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
         RELEASE: {
             **figures,
             **seconds,
-            **_what_is_asked_first(series, release, committed, tables),
-            "dagster/row_count": figures["tuples"],
+            **known(_what_is_asked_first(series, release, committed, tables)),
+            "dagster/row_count": counts.tuples,
             **_published_columns(series),
             **{plot.name: picture(plot) for plot in _plots(series, release, tables)},
         },
         **(stated if COUNTERFEITS in principle_of(contract).format(contract).tables(contract) else {}),
         AUDIT: {
-            **{name.replace("_", " "): figure for name, figure in committed.attack.items()},
+            **{name.replace("_", " "): figure for name, figure in known(committed.attack).items()},
             "checks": len(committed.verdicts),
             "failed checks": sum(not verdict.passed for verdict in committed.verdicts),
         },
@@ -129,22 +129,25 @@ def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
 
 def _what_is_asked_first(
     series: Series, release: str, committed: Committed, tables: Mapping[str, pl.DataFrame] | None
-) -> dict[str, float]:
+) -> dict[str, float | None]:
     """Candidate values that an adversary is left with, and the error of counts, to plot over releases."""
-    shown = {
-        name: committed.attack[figure]
-        for name, figure in CANDIDATES_LEFT.items()
-        if committed.attack.get(figure) is not None
-    }
     contract = series.contract
+    shown: dict[str, float | None] = {}
+    if not isinstance(contract, View):
+        left = CandidateFigures.of(committed.attack)
+        shown = {
+            "fewest candidates": left.smallest_candidates,
+            "fewest candidates by group": left.smallest_candidates_by_host,
+        }
     release_format = principle_of(contract).format(contract)
     snapshot = series.private(release) / "snapshot.parquet"
-    if tables is None or not committed.figures.get("groups", 0) or not snapshot.exists():
+    counts = committed.counts
+    if tables is None or counts is None or not counts.groups or not snapshot.exists():
         return shown
     people = read_table(snapshot)
     if isinstance(contract, View):
         main, *_ = release_format.tables(contract)
-        found = view_usefulness(tables[main], contract, people, int(committed.figures["held_back"]))
+        found = view_usefulness(tables[main], contract, people, counts.held_back)
     elif isinstance(contract, Schema):
         known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
         found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)

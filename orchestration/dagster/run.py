@@ -9,13 +9,12 @@ from pathlib import Path
 import dagster as dg
 
 from anonymize.errors import RepublishError
+from anonymize.principle.candidate import ReleaseFigures
 from orchestration.dagster.factory import product_definitions
 from orchestration.dagster.names import COMMAND, job_name
 from orchestration.dagster.private import run_of_the_ui
 from orchestration.dagster.resources import resources
 from orchestration.series.series import Series
-
-COUNTED = ("people", "groups", "counterfeits", "held_back")
 
 
 @dataclass(frozen=True)
@@ -23,10 +22,7 @@ class Released:
     """A release made by this call."""
 
     release: str
-    people: int
-    groups: int
-    counterfeits: int
-    held_back: int
+    counts: ReleaseFigures
     seconds: dict[str, float]
     """Whole seconds by part: algorithm, audit, files, and Dagster with all the rest."""
     folder: Path
@@ -60,12 +56,7 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
         raise getattr(failure, "unexpected", failure) from None
     committed = series.record(release)
     assert committed is not None, "a run that ended well committed its candidate"
+    assert committed.counts is not None, "a run that ended well committed its candidate"
     seconds = dict(committed.seconds)
     seconds["dagster"] = time.perf_counter() - started - sum(seconds.values())
-    counted = {name: int(committed.figures[name]) for name in COUNTED}
-    return Released(
-        release=release,
-        **counted,
-        seconds=seconds,
-        folder=series.published(release),
-    )
+    return Released(release, committed.counts, seconds, folder=series.published(release))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from anonymize.principle.candidate import Candidate
+from anonymize.principle.candidate import Candidate, ReleaseFigures
 from anonymize.principle.state import State
 from anonymize.promise import Promise
 from orchestration.expectations.verdict import Verdict
@@ -42,9 +42,9 @@ class Committed:
     promises: tuple[Promise, ...] = ()
     """What each release so far promised to the people it published first, this one last."""
     figures: Mapping[str, float] = field(default_factory=dict)
-    """Figures worth plotting."""
-    attack: Mapping[str, float] = field(default_factory=dict)
-    """What the attacks came to."""
+    """Of the principle and of its format, in one JSON object, under their names."""
+    attack: Mapping[str, float | None] = field(default_factory=dict)
+    """Of all attacks, in the same way."""
     together: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Of other series, by name: `people` that are in both, and those `below` what was promised together."""
     verdicts: tuple[Verdict, ...] = ()
@@ -56,9 +56,10 @@ class Committed:
     is_new: bool = True
     """Whether it was computed just now, rather than found."""
 
-    def count(self, name: str) -> int:
-        """One of the figures that count: people, tuples, groups, …."""
-        return int(self.figures[name])
+    @property
+    def counts(self) -> ReleaseFigures | None:
+        """What is counted of every release; None where nothing is kept but a manifest."""
+        return ReleaseFigures.of(self.figures) if self.figures else None
 
     def tables(self, kind: str) -> dict[str, str]:
         """SHA-256 of the files of one kind (`CANDIDATE`, `STATE` or `KNOWLEDGE`), by file name."""

@@ -56,32 +56,39 @@ def _shared(before: pl.Series, now: pl.Series) -> float:
     return float(again.sum()) / before.len()
 
 
-def drifted(before: pl.Series, now: pl.Series) -> int:
-    """How many identifiers of a snapshot are gone while the next one has them in another form.
+def gone_and_new(before: pl.Series, now: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """`text`: the identifiers of each snapshot alone; none at all of bytes, which have no forms.
 
     Parameters
     ----------
     before, now
         The identifiers of a snapshot and of the next one; text, numbers or bytes.
     """
-    gone, new = _gone_and_new(before, now)
+    if pl.Binary in (before.dtype, now.dtype):
+        nobody = pl.DataFrame(schema={"text": pl.String})
+        return nobody, nobody
+    former, latter = (column.cast(pl.String).alias("text").to_frame() for column in (before, now))
+    return former.join(latter, on="text", how="anti"), latter.join(former, on="text", how="anti")
+
+
+def drifted(gone: pl.DataFrame, new: pl.DataFrame) -> int:
+    """How many identifiers are gone while they are there in another form; of what `gone_and_new` returned."""
     return int(gone.select(value_form(pl.col("text")).is_in(_forms(new).implode()).sum()).item())
 
 
-def all_but_one_character(before: pl.Series, now: pl.Series) -> int | None:
+def all_but_one_character(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
     """How many new identifiers are like one that is gone, but for a character more, less or another one.
 
     Parameters
     ----------
-    before, now
-        The identifiers of a snapshot and of the next one; text, numbers or bytes.
+    gone, new
+        What `gone_and_new` returned.
 
     Returns
     -------
     int or None
         None if more than `MOST_COMPARED` are new or gone.
     """
-    gone, new = _gone_and_new(before, now)
     if max(len(gone), len(new)) > MOST_COMPARED:
         return None
     shorter_gone, shorter_new = _with_one_less(gone), _with_one_less(new)
@@ -91,15 +98,6 @@ def all_but_one_character(before: pl.Series, now: pl.Series) -> int | None:
         new.join(shorter_gone, left_on="text", right_on="rest"),  # one less
     ]
     return pl.concat(found["text"] for found in alike).n_unique()
-
-
-def _gone_and_new(before: pl.Series, now: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """`text`: the identifiers of one snapshot alone; none at all of bytes, which have no forms."""
-    if pl.Binary in (before.dtype, now.dtype):
-        nobody = pl.DataFrame(schema={"text": pl.String})
-        return nobody, nobody
-    former, latter = (column.cast(pl.String).alias("text").to_frame() for column in (before, now))
-    return former.join(latter, on="text", how="anti"), latter.join(former, on="text", how="anti")
 
 
 def _forms(identifiers: pl.DataFrame) -> pl.Series:

@@ -60,16 +60,11 @@ class Described:
     """The name of the release format."""
     principle: Mapping[str, Any]
     """The principle's name and its parameters."""
-    tuples: int
-    groups: int
-    counterfeits: int
-    held_back: int
-    """People who wait for the next release."""
+    counts: Mapping[str, int]
+    """Those of `COUNTED`, and those that the principle states beside."""
     contract_sha256: str
     previous: str | None
     """SHA-256 (hex) of the manifest of the release before."""
-    stated: Mapping[str, int] = field(default_factory=dict)
-    """Further figures that the principle states of the release."""
     exposed: int = 0
     """People of whom an adversary who knows the algorithm may learn more, because of counterfeits that made
     a batch eligible."""
@@ -88,11 +83,7 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         "n": described.n,
         "format": described.format,
         "principle": dict(described.principle),
-        "tuples": described.tuples,
-        "groups": described.groups,
-        "counterfeits": described.counterfeits,
-        "held_back": described.held_back,
-        **described.stated,
+        **described.counts,
         **({"exposed": described.exposed} if described.exposed else {}),
         **({"together_with": dict(described.together)} if described.together else {}),
         **({"supersedes": described.supersedes} if described.supersedes else {}),

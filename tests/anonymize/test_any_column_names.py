@@ -219,7 +219,7 @@ def make(principle, names, folder):
             promises,
             knowledge,
             linkage=candidate.linkage.rename({PSEUDONYM: "person"}),
-            held_back=candidate.figures["held_back"],
+            held_back=candidate.figures.held_back,
         )
         assert attacked.holds
         for check in checks_of(promises[-1], release_format, contract):
@@ -240,7 +240,7 @@ def make(principle, names, folder):
                 knowledge=attacked.knowledge.tables(),
                 found={**attacked.tables, "findings": attacked.findings},
                 figures={
-                    **candidate.figures,
+                    **candidate.figures.as_json(),
                     **{f"attack: {name}": figure for name, figure in attacked.figures.items()},
                     "format": list(release_format.figures(ours, contract).values()),
                 },

@@ -138,9 +138,7 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict
         ],
         "beside_guesses": [part.beside_guesses for part in promise if part.beside_guesses],
         "presence": None if series.presence is None else asdict(series.presence),
-        "exact_risks": {
-            name: figure for found in series.whole.values() for name, figure in found.figures.items()
-        },
+        "exact_risks": series.of_all_releases,
         # Signatures are numbered, not named: which values are rare is not the report's to say.
         "equivalence": [
             {

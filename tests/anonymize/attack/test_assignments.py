@@ -39,7 +39,7 @@ def test_values_that_others_must_share_out_leave_one_for_the_rest():
     assert counts["assignments"].broken == 1
     assert counts["assignments"].found == 1
     assert counts["risk"].found == 1
-    assert figures["certain"] == 1
+    assert figures.certain == 1
     assert counts["risk"].broken == 1
 
 
@@ -49,7 +49,7 @@ def test_an_m_invariant_series_leaves_everybody_all_values_of_their_signature(li
     assert counts["assignments"].found == 2
     assert counts["risk"].found == 0.5
     assert not any(count.broken for count in counts.values())
-    assert figures["above"] == 0
+    assert figures.above == 0
 
 
 def test_risks_that_cannot_be_counted_are_undecided_unless_lemma_3_bounds_them(monkeypatch):
@@ -58,7 +58,7 @@ def test_risks_that_cannot_be_counted_are_undecided_unless_lemma_3_bounds_them(m
     counts, figures = attacked(*series)
     assert counts["risk"].undecided == 3
     assert counts["risk"].broken == 0
-    assert figures["decided"] == 2
+    assert figures.decided == 2
     counts, _ = attacked(*series, is_bounded=True)
     assert counts["risk"].undecided == 0
 

@@ -35,14 +35,14 @@ def test_what_the_algorithm_makes_keeps_every_promise(table):
         (statistics,) = found["counterfeits"].rows(named=True)
         figures = candidate.figures
         assert statistics == {
-            "rows": figures["tuples"],
-            "hosted": figures["people"],
-            "counterfeits": figures["counterfeits"],
+            "rows": figures.tuples,
+            "hosted": figures.people,
+            "counterfeits": figures.counterfeits,
             "wrong_counts": 0,
             "empty_groups": 0,
             "people": people.height,
-            "held_back": figures["held_back"],
-            "stated": figures["held_back"],
+            "held_back": figures.held_back,
+            "stated": figures.held_back,
             "strangers": 0,
         }
 

@@ -32,7 +32,7 @@ def published(snapshot, m, policy):
 def test_people_beside_such_counterfeits_are_counted(m, people):
     """With m = 2 each of them has the frequent value for certain; with m = 3, in m - 1 people at most."""
     known, candidate, release_one = published(batch(**people), m, "counterfeit")
-    assert candidate.figures["batch_counterfeits"] > 0
+    assert candidate.figures.batch_counterfeits > 0
     frequent = max(people, key=people.get)
     forged = candidate.published["counterfeits"].select(
         group_id=pl.col("group_id").cast(pl.Int32), fake="count"
@@ -52,10 +52,10 @@ def test_people_beside_such_counterfeits_are_counted(m, people):
 
 def test_a_batch_that_needs_none_or_waits_exposes_nobody():
     _, eligible, one = published(batch(a=30, b=30, c=30), 3, "counterfeit")
-    assert eligible.figures["batch_counterfeits"] == 0
+    assert eligible.figures.batch_counterfeits == 0
     assert exposed_by_counterfeits(one, 1 / 3) == 0
     _, waiting, other = published(batch(a=60, b=30, c=10), 3, "wait")
-    assert waiting.figures["held_back"] == 100
+    assert waiting.figures.held_back == 100
     assert exposed_by_counterfeits(other, 1 / 3) == 0
 
 

@@ -1,12 +1,13 @@
 import polars as pl
 
 from anonymize.attack.intersection import (
+    Intersected,
     candidates,
     changed,
     distribution,
     intersect,
     intersect_hosts,
-    intersection_figures,
+    intersected,
 )
 from anonymize.formats.published import Published
 
@@ -50,13 +51,8 @@ def test_different_signatures_over_a_lifespan_give_the_value_away():
     bob = people(bob=("dyspepsia", 5))
     state = attack((bob, groups("dyspepsia bronchitis")), (bob, groups("dyspepsia gastritis")))
     assert left(state) == {"bob": 1}
-    assert intersection_figures(candidates([state])) == {
-        "attacked": 1,
-        "vulnerable": 1,
-        "empty": 0,
-        "smallest": 1,
-        "mean": 1.0,
-    }
+    found = Intersected(attacked=1, vulnerable=1, empty=0, smallest=1, mean=1.0)
+    assert intersected(candidates([state])) == found
 
 
 def test_lifespans_are_apart_until_someone_links_them():

@@ -114,7 +114,7 @@ def test_people_who_came_under_a_larger_e_and_get_the_smaller_one_break_the_prom
         found.append(findings(last)[fi.EQUIVALENCE]["broken"])
         earlier = {who for one in made[:3] for who in one.people["identifier"]}
         ever = {who for one in made for who in one.people["identifier"]}
-        counterfeits = sum(one.candidate.figures["counterfeits"] for one in made[3:])
+        counterfeits = sum(one.candidate.figures.counterfeits for one in made[3:])
         assert found[-1] <= len(ever - earlier) + counterfeits
     assert any(found)
 

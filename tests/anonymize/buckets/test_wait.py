@@ -34,17 +34,17 @@ def series(*snapshots, m=3, policy="wait"):
 
 
 def held_back(made):
-    return [candidate.figures["held_back"] for candidate in made]
+    return [candidate.figures.held_back for candidate in made]
 
 
 def test_an_eligible_batch_does_not_wait():
     (only,) = series(crowd(a=4, b=4, c=4))
-    assert (only.figures["held_back"], only.figures["people"], only.figures["counterfeits"]) == (0, 12, 0)
+    assert (only.figures.held_back, only.figures.people, only.figures.counterfeits) == (0, 12, 0)
 
 
 def test_all_new_people_wait_and_not_only_those_with_the_frequent_value():
     (only,) = series(crowd(a=9, b=2, c=2))
-    assert only.figures["held_back"] == 13
+    assert only.figures.held_back == 13
     assert only.linkage.is_empty()
     assert only.published["microdata"].is_empty()
 
@@ -53,7 +53,7 @@ def test_people_who_were_published_before_never_wait():
     first = crowd(a=4, b=4, c=4)
     made = series(first, pl.concat([first, crowd(first=100, a=9)]))
     assert held_back(made) == [0, 9]
-    assert made[1].figures["people"] == 12
+    assert made[1].figures.people == 12
 
 
 def test_a_batch_that_waits_grows_until_it_is_eligible_and_is_released_whole():
@@ -63,8 +63,8 @@ def test_a_batch_that_waits_grows_until_it_is_eligible_and_is_released_whole():
         growing.append(pl.concat([growing[-1], crowd(first=first, **more)]))
     made = series(*growing)
     assert held_back(made) == [9, 15, 24, 0]
-    assert made[3].figures["people"] == 30
-    assert made[3].figures["counterfeits"] == 0
+    assert made[3].figures.people == 30
+    assert made[3].figures.counterfeits == 0
 
 
 def test_a_batch_waits_for_ever_where_later_people_are_like_it():
@@ -79,8 +79,8 @@ def test_shortages_are_filled_with_counterfeits_while_people_wait():
     later = pl.concat([first.filter(pl.col("person") != "p0000"), crowd(first=100, a=9)])
     made = series(first, later)
     assert held_back(made) == [0, 9]
-    assert made[1].figures["counterfeits"] == 1
-    assert made[1].figures["batch_counterfeits"] == 0
+    assert made[1].figures.counterfeits == 1
+    assert made[1].figures.batch_counterfeits == 0
 
 
 @given(

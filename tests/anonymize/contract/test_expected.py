@@ -2,7 +2,7 @@
 
 import pytest
 
-from anonymize.contract.expected import describe_odd, expected_of_release, expected_of_snapshot
+from anonymize.contract.expected import DeltaFigures, describe_odd, expected_of_release, expected_of_snapshot
 from anonymize.principles import parse_contract
 from tests.anonymize.contract.test_contract import hospital
 
@@ -16,7 +16,7 @@ def contract(semantics="persistent", **expect):
 
 
 def odd(declared, accepted=(), **counts):
-    figures = {"carried": 0, "changed": 0, "deleted": 0, "inserted": 0} | counts
+    figures = DeltaFigures(**{"carried": 0, "changed": 0, "deleted": 0, "inserted": 0} | counts)
     evidence = expected_of_snapshot(figures, declared, accepted)
     return evidence.filter(evidence["odd"] > 0)["measure"].to_list()
 
@@ -71,13 +71,12 @@ def test_what_is_accepted_by_name_is_not_odd_and_what_is_not_named_stays_odd():
 
 @pytest.mark.parametrize(("tuples", "counterfeits", "found"), [(0, 0, 0), (800, 400, 0), (842, 442, 1)])
 def test_a_release_may_be_half_counterfeits_and_no_more(tuples, counterfeits, found):
-    figures = {"tuples": tuples, "counterfeits": counterfeits}
-    assert expected_of_release(figures, contract(), ())["odd"].sum() == found
-    assert expected_of_release(figures, contract(), ["counterfeits"])["odd"].sum() == 0
+    assert expected_of_release(counterfeits, tuples, contract(), ())["odd"].sum() == found
+    assert expected_of_release(counterfeits, tuples, contract(), ["counterfeits"])["odd"].sum() == 0
 
 
 def test_what_is_odd_is_said_with_what_was_found_and_what_is_expected():
-    figures = {"carried": 190, "changed": 0, "deleted": 210, "inserted": 0}
+    figures = DeltaFigures(carried=190, changed=0, deleted=210, inserted=0)
     assert describe_odd(expected_of_snapshot(figures, contract(people=[300, 500]), ())) == [
         "the snapshot has 190 people; expect.people says at least 300",
         "47.5% of the people of the snapshot before are in this one; expect.carried says at least 0.5",

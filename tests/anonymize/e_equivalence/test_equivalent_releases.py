@@ -114,7 +114,7 @@ def test_the_attack_agrees_and_theorem_2_holds_on_what_is_kept(seed):
             == 0
         )
         assert found["cuts"]["min_cut"].min() is None or found["cuts"]["min_cut"].min() > 2 * (e - 1)
-        assert found["cuts"].height == one.candidate.figures["cuts"]
+        assert found["cuts"].height == one.candidate.figures.cuts
 
 
 @pytest.mark.parametrize("seed", drawn(range(300, 310), 3))
@@ -135,7 +135,7 @@ def test_everybody_is_there_with_exact_quasi_identifiers_and_no_link_to_a_value(
         rows = tables["quasi_identifiers"].rows()
         for row in one.people.join(linkage, on="pseudonym").select("group_id", "qi_0", "qi_1").rows():
             rows.remove(row)
-        assert len(rows) == tables["counterfeits"]["count"].sum() == one.candidate.figures["counterfeits"]
+        assert len(rows) == tables["counterfeits"]["count"].sum() == one.candidate.figures.counterfeits
 
 
 def test_tables_are_in_the_order_of_their_content():
@@ -180,7 +180,7 @@ def test_an_empty_release_forgets_nobody():
     nobody = next(Life(7).snapshots()).clear()
     snapshots = list(Life(7).snapshots())
     made = publish([*snapshots[:2], nobody, *snapshots[2:]], contract())
-    assert made[2].candidate.figures["tuples"] == 0
+    assert made[2].candidate.figures.tuples == 0
     assert not caught([one for one in made if one.people.height], 2)
 
 

@@ -60,7 +60,7 @@ def test_a_promise_that_is_kept_is_not_condemned_for_people_who_are_held_back_an
     ]
     assert all(row["holds"] for row in breaches)
     assert [row["undecided"] for row in breaches[:3]] == [0, 0, 0]
-    held_back = [step.candidate.figures["held_back"] for step in steps]
+    held_back = [step.candidate.figures.held_back for step in steps]
     assert held_back[0] == 0 < held_back[1]
     assert 0 == breaches[3]["undecided"] < breaches[4]["undecided"] <= held_back[1]
 
@@ -70,7 +70,7 @@ def test_breaches_where_nobody_is_held_back_are_convicted_without_the_linkage():
     people = crowd(seed=1, size=300, number_of_values=12, changing=1.0).snapshots(1)
     steps = publish([contract], people) * 2
     made = [(step.contract, step.people, step.candidate) for step in steps]
-    assert [step.candidate.figures["held_back"] for step in steps] == [0, 0]
+    assert [step.candidate.figures.held_back for step in steps] == [0, 0]
     assert convicted(list(attack_releases(made, linked=False)))
 
 

@@ -25,8 +25,8 @@ class TestForecast:
         for step, following in pairwise(made):
             table = forecast(step.candidate.state, contract)
             assert table["people"].sum() == 1500
-            no_more = step.candidate.figures["placed_no_more"]
-            assert following.candidate.figures["held_back"] >= 0.9 * no_more
+            no_more = step.candidate.figures.placed_no_more
+            assert following.candidate.figures.held_back >= 0.9 * no_more
 
     def test_constant_ratio_is_told_the_plan(self):
         contract = make_contract(strategy="constant_ratio", releases=5)

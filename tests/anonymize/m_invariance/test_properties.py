@@ -147,7 +147,7 @@ def no_interval_is_narrower_than_promised_or_leaves_the_domain(series):
 def people_are_held_back_where_the_contract_says_so_and_remembered_nowhere(series):
     for release, groups in series:
         held_back = set(truth(release)) - set(groups.group_of)
-        assert release.candidate.figures["held_back"] == len(held_back)
+        assert release.candidate.figures.held_back == len(held_back)
         today = dict(release.people.select("identifier", "pseudonym").rows())
         if release.contract.principle.on_ineligible == "wait":
             before = release.before.tables
@@ -182,16 +182,13 @@ def buckets_in_use_and_figures_count_what_is_there(series):
     for release, groups in series:
         candidate, people = release.candidate, set(groups.group_of)
         figures = candidate.figures
-        assert figures["people"] == len(people)
-        assert figures["tuples"] == len(groups.rows)
-        assert figures["groups"] == len(groups.values)
-        assert figures["counterfeits"] == sum(groups.counterfeits.values())
-        assert figures["buckets"] == len(candidate.buckets)
-        assert figures["returned"] == len((set(truth(release)) & seen) - last)
-        assert (
-            figures["carried"] + figures["inserted"] + figures["separated"]
-            == figures["people"] + figures["held_back"]
-        )
+        assert figures.people == len(people)
+        assert figures.tuples == len(groups.rows)
+        assert figures.groups == len(groups.values)
+        assert figures.counterfeits == sum(groups.counterfeits.values())
+        assert figures.buckets == len(candidate.buckets)
+        assert figures.returned == len((set(truth(release)) & seen) - last)
+        assert figures.carried + figures.inserted + figures.separated == figures.people + figures.held_back
         by_bucket = Counter(groups.bucket_of.values())
         for bucket, signature, hosted, counterfeits, number in candidate.buckets.rows():
             assert hosted == by_bucket[bucket]

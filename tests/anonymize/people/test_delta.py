@@ -1,6 +1,7 @@
 import polars as pl
 import pytest
 
+from anonymize.contract.expected import DeltaFigures
 from anonymize.people.delta import delta, delta_figures
 from anonymize.people.pseudonyms import pseudonyms
 
@@ -80,12 +81,12 @@ def test_an_empty_snapshot_empties_or_fills_the_table(before, now, change):
 def test_nobody_at_all_is_no_rows_of_the_same_columns():
     changes = delta(None, NOW[:0], ATTRIBUTES)
     assert changes.schema == delta(BEFORE, NOW, ATTRIBUTES).schema
-    assert delta_figures(changes) == dict.fromkeys(["carried", "changed", "deleted", "inserted", "moved"], 0)
+    assert delta_figures(changes) == DeltaFigures(carried=0, changed=0, deleted=0, inserted=0, moved=0)
 
 
 def test_the_figures_add_up_to_the_people_of_both_snapshots():
     figures = delta_figures(delta(BEFORE, NOW, ATTRIBUTES))
-    assert figures == {"carried": 2, "changed": 2, "deleted": 1, "inserted": 1, "moved": 2}
+    assert figures == DeltaFigures(carried=2, changed=2, deleted=1, inserted=1, moved=2)
 
 
 def test_a_source_that_turns_identifiers_into_numbers_has_the_same_people():

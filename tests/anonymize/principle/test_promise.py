@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from anonymize.attack.figures import CandidateFigures
 from anonymize.contract import Table
 from anonymize.principles import PRINCIPLES, parse_contract
 from anonymize.promise import (
@@ -16,9 +17,11 @@ from anonymize.promise import (
     LargestShare,
     Linkability,
     LinkedValues,
+    Part,
     Promise,
     Signatures,
 )
+from anonymize.promise.part import Chart, Curve, Figure
 from tests.anonymize.sequential.sequential_tables import view_contract
 from tests.clinic import CLINIC
 from tests.findings import promise
@@ -128,3 +131,18 @@ def test_every_row_of_findings_has_a_name_of_its_own():
     named = [scope.name for kind in KINDS for scope in kind.scopes.values()]
     joins = {LinkedValues.scopes[""].name}  # two promises about the same join, of which a view makes one
     assert {name for name in named if named.count(name) > 1} == joins
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"figures": (Figure("fewest_peple", "fewest people"),)},
+        {"charts": (Chart("Fewest people.", "people", (Curve("fewest_peple", "fewest"),)),)},
+        {"charts": (Chart("Fewest people.", "people", bars="fewest_peple"),)},
+        {"unpromised": ("fewest_peple", "Fewest people: {}.")},
+    ],
+)
+def test_a_part_that_shows_a_figure_that_nobody_counts_is_refused_when_it_is_written(shown):
+    """Left alone, the report would have no such column or chart, and nobody would notice."""
+    with pytest.raises(TypeError, match="Misspelt shows fewest_peple, which CandidateFigures has not"):
+        type("Misspelt", (Part,), {"counted": CandidateFigures, **shown})

@@ -178,7 +178,7 @@ def test_a_series_is_joined_with_all_of_its_earlier_releases():
     first = SEQUENTIAL.release(people(**PEOPLE), wanted, state(), 1, None)
     second = SEQUENTIAL.release(people(**PEOPLE), wanted, first.state, 2, None)
     third = SEQUENTIAL.release(people(**PEOPLE), wanted, second.state, 3, None)
-    assert third.figures["earlier_releases"] == 2
+    assert third.figures.earlier_releases == 2
     views = [made.published["view"].to_dicts() for made in (third, first, second)]
     assert executed_join.safety(views[0], views[1:], wanted) >= 2
     before = [made.published["view"] for made in (first, second)]
@@ -255,7 +255,7 @@ def test_generalized_releases_of_republish_are_previous_releases():
     )
     before = state(enter_previous(microdata, wanted.principle.previous[0], wanted))
     made = SEQUENTIAL.release(people(age=[20, 30, 45, 60], **{"class": ["no"] * 4}), wanted, before, 1, None)
-    assert made.figures["nodes"] == 4
+    assert made.figures.nodes == 4
 
 
 INTERVALS = st.lists(

@@ -55,10 +55,12 @@ def write_manifests(series, declared, **described):
             "n": n,
             "format": "generalization",
             "principle": declared.principle.model_dump(mode="json"),
-            "tuples": len(microdata),
-            "groups": microdata["group_id"].n_unique(),
-            "counterfeits": pl.read_parquet(folder / "counterfeits.parquet")["count"].sum(),
-            "held_back": 0,
+            "counts": {
+                "tuples": len(microdata),
+                "groups": microdata["group_id"].n_unique(),
+                "counterfeits": pl.read_parquet(folder / "counterfeits.parquet")["count"].sum(),
+                "held_back": 0,
+            },
             "contract_sha256": "0" * 64,
             "previous": before,
         }

@@ -116,7 +116,7 @@ def test_the_same_identifiers_as_text_and_as_numbers_are_the_same_people(numbere
     text = numbered.contract.read_text()
     numbered.contract.write_text(text.replace("csv/{release}.csv", "csv/{release}.parquet"))
     series = make(numbered.series(series.home.path), SECOND)
-    assert compare_snapshots(series, SECOND).figures["carried"] > 250
+    assert compare_snapshots(series, SECOND).figures.carried > 250
 
 
 @pytest.mark.thorough
@@ -269,7 +269,7 @@ def test_a_recoding_that_is_named_changes_nothing(undeclared, tmp_path):
     recoded(hospital, SECOND, **RECODED)
     hospital.declare(sensitive={"renamed": RECODED})
     series = make(hospital.series(home), SECOND)
-    assert compare_snapshots(series, SECOND).figures["changed"] < 10
+    assert compare_snapshots(series, SECOND).figures.changed < 10
     said = pl.read_parquet(series.published(SECOND) / "microdata.parquet")["disease"]
     assert not set(RECODED.values()) & set(said)
     for name in ("microdata.parquet", "counterfeits.parquet"):

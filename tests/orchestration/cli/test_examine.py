@@ -34,8 +34,8 @@ def test_the_next_release_is_foreseen(validate, hospital, home):
     assert code == 0
     assert f"{THIRD}: 300 people, no faults" in said
     foreseen = next(line for line in said.splitlines() if "would be released with" in line)
-    released = make(hospital.series(home), THIRD).committed(THIRD).figures
-    assert f"{released['groups']:,} groups" in foreseen
+    released = make(hospital.series(home), THIRD).committed(THIRD).counts
+    assert f"{released.groups:,} groups" in foreseen
     assert "0 people held back" in foreseen
 
 
@@ -122,8 +122,8 @@ def test_the_first_release_of_a_series_that_goes_on_from_another_is_foreseen_on_
     code, said = validate(home)
     assert code == 0
     foreseen = next(line for line in said.splitlines() if f"{FIRST}: would be released with" in line)
-    figures = make(hospital.series(home), FIRST).committed(FIRST).figures
-    assert f"{figures['groups']:,} groups" in foreseen
+    figures = make(hospital.series(home), FIRST).committed(FIRST).counts
+    assert f"{figures.groups:,} groups" in foreseen
 
 
 def test_a_home_that_has_no_key_yet_gets_none(validate, hospital, tmp_path, monkeypatch):

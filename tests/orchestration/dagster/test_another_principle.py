@@ -17,10 +17,11 @@ from anonymize.attack.finding import Count, Found
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Parameters
 from anonymize.errors import AuditFailed, ContractError
+from anonymize.figures import Figures
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.generalization import generalize
 from anonymize.people.codes import encode_columns
-from anonymize.principle.candidate import Candidate
+from anonymize.principle.candidate import Candidate, ReleaseFigures
 from anonymize.principle.principle import Principle
 from anonymize.principle.state import State
 from anonymize.promise import LargestShare, Part, Promise, Scope
@@ -60,8 +61,13 @@ def release(people, contract, _state, _number, _draw):
         published=generalization.tables,
         linkage=people.select(PSEUDONYM, pl.Series("group_id", generalization.group_id)),
         state=State.empty(),
-        figures={**counted, "counterfeits": 0, "held_back": 0},
+        figures=ReleaseFigures(**counted, counterfeits=0, held_back=0),
     )
+
+
+@dataclass(frozen=True)
+class PeopleFigures(Figures):
+    fewest_people: int | None
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,7 @@ class FewestPeople(Part):
     scopes: ClassVar = {
         "": Scope("people in a group", "Each group is of as many people as promised.", "at least")
     }
+    counted = PeopleFigures
     figures: ClassVar = (Figure("fewest_people", "fewest people in a group"),)
     charts: ClassVar = (
         Chart(
@@ -101,7 +108,7 @@ class FewestPeople(Part):
         people = seen.published.sizes.select("group_id", people="size")
         table = people.with_columns(lacking=(promised - pl.col("people").cast(pl.Int64)).clip(0))
         few, fewest = table.filter(pl.col("lacking") > 0).height, people["people"].min()
-        return Found({"": Count(people.height, few, fewest, promised)}, {"fewest_people": fewest}, table)
+        return Found({"": Count(people.height, few, fewest, promised)}, PeopleFigures(fewest), table)
 
 
 SUITE = {
@@ -161,7 +168,9 @@ def test_it_is_released_verified_and_audited_by_its_own_promise(declare, tmp_pat
     hospital = declare()
     series = hospital.series(tmp_path / "home")
     released = make_by_dagster(series, *RELEASES)
-    assert [(one.people, one.groups, one.counterfeits) for one in released] == [(300, 30, 0)] * 3
+    assert [(one.people, one.groups, one.counterfeits) for one in (made.counts for made in released)] == [
+        (300, 30, 0)
+    ] * 3
     manifests = verify_series(series.published_folder)
     stated = {"name": "groups_of_neighbours", "size": 10, "largest_share": 0.9, "promised": None}
     assert [manifest["principle"] for manifest in manifests] == [stated] * 3

@@ -178,7 +178,7 @@ def test_identifiers_that_changed_their_form_between_two_series_are_found(hospit
         make(series, FIRST)
     hospital.deliver(FIRST, snapshot)
     make(series, FIRST)
-    assert compare_snapshots(series, FIRST).figures["carried"] > 250
+    assert compare_snapshots(series, FIRST).figures.carried > 250
 
 
 # ---- separate readers

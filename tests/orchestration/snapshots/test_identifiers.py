@@ -3,7 +3,13 @@
 import polars as pl
 import pytest
 
-from orchestration.snapshots.identifiers import MOST_COMPARED, all_but_one_character, changed_form, drifted
+from orchestration.snapshots.identifiers import (
+    MOST_COMPARED,
+    all_but_one_character,
+    changed_form,
+    drifted,
+    gone_and_new,
+)
 
 NUMBERS = [f"{n:04d}" for n in range(1, 60)]
 NAMES = [f"Ann{n}X" for n in range(60)]
@@ -50,17 +56,17 @@ def test_other_people_are_not_taken_for_the_same(before, now):
 @pytest.mark.parametrize("form", [" {}", "{} ", "{}\u200b", "{}\0", "{}.0"])
 def test_some_identifiers_in_another_form_are_counted(form):
     drift = [form.format(number) for number in NUMBERS[:12]]
-    assert drifted(pl.Series(NUMBERS), pl.Series([*NUMBERS[12:], *drift])) == 12
+    assert drifted(*gone_and_new(pl.Series(NUMBERS), pl.Series([*NUMBERS[12:], *drift]))) == 12
 
 
 def test_nobody_drifts_who_stays_or_is_somebody_else():
-    assert drifted(pl.Series(NUMBERS), pl.Series([*NUMBERS[5:], "70", "x", "3001"])) == 0
-    assert drifted(pl.Series([b"a1", b"b2"]), pl.Series([b"A1", b"b2"])) == 0
+    assert drifted(*gone_and_new(pl.Series(NUMBERS), pl.Series([*NUMBERS[5:], "70", "x", "3001"]))) == 0
+    assert drifted(*gone_and_new(pl.Series([b"a1", b"b2"]), pl.Series([b"A1", b"b2"]))) == 0
 
 
 def test_new_identifiers_all_but_one_character_like_one_that_is_gone_are_counted():
     before, now = ["anna1", "berta", "carl", "dora"], ["anna2", "bertha", "car", "daro", "dora", "emil"]
-    assert all_but_one_character(pl.Series(before), pl.Series(now)) == 3
-    assert all_but_one_character(pl.Series(before), pl.Series(before)) == 0
+    assert all_but_one_character(*gone_and_new(pl.Series(before), pl.Series(now))) == 3
+    assert all_but_one_character(*gone_and_new(pl.Series(before), pl.Series(before))) == 0
     many = pl.Series(range(MOST_COMPARED + 1))
-    assert all_but_one_character(many, -many - 1) is None
+    assert all_but_one_character(*gone_and_new(many, -many - 1)) is None

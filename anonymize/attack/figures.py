@@ -1,0 +1,124 @@
+"""The figures of each attack, whose names the parts of a promise show in reports.
+
+A figure is None where there was nothing to count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anonymize.figures import Figures
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackFigures(Figures):
+    """What is counted whatever is promised."""
+
+    people: int
+    """People whom the release may have."""
+    hosts_known: int
+    """Those of them whose group is known."""
+    promises: int
+    """Rows of findings."""
+    broken_promises: int
+    """Those that do not hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateFigures(Figures):
+    """Candidate values that are left of people, after intersecting all releases so far."""
+
+    people_ever: int
+    """People in any release so far."""
+    vulnerable: int
+    """Of these, lifespans with one value that have one candidate value left: it is known."""
+    smallest_candidates: int | None = None
+    """The fewest candidate values, of anybody ever published who has any."""
+    mean_candidates: float | None = None
+    """The mean number of candidate values of the people in this release."""
+    mean_covering_groups: float | None = None
+    """The mean number of groups that cover a person of this release."""
+    fewest_candidates_now: int | None = None
+    """The fewest candidate values of the people in this release."""
+    candidates_of_5_percent: int | None = None
+    """The number of candidate values that 5 % of them do not exceed."""
+    median_candidates: int | None = None
+    """The number that half of them do not exceed."""
+    risk_by_quasi_identifiers: float | None = None
+    """One by `smallest_candidates`."""
+    changed: int
+    """People whose value changed so far."""
+    misled: int
+    """People of whom no candidate value is left, over all their values."""
+    smallest_candidates_by_host: int | None = None
+    """As `smallest_candidates`, for an adversary who knows people's groups."""
+    risk_by_host: float | None = None
+    """One by that."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RiskFigures(Figures):
+    """Exact risks, over all releases of a series."""
+
+    tuples: int
+    """Pairs of a person and their value."""
+    decided: int
+    """Those whose risk could be counted."""
+    largest: float | None
+    """The largest of these risks."""
+    certain: int
+    """Risks of 1."""
+    above: int = 0
+    """Risks above 1/m, where m is promised."""
+    left_out: int = 0
+    """Releases with too many choices to be matched."""
+
+
+@dataclass(frozen=True)
+class ShareFigures(Figures):
+    """Shares of values in groups, for an adversary who knows the algorithm."""
+
+    exposed: int | None = None
+    """People who share a group with a counterfeit, and of whom more is learned than was promised."""
+
+
+@dataclass(frozen=True)
+class BreachFigures(Figures):
+    """Breach probabilities."""
+
+    largest_breach_probability: float | None
+    """The largest probability with which anybody was ever linked to one value."""
+
+
+@dataclass(frozen=True)
+class ArrivalFigures(Figures):
+    """What frequencies of values tell of the people who are in a release for the first time."""
+
+    largest_by_frequencies: float | None
+    """The largest probability of any value of any of them."""
+
+
+@dataclass(frozen=True)
+class EquivalenceFigures(Figures):
+    """Equivalence attacks on a whole series."""
+
+    smallest_equivalence: int | None
+    """The fewest people who are known to have the same values as others."""
+    smallest_equivalences: list[int]
+    """The same for each signature, smallest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinFigures(Figures):
+    """A view, joined with every release before it."""
+
+    vulnerable: int
+    """Records with a value on X that breaks what is promised."""
+    records_of_the_join: int
+    """Records of all joins."""
+    values_on_x: int
+    """Values on X of the view."""
+    linked_values: int | None
+    """The fewest values on Y that a value on X is linked to."""
+    linkability: float | None
+    """The largest confidence with which a value on X is linked to one on Y."""
