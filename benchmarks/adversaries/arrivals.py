@@ -33,9 +33,11 @@ CUTS = 3
 """The adversary divides people into 2 ** CUTS regions by their quasi-identifiers."""
 
 
-def shuffled_contract(m: int) -> Contract:
+def shuffled_contract(m: int, adversary: str = "paper") -> Contract:
     """The census with its occupations."""
-    return contract_of(census_contract(m, VALUE), name="m_invariance", m=m, on_ineligible="counterfeit")
+    policy = "counterfeit" if adversary == "paper" else "refuse"
+    principle = {"name": "m_invariance", "m": m, "on_ineligible": policy, "adversary": adversary}
+    return contract_of(census_contract(m, VALUE), **principle)
 
 
 def arrivals(
@@ -84,10 +86,18 @@ def shares(values: pl.Series) -> pl.DataFrame:
 
 
 def tables(
-    people: int = 20_000, r: int = 2_000, releases: int = 4, m: int = 10, series: int = 10
+    people: int = 20_000,
+    r: int = 2_000,
+    releases: int = 4,
+    m: int = 10,
+    series: int = 10,
+    adversary: str = "paper",
 ) -> Iterator[Table]:
     """How often adversaries guess right, of people of the first release and of later ones."""
-    contract, everybody = shuffled_contract(m), census().select("person_id", *QUASI_IDENTIFIERS, VALUE)
+    contract, everybody = (
+        shuffled_contract(m, adversary),
+        census().select("person_id", *QUASI_IDENTIFIERS, VALUE),
+    )
     population, found = shares(everybody[VALUE]), []
     for seed in range(series):
         for number, new in enumerate(arrivals(everybody, contract, people, r, releases, seed), start=1):
@@ -102,7 +112,8 @@ def tables(
         above = (right - chance) / number / error
         rows.append([*words, number, f"{right / number:.4f}", f"{chance / number:.4f}", f"{above:+.1f}"])
     yield Table(
-        f"{series} series of {releases} releases, {people:,} people, r = {r:,}, m = {m}",
+        f"{series} series of {releases} releases, {people:,} people, r = {r:,}, m = {m};"
+        f" adversary: {adversary}",
         ("people who came", "the adversary knows", "guesses", "right", "by chance", "standard errors above"),
         rows,
     )

@@ -69,9 +69,10 @@ def tables(
     m: int = 10,
     trained: int = 10,
     attacked: int = 10,
+    adversary: str = "paper",
 ) -> Iterator[Table]:
     """Train on some series and guess at others: by the model, and by the fitted frequencies alone."""
-    contract, table = shuffled_contract(m), census().select("person_id", *QUASI_IDENTIFIERS, VALUE)
+    contract, table = shuffled_contract(m, adversary), census().select("person_id", *QUASI_IDENTIFIERS, VALUE)
     made = [attacked_series(table, seed, people, r, releases, contract) for seed in range(trained + attacked)]
     truth, names = pl.concat(values for _, values in made), clue_names(made[0][0])
     learned_from, rng = [], np.random.default_rng(1)
@@ -95,7 +96,7 @@ def tables(
             )
     yield Table(
         f"{attacked} series of {releases} releases, {people:,} people, r = {r:,}, m = {m};"
-        f" learned from {trained}",
+        f" learned from {trained}; adversary: {adversary}",
         ("people who came", "guessed by", "guesses", "right", "by chance", "standard errors above"),
         rows,
     )
