@@ -21,7 +21,7 @@ who are placed learns nothing about the values of the others from the fact that 
 
 The decision does not look at quasi-identifiers either, though it might. The number of people held back says
 how frequent values are among the people placed, which the release says anyway. A release that is refused or
-waits says that some value is too frequent in the table, which concerns everybody alike.
+waits depends on values: it says that some value is too frequent in the table, which concerns everybody alike.
 """
 
 from __future__ import annotations

@@ -58,7 +58,8 @@ class BreachProbability(Part):
         """What is promised, for readers of a release."""
         yield (
             "Nobody is linked to a value, in all releases so far together, with a probability above"
-            f" {self.breach_probability:.3g}."
+            f" {self.breach_probability:.3g}. This is not promised against adversaries who know the algorithm"
+            " and ask why a group was not cut further."
         )
         if self.forgets_after is not None:
             yield (

@@ -103,6 +103,14 @@ def test_other_values_of_the_people_held_back_would_change_nothing(drawn, seed, 
         )
 
 
+def test_that_a_release_waits_follows_from_values_of_people_who_are_then_held_back():
+    contract = make_contract(strategy="minimum", on_ineligible="wait")
+    for values, held_back in (("aaab", 4), ("abab", 0)):
+        people = people_of(range(4), values, qi_0=[20, 30, 40, 50], qi_1=["Oslo"] * 4)
+        (step,) = publish([contract], [people])
+        assert step.candidate.figures["held_back"] == held_back
+
+
 @examples(30)
 @given(series(most_people=60), st.integers(0, 2**32))
 def test_the_order_in_which_rows_arrive_decides_nothing(drawn, seed):
