@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Container
+
 import polars as pl
 
 UNSEEN = r"[\p{Cc}\p{Cf}\x{34F}\x{115F}\x{1160}\x{3164}\x{FE00}-\x{FE0F}]"
 """Characters that nobody sees: control characters, zero-width ones, soft hyphens, fillers, selectors."""
 NUMBER = r"^([+-]?)0*(\d+)(?:\.(\d*?)0*)?$"
 """A number: its sign, its whole part and its fraction, without zeros that change nothing."""
+
+
+FORMS: dict[str, Callable[[pl.Series], pl.Series]] = {
+    "spaces around them": lambda text: text.str.strip_chars(),
+    "leading zeros": lambda text: text.str.strip_chars().str.strip_chars_start("0"),
+    "small and capital letters": lambda text: text.str.strip_chars().str.to_lowercase(),
+    "a decimal point": lambda text: text.str.strip_chars().str.replace(r"\.0+$", ""),
+    "letters, spaces and signs between the digits": lambda text: text.str.replace_all(r"\D", ""),
+}
+"""What a column of identifiers may have gained or lost, and what is left of each without it: one difference
+at a time, to name it. `value_form` takes all of them away but the last, and others that nobody sees."""
+SEVERAL = 2
+"""People who make a value one that a message may name."""
 
 
 def normal_form(text: pl.Expr) -> pl.Expr:
@@ -62,6 +77,35 @@ def twins(values: pl.Series) -> list[list[str]]:
     return forms.filter(pl.col("value").list.len() > 1)["value"].to_list()
 
 
-def describe_twins(group: list[str]) -> str:
-    """Values that are one, in words; signs that nobody sees are written as escapes."""
-    return f"{' and '.join(ascii(value) for value in group)} are one value in two spellings"
+def describe_twins(group: Collection[str], named: Container[str]) -> str:
+    """Values that are one, in words; signs that nobody sees are written as escapes.
+
+    Parameters
+    ----------
+    group
+        As `twins` returned it.
+    named
+        The values that may be named: those declared or published, and those of `SEVERAL` people. The others
+        are counted.
+
+    Examples
+    --------
+    >>> describe_twins(["FLU", "flu"], {"flu"})
+    "'flu' and a value that one person has are one value in two spellings"
+    """
+    words = [ascii(value) for value in group if value in named]
+    if hidden := len(group) - len(words):
+        words.append("a value that one person has" if hidden == 1 else f"{hidden} values of one person each")
+    return f"{' and '.join(words)} are one value in two spellings"
+
+
+def of_several(values: pl.Series) -> set[str]:
+    """The values that at least `SEVERAL` people have: a message that names one is about nobody.
+
+    Parameters
+    ----------
+    values
+        A value for each person.
+    """
+    counts = values.alias("value").to_frame().group_by("value").len("people")
+    return set(counts.filter(pl.col("people") >= SEVERAL)["value"])

@@ -46,7 +46,7 @@ class Sensitive(WordedColumn):
         if isinstance(values[0], int) and any(abs(value) >= 2**63 for value in values):
             raise ValueError("must be whole numbers of at most 64 bits")
         if same := twins(pl.Series(values)):
-            raise ValueError(f"lists twins: {describe_twins(same[0])}; list one of them")
+            raise ValueError(f"lists twins: {describe_twins(same[0], values)}; list one of them")
         return values
 
     @field_validator("renamed")

@@ -7,7 +7,7 @@ import polars as pl
 from anonymize.arrays import Ints
 from anonymize.contract import Sensitive
 from anonymize.errors import SnapshotError
-from anonymize.spelling import describe_twins, twins
+from anonymize.spelling import describe_twins, of_several, twins
 
 
 def by_own_names(values: pl.Expr, sensitive: Sensitive) -> pl.Expr:
@@ -55,10 +55,12 @@ def refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series)
     there = pl.concat([column.unique().alias("value"), remembered.unique().alias("value")])
     published = set(remembered)
     if same := [group for group in twins(there) if not published.issuperset(group)]:
-        raise SnapshotError(
-            f"{sensitive.name}: {describe_twins(same[0])}, and the releases before have one of them: correct"
-            " the source, or say which one is the other's new name (sensitive.renamed)"
-        )
+        message = describe_twins(same[0], {*published, *(sensitive.values or ()), *of_several(column)})
+        way_out = "correct the source"
+        if not published.isdisjoint(same[0]):
+            message += ", and the releases before have one of them"
+            way_out += ", or say which one is the other's new name (sensitive.renamed)"
+        raise SnapshotError(f"{sensitive.name}: {message}: {way_out}")
 
 
 def known_values(column: pl.Series, sensitive: Sensitive, remembered: pl.Series) -> pl.Series:

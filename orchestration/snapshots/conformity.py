@@ -14,7 +14,7 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
-from anonymize.spelling import describe_twins, normal_form, twins, value_form
+from anonymize.spelling import SEVERAL, describe_twins, normal_form, of_several, twins, value_form
 from orchestration.contracts.yaml_text import on_a_line
 from orchestration.snapshots.written import proposals
 
@@ -32,8 +32,6 @@ AT_FAULT = {"row": pl.Int64, "identifier": pl.String, "column": pl.String, "faul
 MEASURES = ("nulls", "duplicates", "wrong_type", "outside_domain", "misspelt")
 LISTED = 10_000
 """Rows that are listed of each column and fault."""
-SEVERAL = 2
-"""People who make a value one that a message may name."""
 NAMED = 3
 """Groups of values in several spellings that a message names."""
 COMPARED = 100
@@ -159,7 +157,8 @@ def rows_at_fault(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
 def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
     if measure == "misspelt":
         values = snapshot.select(rule.converted(snapshot.schema[rule.column]).alias("value"))["value"]
-        return "".join(f"{describe_twins(group)}; " for group in twins(values)[:NAMED]) + _OUT[measure]
+        named = of_several(values)
+        return "".join(f"{describe_twins(group, named)}; " for group in twins(values)[:NAMED]) + _OUT[measure]
     if (
         measure == "wrong_type"
         and rule.written in ("number", "date")

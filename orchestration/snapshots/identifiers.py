@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import polars as pl
 
-from anonymize.spelling import value_form
+from anonymize.spelling import FORMS, value_form
 
-FORMS: dict[str, Callable[[pl.Series], pl.Series]] = {
-    "spaces around them": lambda text: text.str.strip_chars(),
-    "leading zeros": lambda text: text.str.strip_chars().str.strip_chars_start("0"),
-    "small and capital letters": lambda text: text.str.strip_chars().str.to_lowercase(),
-    "a decimal point": lambda text: text.str.strip_chars().str.replace(r"\.0+$", ""),
-    "letters, spaces and signs between the digits": lambda text: text.str.replace_all(r"\D", ""),
-}
-"""What identifiers may have gained or lost, and what is left of them without it."""
 ALIKE = 0.5
 """The share of the identifiers that have to be found again in another form."""
-
-
 MOST_COMPARED = 20_000
 """New identifiers, and identifiers that are gone, up to which they are compared character by character."""
 

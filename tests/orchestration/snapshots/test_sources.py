@@ -615,10 +615,15 @@ class TestSpellings:
 
     @pytest.mark.parametrize("twin", ["fl\u200bu", "\uff46lu", "flu\0", "flu\xad"])
     def test_two_spellings_that_look_the_same_are_named(self, parquet, twin):
-        message = refusal(parquet(changed(disease=["flu", "gout", twin]), UNDECLARED))
-        assert "disease: 2 of 3 rows" in message
-        assert f"{'flu'!a} and" in message
-        assert ascii(twin) in message
+        others = changed(patient_id=["a", "b", "c"], disease=["flu", "gout", twin])
+        message = refusal(parquet(pl.concat([changed(disease=["flu", "gout", twin]), others]), UNDECLARED))
+        assert "disease: 4 of 6 rows" in message
+        assert f"{'flu'!a} and {twin!a} are one value" in message
+
+    def test_a_spelling_that_one_person_alone_has_is_counted_and_not_named(self, parquet):
+        message = refusal(parquet(changed(disease=["flu", "gout", "fl\u200bu"]), UNDECLARED))
+        assert "2 values of one person each are one value in two spellings" in message
+        assert "'fl" not in message
 
     def test_no_two_spellings_of_one_value_may_be_listed(self, parquet):
         with pytest.raises(
