@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, reduce
 from math import comb, factorial, isnan, sqrt
 from typing import Any
@@ -124,47 +124,6 @@ def order_against(published: pl.DataFrame, hosted: pl.DataFrame) -> dict[str, fl
     return {"rows": len(pairs), "hits": hits, "expected": mean, "p": p}
 
 
-def unread_columns(tables: Mapping[str, pl.DataFrame], expected: Collection[str]) -> pl.DataFrame:
-    """Columns that the format doesn't have: each is a way to tell rows apart, whatever is in it.
-
-    No list of functions of the identifier (a prefix, a digest, a number of one's own) is ever complete, so
-    what such a column says is not guessed at; how many rows it tells apart is counted.
-
-    Parameters
-    ----------
-    tables
-        The published tables by name, each with `group_id`.
-    expected
-        The columns that the format has, in any table.
-
-    Returns
-    -------
-    pl.DataFrame
-        `table`, `column`; `values`, different ones; `apart`: rows that it tells from others of their group;
-        `singled_out`: rows that are the only ones of their group with their entry.
-    """
-    found = []
-    for name, table in tables.items():
-        for column in table.columns:
-            if column in expected:
-                continue
-            entries = table.select("group_id", pl.col(column).alias("entry"))
-            alike = entries.group_by("group_id", "entry").len("rows")
-            alike = alike.with_columns(pl.col("rows").sum().over("group_id").alias("size"))
-            apart = alike.filter(pl.col("rows") < pl.col("size"))
-            found.append(
-                {
-                    "table": name,
-                    "column": column,
-                    "values": entries["entry"].n_unique(),
-                    "apart": int(apart["rows"].sum()),
-                    "singled_out": int((apart["rows"] == 1).sum()),
-                }
-            )
-    counts = dict.fromkeys(("values", "apart", "singled_out"), pl.Int64)
-    return pl.DataFrame(found, schema={"table": pl.String, "column": pl.String, **counts}, orient="row")
-
-
 def ragged_groups(microdata: pl.DataFrame, bounds: Sequence[str]) -> int:
     """Groups of a generalized table whose rows don't all have the same intervals.
 
@@ -186,9 +145,9 @@ def ragged_groups(microdata: pl.DataFrame, bounds: Sequence[str]) -> int:
 def marks(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """How well an entry of a column marks counterfeits, over the whole table.
 
-    For columns that have nothing to do with groups (those of `unread_columns`). The chance is that of so many
-    of an entry's rows being counterfeits if counterfeits were drawn from the whole table, times the number
-    of entries; with a handful of counterfeits among hundreds of people a mark is certain, where within
+    For columns that the format does not have, which have nothing to do with groups. The chance is that of so
+    many of an entry's rows being counterfeits if counterfeits were drawn from the whole table, times the
+    number of entries; with a handful of counterfeits among hundreds of people a mark is certain, where within
     their groups it could be chance.
 
     Parameters

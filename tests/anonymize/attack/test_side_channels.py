@@ -1,4 +1,3 @@
-import hashlib
 from itertools import permutations
 
 import numpy as np
@@ -18,7 +17,6 @@ from anonymize.attack.side_channels import (
     orders_against,
     ragged_groups,
     told_apart,
-    unread_columns,
 )
 from tests.profiles import examples
 
@@ -231,34 +229,6 @@ def test_a_column_that_marks_counterfeits_is_certain_over_the_whole_table(forged
     assert found["p"].item() < CHANCE
     honest = pl.concat([people, counterfeits.with_columns(origin=pl.lit("ward"))])
     assert marks(honest, ["origin"])["p"].item() == 1
-
-
-def identified(function):
-    rows = pl.DataFrame({"group_id": [1, 1, 2, 2], "disease": [*"abab"]})
-    return rows.with_columns(extra=pl.Series([function(name) for name in ("ann", "bob", "eve", "dan")]))
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda name: f"DE-{name}",
-        lambda name: hashlib.md5(name.encode()).hexdigest(),  # noqa: S324
-        lambda name: name[::-1],
-        lambda name: int.from_bytes(name.encode()) * 7919 % 104729,
-        {"ann": 12000, "bob": 12040, "eve": 20000, "dan": 27000}.get,
-    ],
-)
-def test_any_function_of_the_identifier_is_a_column_that_was_not_expected(function):
-    found = unread_columns({"microdata": identified(function)}, {"group_id", "disease"})
-    assert found.rows() == [("microdata", "extra", 4, 4, 4)]
-
-
-def test_an_unread_column_that_says_nothing_is_named_all_the_same():
-    found = unread_columns({"microdata": identified(lambda _name: "v1")}, {"group_id", "disease"})
-    assert found.rows() == [("microdata", "extra", 1, 0, 0)]
-    halves = unread_columns({"microdata": identified(lambda name: name in {"ann", "bob"})}, {"group_id"})
-    assert halves.filter(column="extra").rows() == [("microdata", "extra", 2, 0, 0)]
-    assert unread_columns({"microdata": identified(str)}, {"group_id", "disease", "extra"}).is_empty()
 
 
 def test_a_group_with_two_boxes_is_ragged():
