@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -197,9 +198,9 @@ def _above(found: list[tuple[int, int]], is_true: np.ndarray, m: int, keys: int)
     return bool(excess.sum() > 3 * sqrt((excess**2).sum()))
 
 
-def _sizes(published: Hashable, series: Tiny) -> list[int]:
+def _sizes(published: Iterable[Any], series: Tiny) -> list[int]:
     """How many values the signature has that hosts each person's first value, and each changed one."""
-    hosts = [{one: len(values) for group, values in seen for one in group} for seen in published]  # type: ignore[attr-defined]
+    hosts = [{one: len(values) for group, values in seen for one in group} for seen in published]
     people = max(map(max, series.present)) + 1
     first = [next(host[one] for host in hosts if one in host) for one in range(people)]
     return [*first, *(hosts[release][one] for one, release in series.changes)]

@@ -11,9 +11,9 @@ from orchestration.cli.terminal import out
 def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False) -> None:
     """Check a contract and its snapshots, and change nothing.
 
-    Every snapshot that has arrived is checked, except those of published releases. For the next release, the
-    command says whether it could be made, how many people would be held back, and how many counterfeits it
-    would have.
+    Every snapshot that has arrived is checked, except those of published releases. The next release is made
+    and audited as `republish release` would do it, and not written: the command says whether it would be
+    released, with how many groups and counterfeits, and how many people it would hold back.
     """
     from anonymize.principles import principle_of
     from orchestration.cli.examine import examine

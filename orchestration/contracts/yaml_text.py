@@ -77,6 +77,7 @@ def parse_yaml(content: bytes, where: str) -> tuple[Any, list[Fault]]:
 class _Loader(yaml.SafeLoader):
     """Safe YAML with the scalars of version 1.2, dates left as text; notes keys that are given twice."""
 
+    # PyYAML's stubs say that it is of the instance; PyYAML itself makes it one of the class.
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
 
     def __init__(self, content: bytes):
@@ -86,6 +87,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """A node; one that repeats another could make a few lines stand for more than fits into memory."""
         if self.check_event(yaml.AliasEvent):
+            # The stubs give `peek_event` no types.
             raise yaml.MarkedYAMLError(
                 problem="an alias (*name) is not accepted: write the value again",
                 problem_mark=self.peek_event().start_mark,  # type: ignore[no-untyped-call]

@@ -39,6 +39,7 @@ def run_of_the_ui(instance: dg.DagsterInstance, job: str) -> Iterator[None]:
     location = location_origins_from_yaml_paths([str(package_file("workspace.yaml"))])[0]
     origin = RemoteRepositoryOrigin(location, REPOSITORY).get_job_origin(job)
     create = instance.create_run_for_job
+    # A method of this one instance: mypy knows of no such thing.
     instance.create_run_for_job = functools.partial(create, remote_job_origin=origin)  # type: ignore[method-assign]
     try:
         yield
@@ -71,6 +72,7 @@ def migrations_read_once() -> Iterator[None]:
             directories[location] = read(config)
         return directories[location]
 
+    # To mypy, a method of a class is not to be replaced; here it is, for a while.
     ScriptDirectory.from_config = from_config  # type: ignore[method-assign]
     try:
         yield

@@ -1,6 +1,7 @@
 """`republish validate`: what it says of a series, its snapshots and the next release, changing nothing."""
 
 import datetime as dt
+import re
 import shutil
 
 import polars as pl
@@ -9,7 +10,7 @@ import yaml
 
 from orchestration.cli.examine import examine
 from orchestration.series import due
-from tests.hospital import IDENTIFIER, RELEASES, everything, make
+from tests.hospital import IDENTIFIER, PATIENTS, RELEASES, everything, make
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -124,6 +125,22 @@ def test_the_first_release_of_a_series_that_goes_on_from_another_is_foreseen_on_
     foreseen = next(line for line in said.splitlines() if f"{FIRST}: would be released with" in line)
     figures = make(hospital.series(home), FIRST).committed(FIRST).counts
     assert f"{figures.groups:,} groups" in foreseen
+
+
+def test_whom_the_same_table_would_hold_back_next_time_is_forecast(validate, hospital, tmp_path):
+    """Values that come and go spend a budget. Who is admitted is drawn, so the forecast is nearly right."""
+    transient = {"semantics": "transient"}
+    budget = {"l": 2, "strategy": "constant_ratio", "releases": 2, "on_ineligible": "wait"}
+    hospital.under({"name": "global_guarantee", **budget}, sensitive=transient)
+    hospital.deliver(THIRD, hospital.snapshot(SECOND))
+    home = tmp_path / "new home"
+    make(hospital.series(home), FIRST)
+    code, said = validate(home)
+    assert code == 0
+    (forecast,) = re.findall(r"if the next table is the same, ([\d,]+) people are held back then", said)
+    released = make(hospital.series(home), SECOND, THIRD).committed(THIRD).counts
+    assert released.held_back == pytest.approx(int(forecast), abs=0.05 * PATIENTS)
+    assert int(forecast) > 0.1 * PATIENTS
 
 
 def test_a_home_that_has_no_key_yet_gets_none(validate, hospital, tmp_path, monkeypatch):
