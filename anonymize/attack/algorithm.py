@@ -50,7 +50,10 @@ def attack_algorithm(seen: Seen, most: float | None) -> Found:
 
 
 def _worst_posteriors(seen: Seen) -> list[Fraction] | None:
-    """The probability of each person's most likely value, after this release; None if it can't be counted."""
+    """The probability of each person's most likely value, after this release; None if it can't be counted.
+
+    Values that may be known do not count.
+    """
     truth = seen.people[VALUE].to_list()
     tables = _different_orders(truth)
     if tables * factorial(len(truth)) > MOST_RUNS:
@@ -64,12 +67,15 @@ def _worst_posteriors(seen: Seen) -> list[Fraction] | None:
             hits[values] += published == observed
     if not hits[tuple(truth)]:
         return None
+    owed = [
+        value for value in set(truth) if not seen.schema.sensitive.may_be_known(pl.Series([value])).item()
+    ]
     probabilities: list[Fraction] = []
     for person in range(len(truth)):
         by_value: Counter[Hashable] = Counter()
         for values, times in hits.items():
             by_value[values[person]] += times
-        probabilities.append(Fraction(max(by_value.values()), hits.total()))
+        probabilities.append(Fraction(max((by_value[value] for value in owed), default=0), hits.total()))
     return probabilities
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from anonymize.attack.copies import copies, numbered
 from anonymize.attack.exact_risk import exact_risks, risk_figures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.matching import covering_groups, match
 from anonymize.attack.seen import promised
 from anonymize.columns import VALUE, least_of, most_of
+from anonymize.contract import Sensitive
 from anonymize.formats import Published
 
 MOST_PEOPLE = 20_000
@@ -26,6 +28,10 @@ class Choices:
     """`person`, `value`, `group_id`: the groups that may hold each person."""
     published: Published
     """The release."""
+    numbered: Published
+    """The release with numbered tuples of values that may be known."""
+    copies: pl.DataFrame
+    """`group_id`, `value`, `copies`: how many candidates each value is in each group."""
     hosts: pl.DataFrame | None
     """`person`, `group_id`, where hosting groups are known."""
 
@@ -44,7 +50,9 @@ class SeenSeries:
     """Whether hosting groups are known."""
 
 
-def choices_of(known: pl.DataFrame, published: Published, linkage: pl.DataFrame | None) -> Choices:
+def choices_of(
+    known: pl.DataFrame, published: Published, sensitive: Sensitive, linkage: pl.DataFrame | None
+) -> Choices:
     """The choices that one release leaves.
 
     Parameters
@@ -53,13 +61,16 @@ def choices_of(known: pl.DataFrame, published: Published, linkage: pl.DataFrame 
         `person`, `value`, one column of codes per quasi-identifier.
     published
         The release.
+    sensitive
+        Which values may be known.
     linkage
         `person`, `group_id`, if the adversary knows hosting groups; else those that cover a person count.
     """
+    read = published, numbered(published, sensitive), copies(published, sensitive)
     if linkage is None:
-        return Choices(covering_groups(known, published), published, None)
+        return Choices(covering_groups(known, published), *read, None)
     hosts = linkage.select("person", "group_id")
-    return Choices(known.select("person", VALUE).join(hosts, on="person"), published, hosts)
+    return Choices(known.select("person", VALUE).join(hosts, on="person"), *read, hosts)
 
 
 def attack_assignments(
@@ -95,10 +106,10 @@ def attack_assignments(
     people, most = owed["person"].n_unique(), most_of(owed["least"])
     try:
         matched = match(covering, releases, hosts or None)
-        risks = _risks(covering, releases)
+        risks = _risks(covering, [one.numbered for one in seen.choices])
     except ValueError:
         return Found({"assignments": Count(people, people, 0, most)})
-    counted = owed.join(matched.candidates, on=["person", VALUE])
+    counted = owed.join(_candidates(matched.left, seen.choices), on=["person", VALUE])
     few = counted.filter(pl.col("candidates") < pl.col("least"))["person"].n_unique()
     judged = risks.join(owed, on=["person", VALUE])
     # Risks are quotients of whole numbers, rounded once.
@@ -113,6 +124,20 @@ def attack_assignments(
         },
         replace(risk_figures(risks), left_out=len(matched.left_out)),
     )
+
+
+def _candidates(left: pl.DataFrame, choices: Sequence[Choices]) -> pl.DataFrame:
+    """`person`, `value`, `candidates`: what is left, each value as often as every release has it for them."""
+    key = ["person", VALUE, "candidate"]
+    often = pl.concat(
+        one.covering.join(one.copies.rename({VALUE: "candidate"}), on="group_id")
+        .group_by(key)
+        .agg(pl.col("copies").max())
+        for one in choices
+    )
+    fewest = often.group_by(key).agg(pl.col("copies").min())
+    counted = left.join(fewest, on=key, how="left").with_columns(pl.col("copies").fill_null(1))
+    return counted.group_by("person", VALUE).agg(candidates=pl.col("copies").sum())
 
 
 def _risks(covering: Sequence[pl.DataFrame], releases: Sequence[Published]) -> pl.DataFrame:

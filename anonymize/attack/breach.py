@@ -39,6 +39,7 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
     if most[-1] is None and not seen.everything:
         return Found()
     links = link_probabilities(seen.hosts, seen.published.values)
+    links = links.filter(~seen.schema.sensitive.may_be_known(links["value"]))
     state = _followed(links, seen.before.parts.get(BREACH), seen.release, most)
     figures = BreachFigures(most_of(state["breach"]))
     touched = state.join(links.select("person", "value"), on=["person", "value"], how="semi")

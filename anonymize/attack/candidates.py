@@ -145,7 +145,7 @@ def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[Count | None, dic
         moved, remembered = len(people.join(owed, on="person", how="semi")), {}
     else:
         known = seen.known.join(owed.select("person"), on="person", how="semi")
-        found, kept = check_invariance(known, owed, seen.published, 1, seen.before.parts.get(SIGNATURES))
+        found, kept = check_invariance(known, owed, seen.numbered, 1, seen.before.parts.get(SIGNATURES))
         moved, remembered = found.moved, {SIGNATURES: kept}
     hosted = owed.join(seen.groups.select("group_id", "values"), on="group_id")
     broken = moved + len(hosted.filter(pl.col("values") < pl.col("least")))

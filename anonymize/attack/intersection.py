@@ -154,7 +154,8 @@ def candidates(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataF
     Returns
     -------
     pl.DataFrame
-        The scope's columns, `promised` (the earliest) and `candidates`: how many values are left.
+        The scope's columns, `promised` (the earliest) and `candidates`: how many values are left. Without
+        people to whom nothing is promised.
     """
     wide = max(states, key=lambda state: len(words(state)))
     together = pl.concat(
@@ -166,7 +167,7 @@ def candidates(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataF
         if scope == "lifespan"
         else together.group_by(keys).agg(pl.col(words(wide)).bitwise_and(), pl.col("promised").min())
     )
-    return sets.select(
+    return sets.drop_nulls("promised").select(
         *keys,
         "promised",
         pl.sum_horizontal(pl.col(words(wide)).bitwise_count_ones()).cast(pl.Int32).alias("candidates"),

@@ -146,10 +146,10 @@ def attack_regularity(seen: Seen, given: Sequence[str | None], least: Sequence[i
     """
     if given[-1] is None:
         return Found()
-    groups = seen.groups.filter(pl.col("stated") > 0)
+    groups = seen.guarded.filter(pl.col("stated") > 0)
     is_irregular = pl.col("most") > 1 if given[-1] == "unique" else pl.col("most") != pl.col("fewest")
     if not seen.is_linked:
         return one(groups.height, groups.filter(is_irregular).height)
     owed = seen.hosts.group_by("group_id").agg(least=promised(least).max().cast(pl.Int64))
-    table = seen.groups.join(owed, on="group_id", how="left").with_columns(pl.col("least").fill_null(2))
+    table = seen.guarded.join(owed, on="group_id", how="left").with_columns(pl.col("least").fill_null(2))
     return one(groups.height, groups.filter(is_irregular).height, table=table)

@@ -83,9 +83,10 @@ def search_attacks(
 def _followed(seen: Seen) -> dict[str, pl.DataFrame]:
     """Who was in which group; groups whose members are not all known are left out.
 
-    A person with another value than before is another member: the earlier value binds nobody any more.
+    A person with another value than before is another member: the earlier value binds nobody any more. Groups
+    in which nobody has a sensitive value are left out: all may be known to have the same.
     """
-    published, before = seen.published, seen.before.parts
+    published, before = seen.numbered, seen.before.parts
     number = pl.lit(seen.release * GROUPS_PER_RELEASE) + pl.col("group_id")
     real = seen.hosts.join(seen.known.select("person", VALUE), on="person").select(
         "group_id", pl.struct("person", VALUE).hash(1).alias("person")
@@ -93,7 +94,8 @@ def _followed(seen: Seen) -> dict[str, pl.DataFrame]:
     forged = followed_counterfeits(seen.forged, published.values, seen.release, seen.knowledge.linked)
     members = pl.concat([real, forged])
     whole = members.group_by("group_id").len("known").join(published.sizes, on="group_id")
-    whole = whole.filter(pl.col("known") == pl.col("size")).select("group_id")
+    whole = whole.filter(pl.col("known") == pl.col("size"))
+    whole = whole.join(seen.guarded, on="group_id", how="semi").select("group_id")
     now = {
         MEMBERS: members.join(whole, on="group_id", how="semi").select(number.alias("partition"), "person"),
         CONTENTS: published.values.join(whole, on="group_id", how="semi").select(

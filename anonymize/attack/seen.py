@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from anonymize.attack.copies import guarded, is_copy, numbered
 from anonymize.attack.coverage import cover, holds, value_domain
 from anonymize.attack.entries import readable_rows
 from anonymize.attack.finding import Count
@@ -35,6 +36,8 @@ class Seen:
     tables: Mapping[str, pl.DataFrame]
     """The published tables by name, in file order, under our own column names, as far as they can be read."""
     published: Published
+    numbered: Published
+    """The release with numbered tuples of values that may be known (`copies`), in which candidates count."""
     people: pl.DataFrame
     """The truth in its own row order: `person`, `identifier`, `qi_0`, …, `value`."""
     known: pl.DataFrame
@@ -81,6 +84,11 @@ class Seen:
         return self.tables[self.release_format.tables(self.schema)[0]]
 
     @cached_property
+    def guarded(self) -> pl.DataFrame:
+        """The same, of groups that hold a sensitive value: nothing is promised of the others."""
+        return self.groups.join(guarded(self.published, self.schema.sensitive), on="group_id", how="semi")
+
+    @cached_property
     def groups(self) -> pl.DataFrame:
         """A row for each group: what it holds, and for whom.
 
@@ -88,7 +96,7 @@ class Seen:
         ones), `fewest` and `most` (tuples of a value), `count` (counterfeits by R(n)), `people`, `newcomers`
         (people who never had its signature before).
         """
-        held = self.published.values.group_by("group_id").agg(
+        held = self.numbered.values.group_by("group_id").agg(
             stated=pl.col("tuples").sum().cast(pl.Int64),
             values=pl.col(VALUE).n_unique().cast(pl.Int64),
             fewest=pl.col("tuples").min().cast(pl.Int64),
@@ -123,10 +131,10 @@ def see_groups(
     tables = {name: table.with_columns(GROUP) for name, table in tables.items()}
     tables = release_format.internal(tables, schema)
     domain = None if before.domain is None else before.domain[VALUE]
-    tables, entries = readable_rows(
-        tables, release_format, schema, () if domain is None else domain.to_list()
-    )
-    published, known = release_format.read(tables, schema), knowledge_table(people, schema)
+    earlier = [] if domain is None else domain.filter(~is_copy(domain)).to_list()
+    tables, entries = readable_rows(tables, release_format, schema, earlier)
+    as_it_is, known = release_format.read(tables, schema), knowledge_table(people, schema)
+    published = numbered(as_it_is, schema.sensitive)
     values = value_domain(published.values[VALUE], known[VALUE], known=domain)
     covered = cover(known, published, values)
     hosts = _hosts(covered, linkage)
@@ -136,11 +144,12 @@ def see_groups(
         stays = follow_present(published, known, hosts, forged, release, before)
     after = replace(before, domain=values.to_frame(VALUE), stays=stays)
     since = _promised_since(covered, after, release, is_linked=linkage is not None)
+    since = covered.select("person", VALUE).join(since, on="person", how="left", maintain_order="left")
+    # Nothing is promised to people whose value may be known.
+    is_owed = ~schema.sensitive.may_be_known(since[VALUE])
+    since = since.select("person", promised=pl.when(is_owed).then(pl.col("promised").fill_null(release)))
     covered, hosts = (
-        table.join(since, on="person", how="left", maintain_order="left").with_columns(
-            pl.col("promised").fill_null(release)
-        )
-        for table in (covered, hosts)
+        table.join(since, on="person", how="left", maintain_order="left") for table in (covered, hosts)
     )
     if linkage is None:
         in_release = covered.filter(pl.col("groups") > 0) if held_back else covered
@@ -158,7 +167,8 @@ def see_groups(
         schema=schema,
         release_format=release_format,
         tables=tables,
-        published=published,
+        published=as_it_is,
+        numbered=published,
         people=people,
         known=known,
         values=values,

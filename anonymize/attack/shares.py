@@ -34,7 +34,7 @@ def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
         .agg(pl.col("promised").min())
     )
     table = (
-        seen.groups.select("group_id", tuples="stated", share=pl.col("most") / pl.col("stated"))
+        seen.guarded.select("group_id", tuples="stated", share=pl.col("most") / pl.col("stated"))
         .join(strictest, on="group_id", how="left")
         .with_columns(pl.col("promised").fill_null(max(given)))
         .with_columns(too_large=(pl.col("share") > pl.col("promised") + 1e-12).cast(pl.Int64))

@@ -63,7 +63,10 @@ def divide_people(
     values = known_values(people[VALUE], contract.sensitive, memory.buckets["signature"].explode())
     value = positions(people[VALUE], values)
     signatures = _signatures(memory.buckets, values)
-    division = divide(people["pseudonym"], value, memory.people, signatures, number)
+    whole = contract.sensitive.published(values)
+    division = divide(
+        people["pseudonym"], value, memory.people, signatures, number, positions(whole, whole.unique())
+    )
     if contract.principle.on_value_change == "refuse":
         _refuse_value_changes(division)
     return values, value, division
@@ -87,7 +90,12 @@ def _refuse_value_changes(division: Division) -> None:
 
 
 def divide(
-    pseudonym: pl.Series, value: Ints, memory: pl.DataFrame, signatures: Signatures, number: int
+    pseudonym: pl.Series,
+    value: Ints,
+    memory: pl.DataFrame,
+    signatures: Signatures,
+    number: int,
+    whole: Ints | None = None,
 ) -> Division:
     """Divide the people of T(n) by what is remembered of them.
 
@@ -103,6 +111,8 @@ def divide(
         Those of all buckets, by bucket id.
     number
         n, counted from 1.
+    whole
+        int[V]: the value that each one is published as, where several are parts of one.
     """
     people = pl.DataFrame({"row": np.arange(len(value)), "pseudonym": pseudonym})
     remembered = people.join(memory, on="pseudonym")
@@ -115,6 +125,8 @@ def divide(
     np.maximum.at(last, row, remembered["last_release"].to_numpy())
     separated = remembered.filter(pl.Series(bucket[row] == UNDECIDED))
     row_class, class_value, forbidden = _classes(separated, value, signatures)
+    if whole is not None:
+        forbidden = _with_all_parts(forbidden, whole)
     queue = value.copy()
     queue[row_class["row"].to_numpy()] = signatures.values + row_class["class"].to_numpy()
     return Division(
@@ -142,6 +154,15 @@ def _classes(
     pair, place = signatures.places_of(pairs["earlier"].to_numpy().astype(np.int64))
     forbidden[pairs["class"].to_numpy()[pair], signatures.value[place]] = True
     return people.select("row", "class"), classes["value"].to_numpy(), forbidden
+
+
+def _with_all_parts(forbidden: Bools, whole: Ints) -> Bools:
+    """bool[C, V]: of a value that may be known, all parts are forbidden if one is."""
+    of_whole = np.zeros((len(forbidden), whole.max(initial=-1) + 1), bool)
+    row, part = np.nonzero(forbidden)
+    of_whole[row, whole[part]] = True
+    every: Bools = of_whole[:, whole]
+    return every
 
 
 def _count(

@@ -25,7 +25,7 @@ class BucketParameters(Parameters):
 def bucket_faults(contract: Contract[BucketParameters]) -> list[tuple[str, str]]:
     """Faults of a contract under a principle of buckets: too few values, or counterfeits that give away."""
     m = contract.principle.m
-    faults = too_few_values("m", m, contract.sensitive.values)
+    faults = too_few_values("m", m, contract.sensitive)
     if m == 2 and contract.principle.on_ineligible == "counterfeit":
         message = (
             "counterfeit is refused with m = 2: an adversary who knows the algorithm would be certain of the"

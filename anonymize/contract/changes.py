@@ -14,6 +14,7 @@ from typing import Any, Literal
 from anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier
 from anonymize.contract.product import without_words
 from anonymize.contract.schema import Schema, Table
+from anonymize.contract.sensitive import Sensitive
 
 Verdict = Literal["safe", "consent", "new series"]
 
@@ -74,7 +75,7 @@ def column_changes(before: Mapping[str, Any], now: Table) -> list[Change]:
         if name in former
         for change in _attribute_changes(former[name], qi)
     ]
-    return [*dropped, *added, *kept, *_value_changes(before["sensitive"], now.sensitive.values)]
+    return [*dropped, *added, *kept, *_value_changes(before["sensitive"], now.sensitive)]
 
 
 def _attribute_changes(former: Mapping[str, Any], qi: QuasiIdentifier) -> list[Change]:
@@ -114,11 +115,15 @@ def _label_changes(former: Mapping[str, Any], qi: CategoryAttribute) -> list[Cha
     return changes
 
 
-def _value_changes(former: Mapping[str, Any], values: tuple[Any, ...] | None) -> list[Change]:
-    before, now = former["values"], values
-    if before is None or now is None:
-        return []
+def _value_changes(former: Mapping[str, Any], sensitive: Sensitive) -> list[Change]:
+    before, now = former["values"], sensitive.values
     changes = []
+    if set(former.get("not_sensitive", ())) != set(sensitive.not_sensitive):
+        why = "People who have one were promised that nobody learns it, or may be known to have it by now."
+        says = "other values may be known"
+        changes.append(Change("sensitive.not_sensitive", says, "new series", why))
+    if before is None or now is None:
+        return changes
     if added := set(now) - set(before):
         changes.append(Change("sensitive.values", f"{len(added)} values are new", "safe", "A domain grew."))
     if gone := set(before) - set(now):

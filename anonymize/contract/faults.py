@@ -72,6 +72,8 @@ def _fault(
         return key, fault["msg"].removeprefix("Value error, ")
     if kind == "int_type" and isinstance(fault["input"], str) and fault["input"].isdigit():
         return key, f"must be a whole number, not text: write {fault['input']} without quotes"
+    if kind == "extra_forbidden" and key in shape.ELSEWHERE:
+        return key, shape.ELSEWHERE[key]
     words = {
         "input": shown(fault["input"]),
         "discriminator": str(context.get("discriminator")).strip("'"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, StrictInt, ValidationError, ValidationInfo
@@ -10,6 +10,7 @@ from pydantic_core import InitErrorDetails
 from typing_extensions import TypeVar
 
 from anonymize.contract.scalars import Declaration
+from anonymize.contract.sensitive import Sensitive
 
 
 def _check_from_two(number: int, info: ValidationInfo) -> int:
@@ -33,17 +34,20 @@ P_co = TypeVar("P_co", bound=Parameters, default=Parameters, covariant=True)
 """The class of a contract's parameters, where its principle is known."""
 
 
-def too_few_values(name: str, number: int, values: Sequence[Any] | None) -> list[tuple[str, str]]:
+def too_few_values(name: str, number: int, sensitive: Sensitive) -> list[tuple[str, str]]:
     """The fault of a contract that lists fewer sensitive values than everybody's is to be hidden among.
+
+    A group may have a value that may be known as often as it takes.
 
     Parameters
     ----------
     name, number
         The parameter that says among how many.
-    values
-        What the contract lists; None where it lists none.
+    sensitive
+        What the contract lists, if it lists values.
     """
-    if values is None or len(values) >= number:
+    values = sensitive.values
+    if values is None or sensitive.not_sensitive or len(values) >= number:
         return []
     needs = f"{name} ({number}) needs as many sensitive values, and sensitive.values lists {len(values)}"
     return [(f"principle.{name}", needs)]

@@ -30,6 +30,8 @@ class Table(Declaration):
     """What an attribute is, in words."""
     KINDS: ClassVar[Mapping[str, type[Declaration]]]
     """The class of the attributes of each kind."""
+    ELSEWHERE: ClassVar[Mapping[str, str]] = {}
+    """Keys that contracts of another shape have, and where this one says the same."""
 
     if TYPE_CHECKING:  # a field or a constant of each shape
 
@@ -81,6 +83,12 @@ class View(Table):
     LISTED_UNDER = "columns"
     ROLE = "column"
     KINDS: ClassVar = {"number": NumberColumn, "category": CategoryColumn}
+    ELSEWHERE: ClassVar = {
+        "sensitive": (
+            "is not for a view: principle.k says what nobody may learn, as in {HIV: 0.7}, and a value that it"
+            " does not name may be known"
+        )
+    }
     sensitive: ClassVar[None] = None
     """What is sensitive in a view follows from what it may be joined with."""
 

@@ -10,6 +10,9 @@ from pydantic import Field, ValidationInfo, field_validator
 from anonymize.contract.scalars import Label, WordedColumn, repeated
 from anonymize.spelling import describe_twins, twins
 
+PART = "\ue000"
+"""What stands between a value that may be known and the number of a part of it; in no published table."""
+
 
 class Sensitive(WordedColumn):
     """The attribute nobody may learn about a person."""
@@ -20,6 +23,8 @@ class Sensitive(WordedColumn):
     """The domain. Without it, any text or whole number is a value."""
     renamed: dict[Label, Label] = Field(default_factory=dict)
     """What the source calls a value by now: from the series' own name of it to the source's."""
+    not_sensitive: tuple[Any, ...] = Field((), exclude_if=lambda named: not named)
+    """The values that may be known of a person: `none`, say. Nothing is promised about them."""
     semantics: Literal["persistent", "transient"] = "persistent"
     """Whether a person's value stays (a chronic disease) or comes and goes (this quarter's diagnosis)."""
 
@@ -58,3 +63,33 @@ class Sensitive(WordedColumn):
         if values is not None and (unknown := set(renamed) - set(values)):
             raise ValueError(f"names {min(unknown)}, which is not listed under sensitive.values")
         return renamed
+
+    @field_validator("not_sensitive")
+    @classmethod
+    def _check_not_sensitive(cls, named: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
+        values, renamed = info.data.get("values"), info.data.get("renamed", {})
+        if {type(value) for value in named} not in (set(), {str}, {int}):
+            raise ValueError("must be all text or all whole numbers")
+        if twice := repeated(named):
+            raise ValueError(f"lists {twice} more than once")
+        if former := [own for own, source in renamed.items() if source in named and source not in renamed]:
+            raise ValueError(
+                f"lists the source's name of {former[0]}: write {former[0]}, the series' own name"
+            )
+        if values is not None and (unknown := [value for value in named if value not in values]):
+            raise ValueError(f"names {unknown[0]}, which is not listed under sensitive.values")
+        if values is not None and len(named) == len(values):
+            raise ValueError("lists every value: leave at least one that nobody may learn")
+        return named
+
+    def published(self, values: pl.Series) -> pl.Series:
+        """Values as they are published: parts of one that may be known, text with a `PART` sign, are one."""
+        if not self.not_sensitive or values.dtype != pl.String:
+            return values
+        whole = values.str.split(PART).list.first()
+        return whole.cast(pl.Int64) if isinstance(self.not_sensitive[0], int) else whole
+
+    def may_be_known(self, values: pl.Series) -> pl.Series:
+        """Boolean[N]: which values, or parts of values, may be known."""
+        named = pl.Series(self.not_sensitive, dtype=None if self.not_sensitive else values.dtype)
+        return self.published(values).is_in(named.implode())

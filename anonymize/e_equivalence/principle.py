@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anonymize.buckets.lots import split_by_lot
 from anonymize.buckets.parameters import (
     BUCKETS_ASSET,
     bucket_changes,
@@ -37,7 +38,9 @@ def _promise(parameters: EEquivalence) -> Promise:
 E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     parameters=EEquivalence,
     version="2",
-    release=on_first_call("anonymize.e_equivalence.release", "release"),
+    release=split_by_lot(
+        on_first_call("anonymize.e_equivalence.release", "release"), lambda principle: 1 / principle.m
+    ),
     promise=_promise,
     format=lambda _contract: ANATOMY,
     faults=bucket_faults,

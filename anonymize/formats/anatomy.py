@@ -58,7 +58,7 @@ def anatomize(
     schema
         The quasi-identifiers and the sensitive attribute.
     """
-    qis = [column for column, _ in schema.attributes()]
+    values, qis = schema.sensitive.published(values), [column for column, _ in schema.attributes()]
     tuples = quasi_identifiers.select(qis).with_columns(
         pl.Series("group", group), values.alias(VALUE), pl.Series("counterfeit", counterfeit)
     )

@@ -54,6 +54,7 @@ def generalize(
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 2 and 3; minimum widths: section 4.1.
     """
+    values = schema.sensitive.published(values)
     groups = _in_order_of_content(_summarize(codes, values, group, counterfeit, schema))
     groups = groups.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("group_id"))
     tables = {

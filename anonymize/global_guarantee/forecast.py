@@ -45,7 +45,8 @@ def forecast(state: State, contract: Contract[GlobalGuarantee]) -> pl.DataFrame:
     ledger = Ledger.of(state, state.tables["values"].schema[VALUE])
     strategy = strategy_of(contract.principle)
     tuples = ledger.values["tuples"].to_numpy()
-    needed = spending(tuples / max(1, tuples.sum()))
+    exempt = contract.sensitive.may_be_known(ledger.values[VALUE]).to_numpy()
+    needed = np.where(exempt, 0.0, spending(tuples / max(1, tuples.sum())))
     promised, promise = np.unique(
         np.maximum(ledger.people["l"].to_numpy(), contract.principle.l), return_inverse=True
     )

@@ -17,6 +17,7 @@ import polars as pl
 
 from anonymize.arrays import Ints
 from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.contract import Sensitive
 from anonymize.global_guarantee.strategy import ROUNDING, Strategy, admitted_share, budget, spending
 from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.ledger import post
@@ -104,6 +105,7 @@ class Ledger:
         values: pl.Series,
         number: int,
         l: int,
+        sensitive: Sensitive,
     ) -> Ledger:
         """The ledger after a release.
 
@@ -121,11 +123,14 @@ class Ledger:
             n, counted from 1.
         l
             The contract's, which everybody hosted is promised from now on.
+        sensitive
+            Which values may be known. Nothing is spent on them.
         """
         hosted = group >= 0
         if not hosted.any():
             return replace(self, people=self._seen(people[PSEUDONYM], hosted, number, l), number=number)
         known, kept = self._values_after(value_id[hosted], values)
+        exempt = sensitive.may_be_known(known[VALUE]).to_numpy()
         register = self._seen(people[PSEUDONYM], hosted, number, l)
         account = _rows(register, people[PSEUDONYM].filter(hosted))
         of_account = np.full(register.height, -1, np.int64)
@@ -136,7 +141,7 @@ class Ledger:
             read_only(self.links["value_id"].to_numpy()),
             read_only(self.links["spent"].to_numpy()),
             of_account,
-            *_spendings(group[hosted], kept[value_id[hosted]], known.height),
+            *_spendings(group[hosted], kept[value_id[hosted]], known.height, exempt),
         )
         person = np.repeat(np.arange(register.height, dtype=np.int32), np.diff(first))
         links = pl.DataFrame({"person": person, "value_id": value, "spent": spent}, schema=LINKS_SCHEMA)
@@ -200,10 +205,13 @@ def _rows(register: pl.DataFrame, pseudonyms: pl.Series) -> Ints:
     return found["account"].cast(pl.Int64).fill_null(-1).to_numpy()
 
 
-def _spendings(group: np.ndarray, value_id: np.ndarray, values: int) -> tuple[np.ndarray, ...]:
+def _spendings(
+    group: np.ndarray, value_id: np.ndarray, values: int, exempt: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """What each group spends on its values: `group_first`, `group_value`, `group_spends`."""
     tuples = np.bincount(group)
     held, count = np.unique(group * values + value_id, return_counts=True)
+    held, count = (one[~exempt[held % values]] for one in (held, count))
     in_group = held // values
     group_first = np.searchsorted(in_group, np.arange(len(tuples) + 1))
     return group_first, (held % values).astype(np.int32), spending(count / tuples[in_group])

@@ -60,4 +60,4 @@ class GlobalGuarantee(Parameters):
 
 def faults(contract: Contract[GlobalGuarantee]) -> list[tuple[str, str]]:
     """Faults of a contract under the global guarantee: fewer declared values than l."""
-    return too_few_values("l", contract.principle.l, contract.sensitive.values)
+    return too_few_values("l", contract.principle.l, contract.sensitive)

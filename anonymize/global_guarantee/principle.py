@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anonymize.buckets.lots import split_by_lot
 from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
 from anonymize.global_guarantee.parameters import GlobalGuarantee, faults
@@ -12,7 +13,11 @@ from anonymize.promise import BreachProbability, Promise
 GLOBAL_GUARANTEE: Principle[GlobalGuarantee, Contract[GlobalGuarantee]] = Principle(
     parameters=GlobalGuarantee,
     version="1",
-    release=on_first_call("anonymize.global_guarantee.release", "release"),
+    release=split_by_lot(
+        on_first_call("anonymize.global_guarantee.release", "release"),
+        on_first_call("anonymize.global_guarantee.strategy", "largest_share"),
+        kept=False,
+    ),
     promise=lambda parameters: Promise(BreachProbability(1 / parameters.l, parameters.forget_after)),
     format=lambda _contract: GENERALIZATION,
     faults=faults,

@@ -96,7 +96,7 @@ def release(
     within = partition(_of(accounts, placed), value_id[placed], shares, narrowest, len(values))
     group = np.full(people.height, HELD_BACK, np.int64)
     group[placed] = within
-    after = ledger.after(people, group, value_id, values, number, parameters.l)
+    after = ledger.after(people, group, value_id, values, number, parameters.l, contract.sensitive)
     after = after.forget(parameters.forget_after)
     generalization = generalize(codes, hosted[VALUE], within, np.zeros(hosted.height, bool), contract)
     return Candidate(

@@ -122,3 +122,16 @@ def strategy_of(parameters: GlobalGuarantee) -> Strategy:
 def admitted_share(allowance: Floats) -> Floats:
     """The largest share, 1/r, that a value may have in a group that may spend so much on it; 0 if nothing."""
     return -np.expm1(-allowance) * (1 + ROUNDING)
+
+
+def largest_share(parameters: GlobalGuarantee) -> float:
+    """The largest share that a value may have in the first group of a person.
+
+    Examples
+    --------
+    >>> parameters = {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 2}
+    >>> round(largest_share(GlobalGuarantee.model_validate(parameters)), 3)
+    0.293
+    """
+    whole = budget(np.array([parameters.l]))
+    return float(admitted_share(strategy_of(parameters).allowance(np.zeros(1), whole))[0])

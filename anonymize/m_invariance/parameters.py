@@ -47,6 +47,9 @@ def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
     if parameters.adversary == KNOWS_ALGORITHM and (why := WHY_NOT.get(parameters.on_ineligible)):
         message = f"{parameters.on_ineligible} is refused with adversary: knows_algorithm, because {why}"
         found.append(("principle.on_ineligible", f"{message}. Write refuse"))
+    if parameters.adversary == KNOWS_ALGORITHM and contract.sensitive.not_sensitive:
+        message = "is refused with adversary: knows_algorithm, for whom every value counts as sensitive"
+        found.append(("sensitive.not_sensitive", f"{message}. Leave one of the two out"))
     return found
 
 

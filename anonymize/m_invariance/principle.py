@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anonymize.buckets.lots import split_by_lot
 from anonymize.buckets.parameters import BUCKETS_ASSET
 from anonymize.contract import Contract
 from anonymize.formats import FORMATS
@@ -12,7 +13,9 @@ from anonymize.principle.principle import Principle
 M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     parameters=MInvariance,
     version="6",
-    release=on_first_call("anonymize.m_invariance.release", "release"),
+    release=split_by_lot(
+        on_first_call("anonymize.m_invariance.release", "release"), lambda principle: 1 / principle.m
+    ),
     promise=promise,
     format=lambda contract: FORMATS[contract.principle.format],
     faults=faults,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from anonymize.buckets.lots import split_by_lot
 from anonymize.contract import Contract, Parameters
 from anonymize.contract.changes import Change
 from anonymize.late import on_first_call
@@ -19,7 +20,9 @@ from anonymize.streamliner.parameters import StreamlinerParameters, contract_fau
 
 SHARED = ("on_ineligible", "on_value_change")
 """The streamliner's parameters that are the later principle's under the same name."""
-_release: Release[Contract[StreamlinerParameters]] = on_first_call("anonymize.streamliner.release", "release")
+_release: Release[Contract[StreamlinerParameters]] = split_by_lot(
+    on_first_call("anonymize.streamliner.release", "release"), lambda principle: 1 / principle.l
+)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class StreamlinerParameters(Parameters):
 def contract_faults(contract: Contract[StreamlinerParameters]) -> list[tuple[str, str]]:
     """Faults between the streamliner's parameters and the columns: `(key, what is wrong and the way out)`."""
     parameters = contract.principle
-    faults = too_few_values("l", parameters.l, contract.sensitive.values)
+    faults = too_few_values("l", parameters.l, contract.sensitive)
     names = [qi.name for qi in contract.quasi_identifiers]
     faults += [
         ("principle.weights", f"{name} is no quasi-identifier; accepted: {', '.join(names)}")

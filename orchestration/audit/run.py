@@ -379,7 +379,7 @@ def _attack_release(
     published, known = release_format.read(internal, contract), knowledge_table(people, schema)
     return replace(
         attacked,
-        seen=choices_of(known, published, linkage) if len(people) <= MOST_PEOPLE else None,
+        seen=choices_of(known, published, schema.sensitive, linkage) if len(people) <= MOST_PEOPLE else None,
         useful=usefulness(release_format, internal, published, schema, known),
         guesses=guess_values(known, published, schema, linkage),
         known=known,
@@ -590,6 +590,9 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap
     sensitive = material.contract.sensitive
     if sensitive is not None and sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
+    if sensitive is not None and sensitive.not_sensitive:
+        what = f"People whose value may be known ({', '.join(map(str, sensitive.not_sensitive))})"
+        gaps.append(Gap(what.replace("{", "{{").replace("}", "}}"), MAY_BE_KNOWN))
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
     return gaps + ([] if attacked and all(map(len, rows)) else [ALGORITHM]) + NEVER_COVERED
 
@@ -637,6 +640,10 @@ ALGORITHM = Gap(
     "Adversaries who know the publisher's algorithm",
     "the attack takes time exponential in the number of people. It is run on single releases of at most four"
     " people, and on tiny instances in the software's own tests and benchmarks.",
+)
+MAY_BE_KNOWN = (
+    "nothing is promised to them. As candidates of others, such values count as often as a group has them"
+    " beside a sensitive value."
 )
 NEVER_COVERED = [
     Gap(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from anonymize.attack.knowledge import Knowledge
-from anonymize.columns import PSEUDONYM
+from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product
 from anonymize.errors import AuditFailed
 from anonymize.principle.candidate import Candidate
@@ -64,7 +64,7 @@ def audit(
     checks = checks_of(promises[-1], release_format, contract)
     tables = {check.name: attacked.tables[check.name] for check in checks}
     evidence = {**tables, ATTACK: attacked.findings}
-    parameters = fewest_rows(candidate.linkage, knowledge, len(promises))
+    parameters = fewest_rows(_promised(candidate.linkage, people, contract), knowledge, len(promises))
     verdicts = judge(evidence, parameters)
     words = {check.name: check.describe(tables[check.name]) for check in checks}
     words[ATTACK] = describe_findings(attacked.findings)
@@ -93,7 +93,7 @@ def fewest_rows(linkage: pl.DataFrame, knowledge: Knowledge | None, release: int
     Parameters
     ----------
     linkage
-        `pseudonym` of everybody in the release.
+        `pseudonym` of everybody in the release to whom something is promised.
     knowledge
         What the audit of the release before left, or None.
     release
@@ -113,6 +113,14 @@ def fewest_rows(linkage: pl.DataFrame, knowledge: Knowledge | None, release: int
         came = people.join(stays, on="person", how="anti")
     fewest = {"groups": people, "remembered": remembered, "cuts": came, "arrivals": came}
     return {f"fewest_{name}": int(not some.is_empty()) for name, some in fewest.items()}
+
+
+def _promised(linkage: pl.DataFrame, people: pl.DataFrame, contract: Product) -> pl.DataFrame:
+    """The linkage of people to whom something is promised: all but those whose value may be known."""
+    if contract.sensitive is None:
+        return linkage
+    owed = people.filter(~contract.sensitive.may_be_known(people[VALUE]))
+    return linkage.join(owed, on=PSEUDONYM, how="semi")
 
 
 def refuse_broken(name: str, verdicts: Sequence[Verdict]) -> None:

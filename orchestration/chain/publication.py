@@ -67,6 +67,7 @@ def _publish(series: Series, release: str, folder: Path) -> None:
     stated = [name for name in principle_of(series.contract).stated if name in figures]
     is_exposing = committed.counts is not None and committed.counts.batch_counterfeits > 0
     release_format = principle_of(series.contract).format(series.contract)
+    sensitive = series.contract.sensitive
     described = Described(
         product=series.contract.product,
         series=series.contract.series,
@@ -78,6 +79,7 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         exposed=(ShareFigures.of(committed.attack).exposed or 0) if is_exposing else 0,
         together=committed.together,
         supersedes=series.contract.supersedes,
+        not_sensitive=() if sensitive is None else sensitive.not_sensitive,
         contract_sha256=series.file.sha256,
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )

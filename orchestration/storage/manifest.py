@@ -31,7 +31,7 @@ FILES = {
 """What a manifest may name. A table that is none of these could be the truth itself."""
 KEYS = {
     *("product", "series", "release", "n", "format", "principle", *COUNTED, "files", "contract_sha256"),
-    *("exposed", "together_with", "supersedes", "software_version", "previous"),
+    *("exposed", "together_with", "supersedes", "not_sensitive", "software_version", "previous"),
 }
 """What a manifest may state, and the figures that its principle states beside."""
 TOGETHER = {"people", "below"}
@@ -72,6 +72,8 @@ class Described:
     """What other series of the product give away together with this release, if somebody had both."""
     supersedes: str | None = None
     """The series that this one goes on from, whose signatures and promises people kept."""
+    not_sensitive: tuple[Any, ...] = ()
+    """The values that may be known of a person."""
 
 
 def manifest(described: Described, folder: Path) -> dict[str, Any]:
@@ -87,6 +89,7 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         **({"exposed": described.exposed} if described.exposed else {}),
         **({"together_with": dict(described.together)} if described.together else {}),
         **({"supersedes": described.supersedes} if described.supersedes else {}),
+        **({"not_sensitive": list(described.not_sensitive)} if described.not_sensitive else {}),
         "files": {file.name: _stated(file) for file in sorted(folder.iterdir())},
         "contract_sha256": described.contract_sha256,
         "software_version": version("republish"),

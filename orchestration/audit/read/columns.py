@@ -35,13 +35,14 @@ def described_columns(material: Material) -> list[dict[str, str]]:
             )
         )
     if contract.sensitive is not None:
-        values = contract.sensitive.values
+        values, known = contract.sensitive.values, ", ".join(map(str, contract.sensitive.not_sensitive))
+        known = known and f"; may be known: {known}"
         rows.append(
             _row(
                 contract.sensitive.name,
                 "sensitive",
                 kind=contract.sensitive.semantics,
-                domain="any value" if values is None else f"{len(values)} declared values",
+                domain=("any value" if values is None else f"{len(values)} declared values") + known,
                 published="; ".join(published.get("value", ["not published"])),
             )
         )

@@ -240,7 +240,9 @@ def _one_spelling(table: pl.DataFrame, column: str, sensitive: Sensitive) -> pl.
         return table
     own = table.select(by_own_names(pl.col(column), sensitive))
     listed = pl.Series(
-        "own", [value for value in sensitive.values or () if isinstance(value, str)], pl.String
+        "own",
+        [value for value in sensitive.values or sensitive.not_sensitive if isinstance(value, str)],
+        pl.String,
     )
     forms = listed.to_frame().with_columns(value_form(pl.col("own")).alias("form"))
     form = value_form(pl.col(column))

@@ -18,7 +18,7 @@ from anonymize.contract.scalars import WordedColumn
 from anonymize.formats import Format
 from anonymize.formats.format import RELEASE, PublishedColumn
 from anonymize.principles import PRINCIPLES
-from orchestration.readers.datapackage.words import SEMANTICS
+from orchestration.readers.datapackage.words import SEMANTICS, may_be_known
 
 TYPES = {"Int64": "integer", "Float64": "number", "String": "string", "Date": "date"}
 """The types of published columns, in a Data Package's words."""
@@ -72,7 +72,7 @@ def data_package(
                 **{key: stated[key] for key in ("product", "series", "release", "n")},
                 "format": release_format.name,
                 "principle": dict(stated["principle"]),
-                "promised": promise.sentences(),
+                "promised": [*promise.sentences(), *may_be_known(_not_sensitive(contract))],
                 "sensitive": _sensitive(contract),
                 "attributes": [_attribute(one) for _, one in contract.attributes()],
             },
@@ -154,6 +154,10 @@ def _domain(declared: Any) -> list[Any]:
     return [str(end) if isinstance(declared, DateAttribute) else end for end in declared.domain]
 
 
+def _not_sensitive(contract: Product) -> tuple[Any, ...]:
+    return () if contract.sensitive is None else contract.sensitive.not_sensitive
+
+
 def _sensitive(contract: Product) -> dict[str, Any] | None:
     declared = contract.sensitive
     if declared is None:
@@ -162,6 +166,7 @@ def _sensitive(contract: Product) -> dict[str, Any] | None:
         {
             "name": declared.name,
             "values": declared.values and list(declared.values),
+            "not_sensitive": list(declared.not_sensitive) or None,
             "semantics": declared.semantics,
             "means": SEMANTICS[declared.semantics],
             "unit": declared.unit,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 SEMANTICS = {
     "persistent": (
         "A person's value stays, as a chronic disease does: a person who is in several releases is expected"
@@ -13,3 +16,16 @@ SEMANTICS = {
     ),
 }
 """What `sensitive.semantics` means for readers."""
+
+
+def may_be_known(not_sensitive: Sequence[Any]) -> list[str]:
+    """What is said beside the promise of values that may be known of a person; nothing if there are none."""
+    if not not_sensitive:
+        return []
+    values = ", ".join(map(str, not_sensitive))
+    said = (
+        f"This is promised of every value but {values}: it may be known who has that, and nothing is promised"
+        " about it. A group may have it more often than other values; each of its rows is one more value that"
+        " the people of the group may have."
+    )
+    return [said]

@@ -1,11 +1,15 @@
 """What the people of each release share out, over all releases of a series."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
 from anonymize.attack.assignments import SeenSeries, attack_assignments, choices_of
+from anonymize.contract import Sensitive
 from anonymize.formats import Published
 
+SENSITIVE = Sensitive(name="value")
 AGES = {"t": 10, "u": 20, "v": 30, "w": 40, "x": 20, "y": 30, "z": 40}
 VALUES = {"t": "a", "u": "b", "v": "c", "w": "b", "x": "c", "y": "b", "z": "d"}
 
@@ -21,7 +25,9 @@ def release(groups, linked):
         values=hosts.group_by("group_id", "value").agg(tuples=pl.len().cast(pl.Int64)),
         counterfeits=pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64}),
     )
-    return choices_of(hosts.select("person", "value", "qi_0"), published, hosts if linked else None)
+    return choices_of(
+        hosts.select("person", "value", "qi_0"), published, SENSITIVE, hosts if linked else None
+    )
 
 
 def attacked(*releases, linked=True, **options):
@@ -67,7 +73,7 @@ def test_tables_that_no_assignment_explains_are_broken_for_everybody():
     seen = release(["ux"], linked=True)
     others = seen.covering.with_columns(value=pl.lit("e"))
     owed = others.select("person", "value", promised=pl.lit(1))
-    choices = type(seen)(others, seen.published, seen.hosts)
+    choices = replace(seen, covering=others)
     found = attack_assignments(SeenSeries([choices], owed), [2])
     assert {scope: (count.people, count.broken) for scope, count in found.counts.items()} == {
         "assignments": (2, 2)

@@ -58,6 +58,10 @@ COLUMNS = {
         values("bronchitis", "dyspepsia", "flu", "gastritis", "gout"),
         [("sensitive.values", "safe")],
     ),
+    "a value that may be known from now on": (
+        lambda declared: declared["sensitive"].update(not_sensitive=["flu"]),
+        [("sensitive.not_sensitive", "new series")],
+    ),
     "a value that is gone": (values("bronchitis", "dyspepsia", "flu"), [("sensitive.values", "consent")]),
 }
 

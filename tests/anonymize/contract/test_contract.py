@@ -104,7 +104,7 @@ def test_a_missing_key_is_named(key):
     [
         ("source", "decimal, thousands, date_format, null_values, path, separator, encoding, columns"),
         ("releases", "first, cron"),
-        ("sensitive", "unit, description, name, values, renamed, semantics"),
+        ("sensitive", "unit, description, name, values, renamed, not_sensitive, semantics"),
         ("principle", "name, m, on_ineligible, on_value_change, effort, format"),
     ],
 )

@@ -1,0 +1,148 @@
+"""Series in which most people have a value that may be known, `none`; and an adversary who counts tables.
+
+The adversary shares nothing with the code that makes releases: each table of people and values is tried.
+"""
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+
+from anonymize.errors import NotEligible
+from anonymize.people.randomness import generator
+from anonymize.principle.state import State
+from anonymize.principles import parse_contract, principle_of
+from tests.clinic import CLINIC
+from tests.series import KEY, entered
+
+SICK = ("flu", "gout", "mumps", "asthma", "angina", "scurvy", "HIV", "ulcer")
+NONE = "none"
+
+
+def contract(principle, **sensitive):
+    """A contract over age and zipcode in which `none` may be known, unless `sensitive` says otherwise."""
+    return parse_contract(
+        {
+            **CLINIC,
+            "quasi_identifiers": [
+                {"name": "age", "kind": "number", "domain": [0, 120]},
+                {"name": "zipcode", "kind": "number", "domain": [0, 9999]},
+            ],
+            "sensitive": {"name": "value", "not_sensitive": [NONE], **sensitive},
+            "principle": principle,
+        }
+    )
+
+
+def tables(rng, people=60, releases=4, none=0.6, churn=0.2, change=0.05, sick=SICK):
+    """Snapshots of a table that stays as large: people leave, some come back, some have another value."""
+
+    def value():
+        return NONE if rng.random() < none else sick[rng.integers(len(sick))]
+
+    here = {i: [int(rng.integers(121)), int(rng.integers(10_000)), value()] for i in range(people)}
+    gone, ever = {}, people
+    for number in range(releases):
+        if number:
+            for i in [i for i in here if rng.random() < churn]:
+                gone[i] = here.pop(i)
+            for i in [i for i in gone if rng.random() < churn]:
+                here[i] = gone.pop(i)
+            for row in here.values():
+                if rng.random() < change:
+                    row[2] = value()
+            while len(here) < people:
+                here[ever] = [int(rng.integers(121)), int(rng.integers(10_000)), value()]
+                ever += 1
+        yield table({f"p{i}": row for i, row in here.items()})
+
+
+def table(people):
+    """A snapshot of people with their age, zipcode and value."""
+    rows = [(person, *row) for person, row in people.items()]
+    return pl.DataFrame(rows, schema=["person", "age", "zipcode", "value"], orient="row")
+
+
+def released(declared, snapshots, key=KEY):
+    """`(contract, people, candidate)` of each snapshot that is not refused."""
+    state, number = State.empty(), 1
+    for snapshot in snapshots:
+        people = entered(snapshot, declared)
+        try:
+            candidate = principle_of(declared).release(
+                people,
+                declared,
+                state,
+                number,
+                lambda purpose, n=number: generator(key, "clinic", "v1", str(n), purpose),
+            )
+        except NotEligible:
+            continue
+        yield declared, people, candidate
+        state, number = candidate.state, number + 1
+
+
+def groups(declared, people, candidate):
+    """`{group_id: (people, values)}` of a release: who is in each group, and what it publishes."""
+    release_format = principle_of(declared).format(declared)
+    tables = release_format.internal(candidate.published, declared)
+    values = release_format.read(tables, declared).values
+    hosted = people.select("pseudonym", "identifier").join(candidate.linkage, on="pseudonym")
+    members = dict(hosted.group_by("group_id").agg("identifier").iter_rows())
+    held = {}
+    for group, value, tuples in values.iter_rows():
+        held.setdefault(group, Counter())[value] += tuples
+    return {group: (tuple(members.get(group, ())), held[group]) for group in held}
+
+
+def probabilities(releases, parts=True):
+    """Each person's values and their shares of all tables that fit what was published, found by trying each.
+
+    Parameters
+    ----------
+    releases
+        For each, a list of groups `(people, values)`: who is in each, and how often it publishes which value.
+        Nobody's value changes.
+    parts
+        Whether the adversary knows that `none` was split by lot, and counts tables with parts. Parts of a
+        group are numbered; groups of the same values have the same parts.
+    """
+    left, places = {}, {}
+    for number, some in enumerate(releases):
+        for at, (members, values) in enumerate(some):
+            sensitive = Counter({value: often for value, often in values.items() if value != NONE})
+            known, base = values[NONE], min(sensitive.values(), default=1)
+            whole = {f"{NONE} {part}": base for part in range(known // base)} if parts else {NONE: known}
+            left[number, at] = sensitive + Counter(whole)
+            for person in members:
+                places.setdefault(person, []).append((number, at))
+    order = sorted(places, key=lambda person: (-len(places[person]), person))
+    counted = {person: Counter() for person in order}
+    chosen = {}
+
+    def place(position):
+        if position == len(order):
+            for person, value in chosen.items():
+                counted[person][value.split()[0]] += 1
+            return
+        person = order[position]
+        for value in set.intersection(*({v for v, n in left[at].items() if n} for at in places[person])):
+            for at in places[person]:
+                left[at][value] -= 1
+            chosen[person] = value
+            place(position + 1)
+            for at in places[person]:
+                left[at][value] += 1
+
+    place(0)
+    tables = {person: sum(values.values()) for person, values in counted.items()}
+    return {
+        person: {value: n / tables[person] for value, n in values.items()}
+        for person, values in counted.items()
+        if tables[person]
+    }
+
+
+def random(seed):
+    """A generator."""
+    return np.random.default_rng(seed)
