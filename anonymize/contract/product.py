@@ -32,6 +32,10 @@ DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 ASSET_KEY = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
 OWNER = re.compile(r"team:.+|[^@\s]+@[^@\s]+\.[^@\s]+")
 
+SamePeople = Literal["separate_readers", "each_by_itself", "other_people"]
+"""How a product stands to another one of its home: nobody gets releases of both; somebody may, and each
+promise is about its own releases by themselves; or the identifiers there are other people's."""
+
 
 def _short(name: str) -> str:
     if len(name) > LONGEST_NAME:
@@ -96,6 +100,8 @@ class Product(Table, Generic[P_co]):
     """The series that this one goes on from: its signatures are carried over, and it can't be continued."""
     separate_readers: StrictBool = False
     """Nobody gets releases both of this series and of another one of the same product."""
+    same_people: dict[StrictStr, SamePeople] = Field(default_factory=dict)
+    """Other products of the home that are about the same people, and why they may be released beside it."""
     keep_private: Literal["all"] | StrictInt = "all"
     """Private folders older than the last N published releases are deleted; `all` keeps them."""
 
@@ -162,6 +168,11 @@ class Product(Table, Generic[P_co]):
             raise ValueError(f"supersedes: a series ({self.series}) can't go on from itself")
         if self.supersedes is not None and self.separate_readers:
             raise ValueError("give either supersedes or separate_readers, one of the two")
+        if self.product in self.same_people:
+            raise ValueError(
+                f"same_people: {self.product} is this product itself, and for another series of it there are"
+                " supersedes and separate_readers"
+            )
         return self
 
     @model_validator(mode="after")

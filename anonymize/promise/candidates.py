@@ -124,7 +124,7 @@ class Candidates(Part):
         **{
             kind: Scope(
                 f"candidates over several series, by {words}",
-                "All series of the product together leave at least the promised number of candidate values"
+                "All series of these people together leave at least the promised number of candidate values"
                 " for each person.",
                 "at least",
             )

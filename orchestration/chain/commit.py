@@ -16,6 +16,7 @@ from anonymize.principles import principle_of
 from anonymize.promise import Candidates, Promise
 from orchestration.chain.changes import declared
 from orchestration.chain.making import Clock, Made
+from orchestration.chain.same_people import separate_products
 from orchestration.series.committed import Committed, read_knowledge, write_committed, write_tables
 from orchestration.series.record import release_row
 from orchestration.series.series import Series
@@ -74,12 +75,12 @@ def _linkage(series: Series, made: Made) -> pl.DataFrame:
 def _together(
     series: Series, people: pl.DataFrame, knowledge: Knowledge, promise: Promise
 ) -> dict[str, dict[str, int]]:
-    """What other series of the product give away together with this release, by their names.
+    """What other series give away together with this release, by their names: `v2`, or of others `clinic/v1`.
 
     Nobody is to get both (`separate_readers`); if somebody did, so many people would be exposed.
     """
     home, contract = series.home, series.contract
-    others = list(separate_siblings(home, contract))
+    others = [*separate_siblings(home, contract), *separate_products(series)]
     stays = knowledge.stays
     promised = promise.part(Candidates)
     if not others or promised is None or stays is None:
@@ -89,11 +90,12 @@ def _together(
     found = {}
     for other in others:
         followed = read_knowledge(other.folder, other.committed).stays
-        if followed is None:
+        if followed is None or followed.signatures.schema["values"] != values.schema["values"]:
             continue
-        theirs = pseudonyms(people[IDENTIFIER], other.pseudonym_key(home, contract.product))
+        theirs = pseudonyms(people[IDENTIFIER], other.pseudonym_key(home))
         names = people.select(person=PSEUDONYM).with_columns(theirs.alias("other"))
         present = values.join(names, on="person").select("values", person="other")
         in_both, below = below_together(present, followed, promised.candidates)
-        found[other.name] = {"people": in_both, "below": below}
+        name = other.name if other.product == contract.product else f"{other.product}/{other.name}"
+        found[name] = {"people": in_both, "below": below}
     return found

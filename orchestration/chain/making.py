@@ -21,6 +21,7 @@ from anonymize.promise import Promise
 from orchestration.chain.audit import Audit, audit, refuse_broken
 from orchestration.chain.changes import refuse_changes
 from orchestration.chain.delta import EXPECTED
+from orchestration.chain.same_people import refuse_same_people
 from orchestration.expectations import Verdict, judge
 from orchestration.series.basis import Basis, verify_basis
 from orchestration.series.series import Series
@@ -73,7 +74,8 @@ def make_candidate(series: Series, release: str, people: pl.DataFrame, basis: Ba
     HomeError, PublishedFolderError
         If the release before is not there to be built on, or is not the one that was published.
     ContractError
-        If the contract changed in a way that is neither safe nor accepted.
+        If the contract changed in a way that is neither safe nor accepted, or another product has published
+        some of the people and no contract says why it may.
     NotEligible, SnapshotError, ValueChangeRefused
         If the principle refuses the batch.
     AuditFailed
@@ -82,6 +84,7 @@ def make_candidate(series: Series, release: str, people: pl.DataFrame, basis: Ba
     contract, principle = series.contract, principle_of(series.contract)
     verify_basis(series, release, basis)
     refuse_changes(series, release, basis.declared)
+    refuse_same_people(series, people[IDENTIFIER])
     promises = (*basis.promises, principle.promise(contract.principle))
     state, knowledge = _with_others(series, release, basis)
     clock.lap("files")

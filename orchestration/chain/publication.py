@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from anonymize.attack.figures import ShareFigures
+from anonymize.columns import IDENTIFIER
 from anonymize.errors import HomeError
 from anonymize.principles import principle_of
 from orchestration.chain.inputs import made_from
+from orchestration.chain.same_people import note_people, refuse_same_people
+from orchestration.chain.snapshot import PEOPLE
 from orchestration.readers.datapackage.folder import column_types, texts
 from orchestration.series.basis import basis_of
 from orchestration.series.committed import CANDIDATE, Committed
 from orchestration.series.homes import name_home
 from orchestration.series.series import Series
-from orchestration.storage.home import public_folder
+from orchestration.storage.home import only_one, public_folder
 from orchestration.storage.manifest import COUNTED, MANIFEST, Described, manifest, sums
-from orchestration.storage.store import sha256, write_folder
+from orchestration.storage.store import read_table, sha256, write_folder
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ def publish(series: Series, release: str) -> Publication:
     HomeError
         If there is no audited candidate, or it was made from something else than there is now: another
         release before, other parameters.
+    ContractError
+        If another product has published some of its people meanwhile, and no contract says why it may.
     PublishedFolderError
         If the published folder, or that of the release before, was changed.
     """
@@ -48,7 +53,8 @@ def publish(series: Series, release: str) -> Publication:
         folder = series.published(release)
         is_new = not series.is_published(release)
         if is_new:
-            _publish(series, release, folder)
+            with only_one(series.home.path, "the people of its products", name=".people-lock"):
+                _publish(series, release, folder)
         stated = series.verify(release)
         digest = series.record_publication(release)
         name_home(series)
@@ -62,7 +68,10 @@ def _publish(series: Series, release: str, folder: Path) -> None:
     previous = series.previous(release)
     if previous:
         series.verify(previous)  # the chain would vouch for a manifest that was changed
+    people = read_table(private / PEOPLE)[IDENTIFIER]
+    refuse_same_people(series, people)  # another product may have published them since the candidate was made
     series.begin()
+    note_people(series, release, people)
     figures = committed.figures
     stated = [name for name in principle_of(series.contract).stated if name in figures]
     is_exposing = committed.counts is not None and committed.counts.batch_counterfeits > 0

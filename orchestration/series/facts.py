@@ -7,7 +7,7 @@ newest one, private folders may be deleted, and the history in DuckDB may be los
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,13 @@ class Facts:
     """What can't change within the series: key, identifier, sensitive column, principle."""
     published: Mapping[str, str]
     """SHA-256 (hex) of the manifest of every published release, by release."""
+    same_people: Mapping[str, str] = field(default_factory=dict)
+    """What the contract declared of other products when the last one was published (`same_people`)."""
 
-    def with_release(self, release: str, manifest_sha256: str) -> Facts:
-        """The facts with one more release."""
-        return replace(self, published={**self.published, release: manifest_sha256})
+    def with_release(self, release: str, manifest_sha256: str, same_people: Mapping[str, str]) -> Facts:
+        """The facts with one more release, and what its contract declares of other products."""
+        published = {**self.published, release: manifest_sha256}
+        return replace(self, published=published, same_people=dict(same_people))
 
 
 def facts_of(home: Home, product: str, series: str) -> Facts | None:
@@ -47,7 +50,7 @@ def read_facts(file: Path, key: bytes) -> Facts | None:
     content = read_sealed(file, key)
     if content is None or not {"terms", "published"} <= content.keys():
         return None
-    return Facts(content["terms"], content["published"])
+    return Facts(content["terms"], content["published"], content.get("same_people", {}))
 
 
 def key_fingerprint(file: Path) -> str | None:
@@ -59,4 +62,4 @@ def key_fingerprint(file: Path) -> str | None:
 
 def write_facts(file: Path, facts: Facts, key: bytes) -> None:
     """Write the facts of a series, whole or not at all."""
-    write_sealed(file, {"terms": dict(facts.terms), "published": dict(facts.published)}, key)
+    write_sealed(file, asdict(facts), key)

@@ -256,7 +256,8 @@ class Series:
         digest = sha256(self.published(release) / MANIFEST)
         facts = self._facts([release])
         if facts.published.get(release) != digest:
-            write_facts(self._facts_file, facts.with_release(release, digest), self._key("facts"))
+            now = facts.with_release(release, digest, self.contract.same_people)
+            write_facts(self._facts_file, now, self._key("facts"))
         self.history.record_publication(self.contract.product, self.contract.series, release, digest)
         return digest
 

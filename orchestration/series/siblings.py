@@ -25,8 +25,9 @@ ALONE = "began_alone"
 
 @dataclass(frozen=True)
 class Sibling:
-    """Another series of the same product, as its last release left it."""
+    """Another series of the home, as its last release left it."""
 
+    product: str
     name: str
     length: int
     """Releases in it, and in those that it went on from."""
@@ -37,9 +38,9 @@ class Sibling:
     first: str
     """The first series of its chain, whose pseudonyms all of the chain use."""
 
-    def pseudonym_key(self, home: Home, product: str) -> bytes:
+    def pseudonym_key(self, home: Home) -> bytes:
         """What identifiers become its pseudonyms with."""
-        return pseudonym_key(home, product, self.first)
+        return pseudonym_key(home, self.product, self.first)
 
 
 def pseudonym_key(home: Home, product: str, first: str) -> bytes:
@@ -47,9 +48,9 @@ def pseudonym_key(home: Home, product: str, first: str) -> bytes:
     return derive_key(home.key(), "pseudonym", product, first)
 
 
-def siblings(home: Home, product: str, series: str) -> Iterator[str]:
-    """The other series of a product that have published releases in the home."""
-    folder = home.published(product, series).parent
+def siblings(home: Home, product: str, series: str | None = None) -> Iterator[str]:
+    """The series of a product, other than one, that have published releases in the home."""
+    folder = home.published(product)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.name != series and published_releases(home, product, path.name):
             yield path.name
@@ -147,7 +148,7 @@ def sibling(home: Home, product: str, name: str) -> Sibling | None:
     if committed is None:
         return None
     length = facts.terms.get(BEFORE, 0) + len(facts.published)
-    return Sibling(name, length, folder, committed, facts.terms.get(FIRST, name))
+    return Sibling(product, name, length, folder, committed, facts.terms.get(FIRST, name))
 
 
 def _chain(home: Home, product: str, name: str | None) -> list[str]:

@@ -65,7 +65,7 @@ def join_previous(state: State, file: ContractFile) -> tuple[State, dict[str, pl
 
 def published_here(file: ContractFile, home: Home) -> dict[tuple[str, str], list[str]]:
     """The releases of other products of the same home that a contract names: dates by product and series."""
-    published = (home.path / "published").resolve()
+    published = home.published().resolve()
     found: dict[tuple[str, str], list[str]] = {}
     for previous in principle_of(file.contract).previous(file.contract):
         path = file.resolve(previous.path).resolve()

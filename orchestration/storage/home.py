@@ -80,8 +80,8 @@ class Home:
         """The folder of a series that never leaves the publisher."""
         return self.path / "private" / product / series
 
-    def published(self, product: str, series: str) -> Path:
-        """The folder of a series that everybody may have."""
+    def published(self, product: str = "", series: str = "") -> Path:
+        """The folder of a series that everybody may have; or that of a product, or of all products."""
         return self.path / "published" / product / series
 
     def key(self) -> bytes:

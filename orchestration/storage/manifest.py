@@ -199,7 +199,8 @@ def _odd_entry(stated: Mapping[str, Any], counted: set[str]) -> str | None:
 
 def _together(stated: Any) -> list[Any]:
     """The counts under `together_with`, or None in place of what is no count of another series."""
-    if not isinstance(stated, dict) or not all(re.fullmatch(NAMED, name, re.ASCII) for name in stated):
+    series = f"({NAMED}/)?{NAMED}"  # of another product, with its name
+    if not isinstance(stated, dict) or not all(re.fullmatch(series, name, re.ASCII) for name in stated):
         return [None]
     return [
         count

@@ -9,13 +9,14 @@ import shutil
 from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from anonymize.errors import HomeError
 from orchestration.storage.home import private_folder, sync
 
+T = TypeVar("T")
 SUMS = "SHA256SUMS"
 """The digests of all files of a published folder, its manifest included, as coreutils check them."""
 PARTIAL = ".partial"
@@ -118,8 +119,17 @@ def read_table(file: Path) -> pl.DataFrame:
     HomeError
         If it is not there, or is no Parquet file that can be read.
     """
+    return _read(file, lambda: pl.read_parquet(file, glob=False, hive_partitioning=False))
+
+
+def read_columns(file: Path) -> list[str]:
+    """The names of the columns of a table. Raises as `read_table` does."""
+    return _read(file, lambda: list(pl.read_parquet_schema(file)))
+
+
+def _read(file: Path, read: Callable[[], T]) -> T:
     try:
-        return pl.read_parquet(file, glob=False, hive_partitioning=False)
+        return read()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise HomeError(
             f"{file}: is not there, or is no Parquet file that can be read. Put it back from a copy"

@@ -44,8 +44,9 @@ def home(tmp_path_factory):
     for product in ("hospital", "clinic"):
         (folder / product).mkdir()
     hospital = build(folder / "hospital", releases=2).declare(upstream=["warehouse/patients"])
-    clinic = build(folder / "clinic", releases=2).declare(product="clinic")
-    later = {"product": "clinic", "series": "v2", "supersedes": "v1", "expect": {"changed": 0.5}}
+    beside = {"product": "clinic", "same_people": {"hospital": "separate_readers"}}
+    clinic = build(folder / "clinic", releases=2).declare(beside)
+    later = {**beside, "series": "v2", "supersedes": "v1", "expect": {"changed": 0.5}}
     series = hospital.series(folder / "home")
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("REPUBLISH_KEY", KEY)

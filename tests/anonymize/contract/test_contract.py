@@ -131,7 +131,7 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     assert words == "is unknown; accepted"
     optional = {"description", "owners", "keep_private"}
     optional |= {"title", "licence", "contact", "citation"}
-    optional |= {"upstream", "expect", "accept", "supersedes", "separate_readers"}
+    optional |= {"upstream", "expect", "accept", "supersedes", "separate_readers", "same_people"}
     assert sorted(keys.split(", ")) == sorted(HOSPITAL.keys() | optional)
 
 

@@ -352,6 +352,28 @@ def test_views_that_name_releases_of_each_other_are_shown_without_this_lineage(e
     assert "named_view, second_view name releases of each other" in caplog.text
 
 
+def test_a_view_names_all_releases_of_the_same_people_in_its_home(example):
+    """Else it is refused: anybody may join them. One contract says it for both that nobody gets both."""
+    first = make(series_of(example), RELEASES[0])
+    others = [{"path": "t2.csv", "columns": ["job", "disease"]}]
+    with pytest.raises(ContractError) as refusal:
+        make(declare(example, _product="second_view", previous=others), RELEASES[0])
+    ((_, message),) = refusal.value.faults
+    assert message == (
+        "5 people of second_view/v1 are in releases of named_view, another product of this home, too: anybody"
+        " with both can join them. To go on, write same_people: {named_view: separate_readers} (nobody gets"
+        " releases of both); or write same_people: {named_view: other_people} (the identifiers there are"
+        " other people's); or list all releases of named_view under principle.previous"
+    )
+    named = {"path": str(first.published(RELEASES[0])), "columns": ["name", "job", "class"]}
+    make(declare(example, _product="second_view", previous=[named, *others]), RELEASES[0])
+    # The first one goes on, and nothing was joined with what it publishes next.
+    with pytest.raises(ContractError, match="5 people of named_view/v1 are in releases of second_view"):
+        make(declare(example, _product="named_view", previous=others), RELEASES[1])
+    apart = {"second_view": "separate_readers"}
+    make(declare(example, _product="named_view", _same_people=apart, previous=others), RELEASES[1])
+
+
 def test_a_changed_published_view_is_no_previous_release(example):
     first = make(series_of(example), RELEASES[0])
     folder = first.published(RELEASES[0])

@@ -31,11 +31,6 @@ def test_a_second_series_that_says_nothing_is_refused(hospital, home):
     assert refusal.value.exit_code == 2
 
 
-def test_another_product_is_no_second_series(hospital, home):
-    make(hospital.declare(product="clinic").series(home), FIRST)
-    assert (home / f"published/clinic/v1/{FIRST}/manifest.json").exists()
-
-
 def test_a_series_that_was_begun_goes_on_beside_a_later_one(hospital, home):
     make(hospital.declare(series="v2", separate_readers=True).series(home), FIRST)
     make(hospital.declare().series(home), THIRD)

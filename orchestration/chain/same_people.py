@@ -1,0 +1,216 @@
+"""Other products of a home about the same people: together, they give an adversary more to intersect.
+
+People are recognised by a pseudonym that all products of a home have in common: of the identifier's normal
+form, under a key that serves nothing else. Each series keeps those of everybody it published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from anonymize.columns import IDENTIFIER
+from anonymize.contract import View
+from anonymize.errors import ContractError
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.randomness import derive_key
+from anonymize.spelling import value_form
+from orchestration.chain.snapshot import kept_snapshot
+from orchestration.series.facts import Facts, facts_of
+from orchestration.series.series import Series
+from orchestration.series.siblings import Sibling, published_releases, sibling, siblings
+from orchestration.snapshots.previous import published_here
+from orchestration.storage.home import Home
+from orchestration.storage.store import read_columns, read_table, write_table
+
+NOTED = "people.parquet"
+"""In the private folder of a series: `person`, and `since`, the first release that each was in."""
+SEPARATE_READERS, EACH_BY_ITSELF, OTHER_PEOPLE = "separate_readers", "each_by_itself", "other_people"
+MEANS = {
+    SEPARATE_READERS: "nobody gets releases of both",
+    EACH_BY_ITSELF: "somebody may get both, and what one says of the other is not covered",
+    OTHER_PEOPLE: "the identifiers there are other people's",
+}
+"""What a contract declares of another product, in a message."""
+
+
+@dataclass(frozen=True)
+class OtherProduct:
+    """Another product that has published releases in the home."""
+
+    home: Home
+    name: str
+    series: tuple[str, ...]
+
+    @property
+    def people(self) -> pl.DataFrame | None:
+        """Everybody in its releases, as `people_of` has it; None if that is not known of a series."""
+        found = [people_of(self.home, self.name, one) for one in self.series]
+        known = [one for one in found if one is not None]
+        return pl.concat(known) if len(known) == len(found) else None
+
+    @property
+    def columns(self) -> set[str]:
+        """What its releases publish of people, in small letters."""
+        folders = [self.home.published(self.name, one) / release for one, release in self._releases]
+        names = (
+            name for folder in folders for file in folder.glob("*.parquet") for name in read_columns(file)
+        )
+        return {name.lower().removesuffix("_low").removesuffix("_high") for name in names}
+
+    @property
+    def sensitive(self) -> set[str]:
+        """The column that nobody may learn, in small letters; none of views."""
+        return {str(one.terms["sensitive"]).lower() for one in self._facts if one.terms.get("sensitive")}
+
+    def declared_of(self, product: str) -> str | None:
+        """What its contract declared of a product when it was released last."""
+        return next((one.same_people[product] for one in self._facts if product in one.same_people), None)
+
+    def is_joined_with(self, series: Series) -> bool:
+        """Whether a view names all of its releases, and so is joined with them."""
+        named = published_here(series.file, self.home)
+        return all(release in named.get((self.name, one), ()) for one, release in self._releases)
+
+    @property
+    def _releases(self) -> list[tuple[str, str]]:
+        """Its series and their releases."""
+        return [
+            (one, release) for one in self.series for release in published_releases(self.home, self.name, one)
+        ]
+
+    @property
+    def _facts(self) -> list[Facts]:
+        found = (facts_of(self.home, self.name, one) for one in self.series)
+        return [one for one in found if one is not None]
+
+
+def other_products(series: Series) -> Iterator[OtherProduct]:
+    """The other products that have published releases in the home of a series, by name."""
+    home, folder = series.home, series.home.published()
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.name != series.contract.product and (there := tuple(siblings(home, path.name))):
+            yield OtherProduct(home, path.name, there)
+
+
+def refuse_same_people(series: Series, identifiers: pl.Series) -> None:
+    """Raise ContractError if another product published some of the people, and no contract says why it may.
+
+    Parameters
+    ----------
+    series
+        Whose next release is to be made.
+    identifiers
+        Those of the release's snapshot.
+    """
+    others = list(other_products(series))
+    if not others:
+        return
+    contract = series.contract
+    before = people_of(series.home, contract.product, contract.series)
+    now = comparable(series.home, identifiers).to_frame()
+    people = now if before is None else pl.concat([now, before.select("person")])
+    for other in others:
+        known = other.people
+        shared = None if known is None else people.join(known, on="person", how="semi")["person"].n_unique()
+        if shared != 0 and (fault := _fault(series, other, shared)) is not None:
+            raise ContractError(str(series.file.path), [("same_people", fault)])
+
+
+def _fault(series: Series, other: OtherProduct, shared: int | None) -> str | None:
+    """Why nothing can be released beside a product with so many people in common (None: nobody can tell)."""
+    contract = series.contract
+    sensitive = {contract.sensitive.name.lower()} if contract.sensitive is not None else set()
+    columns = sensitive | {column.name.lower() for _, column in contract.attributes()}
+    given_away = sorted((sensitive & other.columns) | (other.sensitive & columns))
+    may_be_joined = isinstance(contract, View) and not columns.isdisjoint(other.columns)
+    if not given_away and other.is_joined_with(series):
+        return None
+    apart = [] if given_away or may_be_joined else [EACH_BY_ITSELF]
+    accepted = [SEPARATE_READERS, *apart, OTHER_PEOPLE]
+    declared = _declared(series, other)
+    if declared in accepted:
+        return None
+    ways = [f"write same_people: {{{other.name}: {way}}} ({MEANS[way]})" for way in accepted]
+    if given_away:
+        why = f"both publish {', '.join(given_away)}, and anybody with both can intersect them"
+        if sensitive == other.sensitive:
+            ways.append(f"make this a new series of {other.name}, with supersedes")
+    elif may_be_joined:
+        why = "anybody with both can join them"
+        ways.append(f"list all releases of {other.name} under principle.previous")
+    else:
+        why = "a promise is about the releases of one product"
+    refused = f" {declared} is not accepted here." if declared else ""
+    return f"{_in_both(series, other, shared)}: {why}.{refused} To go on, {'; or '.join(ways)}"
+
+
+def _in_both(series: Series, other: OtherProduct, shared: int | None) -> str:
+    whom = f"{other.name}, another product of this home"
+    if shared is None:
+        return f"nobody can tell who of {series.name} is in {whom}: its working files are gone or damaged"
+    return f"{shared:,} people of {series.name} are in releases of {whom}, too"
+
+
+def _declared(series: Series, other: OtherProduct) -> str | None:
+    """What the contract says of another product, or else what the other one's says of it."""
+    return series.contract.same_people.get(other.name) or other.declared_of(series.contract.product)
+
+
+def separate_products(series: Series) -> Iterator[Sibling]:
+    """The series of products with the same sensitive column that nobody gets together with this one."""
+    sensitive = series.contract.sensitive
+    for other in other_products(series):
+        if sensitive is None or sensitive.name.lower() not in other.sensitive:
+            continue
+        if _declared(series, other) == SEPARATE_READERS:
+            found = (sibling(series.home, other.name, one) for one in other.series)
+            yield from (one for one in found if one is not None)
+
+
+def comparable(home: Home, identifiers: pl.Series) -> pl.Series:
+    """The pseudonyms that all products of a home have in common: 16 bytes each, in the identifiers' order."""
+    if identifiers.dtype != pl.Binary:
+        text = identifiers.cast(pl.String).to_frame("text")
+        identifiers = text.select(value_form(pl.col("text"))).to_series()
+    return pseudonyms(identifiers, derive_key(home.key(), "people of all products")).rename("person")
+
+
+def people_of(home: Home, product: str, series: str) -> pl.DataFrame | None:
+    """Everybody in the published releases of a series, as all products of the home call them.
+
+    Of a series that was published before this was noted, it is everybody in the snapshots that are kept.
+
+    Returns
+    -------
+    polars.DataFrame or None
+        `person` (16 bytes), `since` (a release); None if there are no releases, nothing of them is kept, or
+        they have another key.
+    """
+    folder, releases = home.private(product, series), published_releases(home, product, series)
+    if not releases or facts_of(home, product, series) is None:
+        return None
+    if (folder / NOTED).exists():
+        return read_table(folder / NOTED).filter(pl.col("since").is_in(releases))
+    kept = {release: taken for release in releases if (taken := kept_snapshot(folder / release)) is not None}
+    found = [_noted(home, taken.table[IDENTIFIER], release) for release, taken in kept.items()]
+    return pl.concat(found).unique("person", keep="first", maintain_order=True) if found else None
+
+
+def note_people(series: Series, release: str, identifiers: pl.Series) -> None:
+    """Keep who is in a release that is about to be published, with everybody of those before it.
+
+    If it is never published after all, people who are new in it count for nobody.
+    """
+    before = people_of(series.home, series.contract.product, series.contract.series)
+    now = _noted(series.home, identifiers, release)
+    if before is not None:
+        now = pl.concat([before, now.join(before, on="person", how="anti")])
+    write_table(series.private_folder / NOTED, now.sort(pl.all()))
+
+
+def _noted(home: Home, identifiers: pl.Series, release: str) -> pl.DataFrame:
+    people = comparable(home, identifiers).unique().to_frame()
+    return people.with_columns(since=pl.lit(release))
