@@ -1,4 +1,4 @@
-"""What an adversary can do with published tables and full background knowledge.
+"""Attacks of an adversary who has the published tables and full background knowledge.
 
 The adversary knows who is in the table at which release, with which quasi-identifiers; the sensitive
 values are what they are after. Everything here is written from the papers' definitions of attack and

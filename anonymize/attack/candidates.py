@@ -1,4 +1,4 @@
-"""How many candidate values an adversary is left with, by what they know, and whether signatures stay."""
+"""The candidate values that are left to an adversary, by what they know, and signatures that do not stay."""
 
 from __future__ import annotations
 

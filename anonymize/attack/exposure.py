@@ -1,4 +1,4 @@
-"""What counterfeits give away to an adversary who knows that none of them carries the most frequent value."""
+"""Exposure by counterfeits: an adversary knows that none of them carries the most frequent value."""
 
 from __future__ import annotations
 

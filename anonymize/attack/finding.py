@@ -1,4 +1,4 @@
-"""What an attack counted: the same figures for every attack, and a row of findings for each."""
+"""Findings of an attack: the same counts for every attack, and a row for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an adversary remembers of a series from release to release."""
+"""The knowledge of an adversary about a series, from release to release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether published groups are of their people: coverage, counts, hosting groups and widths."""
+"""Attacks on published groups that are not of their people: coverage, counts, hosting groups and widths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is known to have the same value as whom."""
+"""People who are known to have the same value."""
 
 from __future__ import annotations
 

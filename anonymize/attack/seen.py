@@ -1,4 +1,4 @@
-"""What an adversary sees of a release of groups, beside the truth: prepared once, for every attack."""
+"""A release of groups as an adversary sees it, beside the truth: prepared once, for every attack."""
 
 from __future__ import annotations
 

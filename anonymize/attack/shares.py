@@ -1,4 +1,4 @@
-"""How frequent a value is in each group."""
+"""The share of the most frequent value of each group."""
 
 from __future__ import annotations
 

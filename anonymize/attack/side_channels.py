@@ -1,4 +1,4 @@
-"""What a published table says beside its content: row order, numbering, counterfeits that stand out."""
+"""Side channels of a published table: row order, numbering, counterfeits that stand out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who was in which signature's groups, release by release: what an adversary follows people by."""
+"""Stays of people in the groups of a signature, release by release: an adversary follows people by them."""
 
 from __future__ import annotations
 

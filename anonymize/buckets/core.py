@@ -30,12 +30,8 @@ def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everyb
 
     Parameters
     ----------
-    rest
-        int[V]: an m-eligible batch.
-    m
-        Privacy parameter, at least 2. Buckets with smaller signatures receive nobody.
-    signatures
-        The buckets that exist.
+    rest, m, signatures
+        As for `plan.assign_to_existing`.
     groups
         int[B]: the groups each has.
     everybody
@@ -44,7 +40,7 @@ def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everyb
     Returns
     -------
     int[P]
-        People assigned; each bucket receives equally many of every value in its signature.
+        People assigned, as there.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Whether a snapshot and a release are what the publisher expects: figures beside what is ordinary."""
+"""Expectations of the publisher: figures of a snapshot and of a release beside what is ordinary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the snapshots of a contract come from, and when releases are due."""
+"""The source of a contract's snapshots, and the dates of its releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release format is: its tables and columns, how they are read back, and their charts."""
+"""A release format: its tables and columns, the way they are read back, and their charts."""
 
 from __future__ import annotations
 

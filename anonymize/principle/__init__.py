@@ -1,1 +1,1 @@
-"""What a principle is, and what every principle shares: its promise, candidates, state and checks."""
+"""The parts that every principle shares: its object, its candidates and its state."""

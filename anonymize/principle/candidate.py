@@ -1,4 +1,4 @@
-"""What every principle returns: a release that is computed and not yet published."""
+"""A candidate: every principle returns a release that is computed and not yet published."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a principle brings: one object exported by its folder, and the same for all."""
+"""A principle: one object of the same class for each, exported by its folder."""
 
 from __future__ import annotations
 

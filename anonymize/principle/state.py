@@ -1,4 +1,4 @@
-"""What a series remembers between releases: tables that its principle names and reads."""
+"""The memory of a series between releases: tables that its principle names and reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What releases promise, part by part; `attacked` runs the attack of every part.
+"""Promises of releases, part by part; `attacked` runs the attack of every part.
 
 A part is one object: its name and meaning, its bound, its sentence for readers, its attack, the check that
 judges what the attack counts, its figures and charts. Everything that speaks of promises goes through the

@@ -1,4 +1,4 @@
-"""What Great Expectations judges of a table that an attack counted, and the words for it."""
+"""A check: Great Expectations judges a table that an attack counted, and words say what it found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every release owes, whatever its principle promises: to be of its people, and to say nothing beside.
+"""Duties of every release, whatever its principle promises: to be of its people, and to say nothing beside.
 
 A part for each rule, of the format (groups or views) or of publication itself. Nothing of them is declared,
 and they are in no promise.

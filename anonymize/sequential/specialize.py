@@ -50,12 +50,8 @@ def specialize(
 
     Parameters
     ----------
-    coded
-        The view's columns.
-    earlier
-        The earlier releases, population-related to the view.
-    contract
-        Has `identifier`, `columns` and `principle`.
+    coded, earlier, contract
+        As for `build_index`.
     limit
         Stop after so many specializations.
 

@@ -18,8 +18,9 @@ from anonymize.contract import Contract
 from anonymize.errors import RepublishError
 from anonymize.formats.published import knowledge_table
 from anonymize.people.codes import decode
+from benchmarks.adversaries import known_algorithm
 from benchmarks.adversaries.every_key import AlgorithmAware, algorithm_aware_posterior
-from benchmarks.series import contract_of, released
+from benchmarks.series import released
 from benchmarks.tables import Table, main
 
 QUICK = {"series": 1, "keys": 5, "people": (4,), "policies": ("refuse",)}
@@ -27,19 +28,8 @@ VALUES = ["a", "b", "c"]
 
 
 def tiny_contract(m: int, on_ineligible: str) -> Contract:
-    """Two quasi-identifiers, three values. It may have counterfeits with m = 2, which a contract may not."""
-    declared = {
-        "product": "tiny",
-        "series": "v1",
-        "releases": {"first": "2024-01-01", "cron": "0 0 1 1 *"},
-        "identifier": "person",
-        "quasi_identifiers": [
-            {"name": "age", "kind": "number", "domain": [0, 99]},
-            {"name": "town", "kind": "number", "domain": [0, 9]},
-        ],
-        "sensitive": {"name": "disease", "values": VALUES},
-    }
-    contract = contract_of(declared, name="m_invariance", m=m)
+    """Three values. It may have counterfeits with m = 2, which a contract may not."""
+    contract = known_algorithm.tiny_contract(m, values=VALUES)
     principle = contract.principle.model_copy(update={"on_ineligible": on_ineligible})
     return contract.model_copy(update={"principle": principle})
 

@@ -84,8 +84,10 @@ def _eligible(random: np.random.Generator, values: Sequence[str], people: int, m
             return drawn
 
 
-def tiny_contract(m: int, adversary: str, **principle: str) -> Contract:
-    """Two quasi-identifiers and five values."""
+def tiny_contract(
+    m: int, adversary: str = "paper", values: Sequence[str] = "abcde", **principle: str
+) -> Contract:
+    """Two quasi-identifiers and a few values."""
     declared = {
         "product": "tiny",
         "series": "v1",
@@ -95,7 +97,7 @@ def tiny_contract(m: int, adversary: str, **principle: str) -> Contract:
             {"name": "age", "kind": "number", "domain": [0, 99]},
             {"name": "town", "kind": "number", "domain": [0, 9]},
         ],
-        "sensitive": {"name": "disease", "values": list("abcde")},
+        "sensitive": {"name": "disease", "values": list(values)},
     }
     return contract_of(declared, name="m_invariance", m=m, adversary=adversary, **principle)
 

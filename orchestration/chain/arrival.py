@@ -1,4 +1,4 @@
-"""Whether the snapshot of a release has arrived."""
+"""The arrival of a release's snapshot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed in the contract since the release before: safe, accepted by name, or refused."""
+"""Changes in the contract since the release before: safe, accepted by name, or refused."""
 
 from __future__ import annotations
 

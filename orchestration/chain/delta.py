@@ -1,4 +1,4 @@
-"""What changed from the snapshot before to this one."""
+"""The delta: changes from the snapshot before to this one."""
 
 from __future__ import annotations
 

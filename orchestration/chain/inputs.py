@@ -1,4 +1,4 @@
-"""What a release is made from, as it lies in the home now."""
+"""The inputs of a release, as they lie in the home now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `republish validate` says: which snapshots are there, what changed, and what a release would be."""
+"""The answer of `republish validate`: the snapshots that are there, changes, and the next release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a suite found."""
+"""The verdict of a suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release is built on: the release before as it was left, read once and handed on."""
+"""The basis of a release: the release before as it was left, read once and handed on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a series was begun with, and which of its releases are facts: `series.json`, sealed with the key.
+"""The beginning of a series, and those of its releases that are facts: `series.json`, sealed with the key.
 
 The published folders are the facts themselves. This file vouches for them: no later manifest speaks for the
 newest one, private folders may be deleted, and the history in DuckDB may be lost and begun anew.

@@ -1,4 +1,4 @@
-"""What history is told of a release: a row of its table of releases."""
+"""The row of a release in the history's table of releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Parquet file carries beyond its table: metadata, values that no row has, bytes between pages."""
+"""Content of a Parquet file beyond its table: metadata, values that no row has, bytes between pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of each column between the true table and the published one, in words."""
+"""The way of each column from the true table to the published one, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an audit reads: published folders, the truth behind them, the contract, the private linkage."""
+"""The material of an audit: published folders, the truth behind them, the contract, the private linkage."""
 
 from __future__ import annotations
 

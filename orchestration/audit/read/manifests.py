@@ -1,4 +1,4 @@
-"""What manifests say, held against each other and against the published tables."""
+"""Manifests, compared with each other and with the published tables."""
 
 from __future__ import annotations
 

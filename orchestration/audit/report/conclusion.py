@@ -1,4 +1,4 @@
-"""What an audit comes to, in a sentence and in a paragraph."""
+"""The conclusion of an audit, in a sentence and in a paragraph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a contract's words mean, for readers of a release."""
+"""The meaning of a contract's words, for readers of a release."""
 
 from __future__ import annotations
 
