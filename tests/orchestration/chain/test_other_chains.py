@@ -87,3 +87,28 @@ def test_m_invariance_with_exact_quasi_identifiers_through_the_whole_chain(hospi
     hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit"})
     with pytest.raises(ContractError, match="format: anatomy -> generalization"):
         make(hospital.series(tmp_path / "home"), THIRD)
+
+
+def test_m_invariance_against_who_knows_the_algorithm_through_the_whole_chain(hospital, tmp_path):
+    principle = {"name": "m_invariance", "m": 3, "adversary": "knows_algorithm"}
+    hospital.under(principle)
+    series = make(hospital.series(tmp_path / "home"), FIRST, SECOND)
+    stated = verify_series(series.published_folder)
+    assert [one["principle"]["adversary"] for one in stated] == ["knows_algorithm"] * 2
+    apart = read_table(series.private(SECOND) / "state-apart.parquet")["bucket_id"]
+    hosts = read_table(series.private(SECOND) / "linkage.parquet")["bucket_id"]
+    assert [one["apart"] for one in stated] == [0, hosts.is_in(apart.implode()).sum()]
+    assert "also for readers who know the algorithm" in " ".join(
+        (series.published(SECOND) / "README.md").read_text().split()
+    )
+    code, promises = audited(hospital, series, tmp_path / "report")
+    assert code == 0
+    assert promises["arrivals in whole groups"]["holds"]
+    assert promises["guesses by frequencies"]["found"] == pytest.approx(1 / 3)
+    code, promises = audited(hospital, series, tmp_path / "report", private=False)
+    assert code == 0
+    assert "arrivals in whole groups" not in promises
+    assert "in a release for the first time" in (tmp_path / "report/audit.html").read_text()
+    hospital.under(principle | {"adversary": "paper"})
+    with pytest.raises(ContractError, match="adversary: knows_algorithm -> paper: begin a new series"):
+        make(hospital.series(tmp_path / "home"), THIRD)
