@@ -84,7 +84,8 @@ def group_people(
         polish_bucket(ordered[part], sizes[which], within[part], PASSES[effort], seed[which])
         if forged[part].any():
             # Of two exchanges that are equally good, the one of the list that comes first is made.
-            lists = np.argsort(mixed(mixed(seed[[which]]) + np.arange(sizes[which], dtype=np.uint64) * STEP))
+            steps: Words = np.arange(sizes[which], dtype=np.uint64) * STEP
+            lists = np.argsort(mixed(mixed(seed[[which]]) + steps))
             mixed_up = np.arange(starts[which], stops[which]).reshape(sizes[which], -1)[lists].ravel()
             groups = within[mixed_up]
             spread_bucket(ordered[mixed_up], sizes[which], groups, forged[mixed_up])
