@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -33,6 +33,13 @@ def scopes() -> dict[str, Scope]:
     return {scope.name: scope for scope in every}
 
 
+def _kept(row: Mapping[str, Any]) -> str:
+    """Whether a row of findings keeps its promise, in words."""
+    if row["broken"]:
+        return f"broken for {row['broken']:,}"
+    return f"not decided for {row['undecided']:,}" if row["undecided"] else "which keeps it"
+
+
 def describe_findings(findings: pl.DataFrame) -> str:
     """What was promised and what was found, in words: each promise with a figure, and how many without.
 
@@ -48,12 +55,13 @@ def describe_findings(findings: pl.DataFrame) -> str:
     )
     figured = findings.filter(has_figure)
     said = [
-        f"{name}: {bound} {required:.4g} promised, {'largest' if bound == 'at most' else 'fewest'} found"
-        f" {found:.4g}; {people:,} looked at"
-        for name, bound, required, found, people in figured.select(
-            "promise", "bound", "required", "found", "people"
-        ).iter_rows()
+        f"{row['promise']}: {row['bound']} {row['required']:.4g} promised,"
+        f" {'largest' if row['bound'] == 'at most' else 'fewest'} found {row['found']:.4g}, {_kept(row)};"
+        f" {row['people']:,} looked at"
+        for row in figured.iter_rows(named=True)
     ]
+    if figured["people"].n_unique() > 1:
+        said.append("A promise looks at the people whom it is about and whose groups are known")
     said += [
         words.format_map({} if found is None else {"found": 1 / found, "required": 1 / level})
         for name, found, level in findings.filter(pl.col("undecided") > 0)

@@ -15,7 +15,7 @@ from anonymize.errors import PublishedFolderError, SignatureError
 from orchestration.audit import SECONDS
 from orchestration.audit.read.folders import Reading, find_series, read_contract
 from orchestration.audit.read.foreign import load_mapping
-from orchestration.audit.report.conclusion import in_words, verdict
+from orchestration.audit.report.conclusion import READING, in_words, verdict
 from orchestration.audit.report.document import About, audited_releases, describe, signed_part, write_report
 from orchestration.audit.run import Findings, Material, attack, steps
 from orchestration.audit.signature import load_private_key, sign_report
@@ -133,6 +133,7 @@ def _print(findings: Findings, console: Console) -> None:
             row["promise"], row["series"], f"{row['people']:,}", f"{row['broken']:,}", *figures, holds
         )
     console.print(table)
+    console.print(READING)
     for row in findings.missed.iter_rows(named=True):
         console.print(f"The contract asks for more: {row['series']}, {in_words(row)}.")
     console.print(

@@ -7,6 +7,13 @@ from typing import Any
 
 from orchestration.audit.run import Findings
 
+READING = (
+    "“Looked at” counts people; for what concerns files, tables or groups, these. It is fewer than all people"
+    " where a promise is about some of them, or where groups are not known. “Found” is the worst case among"
+    " those looked at: no less than a promise of “at least”, or no more than one of “at most”, keeps it."
+)
+"""How a table of promises is to be read."""
+
 
 def verdict(findings: Findings) -> str:
     """What became of the promises, in one sentence."""

@@ -22,7 +22,7 @@ from anonymize.promise.registry import kinds_of, scopes
 from anonymize.utility.usefulness import Usefulness
 from orchestration.audit.read.columns import described_columns
 from orchestration.audit.report import charts
-from orchestration.audit.report.conclusion import conclusion, verdict
+from orchestration.audit.report.conclusion import READING, conclusion, verdict
 from orchestration.audit.report.handout import handed_out, public_names
 from orchestration.audit.run import (
     AttackedRelease,
@@ -255,6 +255,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["reading"] = READING
     environment.filters["figure"] = _figure
     environment.filters["percent"] = _percent
     environment.filters["points"] = lambda share: f"{100 * share:.1f}"

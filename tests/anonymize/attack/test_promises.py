@@ -160,3 +160,13 @@ def test_the_words_of_a_join_say_which_way_its_figure_was_promised(kind, words):
     assert words in describe_findings(kind.scopes[""].finding(Count(5, 0, 0.25, 0.5)))
     share = LargestShare.scopes[""].finding(Count(5, 0, 0.25, 0.5))
     assert "Share of a value: at most" in describe_findings(share)
+
+
+def test_what_is_found_says_whether_it_keeps_the_promise_and_why_fewer_are_looked_at():
+    hosts, covered = (Candidates.scopes[key] for key in ("hosts", "covered"))
+    rows = [hosts.finding(Count(3134, 0, 4, 2)), covered.finding(Count(4970, 0, 2, 2, undecided=7))]
+    said = describe_findings(pl.concat(rows))
+    assert "at least 2 promised, fewest found 4, which keeps it; 3,134 looked at." in said
+    assert "fewest found 2, not decided for 7; 4,970 looked at." in said
+    assert "A promise looks at the people whom it is about and whose groups are known." in said
+    assert "1, broken for 3; 5 looked at" in describe_findings(hosts.finding(Count(5, 3, 1, 2)))

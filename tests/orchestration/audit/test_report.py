@@ -1,5 +1,6 @@
 """The report: what an officer reads before signing, and what others are given."""
 
+import io
 import json
 import re
 import shutil
@@ -8,8 +9,9 @@ import subprocess
 import pytest
 import yaml
 from pypdf import PdfReader
+from rich.console import Console
 
-from orchestration.audit.report.conclusion import conclusion
+from orchestration.audit.report.conclusion import READING, conclusion
 from orchestration.audit.report.document import _environment
 from orchestration.audit.report.handout import SMALL, handed_out, public_names, without_small
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
@@ -132,6 +134,16 @@ def test_vulnerable_people_below_promises_that_hold_are_explained(described):
         ]
         told = described | {"series": [series | {"intersection": rows}]}
         assert (words in template.render(**told, plots=plots, is_internal=True)) == (vulnerable > 0)
+        told["promises"] = [row for row in told["promises"] if "candidates" not in row["promise"]]
+        elsewhere = "is not promised here" in template.render(**told, plots=plots, is_internal=True)
+        assert elsewhere == (vulnerable > 0)
+
+
+def test_every_table_of_promises_says_how_it_is_to_be_read(audited, tmp_path, page):
+    printed = io.StringIO()
+    run(shutil.copytree(audited, tmp_path / "copy"), console=Console(file=printed, width=140))
+    for shown in (page, (audited / "report/handout.html").read_text(), printed.getvalue()):
+        assert READING in " ".join(shown.split())
 
 
 def test_a_broken_promise_is_in_the_conclusion_and_nothing_is_praised(audited, tmp_path):

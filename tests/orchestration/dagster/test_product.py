@@ -462,7 +462,8 @@ def test_checks_say_what_was_promised_and_what_was_found(series, instance):
         in found["m_uniqueness"].description
     )
     assert (
-        "Candidates by quasi-identifiers: at least 3 promised, fewest found 3;" in found["attack"].description
+        "Candidates by quasi-identifiers: at least 3 promised, fewest found 3, which keeps it;"
+        in found["attack"].description
     )
     assert found["snapshot"].description.startswith("300 people in 6 columns: 0 nulls")
     assert "(at least 0.5 is expected)" in checks(result, "delta")["expected"].description
