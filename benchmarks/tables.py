@@ -70,6 +70,8 @@ def main(tables: Callable[..., Iterator[Table]], arguments: Sequence[str] | None
         )
     options = vars(parser.parse_args(given))
     is_written, is_quick = options.pop("write"), options.pop("quick")
+    if is_written and is_quick:
+        parser.error("--quick shows nothing that is worth a page: leave out --write")
     made = []
     for table in tables(**(module.QUICK if is_quick else options)):
         show(table)

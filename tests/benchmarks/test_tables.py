@@ -23,6 +23,16 @@ def test_a_benchmark_makes_its_tables(name):
         assert {len(row) for row in table.rows} == {len(table.headings)}
 
 
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_names_its_options_and_writes_no_page_of_a_quick_run(name, capsys):
+    for words, code in ((["--help"], 0), (["--quick", "--write"], 2)):
+        with pytest.raises(SystemExit) as ended:
+            main(BENCHMARKS[name].tables, words)
+        assert ended.value.code == code
+        printed = capsys.readouterr()
+        assert f"python -m {BENCHMARKS[name].__name__} " in printed.out + printed.err
+
+
 def test_each_page_has_a_benchmark_and_each_benchmark_a_page():
     pages = {file.stem for file in PAGES.glob("*.md")} - {"README"}
     assert pages == set(BENCHMARKS)
