@@ -98,6 +98,19 @@ def groups(declared, people, candidate):
 def probabilities(releases, parts=True):
     """Each person's values and their shares of all tables that fit what was published, found by trying each.
 
+    Arguments as for `every_table`.
+    """
+    found = every_table(releases, parts)
+    people = {person for one in found for person in one}
+    counted = {person: Counter(one[person].split()[0] for one in found) for person in people}
+    return {
+        person: {value: n / len(found) for value, n in values.items()} for person, values in counted.items()
+    }
+
+
+def every_table(releases, parts=True):
+    """Every `{person: value}` that fits what was published, `none` by its parts.
+
     Parameters
     ----------
     releases
@@ -117,13 +130,11 @@ def probabilities(releases, parts=True):
             for person in members:
                 places.setdefault(person, []).append((number, at))
     order = sorted(places, key=lambda person: (-len(places[person]), person))
-    counted = {person: Counter() for person in order}
-    chosen = {}
+    found, chosen = [], {}
 
     def place(position):
         if position == len(order):
-            for person, value in chosen.items():
-                counted[person][value.split()[0]] += 1
+            found.append(dict(chosen))
             return
         person = order[position]
         for value in set.intersection(*({v for v, n in left[at].items() if n} for at in places[person])):
@@ -135,12 +146,7 @@ def probabilities(releases, parts=True):
                 left[at][value] += 1
 
     place(0)
-    tables = {person: sum(values.values()) for person, values in counted.items()}
-    return {
-        person: {value: n / tables[person] for value, n in values.items()}
-        for person, values in counted.items()
-        if tables[person]
-    }
+    return found
 
 
 def random(seed):

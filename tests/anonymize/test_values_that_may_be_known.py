@@ -2,7 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 import polars as pl
 import pytest
@@ -13,7 +13,18 @@ from anonymize.errors import ContractError
 from anonymize.principles import parse_contract
 from tests.attacks import attack_releases
 from tests.clinic import CLINIC
-from tests.maybe_known import NONE, SICK, contract, groups, probabilities, random, released, table, tables
+from tests.maybe_known import (
+    NONE,
+    SICK,
+    contract,
+    every_table,
+    groups,
+    probabilities,
+    random,
+    released,
+    table,
+    tables,
+)
 from tests.profiles import examples
 
 M = 4
@@ -66,6 +77,28 @@ def test_a_persons_groups_publish_the_same_values_as_often_or_no_value_twice(pri
     for shapes in seen.values():
         names = Counter(value for shape in shapes for value, _ in shape)
         assert max(names.values()) == 1
+
+
+@given(seed=st.integers(0, 2**32))
+@examples(30)
+def test_no_smaller_equivalence_attack_than_promised_is_found_with_all_the_time_there_is(seed):
+    snapshots = tables(random(seed), people=24, releases=3, change=0.05, sick=SICK[:5])
+    principle = {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "defer"}
+    made = list(released(contract(principle), snapshots))
+    assert not broken(made, everything=True)
+
+
+@given(seed=st.integers(0, 2**32))
+@examples(30)
+def test_two_people_are_known_to_be_equal_only_if_both_are_known_to_have_none(seed):
+    """Found by trying each table: the chain promises that no person is known to have the value of another."""
+    snapshots = tables(random(seed), people=8, releases=2, churn=0.25, change=0, sick=SICK[:3])
+    principle = {"name": "e_equivalence", "m": 2, "e": 2, "on_ineligible": "defer"}
+    releases = [list(groups(*one).values()) for one in released(contract(principle), snapshots)]
+    alone = {p for some in releases for members, values in some if set(values) == {NONE} for p in members}
+    found = [{p: value.split()[0] for p, value in one.items()} for one in every_table(releases)]
+    for one, other in combinations({person for values in found for person in values} - alone, 2):
+        assert any(values[one] != values[other] for values in found)
 
 
 @pytest.mark.parametrize("principle", [{"name": "m_invariance", "m": 3, "on_ineligible": "defer"}])

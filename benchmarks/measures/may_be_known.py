@@ -1,0 +1,149 @@
+"""Values that may be known.
+
+A share of the people have the value `none`, the others an occupation. Each release replaces a tenth of the
+people, and in each one of fifty has another value than before. Three contracts: of a table in which nobody
+has `none`; of one in which 61 % have it and it counts as sensitive; and of the same one with
+`not_sensitive: [none]`. NCP is the share of its domain that an interval covers. The error is the median over
+10,000 counts of expected selectivity 10 % by `republish estimate`; where 61 % have `none`, counts of
+occupations are of fewer people, and their relative error is larger for it. "Apart" is the share of the people
+with an occupation who are in groups without `none`: it is known that they have one, and not which.
+Counterfeits are those of all releases, all else is of the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from anonymize.columns import VALUE
+from anonymize.contract import Contract
+from anonymize.errors import NotEligible
+from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
+from benchmarks.measures.cells import cells_of_people
+from benchmarks.measures.estimator import estimated_cells
+from benchmarks.measures.penalties import normalized_certainty_penalty
+from benchmarks.measures.queries import SELECTIVITY, workload_errors
+from benchmarks.real_data import adult_contract, adult_series, data_folder
+from benchmarks.series import Made, Series, contract_of, dynamic_series, released
+from benchmarks.tables import Table, main
+
+QUICK = {"people": 600, "releases": 2}
+CHANGING = 0.02
+PRINCIPLES: tuple[dict[str, Any], ...] = (
+    {"name": "m_invariance", "m": 4},
+    {"name": "e_equivalence", "m": 4, "e": 3},
+    {"name": "streamliner", "l": 4},
+    {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 4},
+)
+HEADINGS = ("principle and values", "releases", "counterfeits", "held back", "NCP", "median error", "apart")
+
+
+def tables(people: int = 12_000, releases: int = 4, none: float = 0.61) -> Iterator[Table]:
+    """A table for each source of people, with a row for each principle and contract."""
+    r = people // 10
+    made_up = census(people + r * releases).select("person_id", *QUASI_IDENTIFIERS, "occupation")
+    made_up_series = dynamic_series(made_up, people, r, releases, 1)
+    yield _table(f"Made-up census, {people:,} people", census_contract(), made_up_series, none)
+    folder = data_folder()
+    if folder is not None:
+        declared = adult_contract(folder)
+        names = declared["sensitive"]["values"]
+        numbers = dict(zip(names, range(1, len(names) + 1), strict=True))
+        snapshots = [
+            (date, one.with_columns(pl.col("occupation").replace_strict(numbers, return_dtype=pl.Int64)))
+            for date, one in adult_series(folder, people, r, releases)
+        ]
+        declared["sensitive"] = {"name": "occupation", "values": list(numbers.values())}
+        yield _table(f"Adult, {people:,} people", declared, snapshots, none)
+
+
+def _table(title: str, declared: dict[str, Any], snapshots: Series, none: float) -> Table:
+    everybody = list(_changing(snapshots, declared, 0))
+    some = list(_changing(everybody, declared, none))
+    sensitive, rows = declared["sensitive"], []
+    value = min(sensitive["values"]) - 1
+    listed = sensitive | {"values": [value, *sensitive["values"]]}
+    for principle in PRINCIPLES:
+        ways = {
+            "no none": (everybody, sensitive),
+            "none is sensitive": (some, listed),
+            "none may be known": (some, {**listed, "not_sensitive": [value]}),
+        }
+        for words, (table, attribute) in ways.items():
+            contract = contract_of({**declared, "sensitive": attribute}, **principle)
+            once = table[:1] if principle["name"] == "streamliner" else table
+            rows.append((f"{principle['name']}, {words}", *_row(once, contract, value)))
+    return Table(f"{title}, {none:.0%} none", HEADINGS, rows)
+
+
+def _changing(snapshots: Series, declared: dict[str, Any], none: float) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The snapshots with `none` for a share of the people, and with values that change."""
+    column, person = declared["sensitive"]["name"], declared["identifier"]
+    value = min(declared["sensitive"]["values"]) - 1
+    rng, before = np.random.default_rng(1), pl.DataFrame()
+    for date, snapshot in snapshots:
+        drawn = snapshot[column].sample(fraction=1, with_replacement=True, seed=int(rng.integers(2**31)))
+        has_none = pl.Series(rng.random(len(snapshot)) < none)
+        fresh = snapshot.with_columns(
+            pl.when(has_none).then(pl.lit(value, snapshot.schema[column])).otherwise(drawn).alias("other"),
+            has_none.alias("has_none"),
+        )
+        first = pl.when("has_none").then(pl.lit(value, snapshot.schema[column])).otherwise(column)
+        now = fresh.with_columns(first.alias("now"))
+        if len(before):
+            now = now.join(before, on=person, how="left", maintain_order="left")
+            moves = pl.Series(rng.random(len(snapshot)) < CHANGING)
+            now = now.with_columns(
+                pl.when(moves & pl.col("had").is_not_null())
+                .then("other")
+                .otherwise(pl.coalesce("had", "now"))
+                .alias("now")
+            )
+        before = now.select(person, had="now")
+        yield date, snapshot.with_columns(now["now"].alias(column))
+
+
+def _row(snapshots: Series, contract: Contract, none: Any) -> tuple[Any, ...]:
+    """Releases, counterfeits, held back, NCP, error and people apart; dashes where nothing is released."""
+    made: list[Made] = []
+    try:
+        made.extend(released(snapshots, contract))
+    except NotEligible:
+        return ("refused", *[None] * (len(HEADINGS) - 2))
+    last, figures = made[-1], [one.candidate.figures for one in made]
+    loss = normalized_certainty_penalty(last.read.boxes.unique("group_id"), last.read.sizes, contract)
+    return (
+        len(made),
+        sum(one.counterfeits for one in figures),
+        figures[-1].held_back,
+        loss if "microdata" in last.candidate.published else 0.0,
+        _error(last),
+        f"{_apart(last, none):.0%}",
+    )
+
+
+def _error(made: Made) -> str | None:
+    """The median error of counts, where all quasi-identifiers are numbers."""
+    contract = made.contract
+    if any(qi.kind != "number" for qi in contract.quasi_identifiers):
+        return None
+    true = cells_of_people(made.people.drop("identifier"), contract)
+    estimated = estimated_cells(made.candidate.published, contract)
+    (error,) = workload_errors(true, estimated, contract, (SELECTIVITY,), 1).values()
+    return f"{error:.1%}"
+
+
+def _apart(made: Made, none: Any) -> float:
+    """The share of people with an occupation who are in groups without `none`."""
+    values = made.read.values
+    mixed = values.filter(pl.col(VALUE) == none).select("group_id")
+    has = values.filter(pl.col(VALUE) != none)
+    alone = has.join(mixed, on="group_id", how="anti")
+    return int(alone["tuples"].sum()) / max(int(has["tuples"].sum()), 1)
+
+
+if __name__ == "__main__":
+    main(tables)
