@@ -52,11 +52,11 @@ def publish(series: Series, release: str) -> Publication:
     with series.locked_for(release):
         folder = series.published(release)
         is_new = not series.is_published(release)
-        if is_new:
-            with only_one(series.home.path, "the people of its products", name=".people-lock"):
+        with only_one(series.home.path, "the people of its products", name=".people-lock"):
+            if is_new:
                 _publish(series, release, folder)
-        stated = series.verify(release)
-        digest = series.record_publication(release)
+            stated = series.verify(release)
+            digest = series.record_publication(release)  # with what the contract declares of other products
         name_home(series)
         _delete_old_private_folders(series, release)
         return Publication(folder=folder, manifest=stated, manifest_sha256=digest, is_new=is_new)

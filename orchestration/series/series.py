@@ -249,7 +249,8 @@ class Series:
             first, before = self._chain
             alone = began_alone(self.home, self.contract.product, self.contract.series)
             terms = {**self._terms(), FIRST: first, BEFORE: before, ALONE: alone}
-            write_facts(self._facts_file, Facts(terms, {}), self._key("facts"))
+            facts = Facts(terms, {}, self.contract.same_people)
+            write_facts(self._facts_file, facts, self._key("facts"))
 
     def record_publication(self, release: str) -> str:
         """Note that a release is a fact; returns the SHA-256 (hex) of its manifest."""

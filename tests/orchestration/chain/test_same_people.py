@@ -16,6 +16,7 @@ from orchestration.chain.publication import publish
 from orchestration.chain.same_people import NOTED, note_people
 from orchestration.chain.snapshot import take_snapshot
 from orchestration.cli.examine import examine
+from orchestration.series.series import Series
 from tests.hospital import RELEASES, everything, make, make_by_dagster
 
 FIRST, SECOND, THIRD = RELEASES
@@ -260,6 +261,22 @@ def test_a_release_that_was_never_published_has_no_people(hospital, tmp_path):
     killed.begin()
     note_people(killed, FIRST, hospital.snapshot(FIRST)["patient_id"])
     make(clinic(hospital, home), FIRST)
+
+
+def test_a_run_that_is_killed_before_it_notes_its_release_has_declared_all_the_same(
+    hospital, home, monkeypatch
+):
+    series = clinic(hospital, home, same_people=SEPARATE)
+    with monkeypatch.context() as killed:
+        killed.setattr(Series, "record_publication", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            make(series, FIRST)
+    assert series.is_published(FIRST)
+    make(hospital.declare().series(home), THIRD)
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
 
 
 # ---- other principles

@@ -23,7 +23,7 @@ FIRST, SECOND, _ = RELEASES
 def test_two_on_one_series_and_one_on_another_in_a_home_that_is_new(hospital, tmp_path):
     home = tmp_path / "a home with spaces"
     other = hospital.folder / "other.yaml"
-    hospital.declare(product="clinic", same_people={"hospital": "separate_readers"})
+    hospital.declare(product="clinic", same_people={"hospital": "other_people"})
     hospital.contract.rename(other)
     hospital.declare()
     runs = [begin(contract, home, SECOND) for contract in (hospital.contract, hospital.contract, other)]
