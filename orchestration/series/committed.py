@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,11 +79,20 @@ class Committed:
         return cls(
             **own
             | {
-                "promises": tuple(Promise.from_json(promise) for promise in record["promises"]),
+                "promises": _promises(record["promises"]),
                 "verdicts": tuple(Verdict(**verdict) for verdict in record["verdicts"]),
                 "is_new": False,
             }
         )
+
+
+def _promises(stated: Sequence[Mapping[str, Any]]) -> tuple[Promise, ...]:
+    """The promises of a record; those of a long series are nearly all the same, and each is read once."""
+    texts = [json.dumps(promise) for promise in stated]
+    read = {
+        text: Promise.from_json(promise) for text, promise in dict(zip(texts, stated, strict=True)).items()
+    }
+    return tuple(read[text] for text in texts)
 
 
 def write_tables(
