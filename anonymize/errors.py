@@ -47,9 +47,9 @@ class ContractError(RepublishError):
     exit_code = 2
 
     def __init__(self, where: str, faults: list[tuple[str, str]]):
-        lines = [f"  {key}: {message}" if key else f"  {message}" for key, message in faults]
+        lines = [f"  {as_data(f'{key}: {message}' if key else message)}" for key, message in faults]
         count = "1 fault" if len(lines) == 1 else f"{len(lines)} faults"
-        super().__init__("\n".join([f"{where}: {count} in the contract", *lines]))
+        super().__init__("\n".join([f"{as_data(where)}: {count} in the contract", *lines]))
         self.where = where
         self.faults = faults
 
@@ -116,6 +116,14 @@ class AlreadyPublished(RepublishError):
     """A published release is a fact: it can't be made again from other inputs or parameters."""
 
     exit_code = 3
+
+
+class LimitError(_OfForeignFiles):
+    """A file is larger than what is read of one, or a limit is none."""
+
+
+class UnforeseenInput(_OfForeignFiles):
+    """Something in a file that somebody else wrote, which no check of ours names."""
 
 
 class SignatureError(_OfForeignFiles):

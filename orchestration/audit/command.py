@@ -20,6 +20,7 @@ from orchestration.audit.report.document import About, audited_releases, describ
 from orchestration.audit.run import Findings, Material, attack, steps
 from orchestration.audit.signature import load_private_key, sign_report
 from orchestration.snapshots.previous import read_previous
+from orchestration.unforeseen import named
 
 HOLDS, BROKEN = 0, 3
 
@@ -88,9 +89,11 @@ def audit(
     for folder in (truth, *([private] if private else [])):
         if not folder.is_dir():
             raise PublishedFolderError(f"{folder}: is no folder")
-    series, previous = find_series(published, foreign), read_previous(declared_in)
+    with named(published[0]):
+        series, previous = find_series(published, foreign), read_previous(declared_in)
     material = Material(declared_in, series, truth, private, foreign, reading, previous)
-    findings = _attacked(material, seconds, console)
+    with named(published[0]):
+        findings = _attacked(material, seconds, console)
     _print(findings, console)
     if out is not None:
         about = About(dt.datetime.now(dt.UTC).date().isoformat(), auditor, purpose)

@@ -48,6 +48,7 @@ from orchestration.audit.read.manifests import chain_finding, claims_finding, he
 from orchestration.audit.read.texts import compare_texts
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.storage.manifest import MANIFEST
+from orchestration.unforeseen import named
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class AttackedRelease:
     seen: Choices | None = None
     """For the attack on all releases together; None where there are too many people."""
     useful: Usefulness | None = None
-    """What the release is worth; None where it has entries that can't be read."""
+    """What the release is worth; None where it has entries that can't be read, or nobody is in the truth."""
     guesses: Guesses | None = None
     """What is guessed right after learning from the groups."""
     known: pl.DataFrame | None = None
@@ -326,6 +327,13 @@ def _attack(material: Material, seconds: float) -> Generator[str, None, Findings
 def _attack_release(
     material: Material, series: PublishedSeries, number: int, knowledge: Knowledge, seconds: float
 ) -> AttackedRelease:
+    with named(series.releases[number - 1].path):
+        return _attacked_release(material, series, number, knowledge, seconds)
+
+
+def _attacked_release(
+    material: Material, series: PublishedSeries, number: int, knowledge: Knowledge, seconds: float
+) -> AttackedRelease:
     release = series.releases[number - 1]
     contract, reading = material.contract, material.reading
     release_format = format_of(release, contract, material.foreign)
@@ -380,7 +388,7 @@ def _attack_release(
     return replace(
         attacked,
         seen=choices_of(known, published, schema.sensitive, linkage) if len(people) <= MOST_PEOPLE else None,
-        useful=usefulness(release_format, internal, published, schema, known),
+        useful=usefulness(release_format, internal, published, schema, known) if people.height else None,
         guesses=guess_values(known, published, schema, linkage),
         known=known,
         published=published,

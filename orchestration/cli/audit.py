@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestration.audit import SECONDS
-from orchestration.cli.options import Debug
+from orchestration.cli.options import Debug, Limit
 
 
 def audit(
@@ -69,6 +69,7 @@ def audit(
         float,
         typer.Option(help="Seconds for each series to search for people who are known to share a value."),
     ] = SECONDS,
+    limit: Limit = None,
     debug: Debug = False,
 ) -> None:
     """Attack published releases, and report what holds.

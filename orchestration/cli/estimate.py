@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import Debug
+from orchestration.cli.options import Debug, Limit
 from orchestration.cli.terminal import out
 
 
@@ -28,6 +28,7 @@ def estimate(
         str | None,
         typer.Option("--by", metavar="COLUMN", help="Count separately for each value of this column."),
     ] = None,
+    limit: Limit = None,
     debug: Debug = False,
 ) -> None:
     """Estimate how many people meet a condition, with an error bar.

@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-from anonymize.errors import RepublishError
+from anonymize.errors import RepublishError, as_data
 from orchestration.cli.app import app
 from orchestration.cli.terminal import err
 
@@ -46,15 +46,18 @@ def main() -> None:
         _fail(error, f"{error.name} is not installed: {whole}", 1)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
-    except Exception as error:  # noqa: BLE001 - the last resort: one line, exit code 1
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the last resort, panics of Rust too: one line, exit code 1
         _fail(error, f"unexpected {type(error).__name__}; run again with --debug to see where", 1)
 
 
-def _fail(error: Exception, message: str, code: int) -> None:
+def _fail(error: BaseException, message: str, code: int) -> None:
     if "--debug" in sys.argv:
         if err.is_terminal:
             err.print_exception()
         else:
             sys.excepthook(type(error), error, error.__traceback__)
-    sys.stderr.write(f"republish: {message}\n")
+    lines = map(as_data, f"republish: {message}".split("\n"))
+    sys.stderr.write("\n".join(lines) + "\n")
     raise SystemExit(code) from None

@@ -7,6 +7,15 @@ from typing import Annotated
 
 import typer
 
+
+def _raised(given: list[str] | None) -> list[str] | None:
+    if given:
+        from orchestration.limits import raise_limits
+
+        raise_limits(given)
+    return given
+
+
 ContractPath = Annotated[
     Path, typer.Argument(metavar="CONTRACT", help="The YAML file that declares the product.")
 ]
@@ -19,5 +28,16 @@ HomePath = Annotated[
         " Default: REPUBLISH_HOME, or the nearest var beside or above the contract, or ./var.",
     ),
 ]
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=NUMBER",
+        callback=_raised,
+        help="Read larger files than usual: rows=100000000 of a table, columns=…, labels=…, megabytes=… of a"
+        " file, text=… (megabytes of a contract or hierarchy). REPUBLISH_LIMITS does the same.",
+    ),
+]
+"""No command looks at it: it holds for all that is read from here on."""
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 """No command looks at it: `main` finds it among the words, also where a command never began."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import ContractPath, Debug, HomePath
+from orchestration.cli.options import ContractPath, Debug, HomePath, Limit
 
 
 def release(
@@ -27,6 +27,7 @@ def release(
             " are complete.",
         ),
     ] = False,
+    limit: Limit = None,
     debug: Debug = False,
 ) -> None:
     """Make every release that is due and not published yet.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from orchestration.cli.options import ContractPath, Debug, HomePath
+from orchestration.cli.options import ContractPath, Debug, HomePath, Limit
 from orchestration.cli.terminal import out
 
 
-def validate(contract: ContractPath, home: HomePath = None, debug: Debug = False) -> None:
+def validate(
+    contract: ContractPath, home: HomePath = None, limit: Limit = None, debug: Debug = False
+) -> None:
     """Check a contract and its snapshots, and change nothing.
 
     Every snapshot that has arrived is checked, except those of published releases. The next release is made

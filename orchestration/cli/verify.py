@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import Debug
+from orchestration.cli.options import Debug, Limit
 from orchestration.cli.terminal import out
 
 
@@ -30,6 +30,7 @@ def verify(
         Path | None,
         typer.Option("--public-key", metavar="KEY", help="The auditor's Ed25519 public key (PEM)."),
     ] = None,
+    limit: Limit = None,
     debug: Debug = False,
 ) -> None:
     """Check that published folders are as they were published.
@@ -56,11 +57,15 @@ def _has_manifests(published: Path) -> bool:
 def _verify_folder(published: Path) -> None:
     from orchestration.storage.hidden import check_tables
     from orchestration.storage.manifest import is_release, verify_release, verify_series
+    from orchestration.unforeseen import named
 
     one = is_release(published)
-    manifests = [verify_release(published)] if one else verify_series(published)
+    with named(published):
+        manifests = [verify_release(published)] if one else verify_series(published)
     for stated in manifests:
-        is_compared = check_tables(published if one else published / stated["release"], stated)
+        folder = published if one else published / stated["release"]
+        with named(folder):
+            is_compared = check_tables(folder, stated)
         apart = (
             "" if is_compared else "; bytes between rows not compared: another version of polars wrote them"
         )
@@ -72,9 +77,11 @@ def _verify_folder(published: Path) -> None:
 def _verify_signature(published: Path, report: Path, public_key: Path) -> None:
     from anonymize.errors import as_data
     from orchestration.audit.signature import load_public_key, verify_releases, verify_report
+    from orchestration.unforeseen import named
 
-    statement = verify_report(report, load_public_key(public_key))
-    releases = verify_releases(published, statement)
+    with named(report):
+        statement = verify_report(report, load_public_key(public_key))
+        releases = verify_releases(published, statement)
     count = "1 release" if len(releases) == 1 else f"{len(releases)} releases"
     for line in (
         f"{', '.join(statement['found'])}: as signed under the key with SHA-256 {statement['key']}",

@@ -14,6 +14,7 @@ from anonymize.contract import Product
 from anonymize.errors import ContractError
 from anonymize.principles import parse_contract
 from orchestration.contracts.yaml_text import Fault, parse_yaml, read_content
+from orchestration.limits import check
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ def load_contract(
         faults += _schedule_faults(declared)
     if faults:
         raise ContractError(where, faults)
+    _check_size(contract, where)
     first, cron = contract.releases.first, contract.releases.cron
     if cron and is_scheduled:
         from orchestration.contracts.schedule import ticks  # noqa: PLC0415 - the small install has no croniter
@@ -93,11 +95,21 @@ def load_contract(
     )
 
 
+def _check_size(contract: Product, where: str) -> None:
+    """Refuse a contract that declares more columns or labels than are read."""
+    attributes = [one for _, one in contract.attributes()]
+    check(where, "columns", len(attributes))
+    values = contract.sensitive and contract.sensitive.values
+    for labels in (values or (), *(getattr(one, "labels", ()) for one in attributes)):
+        check(where, "labels", len(labels))
+
+
 def _read_hierarchy(folder: Path, name: str) -> list[list[str]]:
     """The lines `leaf;parent;…;root` of a CSV file that the contract names."""
     if (folder / name).exists() and not (folder / name).is_file():
         raise ValueError(f"{name}: is no file")
     try:
+        check(folder / name, "text", (folder / name).stat().st_size)
         with (folder / name).open(encoding="utf-8-sig", newline="") as file:
             paths = list(csv.reader(file, delimiter=";", strict=True))
     except FileNotFoundError:
@@ -108,6 +120,7 @@ def _read_hierarchy(folder: Path, name: str) -> list[list[str]]:
         raise ValueError(f"{name}: can't be read: {error.strerror}") from None
     except csv.Error as error:
         raise ValueError(f"{name}: is not CSV separated by semicolons: {error}") from None
+    check(folder / name, "labels", len(paths))
     for line, path in enumerate(paths, start=1):
         if not path or not all(path):
             raise ValueError(f"{name}, line {line}: has an empty level; write leaf;parent;…;root")

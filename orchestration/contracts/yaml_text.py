@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import yaml
 
 from anonymize.errors import ContractError
+from orchestration.limits import check
 
 Fault = tuple[str, str]
 """A key, and what is wrong with it and what is accepted."""
@@ -33,6 +34,7 @@ def read_content(path: Path) -> bytes:
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ContractError(str(path), [("", "is a device or a pipe, not a YAML file")])
     try:
+        check(path, "text", path.stat().st_size)
         return path.read_bytes()
     except FileNotFoundError:
         raise ContractError(str(path), [("", "there is no such file")]) from None

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.errors import SnapshotError
+from orchestration.limits import check, check_parquet
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 
@@ -47,7 +48,7 @@ def read_file(
     is_parquet = file.suffix == ".parquet"
     try:
         if is_parquet:
-            return _read_parquet(file, columns)
+            return _read_parquet(file, where, columns)
         return _read_csv(_text(file, encoding, where), where, columns, separator)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         kind = "Parquet" if is_parquet else "CSV"
@@ -69,9 +70,11 @@ def check_file(file: Path, where: str) -> None:
         raise SnapshotError(f"{where}: can't be read: {error.strerror}") from None
     if not size:
         raise SnapshotError(f"{where}: is empty; deliver it again")
+    check(where, "megabytes", size)
 
 
-def _read_parquet(file: Path, columns: Collection[str] | None) -> tuple[pl.DataFrame, list[str]]:
+def _read_parquet(file: Path, where: str, columns: Collection[str] | None) -> tuple[pl.DataFrame, list[str]]:
+    check_parquet(file, where, None if columns is None else len(columns))
     with file.open("rb") as content:
         present = list(pl.read_parquet_schema(content))
     chosen = _positions(present, columns)
@@ -116,6 +119,7 @@ def _checked(
             f"{where}: begins with an empty line, and must begin with the names of the columns"
         )
     if fault == csv.FINE:
+        check(where, "rows", records - 1)
         return header, end, records - 1
     line = content.count(b"\n", 0, at) + 1
     column = f" (column {header[field]})" if header and field < width else ""

@@ -14,6 +14,7 @@ import polars as pl
 from anonymize.errors import PublishedFolderError
 from anonymize.formats import FORMATS
 from anonymize.principles import PRINCIPLES
+from orchestration.limits import check, check_parquet
 from orchestration.storage.store import SUMS, read_json, sha256
 
 MANIFEST = "manifest.json"
@@ -134,6 +135,10 @@ def verify_release(folder: Path) -> dict[str, Any]:
             raise PublishedFolderError(f"{folder / name}: is a link, and must be a file of the folder itself")
         if not (folder / name).is_file():
             raise PublishedFolderError(f"{folder / name}: is in the manifest and missing")
+        is_table = name.endswith(".parquet")
+        check(folder / name, "megabytes" if is_table else "text", (folder / name).stat().st_size)
+        if is_table:
+            check_parquet(folder / name, folder / name)
         if sha256(folder / name) != one["sha256"]:
             raise PublishedFolderError(f"{folder / name}: was changed after publication (other SHA-256)")
     if strangers := {file.name for file in folder.iterdir()} - {*stated["files"], MANIFEST, SUMS}:

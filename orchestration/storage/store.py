@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from anonymize.errors import HomeError
+from orchestration.limits import check
 from orchestration.storage.home import private_folder, sync
 
 T = TypeVar("T")
@@ -139,6 +140,7 @@ def _read(file: Path, read: Callable[[], T]) -> T:
 def read_json(file: Path) -> dict[str, Any] | None:
     """The JSON object in a file, or None where there is no such file or it isn't one."""
     try:
+        check(file, "text", file.stat().st_size)
         content = json.loads(file.read_bytes())
     except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None

@@ -11,10 +11,12 @@ import duckdb
 import polars as pl
 
 from anonymize.errors import PublishedFolderError, QueryError
+from orchestration.limits import check
 from orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
 from orchestration.readers.estimate.statements import estimate_sql
 from orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_release
 from orchestration.storage.store import read_json
+from orchestration.unforeseen import named
 
 
 def estimate(published: Path, where: str = "true", by: str | None = None) -> pl.DataFrame:
@@ -48,9 +50,17 @@ def estimate(published: Path, where: str = "true", by: str | None = None) -> pl.
 
 
 def _of_release(folder: Path, where: str, by: str | None) -> pl.DataFrame:
+    with named(folder):
+        return _estimated(folder, where, by)
+
+
+def _estimated(folder: Path, where: str, by: str | None) -> pl.DataFrame:
     stated = verify_release(folder)
     package = _package(folder)
     try:
+        check(folder / DATA_PACKAGE, "columns", len(package["republish"]["attributes"]))
+        for one in package["republish"]["attributes"]:
+            check(folder / DATA_PACKAGE, "labels", len(one.get("labels", ())))
         statements, columns = estimate_sql(package), columns_of(package)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         raise PublishedFolderError(f"{folder / DATA_PACKAGE}: is not a package of republish's") from None

@@ -1,0 +1,127 @@
+"""How much is read before a file is refused. `--limit rows=100000000` raises a limit, or `REPUBLISH_LIMITS`.
+
+A file of a few megabytes may unpack to more than fits into memory: it is refused before it is unpacked.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anonymize.errors import LimitError
+
+VARIABLE = "REPUBLISH_LIMITS"
+"""What is not usual, `rows=100000000 columns=1000`. Processes that a command starts inherit it."""
+MEGABYTE = 10**6
+BYTES = 8
+"""Of an entry, when it is unpacked: a number, or where a text is."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that is read of one file."""
+
+    rows: int = 20_000_000
+    """Of a table."""
+    columns: int = 500
+    """Of a published table, or of a contract."""
+    labels: int = 200_000
+    """Of a category, or lines of a hierarchy."""
+    megabytes: int = 8_000
+    """Of a file, and of a Parquet file when it is unpacked."""
+    text: int = 32
+    """Megabytes of a contract, a hierarchy, a mapping or a file of JSON."""
+
+
+NAMES = tuple(field.name for field in fields(Limits))
+
+
+def limits() -> Limits:
+    """What this process goes by."""
+    return _parsed(os.environ.get(VARIABLE, ""))
+
+
+def raise_limits(given: list[str] | None) -> list[str] | None:
+    """Go by other limits from here on, each `name=number`; also all processes that are started from here.
+
+    Raises
+    ------
+    LimitError
+        If one is none.
+    """
+    if given:
+        os.environ[VARIABLE] = " ".join([os.environ.get(VARIABLE, ""), *given]).strip()
+        limits()
+    return given
+
+
+@cache
+def _parsed(words: str) -> Limits:
+    given = {}
+    for word in words.split():
+        found = re.fullmatch(r"(\w+)=([\d_,]+)", word, re.ASCII)
+        if found is None or found[1] not in NAMES or not (number := re.sub("[_,]", "", found[2])):
+            usual = " ".join(f"{name}={number}" for name, number in asdict(Limits()).items())
+            raise LimitError(f"{word} is no limit: write NAME=NUMBER with one of these (as usual): {usual}")
+        given[found[1]] = int(number[:18])
+    return Limits(**given)
+
+
+def check(where: object, name: str, found: int) -> None:
+    """Refuse what has more than it may have.
+
+    Parameters
+    ----------
+    where
+        The file, or another word a reader finds it by.
+    name
+        The limit.
+    found
+        How many rows, columns, labels or bytes there are.
+
+    Raises
+    ------
+    LimitError
+        Saying how to raise the limit.
+    """
+    most = getattr(limits(), name)
+    unit = MEGABYTE if name in ("megabytes", "text") else 1
+    if found <= most * unit:
+        return
+    counted = -(-found // unit)
+    what = "megabytes" if unit > 1 else name
+    raise LimitError(
+        f"{where}: has {counted:,} {what}, and {most:,} are read at most. If it is to be so large, add"
+        f" --limit {name}={counted}"
+    )
+
+
+def check_parquet(file: Path, where: object, columns: int | None = None) -> None:
+    """Refuse a Parquet file that has too many rows or columns, or that is too large when it is unpacked.
+
+    Only its footer is read. What is no Parquet file is left to whoever reads it.
+
+    Parameters
+    ----------
+    file, where
+        As in `check`.
+    columns
+        How many of its columns are to be read; None for all.
+    """
+    try:
+        with pq.ParquetFile(file) as parquet:
+            footer = parquet.metadata
+            groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
+    except (pa.ArrowException, OSError):
+        return
+    check(where, "rows", max(footer.num_rows, sum(group.num_rows for group in groups)))
+    if columns is None:
+        check(where, "columns", columns := footer.num_columns)
+    unpacked = footer.num_rows * columns * BYTES
+    check(where, "megabytes", max(unpacked, sum(group.total_byte_size for group in groups)))

@@ -1,0 +1,140 @@
+"""Files that are small and unpack to more than fits, or that are too large: refused before they are read."""
+
+import json
+
+import polars as pl
+import pytest
+
+from anonymize.errors import LimitError, UnforeseenInput
+from orchestration.audit.read.folders import read_contract
+from orchestration.cli import main as cli
+from orchestration.contracts.contract_file import load_contract
+from orchestration.limits import MEGABYTE, VARIABLE, Limits, limits, raise_limits
+from orchestration.readers.estimate.command import estimate
+from orchestration.snapshots.files import read_file
+from orchestration.storage.manifest import verify_release
+from tests.hospital import RELEASES, audited
+from tests.orchestration.storage.test_hostile_folders import seal
+
+
+@pytest.fixture(autouse=True)
+def _own_limits(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "")
+
+
+def bomb(file, rows):
+    """A column that takes no place in the file: the same value in every row."""
+    pl.select(pl.repeat(1, rows).alias("group_id")).write_parquet(file, compression="zstd", statistics=False)
+
+
+def test_a_small_file_of_a_hundred_million_rows_is_refused_by_everything_that_reads_it(
+    series, hospital, tmp_path
+):
+    folder = series.published(RELEASES[1])
+    bomb(folder / "counterfeits.parquet", 100_000_000)
+    assert (folder / "counterfeits.parquet").stat().st_size < 5 * MEGABYTE
+    seal(folder)
+    said = r"counterfeits\.parquet: has 100,000,000 rows, and 20,000,000 are .* --limit rows=100000000"
+    for read in (verify_release, estimate, lambda _: audited(hospital, series, tmp_path / "report")):
+        with pytest.raises(LimitError, match=said):
+            read(folder)
+    for file, columns in ((folder / "counterfeits.parquet", None), (folder / "counterfeits.parquet", ["x"])):
+        with pytest.raises(LimitError, match="100,000,000 rows"):
+            read_file(file, "here", columns)
+
+
+BEYOND = {
+    "rows": (lambda at: (at / "t.csv").write_text("a\n1\n2\n3\n4\n"), "has 4 rows, and 3 are"),
+    "megabytes": (lambda at: bomb(at / "t.parquet", 1_000_000), "megabytes, and 3 are"),
+    "columns": (
+        lambda at: pl.DataFrame({f"a{n}": [1] for n in range(4)}).write_parquet(at / "t.parquet"),
+        "has 4 columns",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_a_flag_raises_what_is_read(name, tmp_path):
+    write, said = BEYOND[name]
+    write(tmp_path)
+    (file,) = tmp_path.iterdir()
+    raise_limits([f"{name}=3"])
+    with pytest.raises(LimitError, match=said) as refused:
+        read_file(file, "here")
+    flag = str(refused.value).rpartition("--limit ")[2]
+    raise_limits([flag])
+    assert read_file(file, "here")[0].height
+
+
+def test_a_contract_and_its_hierarchies_are_held_to_the_limits(hospital):
+    for name, said in (
+        ("labels", "more|labels, and 2"),
+        ("columns", "columns, and 2 are"),
+        ("text", "0 are"),
+    ):
+        raise_limits([f"{name}={0 if name == 'text' else 2}"])
+        for read in (load_contract, read_contract):
+            with pytest.raises(LimitError, match=said):
+                read(hospital.contract)
+        raise_limits([f"{name}={getattr(Limits(), name)}"])
+    assert load_contract(hospital.contract)
+
+
+def test_a_package_of_many_attributes_is_not_estimated_from(series):
+    folder = series.published(RELEASES[1])
+    package = json.loads((folder / "datapackage.json").read_text())
+    package["republish"]["attributes"] *= 1000
+    (folder / "datapackage.json").write_text(json.dumps(package))
+    seal(folder)
+    with pytest.raises(LimitError, match="has 4,000 columns"):
+        estimate(folder)
+
+
+@pytest.mark.parametrize("words", ["rows", "rows=", "rows=-1", "rows=x", "row=3", "rows=3;", "rows=\u0661"])
+def test_what_is_no_limit_is_refused_with_those_that_there_are(words):
+    with pytest.raises(LimitError, match=r"write NAME=NUMBER with one of these .*: rows=20000000 "):
+        raise_limits([words])
+
+
+def test_limits_are_those_of_the_environment_and_then_of_the_flag(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "rows=1_000 labels=2,000")
+    raise_limits(["rows=5"])
+    assert limits() == Limits(rows=5, labels=2000)
+
+
+@pytest.mark.parametrize("word", ["verify", "estimate", "audit"])
+def test_what_no_check_foresaw_ends_in_one_line_that_names_the_release_and_no_value(
+    word, series, hospital, monkeypatch, capsys
+):
+    folder = series.published(RELEASES[1])
+
+    def fail(*_, **__):
+        raise RuntimeError("P00000001 has flu")
+
+    for place in (
+        "orchestration.storage.hidden.hidden_in_our",
+        "orchestration.readers.estimate.command.estimate_sql",
+        "orchestration.audit.run.read_release",
+    ):
+        monkeypatch.setattr(place, fail)
+    truth = ["--truth", hospital.file(RELEASES[0]).parent, "--contract", hospital.contract]
+    words = ["republish", word, folder, *(truth if word == "audit" else [])]
+    monkeypatch.setattr("sys.argv", list(map(str, words)))
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capsys.readouterr().err
+    assert ended.value.code == UnforeseenInput.exit_code == 2
+    assert said.count("\n") == 1
+    assert f"{folder}: it, or what belongs to it, has something" in said
+    assert "RuntimeError" in said
+    assert "flu" not in said
+    monkeypatch.setattr("sys.argv", [*map(str, words), "--debug"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert "P00000001 has flu" in capsys.readouterr().err
+
+
+def test_a_truth_without_rows_is_audited(series, hospital, tmp_path):
+    hospital.deliver(RELEASES[1], hospital.snapshot(RELEASES[1]).clear())
+    code, rows = audited(hospital, series, tmp_path / "report", private=False)
+    assert (code, rows["published claims"]["holds"] if "published claims" in rows else False) == (3, False)
