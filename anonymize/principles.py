@@ -9,6 +9,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from anonymize.contract import Product
+from anonymize.contract.changes import acceptance_faults
 from anonymize.contract.faults import describe_faults
 from anonymize.e_equivalence import E_EQUIVALENCE
 from anonymize.errors import ContractError, RepublishError
@@ -80,7 +81,7 @@ def parse_contract(
         raise ContractError(where, describe_faults(declared, error, principles, shape)) from None
     principle = principle_of(contract)
     release_format = principle.format(contract)
-    unfit = _unfit_semantics(contract, principle)
+    unfit = [*_unfit_semantics(contract, principle), *acceptance_faults(contract)]
     if faults := [*unfit, *release_format.faults(contract), *principle.faults(contract)]:
         raise ContractError(where, faults)
     return contract

@@ -7,12 +7,15 @@ has to accept it by name for one release. It needs a *new series* if promises ma
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier
-from anonymize.contract.product import without_words
+from anonymize.contract.expected import MEASURES
+from anonymize.contract.product import Product, without_words
+from anonymize.contract.scalars import shown
 from anonymize.contract.schema import Schema, Table
 from anonymize.contract.sensitive import Sensitive
 
@@ -35,6 +38,31 @@ class Change:
 def declared_columns(table: Table) -> dict[str, Any]:
     """The columns that a contract declares, as JSON: what `column_changes` compares with later."""
     return without_words(table.model_dump(mode="json", include={"quasi_identifiers", "sensitive", "columns"}))
+
+
+def acceptance_faults(contract: Product) -> list[tuple[str, str]]:
+    """The words under `accept` that nothing is accepted by, each with its key and the nearest that there are.
+
+    Parameters
+    ----------
+    contract
+        The columns and parameters of which changes are accepted, beside what is odd of a release.
+    """
+    names = [attribute.name for _, attribute in contract.attributes()]
+    parts = [f"{name}.{part}" for name in names for part in ("kind", "min_width", "order")]
+    parameters = [name for name in type(contract.principle).model_fields if name != "name"]
+    whole = ["columns"] if not isinstance(contract, Schema) else ["sensitive.values"]
+    known = [*MEASURES, *whole, *parameters, *names, *parts]
+    listed = ", ".join([*MEASURES, *whole, *parameters])
+    there = f"There are {listed}, and columns with .kind, .min_width or .order"
+    faults = []
+    for release, words in contract.accept.items():
+        for word in (word for word in words if word not in known):
+            alike = difflib.get_close_matches(word, known, 1, 0.6)
+            meant = f"did you mean {alike[0]}? " if alike else ""
+            fault = f"{shown(word)} is nothing that can be accepted; {meant}{there}"
+            faults.append((f"accept.{release}", fault))
+    return faults
 
 
 def column_changes(before: Mapping[str, Any], now: Table) -> list[Change]:

@@ -143,6 +143,10 @@ _MEANINGS = {
 }
 
 
+MEASURES = tuple(_MEANINGS)
+"""The names by which what is odd is accepted."""
+
+
 def _words(measure: str, found: float, least: float | None, most: float | None) -> str:
     if measure in (RENAMED, IDENTIFIERS):  # no key of `expect` says how many may
         return _MEANINGS[measure].format(found=found)

@@ -47,7 +47,10 @@ def examine(series: Series, say: Say) -> int:
         say(f"  no release could be made: {refusal}")
         refusals.append(refusal)
     may_be_released = not refusals
+    absent = [release for release in waiting[1:] if not snapshot_exists(series.file, release)]
     for release in waiting:
+        if release in absent[1:]:
+            continue  # the first one that is missing says what is to be done
         try:
             is_next = release == waiting[0] and may_be_released
             if is_next:
@@ -58,6 +61,8 @@ def examine(series: Series, say: Say) -> int:
         except RepublishError as refusal:
             say(f"  {release}: would be refused: {str(refusal).removeprefix(f'{series.name} {release}: ')}")
             refusals.append(refusal)
+    if len(absent) > 1:
+        say(f"  {absent[1]} to {absent[-1]}: {len(absent) - 1:,} more releases have no snapshot")
     return refusals[0].exit_code if refusals else 0
 
 

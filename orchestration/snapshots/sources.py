@@ -22,6 +22,7 @@ from anonymize.contract import FileSource, QuerySource, Table
 from anonymize.errors import SnapshotError
 from anonymize.people.values import by_own_names
 from orchestration.contracts.contract_file import ContractFile
+from orchestration.limits import check
 from orchestration.snapshots.conformity import conform, describe_faults, rows_at_fault, snapshot_faults
 from orchestration.snapshots.files import check_file, read_file
 from orchestration.snapshots.written import plainly
@@ -58,7 +59,7 @@ def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
     where = _where(contract_file, release)
     source, present = _read(contract_file, release, where)
     snapshot = enter(source, contract)
-    faults = describe_faults(snapshot, contract, present)
+    faults = [*_merged(source, contract), *describe_faults(snapshot, contract, present)]
     if faults:
         raise _refusal(where, faults, rows_at_fault(snapshot, contract))
     return conform(snapshot, contract)
@@ -68,6 +69,22 @@ def _refusal(where: str, faults: list[str], rows: pl.DataFrame) -> SnapshotError
     lines = "\n  ".join(faults)
     several = f"{len(faults)} faults in the snapshot\n  " if len(faults) > 1 else ""
     return SnapshotError(f"{where}: {several}{lines}", rows=rows if rows.height else None)
+
+
+def _merged(source: pl.DataFrame, schema: Table) -> list[str]:
+    """The faults of a source that has a renamed value under both names: two values would become one."""
+    if schema.sensitive is None or schema.sensitive.name not in source.columns:
+        return []
+    column = schema.sensitive.name
+    counts = dict(source[column].cast(pl.String, strict=False).value_counts().iter_rows())
+    renamed = schema.sensitive.renamed
+    return [
+        f"{column}: {counts[own]:,} rows have {own}, and {counts[now]:,} have {now}, its new name by"
+        f" sensitive.renamed: write {now} for all of them in the source, or take the line out if they are two"
+        " values"
+        for own, now in renamed.items()
+        if own in counts and now in counts and own not in renamed.values()
+    ]
 
 
 def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
@@ -217,6 +234,7 @@ def _ask_postgresql(dsn: str, query: str, release: dt.date, where: str) -> pa.Ta
 
 def _to_polars(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame:
     """Those of the columns that an answer has; decimals and identifiers of PostgreSQL's own as text."""
+    check(where, "rows", answer.num_rows)
     present = [column for column in columns if column in answer.column_names]
     if twice := [column for column in present if answer.column_names.count(column) > 1]:
         raise SnapshotError(f"{where}: the query answers with {twice[0]} twice; name its columns one by one")

@@ -9,6 +9,7 @@ import pytest
 from anonymize.errors import ContractError
 from anonymize.principles import PRINCIPLES, parse_contract, principle_of
 
+PARAMETERS = [name for name in PRINCIPLES["m_invariance"].parameters.model_fields if name != "name"]
 ONE_LINE = "must be one line of text, without tabs and other control characters"
 HOSPITAL = {
     "product": "hospital",
@@ -316,6 +317,15 @@ OF_THE_CONTRACT = [
         {"expect": {"left": 0.1}},
         "expect.left",
         "is unknown; accepted: people, carried, new, changed, counterfeits",
+    ),
+    (
+        {"accept": {"2024-07-01": ["carried", "carryed"]}},
+        "accept.2024-07-01",
+        (
+            "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
+            " changed, renamed, identifiers, counterfeits, sensitive.values,"
+            f" {', '.join(PARAMETERS)}, and columns with .kind, .min_width or .order"
+        ),
     ),
     ({"accept": {"July": ["carried"]}}, "accept", "July must be the date of a release, YYYY-MM-DD"),
     ({"accept": "carried"}, "accept", "must be a mapping, not carried"),

@@ -103,7 +103,7 @@ def test_what_weakens_the_promise_needs_consent_by_name(hospital, home, case):
         assert f"  {name}: " in message
         assert f"accept: {{{THIRD}: [{name}]}}" in message
     assert code == 2
-    alter(hospital, lambda _: None, accept=names[1:] or ["another"])
+    alter(hospital, lambda _: None, accept=names[1:] or ["people"])
     assert f"  {names[0]}: " in refused(hospital, home, ContractError)[0]
     alter(hospital, lambda _: None, accept=names)
     assert make(hospital.series(home), THIRD).is_published(THIRD)

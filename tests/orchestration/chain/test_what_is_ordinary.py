@@ -247,6 +247,19 @@ def test_a_value_under_two_names_gives_people_away_and_a_declared_one_nobody(und
     assert min(values_left(make(hospital.series(home), SECOND), kept)) == (1 if certain else 3)
 
 
+def test_a_renamed_value_that_the_source_has_under_both_names_is_refused(undeclared):
+    hospital, home = undeclared
+    hospital.declare({"sensitive": {"values": None, "renamed": {"stroke": "apoplexy"}}})
+    snapshot = hospital.snapshot(SECOND)
+    is_some = (pl.col("disease") == "stroke") & (pl.int_range(pl.len()) % 2 == 0)
+    called = pl.when(is_some).then(pl.lit("apoplexy")).otherwise("disease").alias("disease")
+    hospital.deliver(SECOND, snapshot.with_columns(called))
+    message, code = refused(hospital, home, SnapshotError, release=SECOND)
+    assert code == 2
+    assert "rows have stroke, and " in message
+    assert "have apoplexy, its new name by sensitive.renamed" in message
+
+
 def test_values_that_look_merged_can_only_be_accepted_or_undone(undeclared):
     hospital, home = undeclared
     recoded(hospital, SECOND, angina="asthma")

@@ -58,6 +58,17 @@ def test_a_batch_that_is_not_eligible_is_foreseen(validate, hospital, home, poli
     assert words in said
 
 
+def test_snapshots_that_are_missing_are_counted_in_a_line(validate, hospital, home):
+    hospital.declare(releases={"cron": "0 0 1 * *"})
+    for release in RELEASES[1:]:
+        hospital.file(release).unlink()
+    code, said = validate(home / "new")
+    assert code == 0
+    assert said.count("no snapshot") == 2
+    (line,) = (line for line in said.splitlines() if "more releases have no snapshot" in line)
+    assert line.startswith("  2024-03-01 to 20")
+
+
 def test_a_first_snapshot_that_comes_before_its_date_is_looked_at(validate, tmp_path, monkeypatch):
     monkeypatch.setattr(due, "now", lambda: dt.datetime(2023, 12, 31, 12, tzinfo=dt.UTC))
     code, said = validate(tmp_path / "nowhere")
