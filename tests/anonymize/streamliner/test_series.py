@@ -6,7 +6,7 @@ import pytest
 
 from anonymize.m_invariance import M_INVARIANCE
 from anonymize.principle.state import State
-from anonymize.promise import Candidates, LargestShare, Promise, Signatures
+from anonymize.promise import Candidates, LargestShare, Posterior, Promise, Signatures
 from anonymize.streamliner import streamliner
 from tests.anonymize.streamliner.streamliner_tables import make_contract, run
 from tests.attacks import attack_releases
@@ -89,7 +89,8 @@ def test_values_that_are_whole_numbers_make_a_series_too():
 
 def test_what_is_promised_of_a_series_is_what_m_invariance_promises():
     alone, series = make_contract(l=3).principle, make_contract(l=3, then="m_invariance").principle
-    assert SERIES.promise(alone) == Promise(Candidates(alone.l), LargestShare(1 / alone.l))
+    share = 1 / alone.l
+    assert SERIES.promise(alone) == Promise(Candidates(alone.l), LargestShare(share), Posterior(share))
     assert SERIES.promise(alone).part(Signatures) is None
     assert SERIES.promise(series).as_json() == {
         "candidates": 3,
