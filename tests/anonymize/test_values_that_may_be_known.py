@@ -2,7 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise, permutations, product
 
 import polars as pl
 import pytest
@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.errors import ContractError
-from anonymize.principles import parse_contract
+from anonymize.principle.state import State
+from anonymize.principles import parse_contract, principle_of
 from tests.attacks import attack_releases
 from tests.clinic import CLINIC
 from tests.maybe_known import (
@@ -26,6 +27,7 @@ from tests.maybe_known import (
     tables,
 )
 from tests.profiles import examples
+from tests.series import entered
 
 M = 4
 BUCKETS = {
@@ -278,3 +280,27 @@ def test_fewer_listed_values_than_m_are_enough_if_one_may_be_known():
     (made,) = released(few, [table(people)])
     assert any(set(values) == {"flu", NONE} for _, values in groups(*made).values())
     assert not broken([made])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("method", ["gda", "rda"])
+@pytest.mark.parametrize("values", [("flu", NONE, NONE, NONE), ("flu", "flu", NONE, NONE)])
+def test_every_table_and_every_lot_leaves_the_streamliners_promise(monkeypatch, method, values):
+    """An adversary who knows the algorithm: all tables, all secret orders of people, and all of lots."""
+    declared = contract({"name": "streamliner", "l": 2, "method": method})
+    seen = {}
+    for given_values in sorted(set(permutations(values))):
+        for order in permutations(number.to_bytes(16) for number in range(4)):
+            people = table({f"p{i}": [10 * i, 10 * i * i, given_values[i]] for i in range(4)})
+            people = entered(people, declared).with_columns(pseudonym=pl.Series(order, dtype=pl.Binary))
+            for lot in permutations(range(4)):
+                drawn = pl.Series(lot, dtype=pl.UInt64).to_numpy()
+                monkeypatch.setattr("anonymize.buckets.lots._keyed_ranks", lambda *_, drawn=drawn: drawn)
+                release = principle_of(declared).release
+                candidate = release(people, declared, State.empty(), 1, lambda _: random(1))
+                rows = tuple(candidate.published["microdata"].rows())
+                seen.setdefault(rows, Counter())[given_values] += 1
+    for counted in seen.values():
+        for person in range(4):
+            ill = sum(often for told, often in counted.items() if told[person] != NONE)
+            assert 2 * ill <= counted.total()
