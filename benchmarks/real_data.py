@@ -152,5 +152,5 @@ def receipts_contract(m: int = 3, first_year: int = 2016) -> dict[str, Any]:
             {"name": "birth_year", "kind": "number", "domain": [1940, 2021]},
         ],
         "sensitive": {"name": "chapter", "semantics": "persistent"},
-        "principle": {"name": "m_invariance", "m": m, "on_ineligible": "counterfeit"},
+        "principle": {"name": "m_invariance", "m": m, "on_ineligible": "counterfeit", "people_per_group": 2},
     }

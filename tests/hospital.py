@@ -53,7 +53,7 @@ class Hospital:
         """Write the contract, with keys (`principle={"m": 3}`) changed."""
         declared = yaml.safe_load(CONTRACT.read_text()) | {"releases": {"first": RELEASES[0]}}
         declared["releases"]["cron"] = "0 0 1 */3 *"
-        declared["principle"] |= {"m": 3, "on_ineligible": "counterfeit"}
+        declared["principle"] |= {"m": 3, "on_ineligible": "counterfeit", "people_per_group": 2}
         for key, value in ((changes or {}) | keys).items():
             if isinstance(value, dict) and isinstance(declared.get(key), dict):
                 declared[key] |= value

@@ -1,11 +1,81 @@
-"""Exposure by counterfeits: an adversary knows that none of them carries the most frequent value."""
+"""Exposure by counterfeits, to an adversary who knows which values they have, or seldom have."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
-from anonymize.columns import most_of
+from anonymize.attack.figures import CompanyFigures
+from anonymize.attack.finding import Count, Found
+from anonymize.attack.seen import Seen, promised
+from anonymize.columns import VALUE, least_of, most_of
 from anonymize.formats import Published
+
+
+def attack_company(seen: Seen, most: Sequence[float]) -> Found:
+    """Whether, of each group's people, no value is that of a larger share than they were promised.
+
+    Nothing is promised of values that may be known. A group's people are its tuples less its counterfeits by
+    R(n). Where hosting groups are known, so is how
+    many of its people have a value. Where they are not, a value may be that of as many people as it has
+    tuples; a group in which some of these may be counterfeits is not decided.
+
+    Parameters
+    ----------
+    seen
+        The release.
+    most
+        The largest share that each release promised, above 0; 1 where it promised none.
+    """
+    people = pl.col("stated") - pl.col("count")
+    groups = seen.groups.filter(people > 0).select("group_id", "most", people=people)
+    hosted = seen.hosts.select("person", "group_id", bound=promised(most))
+    known = seen.known.filter(~seen.schema.sensitive.may_be_known(seen.known[VALUE]))
+    hosted = hosted.join(known.select("person", VALUE), on="person")
+    carried = hosted.group_by("group_id", VALUE).agg(carriers=pl.len().cast(pl.Int64))
+    carried = carried.group_by("group_id").agg(pl.col("carriers").max())
+    bounds = hosted.group_by("group_id").agg(promised=pl.col("bound").min())
+    groups = groups.join(carried, on="group_id", how="left").join(bounds, on="group_id", how="left")
+    carriers = pl.col("carriers") if seen.is_linked else pl.min_horizontal("most", "people")
+    table = groups.select(
+        "group_id",
+        "people",
+        "most",
+        share=carriers.fill_null(0) / pl.col("people"),
+        promised=pl.col("promised").fill_null(max(most)),
+    ).with_columns(too_large=(pl.col("share") > pl.col("promised") + 1e-12).cast(pl.Int64))
+    figures = _figures(seen, groups)
+    if min(most) == 1:
+        return Found(figures=figures)
+    above = table.filter(pl.col("too_large") > 0)
+    is_certain = pl.lit(seen.is_linked) | (pl.col("most") == 1)
+    broken, undecided = (int(above.filter(which)["people"].sum()) for which in (is_certain, ~is_certain))
+    count = Count(int(table["people"].sum()), broken, most_of(table["share"]), min(most), undecided)
+    return Found({"": count}, figures, table.drop("most"))
+
+
+def _figures(seen: Seen, groups: pl.DataFrame) -> CompanyFigures:
+    """Counts of people beside counterfeits, and how many have the value that is the commonest in the table.
+
+    The adversary knows everybody's group and how frequent values truly are, and guesses the commonest of a
+    group.
+    """
+    forged = seen.published.counterfeits.filter(pl.col("count") > 0)
+    totals = seen.known.group_by(VALUE).agg(total=pl.len())
+    guess = (
+        seen.published.values.join(forged, on="group_id", how="semi")
+        .join(totals, on=VALUE, how="left")
+        .sort("total", VALUE, descending=True, nulls_last=True)
+        .group_by("group_id", maintain_order=True)
+        .agg(guess=pl.col(VALUE).first())
+    )
+    beside = seen.hosts.join(guess, on="group_id").join(seen.known.select("person", VALUE), on="person")
+    return CompanyFigures(
+        fewest_people=least_of(groups["people"]),
+        beside_counterfeits=int(groups.join(forged, on="group_id", how="semi")["people"].sum()),
+        guessed_beside=beside.select((pl.col(VALUE) == pl.col("guess")).mean()).item(),
+    )
 
 
 def exposed_by_counterfeits(published: Published, largest_share: float) -> int:

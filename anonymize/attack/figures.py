@@ -83,6 +83,18 @@ class ShareFigures(Figures):
 
 
 @dataclass(frozen=True)
+class CompanyFigures(Figures):
+    """People beside counterfeits."""
+
+    fewest_people: int | None
+    """The fewest people in a group, counterfeits left out."""
+    beside_counterfeits: int
+    """People who share a group with a counterfeit."""
+    guessed_beside: float | None
+    """The share of these who have the value of their group that is the most frequent in the table."""
+
+
+@dataclass(frozen=True)
 class BreachFigures(Figures):
     """Breach probabilities."""
 

@@ -36,7 +36,7 @@ class BucketFigures(ReleaseFigures):
         division
             The people of T(n), divided.
         plan
-            What became of the inserted people.
+            What became of the inserted people who are in the release.
         in_use
             As `buckets_in_use` returns it.
         further
@@ -51,7 +51,7 @@ class BucketFigures(ReleaseFigures):
             returned=int(division.returned.sum()),
             inserted=int(division.counts.free.sum()),
             separated=int(division.counts.separated.sum()),
-            held_back=int(plan.held_back.sum() + plan.held_back_separated.sum()),
+            held_back=len(division.bucket) - people,
             tuples=people + counterfeits,
             groups=groups,
             counterfeits=counterfeits,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictInt
 
 from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 from anonymize.contract.changes import Change
 from anonymize.principle.principle import Memory
-from anonymize.promise import Candidates, LargestShare, Promise, Signatures
+from anonymize.promise import Candidates, Company, LargestShare, Promise, Signatures
+
+PeoplePerGroup = Annotated[StrictInt, Field(ge=1, exclude_if=lambda people: people == 1)]
+"""People that each group has at least, counterfeits left out. Manifests state it if it promises anything."""
 
 
 class BucketParameters(Parameters):
@@ -18,20 +23,36 @@ class BucketParameters(Parameters):
     on_ineligible: Literal["refuse", "wait", "counterfeit", "defer"] = "refuse"
     """When more than 1/m of the inserted people share a value: refuse the release, hold back all of them
     until they are eligible together with later ones, add the fewest counterfeits, or hold back the fewest."""
+    people_per_group: PeoplePerGroup = 1
+    """Of a group's people, counterfeits left out, at most one in so many has the same value. So an adversary
+    who knows which values counterfeits have gives nobody's value a larger probability. Where others left and
+    that is impossible, people are held back. 1 to m."""
     on_value_change: Literal["separate", "refuse"] = "separate"
     """When a person's new value is outside their signature: a new, disjoint signature, or no release."""
 
 
 def bucket_faults(contract: Contract[BucketParameters]) -> list[tuple[str, str]]:
-    """Faults of a contract under a principle of buckets: too few values, or counterfeits that give away."""
-    m = contract.principle.m
+    """Faults of a contract under a principle of buckets: too few values, counterfeits that give away."""
+    m, least = contract.principle.m, contract.principle.people_per_group
     faults = too_few_values("m", m, contract.sensitive)
-    if m == 2 and contract.principle.on_ineligible == "counterfeit":
+    if least > m:
+        message = f"a group of {m} values has no {least} people. Write a number from 1 to {m}"
+        faults.append(("principle.people_per_group", message))
+    if contract.principle.on_ineligible != "counterfeit":
+        return faults
+    if m == 2:
         message = (
             "counterfeit is refused with m = 2: an adversary who knows the algorithm would be certain of the"
             " value of each person who shares a group with such a counterfeit. Write wait, or a larger m"
         )
         faults.append(("principle.on_ineligible", message))
+    elif not 2 <= least < m:
+        message = (
+            f"counterfeit needs a number from 2 to {m - 1}, and it is {least}: an adversary who knows the"
+            " algorithm gives people beside a counterfeit the frequent value with a probability of up to one"
+            " by this number. Write people_per_group: 2, or on_ineligible: wait"
+        )
+        faults.append(("principle.people_per_group", message))
     return faults
 
 
@@ -48,13 +69,23 @@ def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Chan
             is_safe = today in ("refuse", "wait", "separate")
             why = "It decides what becomes of new or changed people from now on."
             changes.append(Change(name, f"{former} -> {today}", "safe" if is_safe else "consent", why))
+    if now.people_per_group != before.people_per_group:
+        is_safe = now.people_per_group > before.people_per_group
+        why = (
+            "People whose signature has too few people are held back."
+            if is_safe
+            else "People published before were promised groups of more people."
+        )
+        what = f"{before.people_per_group} -> {now.people_per_group}"
+        changes.append(Change("people_per_group", what, "safe" if is_safe else "new series", why))
     return changes
 
 
 def bucket_promise(parameters: BucketParameters, signatures: Literal["unique", "even"] = "unique") -> Promise:
     """At least m candidate values for each person, in groups that hold each of their values equally often."""
-    m = parameters.m
-    return Promise(Candidates(m), LargestShare(1 / m), Signatures(signatures))
+    m, least = parameters.m, parameters.people_per_group
+    company = (Company(least),) if least > 1 else ()
+    return Promise(Candidates(m), LargestShare(1 / m), Signatures(signatures), *company)
 
 
 BUCKETS_ASSET = Memory(

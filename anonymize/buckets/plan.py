@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 
 from anonymize.arrays import Ints
 from anonymize.buckets.core import assign_core
@@ -24,6 +25,7 @@ def make_plan(
     on_ineligible: str,
     rng: np.random.Generator,
     *,
+    least: int = 1,
     wanted: Ints | None = None,
     first: Groups | None = None,
     largest_first: bool = False,
@@ -44,6 +46,9 @@ def make_plan(
         a person is in T(n), and finds no group that covers them, learns that they have a frequent value.
     rng
         Secret randomness: it decides which tuples share a group with people and which with counterfeits.
+    least
+        As many people as a bucket should have for each of its groups, at most m: who goes where follows it
+        as far as that takes no counterfeit more.
     wanted
         int[P]: tuples that buckets are to receive beyond their shortages: whole signatures.
     first
@@ -78,26 +83,35 @@ def make_plan(
     open_need = need * (placed.signatures.sizes >= m)[placed.signatures.bucket]
     batch = balance(counts.free, placed.signatures.by_value(open_need), m, on_ineligible, rng)
 
-    filled = _scatter(batch.moved, open_need, placed.signatures, rng)
+    lacking = _lacking(placed.signatures, placed.present + need, placed.present, least)
+    filled = _scatter(batch.moved, open_need, placed.signatures, rng, lacking)
     rest = counts.free - batch.moved - batch.held_back
     extra = _values_of_counterfeits(rest, batch.added, m, rng)
     known, reused = placed.signatures, np.zeros_like(need)
     if first is not None:
         known, reused = first.signatures, first.number[first.signatures.bucket]
-    elif largest_first:
-        groups = known.most(placed.present)
-        reused = assign_core(rest + extra, m, known, groups, counts.everybody)
+    else:
+        # A group of new people brings more than itself needs.
+        lacking = np.maximum(lacking - known.by_bucket(filled), 0) * (known.sizes > least)
+        if lacking.any():
+            reused = assign_to_existing(rest + extra, m, known, -(-lacking // (known.sizes - least).clip(1)))
+        if largest_first:
+            left, groups = rest + extra - known.by_value(reused), known.most(placed.present)
+            reused = reused + assign_core(left, m, known, groups, counts.everybody)
     reused = reused + assign_to_existing(rest + extra - known.by_value(reused), m, known)
     assigned, signatures = assign_counts(rest + extra - known.by_value(reused), m, known)
     assigned[: len(reused)] += reused
-    fake = _scatter(extra, assigned, signatures, rng)
-
     grown = (0, len(assigned) - len(need))
+    people, tuples = (np.pad(placed.present + some, grown) for some in (filled, need))
+    lacking = _lacking(signatures, tuples + assigned, people, least)
+    new = signatures.by_value(assigned) - extra
+    moved = _scatter(new, assigned, signatures, rng, lacking) if extra.any() else assigned
+
     return Plan(
         signatures=signatures,
-        moved=np.pad(filled, grown) + assigned - fake,
+        moved=np.pad(filled, grown) + moved,
         separated=placed.separated,
-        counterfeits=np.pad(need - filled, grown) + fake,
+        counterfeits=np.pad(need - filled, grown) + assigned - moved,
         held_back=batch.held_back + waiting,
         batch_counterfeits=int(extra.sum()),
         held_back_separated=placed.held_back,
@@ -125,6 +139,15 @@ class Batch:
     """int[V]: people who wait for the next release."""
     added: int
     """Counterfeits that make the others m-eligible."""
+
+
+def _lacking(signatures: Signatures, tuples: Ints, people: Ints, least: int) -> Ints:
+    """int[B]: people that buckets lack for `least` in each group, or for as many as a group has values."""
+    if least == 1:  # there is somebody in each group anyway
+        return np.zeros(len(signatures), np.int64)
+    most = np.minimum(signatures.sizes, least) * signatures.most(tuples)
+    lacking: Ints = np.maximum(most - signatures.by_bucket(people), 0)
+    return lacking
 
 
 def balance(free: Ints, need: Ints, m: int, on_ineligible: str, rng: np.random.Generator) -> Batch:
@@ -165,10 +188,10 @@ def balance(free: Ints, need: Ints, m: int, on_ineligible: str, rng: np.random.G
     if on_ineligible == "defer":
         left = min(left, _largest_eligible_level(free, m))
     held_back = np.maximum(free - most - left, 0) if on_ineligible == "defer" else np.zeros_like(free)
-    least = np.maximum(free - held_back - left, 0)
+    beyond = np.maximum(free - held_back - left, 0)
     room = int((free - held_back).sum()) - m * left
-    total = min(max(room, least.sum()), most.sum())
-    moved = least + _lowest_first(most - least, total - least.sum(), free, rng)
+    total = min(max(room, beyond.sum()), most.sum())
+    moved = beyond + _lowest_first(most - beyond, total - beyond.sum(), free, rng)
     return Batch(moved=moved, held_back=held_back, added=max(0, int(total) - room))
 
 
@@ -218,7 +241,7 @@ def assign_counts(rest: Ints, m: int, signatures: Signatures) -> tuple[np.ndarra
     return groups[signatures.bucket], signatures
 
 
-def assign_to_existing(rest: Ints, m: int, signatures: Signatures) -> np.ndarray:
+def assign_to_existing(rest: Ints, m: int, signatures: Signatures, most: Ints | None = None) -> np.ndarray:
     """Assign what existing buckets can take of an m-eligible rest, such that the others stay m-eligible.
 
     Figure 3 looks at the most frequent values alone, and soon every few people have a bucket of their
@@ -233,6 +256,8 @@ def assign_to_existing(rest: Ints, m: int, signatures: Signatures) -> np.ndarray
         Privacy parameter, at least 2. Buckets with smaller signatures receive nobody.
     signatures
         The buckets that exist.
+    most
+        int[B]: groups that each receives at most; any number if None.
 
     Returns
     -------
@@ -249,6 +274,8 @@ def assign_to_existing(rest: Ints, m: int, signatures: Signatures) -> np.ndarray
     some, _ = signatures.only(usable)
     while usable.size:
         alpha = _largest_alphas(rest, m, some)
+        if most is not None:
+            alpha = np.minimum(alpha, (most - groups)[usable])
         best = np.lexsort((some.sizes, -alpha))[0]
         if alpha[best] < 1:
             break
@@ -326,22 +353,40 @@ def _lowest_first(room: np.ndarray, total: int, rank: np.ndarray, rng: np.random
 
 
 def _scatter(
-    tuples: np.ndarray, places: np.ndarray, signatures: Signatures, rng: np.random.Generator
+    people: np.ndarray, places: np.ndarray, signatures: Signatures, rng: np.random.Generator, lacking: Ints
 ) -> Ints:
-    """int[P]: the tuples of each value, int[V], at random among its places, int[P], in all buckets.
+    """int[P]: the people of each value, int[V], at random among its places, int[P], in all buckets.
 
     Handed out in the buckets' order, real people would be in the first and counterfeits in the later
-    ones, and a counterfeit in one bucket would tell that of another.
+    ones, and a counterfeit in one bucket would tell that of another. If a bucket gets fewer than it is
+    `lacking`, int[B], a linear program hands them out such that buckets lack the fewest.
     """
     scattered = np.zeros_like(places)
     ends = np.searchsorted(signatures.value[signatures.by_values], np.arange(signatures.values + 1))
-    for value in np.flatnonzero(tuples):
+    for value in np.flatnonzero(people):
         its = signatures.by_values[ends[value] : ends[value + 1]]
         column = np.zeros(len(signatures), np.int64)
         column[signatures.bucket[its]] = places[its]
-        drawn = rng.multivariate_hypergeometric(column, tuples[value])
+        drawn = rng.multivariate_hypergeometric(column, people[value])
         scattered[its] = drawn[signatures.bucket[its]]
-    return scattered
+    if not scattered.any() or (signatures.by_bucket(scattered) >= lacking).all():
+        return scattered
+    number, buckets = len(places), len(signatures)
+    by_value, by_bucket = (
+        scipy.sparse.csc_array((np.ones(number), (rows, np.arange(number))), (height, number))
+        for rows, height in ((signatures.value, signatures.values), (signatures.bucket, buckets))
+    )
+    found = scipy.optimize.linprog(
+        np.append(rng.random(number) / (4 * places.sum()), np.ones(buckets)),
+        A_ub=scipy.sparse.hstack([-by_bucket, -scipy.sparse.eye_array(buckets)]),
+        b_ub=-lacking,
+        A_eq=scipy.sparse.hstack([by_value, scipy.sparse.csc_array((signatures.values, buckets))]),
+        b_eq=people,
+        bounds=[*((0, most) for most in places), *((0, None) for _ in range(buckets))],
+        method="highs",
+    )
+    # The program is that of a transport, whose corners are whole numbers.
+    return np.rint(found.x[:number]).astype(np.int64) if found.success else scattered
 
 
 def _values_of_counterfeits(rest: np.ndarray, added: int, m: int, rng: np.random.Generator) -> Ints:

@@ -37,7 +37,13 @@ class Cuts:
 
 
 def make_safe_plan(
-    counts: Counts, cuts: Cuts, m: int, e: int, on_ineligible: str, draw: Callable[[], np.random.Generator]
+    counts: Counts,
+    cuts: Cuts,
+    m: int,
+    e: int,
+    on_ineligible: str,
+    draw: Callable[[], np.random.Generator],
+    least: int = 1,
 ) -> Plan:
     """Balance, make every cut safe and assign everybody who is inserted, with few counterfeits.
 
@@ -57,6 +63,8 @@ def make_safe_plan(
         As for `make_plan`.
     draw
         Secret randomness of the plan: the same draws at every call.
+    least
+        As for `make_plan`.
 
     Raises
     ------
@@ -72,7 +80,7 @@ def make_safe_plan(
     wanted = _lacking(counts.signatures, inserted, cuts, e)[counts.signatures.bucket]
     plans: list[Plan] = []
     for _ in range(ATTEMPTS):
-        plan = make_plan(counts, m, on_ineligible, draw(), wanted=wanted)
+        plan = make_plan(counts, m, on_ineligible, draw(), least=least, wanted=wanted)
         plan = _without_empty(plan, counts)
         lacking = _lacking(plan.signatures, inserted_tuples(plan), cuts, e)
         plans.append(replace(plan, counterfeits=plan.counterfeits + lacking[plan.signatures.bucket]))

@@ -37,7 +37,7 @@ def _promise(parameters: EEquivalence) -> Promise:
 
 E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     parameters=EEquivalence,
-    version="2",
+    version="3",
     release=split_by_lot(
         on_first_call("anonymize.e_equivalence.release", "release"), lambda principle: 1 / principle.m
     ),
@@ -46,7 +46,7 @@ E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     faults=bucket_faults,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
-    warm_up=({"m": 3, "e": 2, "on_ineligible": "counterfeit"},),
+    warm_up=({"m": 3, "e": 2, "on_ineligible": "counterfeit", "people_per_group": 2},),
     plots=on_first_call("anonymize.e_equivalence.plots", "plots"),
 )
 """Everything that the data product needs to make, judge and show e-equivalent releases."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from anonymize.arrays import Bools, Ints
 from anonymize.buckets.assign import HELD_BACK, execute
+from anonymize.buckets.company import place_in_company
 from anonymize.buckets.counterfeits import counterfeits_of, people_alike
 from anonymize.buckets.counts import Counts, Plan
 from anonymize.buckets.divide import UNDECIDED, Division, divide_people
@@ -73,20 +75,13 @@ def release(
     """
     # Ordered by a keyed hash: the order in which rows arrive decides nothing, and nobody can replay it.
     people = people.sort(PSEUDONYM)
-    principle = contract.principle
     memory = Memory.of(state, people.schema[VALUE])
-    values, _, division = divide_people(people, contract, memory, number)
-    opening = _open(people, division, contract, state, memory, number)
-    cuts = Cuts(opening.cuts(memory.buckets.height), opening.connected(memory.buckets.height))
-    plan = make_safe_plan(
-        _with_kept(division, opening, values),
-        cuts,
-        principle.m,
-        principle.e,
-        principle.on_ineligible,
-        lambda: draw("plan"),
+    division, people, placed = place_in_company(
+        people,
+        contract.principle.people_per_group,
+        lambda some: _place(some, contract, state, memory, number, draw),
     )
-    bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")))
+    values, opening, cuts, plan, bucket = placed[2:]
     is_hosted = bucket != HELD_BACK
     hosted = people.filter(is_hosted)
     new = _new_counterfeits(plan, values, hosted, bucket[is_hosted], contract, draw("counterfeits"))
@@ -100,8 +95,8 @@ def release(
     )
     buckets = all_buckets(memory.buckets, plan, values)
     newest = _cuts_of(plan, cuts, buckets)
-    inserted = _tuples(people, bucket, is_hosted & (division.bucket == UNDECIDED))
-    graphs = merge_old_nodes(advance(opening, inserted, new, newest), principle.e)
+    inserted = _tuples(people, bucket, is_hosted & (placed.division.bucket == UNDECIDED))
+    graphs = merge_old_nodes(advance(opening, inserted, new, newest), contract.principle.e)
     in_use = buckets_in_use(tuples.bucket, tuples.bucket, tuples.counterfeit, buckets)
     memory = memory.after(linkage, buckets, number)
     return Candidate(
@@ -120,6 +115,47 @@ def release(
             edges=graphs.edges.height,
         ),
     )
+
+
+class _Placed(NamedTuple):
+    """N people and their buckets."""
+
+    value: Ints
+    """int[N]"""
+    division: Division
+    values: pl.Series
+    """All sensitive values there are."""
+    opening: Opening
+    cuts: Cuts
+    plan: Plan
+    bucket: Ints
+    """int[N]"""
+
+
+def _place(
+    people: pl.DataFrame,
+    contract: Contract[EEquivalence],
+    state: State,
+    memory: Memory,
+    number: int,
+    draw: Callable[[str], np.random.Generator],
+) -> _Placed:
+    """Divide people, open the graphs, plan on counts, and choose who comes to which bucket."""
+    principle = contract.principle
+    values, value, division = divide_people(people, contract, memory, number)
+    opening = _open(people, division, contract, state, memory, number)
+    cuts = Cuts(opening.cuts(memory.buckets.height), opening.connected(memory.buckets.height))
+    plan = make_safe_plan(
+        _with_kept(division, opening, values),
+        cuts,
+        principle.m,
+        principle.e,
+        principle.on_ineligible,
+        lambda: draw("plan"),
+        principle.people_per_group,
+    )
+    bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")))
+    return _Placed(value, division, values, opening, cuts, plan, bucket)
 
 
 def _open(

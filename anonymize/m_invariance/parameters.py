@@ -50,6 +50,9 @@ def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
     if parameters.adversary == KNOWS_ALGORITHM and contract.sensitive.not_sensitive:
         message = "is refused with adversary: knows_algorithm, for whom every value counts as sensitive"
         found.append(("sensitive.not_sensitive", f"{message}. Leave one of the two out"))
+    if parameters.adversary == KNOWS_ALGORITHM and parameters.people_per_group > 1:
+        message = "is refused with adversary: knows_algorithm, which holds nobody back. Leave it out"
+        found.append(("principle.people_per_group", message))
     return found
 
 

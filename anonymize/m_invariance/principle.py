@@ -22,6 +22,6 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     stated=("apart",),
     parameter_changes=parameter_changes,
     memory=BUCKETS_ASSET,
-    warm_up=({"m": 3, "on_ineligible": "counterfeit"},),
+    warm_up=({"m": 3, "on_ineligible": "counterfeit", "people_per_group": 2},),
 )
 """Everything that the data product needs to make, judge and show m-invariant releases."""

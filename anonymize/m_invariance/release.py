@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Floats
+from anonymize.arrays import Bools, Floats, Ints
 from anonymize.buckets.assign import HELD_BACK, Local, execute
+from anonymize.buckets.company import place_in_company
 from anonymize.buckets.counts import Plan, is_eligible
 from anonymize.buckets.divide import Division, divide_people
 from anonymize.buckets.figures import BucketFigures
@@ -71,19 +73,15 @@ def release(
     # Ordered by a keyed hash: the order in which rows arrive decides nothing, and nobody can replay it.
     people = people.sort(PSEUDONYM)
     memory = Memory.of(state, people.schema[VALUE])
-    values, value, division = divide_people(people, contract, memory, number)
-    codes = encode_columns(people, contract)
-    local: Iterable[Local] = []
-    apart: np.ndarray | None = None
-    if contract.principle.adversary == KNOWS_ALGORITHM:
-        plan, apart = _whole_groups(division, memory, state, contract)
-    else:
-        plan, local = _nearby(division, normalised(codes, contract), contract.principle, draw)
-    bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")), local)
-
+    division, people, placed = place_in_company(
+        people,
+        contract.principle.people_per_group,
+        lambda some: _place(some, contract, state, memory, number, draw),
+    )
+    values, codes, plan, apart, bucket = placed[2:]
     is_hosted = bucket != HELD_BACK
     hosted = people.filter(is_hosted)
-    tuples = Tuples.of(bucket[is_hosted], value[is_hosted], plan)
+    tuples = Tuples.of(bucket[is_hosted], placed.value[is_hosted], plan)
     grouping = state.tables.get(GROUPING)
     if grouping is None:
         grouping = pl.DataFrame({"key": [draw("grouping").bytes(32)]})
@@ -111,6 +109,44 @@ def release(
     )
 
 
+class _Placed(NamedTuple):
+    """N people and their buckets."""
+
+    value: Ints
+    """int[N]"""
+    division: Division
+    values: pl.Series
+    """All sensitive values there are."""
+    codes: pl.DataFrame
+    """N rows: quasi-identifiers as codes."""
+    plan: Plan
+    apart: Bools | None
+    """The buckets that are apart, against an adversary who knows the algorithm."""
+    bucket: Ints
+    """int[N]"""
+
+
+def _place(
+    people: pl.DataFrame,
+    contract: Contract[MInvariance],
+    state: State,
+    memory: Memory,
+    number: int,
+    draw: Callable[[str], np.random.Generator],
+) -> _Placed:
+    """Divide people, plan on counts, and choose who comes to which bucket."""
+    values, value, division = divide_people(people, contract, memory, number)
+    codes = encode_columns(people, contract)
+    local: Iterable[Local] = []
+    apart: Bools | None = None
+    if contract.principle.adversary == KNOWS_ALGORITHM:
+        plan, apart = _whole_groups(division, memory, state, contract)
+    else:
+        plan, local = _nearby(division, normalised(codes, contract), contract.principle, draw)
+    bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")), local)
+    return _Placed(value, division, values, codes, plan, apart, bucket)
+
+
 def _nearby(
     division: Division, shares: Floats, principle: MInvariance, draw: Callable[[str], np.random.Generator]
 ) -> tuple[Plan, Iterable[Local]]:
@@ -123,6 +159,7 @@ def _nearby(
         principle.m,
         principle.on_ineligible,
         draw("plan"),
+        least=principle.people_per_group,
         first=first,
         largest_first=True,
     )

@@ -8,6 +8,7 @@ parts. The attacks themselves are in `anonymize/attack`, which knows of no promi
 from anonymize.promise.algorithm import Posterior
 from anonymize.promise.breach import BreachProbability
 from anonymize.promise.candidates import Candidates, Signatures
+from anonymize.promise.company import Company
 from anonymize.promise.equivalence import Equivalence
 from anonymize.promise.join import Join, Linkability, LinkedValues
 from anonymize.promise.known_algorithm import KnownAlgorithm
@@ -18,6 +19,7 @@ __all__ = [
     "KINDS",
     "BreachProbability",
     "Candidates",
+    "Company",
     "Equivalence",
     "Join",
     "KnownAlgorithm",

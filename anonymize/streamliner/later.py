@@ -18,7 +18,7 @@ from anonymize.principle.state import State
 from anonymize.promise import Candidates, LargestShare, Posterior, Promise
 from anonymize.streamliner.parameters import StreamlinerParameters, contract_faults
 
-SHARED = ("on_ineligible", "on_value_change")
+SHARED = ("on_ineligible", "on_value_change", "people_per_group")
 """The streamliner's parameters that are the later principle's under the same name."""
 _release: Release[Contract[StreamlinerParameters]] = split_by_lot(
     on_first_call("anonymize.streamliner.release", "release"), lambda principle: 1 / principle.l

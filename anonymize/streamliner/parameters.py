@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field, StrictInt, field_validator, model_validator
 
+from anonymize.buckets.parameters import PeoplePerGroup
 from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 
 
@@ -32,6 +33,9 @@ class StreamlinerParameters(Parameters):
     on_value_change: Literal["separate", "refuse"] = "separate"
     """For the releases after the first, as m_invariance has it."""
 
+    people_per_group: PeoplePerGroup = 1
+    """For the releases after the first, as m_invariance has it."""
+
     @field_validator("weights")
     @classmethod
     def _check_weights(cls, weights: Mapping[str, int]) -> Mapping[str, int]:
@@ -53,7 +57,7 @@ class StreamlinerParameters(Parameters):
                 "then: m_invariance needs groups of distinct values, and merged groups can repeat values:"
                 " leave merge out"
             )
-        later = ("on_ineligible", "on_value_change")
+        later = ("on_ineligible", "on_value_change", "people_per_group")
         given = [name for name in later if getattr(self, name) != type(self).model_fields[name].default]
         if given and not self.then:
             raise ValueError(

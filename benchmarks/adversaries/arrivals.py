@@ -35,8 +35,8 @@ CUTS = 3
 
 def shuffled_contract(m: int, adversary: str = "paper") -> Contract:
     """The census with its occupations."""
-    policy = "counterfeit" if adversary == "paper" else "refuse"
-    principle = {"name": "m_invariance", "m": m, "on_ineligible": policy, "adversary": adversary}
+    policy = {"on_ineligible": "counterfeit", "people_per_group": 2} if adversary == "paper" else {}
+    principle = {"name": "m_invariance", "m": m, "adversary": adversary, **policy}
     return contract_of(census_contract(m, VALUE), **principle)
 
 

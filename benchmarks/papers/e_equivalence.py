@@ -55,7 +55,9 @@ def tables(
 def _publish(snapshots: Series, m: int, e: int | None = None, **forgotten: tuple[str, ...]) -> Iterator[Made]:
     """A census series under e-equivalence, or without an e under m-invariance."""
     principle = {"name": "e_equivalence", "e": e} if e else {"name": "m_invariance", "format": "anatomy"}
-    contract = contract_of(census_contract(m), **principle, m=m, on_ineligible="counterfeit")
+    contract = contract_of(
+        census_contract(m), **principle, m=m, on_ineligible="counterfeit", people_per_group=2
+    )
     return released(snapshots, contract, **forgotten)
 
 
@@ -199,7 +201,9 @@ def _real() -> Table:
     receipts = receipts_contract(), list(receipts_series(folder)), 3, (2, 6)
     for declared, snapshots, m, es in (adult, receipts):
         for e in es:
-            contract = contract_of(declared, name="e_equivalence", m=m, e=e, on_ineligible="counterfeit")
+            contract = contract_of(
+                declared, name="e_equivalence", m=m, e=e, on_ineligible="counterfeit", people_per_group=2
+            )
             figures = [made.candidate.figures for made in released(snapshots, contract)]
             counts = " ".join(str(one.counterfeits) for one in figures)
             rows.append([f"{declared['product']}, m = {m}, e = {e}", figures[-1].people, counts])

@@ -53,7 +53,7 @@ class Case(NamedTuple):
     @property
     def contract(self) -> Contract:
         """Of two values, a batch is eligible: none is as frequent as one in two."""
-        policy = {"on_ineligible": "counterfeit"} if self.m > 2 else {}
+        policy = {"on_ineligible": "counterfeit", "people_per_group": 2} if self.m > 2 else {}
         return contract_of(census_contract(self.m, self.sensitive), name="m_invariance", m=self.m, **policy)
 
 

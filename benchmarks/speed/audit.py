@@ -31,7 +31,9 @@ def tables(
     people: int = 200_000, releases: int = 21, m: int = 10, e: int = 5, seconds: int = 110
 ) -> Iterator[Table]:
     """Publish a series, and attack it release by release."""
-    contract = contract_of(census_contract(m=m), name="e_equivalence", m=m, e=e, on_ineligible="counterfeit")
+    contract = contract_of(
+        census_contract(m=m), name="e_equivalence", m=m, e=e, on_ineligible="counterfeit", people_per_group=2
+    )
     principle = principle_of(contract)
     promise, domain = principle.promise(contract.principle), pl.Series("value", contract.sensitive.values)
     known = covered = None

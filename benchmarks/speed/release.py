@@ -21,7 +21,10 @@ from benchmarks.series import contract_of, released
 from benchmarks.tables import Table, main
 
 QUICK = {"rows": 1_000, "update": 100, "releases": 2}
-PRINCIPLES = {"m_invariance": {"on_ineligible": "counterfeit"}, "e_equivalence": {"e": 5}}
+PRINCIPLES = {
+    "m_invariance": {"on_ineligible": "counterfeit", "people_per_group": 2},
+    "e_equivalence": {"e": 5},
+}
 
 
 def tables(

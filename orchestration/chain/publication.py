@@ -21,7 +21,7 @@ from orchestration.series.committed import CANDIDATE, Committed
 from orchestration.series.homes import name_home
 from orchestration.series.series import Series
 from orchestration.storage.home import only_one, public_folder
-from orchestration.storage.manifest import COUNTED, MANIFEST, Described, manifest, sums
+from orchestration.storage.manifest import BESIDE, COUNTED, MANIFEST, Described, manifest, sums
 from orchestration.storage.store import read_table, sha256, write_folder
 
 
@@ -86,6 +86,7 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         principle=committed.parameters,
         counts={name: int(figures[name]) for name in (*COUNTED, *stated)},
         exposed=(ShareFigures.of(committed.attack).exposed or 0) if is_exposing else 0,
+        **{name: int(committed.attack.get(name) or 0) for name in BESIDE},
         together=committed.together,
         supersedes=series.contract.supersedes,
         not_sensitive=() if sensitive is None else sensitive.not_sensitive,

@@ -22,6 +22,8 @@ DATA_PACKAGE = "datapackage.json"
 """What the folder holds, in a form that other tools read."""
 COUNTED = ("tuples", "groups", "counterfeits", "held_back")
 """The counts that every manifest states."""
+BESIDE = ("beside_counterfeits", "fewest_people")
+"""What a manifest states where there are counterfeits."""
 TABLES = ("microdata", "quasi_identifiers", "sensitive", "counterfeits", "view")
 """The tables of all formats."""
 FILES = {
@@ -32,7 +34,7 @@ FILES = {
 """What a manifest may name. A table that is none of these could be the truth itself."""
 KEYS = {
     *("product", "series", "release", "n", "format", "principle", *COUNTED, "files", "contract_sha256"),
-    *("exposed", "together_with", "supersedes", "not_sensitive", "software_version", "previous"),
+    *("exposed", *BESIDE, "together_with", "supersedes", "not_sensitive", "software_version", "previous"),
 }
 """What a manifest may state, and the figures that its principle states beside."""
 TOGETHER = {"people", "below"}
@@ -69,6 +71,10 @@ class Described:
     exposed: int = 0
     """People of whom an adversary who knows the algorithm may learn more, because of counterfeits that made
     a batch eligible."""
+    beside_counterfeits: int = 0
+    """People in groups that have a counterfeit."""
+    fewest_people: int = 0
+    """The fewest people in any group; stated where there are counterfeits."""
     together: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """What other series of the product give away together with this release, if somebody had both."""
     supersedes: str | None = None
@@ -88,6 +94,11 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         "principle": dict(described.principle),
         **described.counts,
         **({"exposed": described.exposed} if described.exposed else {}),
+        **{
+            name: getattr(described, name)
+            for name in BESIDE
+            if described.counts["counterfeits"] and getattr(described, name)
+        },
         **({"together_with": dict(described.together)} if described.together else {}),
         **({"supersedes": described.supersedes} if described.supersedes else {}),
         **({"not_sensitive": list(described.not_sensitive)} if described.not_sensitive else {}),

@@ -110,7 +110,13 @@ ORDINARY = ("patient", "years", "sex", "admitted", "illness")
 """What the columns are called where nothing is the matter: identifier, three quasi-identifiers, value."""
 PARAMETERS = {
     "m_invariance": {"name": "m_invariance", "m": 2, "on_ineligible": "defer"},
-    "e_equivalence": {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "counterfeit"},
+    "e_equivalence": {
+        "name": "e_equivalence",
+        "m": 3,
+        "e": 2,
+        "on_ineligible": "counterfeit",
+        "people_per_group": 2,
+    },
     "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "minimum", "on_ineligible": "wait"},
     "streamliner": {"name": "streamliner", "l": 2, "then": "m_invariance", "on_ineligible": "defer"},
 }

@@ -10,11 +10,12 @@ from typing import Any
 import polars as pl
 
 from anonymize.attack.finding import Count
+from anonymize.columns import least_of
 from anonymize.contract import Product
 from anonymize.formats import Format
 from anonymize.promise.owed import CHAIN, CLAIMS
 from orchestration.audit.read.folders import PublishedSeries, ReleaseFiles
-from orchestration.storage.manifest import MANIFEST
+from orchestration.storage.manifest import BESIDE, MANIFEST
 from orchestration.storage.store import sha256
 
 
@@ -85,6 +86,8 @@ def claims_finding(
     }
     if "group_id" in tables[main].columns:
         claims["groups"] = tables[main]["group_id"].drop_nulls().n_unique()
+    if BESIDE[0] in release.manifest:
+        claims |= _beside_counterfeits(tables, main)
     wrong = [name for name, found in claims.items() if not _is_same(release.manifest.get(name), found)]
     wrong += [
         file
@@ -92,6 +95,17 @@ def claims_finding(
         if not _is_same(stated.get("rows"), _rows(tables, file))
     ]
     return CLAIMS.finding(Count(len(claims) + len(release.manifest["files"]), len(wrong)))
+
+
+def _beside_counterfeits(tables: Mapping[str, pl.DataFrame], main: str) -> dict[str, int]:
+    """How many people share a group with a counterfeit, and how few a group has, by the published tables."""
+    forged = tables["counterfeits"].select("group_id", "count")
+    rows = (
+        tables[main].drop_nulls("group_id").group_by("group_id").len().join(forged, on="group_id", how="left")
+    )
+    people = rows.select(pl.col("len").cast(pl.Int64) - pl.col("count").fill_null(0), beside="count")
+    beside = people.filter(pl.col("beside") > 0)["len"].sum()
+    return dict(zip(BESIDE, (int(beside), int(least_of(people["len"]) or 0)), strict=True))
 
 
 def held_back(release: ReleaseFiles) -> int:

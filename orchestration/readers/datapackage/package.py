@@ -32,6 +32,19 @@ TABLES = {
 """What the tables of all formats are, by name."""
 
 
+def _beside_counterfeits(stated: Mapping[str, Any]) -> dict[str, str]:
+    """What counterfeits may give away in spite of the promise; nothing where no group has one."""
+    if not stated.get("beside_counterfeits"):
+        return {}
+    words = (
+        f"{stated['beside_counterfeits']:,} people share a group with a counterfeit; the fewest people in a"
+        f" group are {stated['fewest_people']}. Counterfeits seldom have the most frequent value of a group."
+        " A reader who knows this, and who is in such a group, guesses it better than by one in as many as"
+        " the group has values."
+    )
+    return {"not_promised": words}
+
+
 def data_package(
     contract: Product, release_format: Format, stated: Mapping[str, Any], types: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -73,6 +86,7 @@ def data_package(
                 "format": release_format.name,
                 "principle": dict(stated["principle"]),
                 "promised": [*promise.sentences(), *may_be_known(_not_sensitive(contract))],
+                **_beside_counterfeits(stated),
                 "sensitive": _sensitive(contract),
                 "attributes": [_attribute(one) for _, one in contract.attributes()],
             },

@@ -33,6 +33,7 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
         package.get("description", ""),
         _what_it_is(own),
         "\n".join(f"- {sentence}" for sentence in own["promised"]),
+        own.get("not_promised", ""),
         _values(own.get("sensitive")),
         _files(package, documents),
         DATED,

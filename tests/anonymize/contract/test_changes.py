@@ -78,7 +78,12 @@ PARAMETERS = [
     (M, {"m": 4}, [("m", "safe")]),
     (M, {"m": 2}, [("m", "consent")]),
     (M, {"on_ineligible": "wait"}, [("on_ineligible", "safe")]),
-    (M, {"on_ineligible": "counterfeit"}, [("on_ineligible", "consent")]),
+    (
+        M,
+        {"on_ineligible": "counterfeit", "people_per_group": 2},
+        [("on_ineligible", "consent"), ("people_per_group", "safe")],
+    ),
+    (M | {"people_per_group": 3}, {"people_per_group": 2}, [("people_per_group", "new series")]),
     (M, {"on_ineligible": "defer"}, [("on_ineligible", "consent")]),
     (M, {"on_value_change": "refuse"}, [("on_value_change", "safe")]),
     (E, {"e": 4}, [("e", "safe")]),

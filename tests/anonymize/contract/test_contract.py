@@ -106,7 +106,7 @@ def test_a_missing_key_is_named(key):
         ("source", "decimal, thousands, date_format, null_values, path, separator, encoding, columns"),
         ("releases", "first, cron"),
         ("sensitive", "unit, description, name, values, renamed, not_sensitive, semantics"),
-        ("principle", "name, m, on_ineligible, on_value_change, effort, format"),
+        ("principle", "name, m, on_ineligible, people_per_group, on_value_change, effort, format, adversary"),
     ],
 )
 def test_an_unknown_key_is_named_with_those_accepted_beside_it(part, accepted):
@@ -296,7 +296,10 @@ OF_THE_CONTRACT = [
     (
         {"principle": {"name": "m_invariance", "m": 2, "e": 2}},
         "principle.e",
-        "is unknown; accepted: name, m, on_ineligible, on_value_change, effort, format",
+        (
+            "is unknown; accepted: name, m, on_ineligible, people_per_group, on_value_change, effort, format,"
+            " adversary"
+        ),
     ),
     ({"keep_private": 0}, "keep_private", "must be all, or a whole number of releases from 1 on, not 0"),
     ({"identifier": ""}, "identifier", "must not be empty"),

@@ -14,8 +14,35 @@ def test_counterfeits_for_an_ineligible_batch_are_refused_where_they_would_give_
     assert key == "principle.on_ineligible"
     assert message.startswith("counterfeit is refused with m = 2")
     assert message.endswith("Write wait, or a larger m")
-    for allowed in ({"m": 3}, {"on_ineligible": "wait"}):
+    for allowed in ({"m": 3, "people_per_group": 2}, {"on_ineligible": "wait"}):
         parse_contract(declared | {"principle": declared["principle"] | allowed})
+
+
+@pytest.mark.parametrize(
+    ("principle", "said"),
+    [
+        ({"m": 3, "on_ineligible": "counterfeit"}, "counterfeit needs a number from 2 to 2, and it is 1"),
+        (
+            {"m": 4, "on_ineligible": "counterfeit", "people_per_group": 4},
+            "counterfeit needs a number from 2 to 3, and it is 4",
+        ),
+        ({"m": 3, "people_per_group": 4}, "a group of 3 values has no 4 people. Write a number from 1 to 3"),
+        ({"m": 3, "people_per_group": 0}, "Input should be greater than or equal to 1"),
+    ],
+)
+def test_people_per_group_is_a_number_that_groups_can_have(principle, said):
+    declared = hospital()
+    declared["principle"] |= principle
+    ((key, message),) = faults(declared)
+    assert key == "principle.people_per_group"
+    assert message.startswith(said)
+
+
+def test_people_per_group_is_stated_where_it_promises_anything():
+    declared = hospital()
+    assert "people_per_group" not in parse_contract(declared).principle.model_dump()
+    declared["principle"] |= {"m": 3, "people_per_group": 2}
+    assert parse_contract(declared).principle.model_dump()["people_per_group"] == 2
 
 
 @pytest.mark.parametrize("people", [[1, 1], [1, 9], [9, 9]])

@@ -39,7 +39,9 @@ def snapshots(seed, releases=5, size=300, values=9):
 @pytest.mark.parametrize("method", ["rda", "gda"])
 @pytest.mark.parametrize("seed", drawn([1, 2], 1))
 def test_the_whole_series_passes_the_audit_of_m_invariance(method, seed):
-    contract = make_contract(l=3, method=method, then="m_invariance", on_ineligible="counterfeit")
+    contract = make_contract(
+        l=3, method=method, then="m_invariance", on_ineligible="counterfeit", people_per_group=2
+    )
     state, made = State.empty(), []
     for number, people in enumerate(snapshots(seed), start=1):
         candidate = run(people, contract, state=state, number=number)
@@ -100,7 +102,7 @@ def test_what_is_promised_of_a_series_is_what_m_invariance_promises():
 
 
 def test_counterfeits_that_would_give_away_are_refused_as_m_invariance_refuses_them():
-    series = {"then": "m_invariance", "on_ineligible": "counterfeit"}
+    series = {"then": "m_invariance", "on_ineligible": "counterfeit", "people_per_group": 2}
     [(key, words)] = SERIES.faults(make_contract(l=2, **series))
     assert key == "principle.on_ineligible"
     assert "counterfeit is refused with m = 2" in words
@@ -117,8 +119,14 @@ def test_counterfeits_that_would_give_away_are_refused_as_m_invariance_refuses_t
         ({"l": 3, "then": "m_invariance"}, {"l": 2, "then": "m_invariance"}, [("l", "consent")]),
         (
             {"l": 3, "then": "m_invariance"},
-            {"l": 3, "then": "m_invariance", "on_ineligible": "counterfeit", "method": "rda"},
-            [("on_ineligible", "consent"), ("method", "safe")],
+            {
+                "l": 3,
+                "then": "m_invariance",
+                "on_ineligible": "counterfeit",
+                "people_per_group": 2,
+                "method": "rda",
+            },
+            [("on_ineligible", "consent"), ("people_per_group", "safe"), ("method", "safe")],
         ),
         ({"l": 3}, {"l": 2}, [("l", "consent")]),
     ],

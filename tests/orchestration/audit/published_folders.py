@@ -23,7 +23,7 @@ def write_series(folder, m=3, count=120):
             qi.model_dump(mode="json", exclude_none=True) for qi in declared.quasi_identifiers
         ],
         "sensitive": declared.sensitive.model_dump(mode="json", exclude_none=True),
-        "principle": {"name": "m_invariance", "m": m, "on_ineligible": "counterfeit"},
+        "principle": {"name": "m_invariance", "m": m},
     }
     (folder / "contract.yaml").write_text(yaml.safe_dump(told))
     (folder / "truth").mkdir()

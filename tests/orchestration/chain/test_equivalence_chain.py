@@ -20,7 +20,7 @@ FIRST, SECOND, THIRD = RELEASES
 
 
 def equivalent(hospital, **parameters):
-    promise = {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "counterfeit"}
+    promise = {"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "counterfeit", "people_per_group": 2}
     return hospital.under(promise | parameters)
 
 

@@ -14,12 +14,21 @@ FIRST, SECOND, THIRD = RELEASES
 @pytest.fixture
 def crowd(hospital):
     """The second snapshot is the first with 30 new people, most of whom have the flu."""
+    return with_crowd(hospital, 24)
+
+
+@pytest.fixture
+def half(hospital):
+    """The same, with 12 people who have the flu: one third is 10, and half is 15."""
+    return with_crowd(hospital, 12)
+
+
+def with_crowd(hospital, flu):
     known, later = hospital.snapshot(FIRST), hospital.snapshot(SECOND)
     new = pl.concat([later, hospital.snapshot(THIRD)]).unique("patient_id", keep="first", maintain_order=True)
     new = new.join(known, on="patient_id", how="anti")[:30]
-    is_flu = pl.int_range(pl.len()) < 24
-    disease = pl.when(is_flu).then(pl.lit("flu")).otherwise(pl.lit("asthma")).alias("disease")
-    hospital.deliver(SECOND, pl.concat([known, new.with_columns(disease)]))
+    diseases = ["flu"] * flu + [("asthma", "stroke")[n % 2] for n in range(30 - flu)]
+    hospital.deliver(SECOND, pl.concat([known, new.with_columns(disease=pl.Series(diseases))]))
     return hospital
 
 
@@ -27,14 +36,34 @@ def manifest(series, release):
     return json.loads((series.published(release) / "manifest.json").read_text())
 
 
-def test_people_exposed_by_counterfeits_are_stated(crowd, tmp_path):
-    series = make(crowd.series(tmp_path / "home"), FIRST, SECOND)
+def test_people_exposed_by_counterfeits_are_stated(half, tmp_path):
+    series = make(half.series(tmp_path / "home"), FIRST, SECOND)
     assert "exposed" not in manifest(series, FIRST)
     stated = manifest(series, SECOND)
     assert stated["counterfeits"] > 0
-    assert stated["exposed"] >= 24
+    assert stated["exposed"] >= 12
     committed = series.committed(SECOND)
     assert metadata.of_candidate(series, SECOND, committed)["audit"]["exposed"] == stated["exposed"]
+
+
+def test_people_beside_counterfeits_are_stated_to_readers_who_can_count_them_themselves(half, tmp_path):
+    series = make(half.series(tmp_path / "home"), FIRST, SECOND)
+    stated, folder = manifest(series, SECOND), series.published(SECOND)
+    sizes = pl.read_parquet(folder / "microdata.parquet").group_by("group_id").len("rows")
+    forged = pl.read_parquet(folder / "counterfeits.parquet").select("group_id", "count")
+    people = sizes.join(forged, on="group_id", how="left").with_columns(
+        people=pl.col("rows").cast(pl.Int64) - pl.col("count").fill_null(0)
+    )
+    assert stated["beside_counterfeits"] == people.filter(pl.col("count") > 0)["people"].sum() > 0
+    assert stated["fewest_people"] == people["people"].min() == 2
+    said = " ".join((folder / "README.md").read_text().split())
+    assert f"{stated['beside_counterfeits']} people share a group with a counterfeit" in said
+    assert "at most one in 2 has the same value" in said
+
+
+def test_a_crowd_of_whom_more_than_half_share_a_value_waits_for_company(crowd, tmp_path):
+    stated = manifest(make(crowd.series(tmp_path / "home"), FIRST, SECOND), SECOND)
+    assert (stated["held_back"], stated["counterfeits"]) == (30, 0)
 
 
 def test_people_who_wait_are_stated_and_nobody_is_exposed(crowd, tmp_path):

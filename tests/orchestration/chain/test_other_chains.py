@@ -63,7 +63,9 @@ def test_the_streamliner_publishes_one_release_and_refuses_the_second(hospital, 
 
 @pytest.mark.thorough
 def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hospital, tmp_path):
-    hospital.under(STREAMLINER | {"then": "m_invariance", "on_ineligible": "counterfeit"})
+    hospital.under(
+        STREAMLINER | {"then": "m_invariance", "on_ineligible": "counterfeit", "people_per_group": 2}
+    )
     series = hospital.series(tmp_path / "home")
     make_by_dagster(series, FIRST, SECOND)
     for private in (True, False):
@@ -74,7 +76,15 @@ def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hos
 
 
 def test_m_invariance_with_exact_quasi_identifiers_through_the_whole_chain(hospital, tmp_path):
-    hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit", "format": "anatomy"})
+    hospital.under(
+        {
+            "name": "m_invariance",
+            "m": 3,
+            "on_ineligible": "counterfeit",
+            "people_per_group": 2,
+            "format": "anatomy",
+        }
+    )
     series = hospital.series(tmp_path / "home")
     make_by_dagster(series, FIRST, SECOND)
     manifests = verify_series(series.published_folder)
@@ -84,7 +94,7 @@ def test_m_invariance_with_exact_quasi_identifiers_through_the_whole_chain(hospi
         assert code == 0
         assert promises[fi.CANDIDATES]["found"] >= 3
         assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()
-    hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit"})
+    hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit", "people_per_group": 2})
     with pytest.raises(ContractError, match="format: anatomy -> generalization"):
         make(hospital.series(tmp_path / "home"), THIRD)
 

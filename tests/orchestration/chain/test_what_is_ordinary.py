@@ -243,7 +243,10 @@ def test_a_value_under_two_names_gives_people_away_and_a_declared_one_nobody(und
     values = [hospital.snapshot(release).select("patient_id", "disease") for release in (FIRST, SECOND)]
     kept = values[0].join(values[1], on=("patient_id", "disease"))["patient_id"]
     recoded(hospital, SECOND, stroke="apoplexy")
-    hospital.declare({"sensitive": {"values": None} | declared.pop("sensitive", {})}, **declared)
+    # With people_per_group, those whose value is certain would wait.
+    principle = {"on_ineligible": "defer", "people_per_group": 1}
+    changes = {"sensitive": {"values": None} | declared.pop("sensitive", {}), "principle": principle}
+    hospital.declare(changes, **declared)
     assert min(values_left(make(hospital.series(home), SECOND), kept)) == (1 if certain else 3)
 
 

@@ -37,6 +37,13 @@ KEPT = {
         "disjoint": [1],
         "overlapping": [0],
     },
+    "company": {
+        "group_id": [1, 2],
+        "people": [2, 3],
+        "share": [0.5, 0.3],
+        "promised": [0.5, 0.5],
+        "too_large": [0, 0],
+    },
     "whole_groups": {"signature": [0], "newcomers": [9], "uneven": [0]},
     "coverage": {"column": ["age", "disease"], "people": [9, 9], "uncovered": [0, 0]},
     "minimum_widths": {
@@ -163,6 +170,7 @@ CHECKS = {
                     "signatures": "unique",
                     "equivalence": 2,
                     "breach_probability": 0.5,
+                    "people_per_group": 2,
                     "known_algorithm": 0.5,
                     "linked_values": 2,
                     "join": {"x": ["a"], "y": ["b"]},

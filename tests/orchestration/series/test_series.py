@@ -201,6 +201,7 @@ def test_a_manifest_says_what_is_in_its_folder(home):
         "name": "m_invariance",
         "m": 3,
         "on_ineligible": "counterfeit",
+        "people_per_group": 2,
         "on_value_change": "separate",
         "effort": "best",
         "format": "generalization",

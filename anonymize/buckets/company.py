@@ -1,0 +1,110 @@
+"""People whose bucket has too few others to hide among, counterfeits left out, are held back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import numpy as np
+import polars as pl
+
+from anonymize.arrays import Bools, Ints
+from anonymize.buckets.assign import HELD_BACK
+from anonymize.buckets.divide import UNDECIDED, Division
+from anonymize.errors import NotEligible
+
+
+class Placed(Protocol):
+    """N people and their buckets."""
+
+    @property
+    def value(self) -> Ints:
+        """int[N]: their sensitive values."""
+
+    @property
+    def division(self) -> Division:
+        """Who of them keeps which signature."""
+
+    @property
+    def bucket(self) -> Ints:
+        """int[N]: the bucket of each, or `HELD_BACK`."""
+
+
+P = TypeVar("P", bound=Placed)
+
+
+def place_in_company(
+    people: pl.DataFrame, least: int, place: Callable[[pl.DataFrame], P]
+) -> tuple[Division, pl.DataFrame, P]:
+    """All people divided, those who can be in the release, and where: no value is that of more than 1/least.
+
+    After others left, a bucket may hold a value more often than its people bear. Then everybody who keeps
+    its signature is held back, whatever their value is, and the release is made as if they were absent. If
+    it is inserted people who have too little company, all of them wait, as with `wait`: those in certain
+    buckets would be known to have a frequent value. All this depends on counts, and says nothing of any one.
+
+    Parameters
+    ----------
+    people
+        T(n).
+    least
+        `people_per_group` of the contract; with 1, nobody is held back.
+    place
+        From people to their buckets; called again without those who are held back.
+
+    Raises
+    ------
+    NotEligible
+        If nobody would be left.
+    """
+    some, placed = people, place(people)
+    division = placed.division
+    while True:
+        held_back = _without_company(placed, least)
+        if not held_back.any():
+            return division, some, placed
+        if held_back.sum() == (placed.bucket != HELD_BACK).sum():
+            raise NotEligible(_refusal(placed.value, least))
+        some = some.filter(~held_back)
+        placed = place(some)
+
+
+def _without_company(placed: Placed, least: int) -> Bools:
+    """bool[N]: those who wait, of the people of buckets in which a value is that of too many.
+
+    People who are bound to such a bucket come first, then people with a changed value. If there are none, it
+    is all inserted people.
+    """
+    rows = np.flatnonzero(placed.bucket != HELD_BACK)
+    pairs, carriers = np.unique(
+        np.column_stack([placed.bucket[rows], placed.value[rows]]), axis=0, return_counts=True
+    )
+    held_back = np.zeros(len(placed.bucket), bool)
+    if least == 1 or not rows.size:
+        return held_back
+    everybody = np.bincount(placed.bucket[rows])
+    too_many = carriers * least > everybody[pairs[:, 0]]
+    held_back[rows] = np.isin(placed.bucket[rows], pairs[too_many, 0])
+    division = placed.division
+    is_bound = division.bucket != UNDECIDED
+    is_inserted = ~is_bound & (division.queue < len(division.counts.free))
+    for come_first in (is_bound, ~is_inserted):
+        if (held_back & come_first).any():
+            return np.asarray(held_back & come_first)
+    return is_inserted if held_back.any() else held_back
+
+
+def _refusal(value: Ints, least: int) -> str:
+    people, most = len(value), int(np.bincount(value).max())
+    fewer = max(0, -(-(most * least - people) // (least - 1)))
+    why = (
+        f"{most} share a value, and {people // least}, 1/{least} of them, may; at least {fewer} would have to"
+        " be held back"
+        if fewer
+        else "they have too few values for groups of so many people"
+    )
+    return (
+        f"with people_per_group: {least}, all {people} people would have to wait: {why}. Set on_ineligible"
+        " to wait (new people are held back together until later ones make them eligible), choose a smaller"
+        " m, or release less often"
+    )
