@@ -48,7 +48,7 @@ def tables(
                     np.median(np.abs(found[how] - found["true"]) / np.maximum(found["true"], 10))
                     for how in ("evenly", "estimated")
                 ]
-                forged = made.candidate.figures["counterfeits"] / made.candidate.figures["people"]
+                forged = made.candidate.figures.counterfeits / made.candidate.figures.people
                 read = made.read
                 # Exact quasi-identifiers have no intervals.
                 ncp = None
