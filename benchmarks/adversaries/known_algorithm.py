@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -67,7 +68,8 @@ def tiny(seed: int, m: int, releases: int, *, changes: bool) -> Tiny:
     random = np.random.default_rng(seed)
     values, people = VALUES[: m + 1 + changes], 4
     batches = [_eligible(random, values, people if not number else m, m) for number in range(releases)]
-    present, left, known = [list(range(people))], [], people
+    present, known = [list(range(people))], people
+    left: list[int] = []
     for number in range(1, releases):
         leaving = list(random.choice(present[-1][1:], 2, replace=False))
         staying = [one for one in present[-1] if one not in leaving]
@@ -118,7 +120,7 @@ class Publisher:
         )
         self.people = [qi[list(present)] for present in series.present]
 
-    def __call__(self, table: tuple[tuple[str, ...], tuple[str, ...]], key: bytes) -> Hashable:
+    def __call__(self, table: tuple[tuple[str, ...], tuple[str, ...]], key: bytes) -> tuple[frozenset, ...]:
         """Who shares a group in each release, and with which values."""
         state, seen = State.empty(), []
         for number, people in enumerate(self.people):
@@ -128,7 +130,7 @@ class Publisher:
                 self.contract,
                 state,
                 number + 1,
-                lambda purpose, number=number: generator(key, "tiny", "v1", str(number), purpose),
+                partial(generator, key, "tiny", "v1", str(number)),
             )
             state = candidate.state
             signatures = dict(state.tables["buckets"].select("bucket_id", "signature").iter_rows())
@@ -160,7 +162,7 @@ class Learned:
 def learn(publisher: Publisher, m: int, keys: int, seed: int) -> Learned:
     """Release every table under every key, and guess everybody's values from what is published."""
     tables = publisher.series.tables()
-    hits: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+    hits: dict[tuple[frozenset, ...], list[tuple[int, int]]] = defaultdict(list)
     for number in range(keys):
         for position, table in enumerate(tables):
             hits[publisher(table, b"key %d of %d" % (number, seed))].append((number, position))
