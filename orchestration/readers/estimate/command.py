@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import polars as pl
+import pyarrow.parquet as pq
 
 from anonymize.errors import PublishedFolderError, QueryError
 from orchestration.limits import check
@@ -45,23 +46,39 @@ def estimate(published: Path, where: str = "true", by: str | None = None) -> pl.
     QueryError
         If the condition or the column can't be asked for.
     """
-    found = [_of_release(folder, where, by) for folder in releases_in(published)]
+    verified, found, values = {}, [], set[str]()
+    for folder in releases_in(published):
+        with named(folder):
+            verified[folder] = verify_release(folder)
+            values |= _values(folder)
+    for folder, stated in verified.items():
+        with named(folder):
+            found.append(_estimated(folder, stated, where, by, values))
     return pl.concat(found, how="vertical_relaxed")
 
 
-def _of_release(folder: Path, where: str, by: str | None) -> pl.DataFrame:
-    with named(folder):
-        return _estimated(folder, where, by)
+def _values(folder: Path) -> set[str]:
+    """The sensitive values in a release, if they are text; none if its package does not say where."""
+    try:
+        name = _package(folder)["republish"]["sensitive"]["name"]
+        tables = (folder / f"{table}.parquet" for table in ("sensitive", "microdata"))
+        file = next(table for table in tables if table.is_file())
+        at = pq.read_schema(file).names.index(name)
+    except (KeyError, StopIteration, TypeError, ValueError):
+        return set()
+    column = pl.read_parquet(file, columns=[at], glob=False, hive_partitioning=False).to_series()
+    return set(column.unique().drop_nulls()) if column.dtype == pl.String else set()
 
 
-def _estimated(folder: Path, where: str, by: str | None) -> pl.DataFrame:
-    stated = verify_release(folder)
+def _estimated(
+    folder: Path, stated: Mapping[str, Any], where: str, by: str | None, values: Collection[str]
+) -> pl.DataFrame:
     package = _package(folder)
     try:
         check(folder / DATA_PACKAGE, "columns", len(package["republish"]["attributes"]))
         for one in package["republish"]["attributes"]:
             check(folder / DATA_PACKAGE, "labels", len(one.get("labels", ())))
-        statements, columns = estimate_sql(package), columns_of(package)
+        statements, columns = estimate_sql(package), columns_of(package, values)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         raise PublishedFolderError(f"{folder / DATA_PACKAGE}: is not a package of republish's") from None
     if statements is None:

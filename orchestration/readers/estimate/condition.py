@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,13 +44,15 @@ class Column:
     """How many values it can have, where that is known."""
 
 
-def columns_of(package: Mapping[str, Any]) -> dict[str, Column]:
+def columns_of(package: Mapping[str, Any], published: Collection[str] = ()) -> dict[str, Column]:
     """The columns of a release that can be asked for, by their names in small letters.
 
     Parameters
     ----------
     package
         The content of its `datapackage.json`.
+    published
+        The sensitive values of all releases that are asked, for a column whose values are not declared.
     """
     own = package["republish"]
     found, (*names, sensitive) = [Column("release")], column_names(package)
@@ -60,7 +62,7 @@ def columns_of(package: Mapping[str, Any]) -> dict[str, Column]:
         if one["kind"] == "number" and all(isinstance(end, int) for end in one["domain"]):
             size = one["domain"][1] - one["domain"][0] + 1
         found.append(Column(name, frozenset(labels) if labels else None, size))
-    values = own["sensitive"].get("values")
+    values = own["sensitive"].get("values") or sorted(published)
     is_text = bool(values) and isinstance(values[0], str)
     found.append(Column(sensitive, frozenset(values) if is_text else None, 1))
     return {column.name.lower(): column for column in found}

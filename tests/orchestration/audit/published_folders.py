@@ -3,12 +3,13 @@
 import json
 
 import polars as pl
+import pyarrow.parquet as pq
 import yaml
 from rich.console import Console
 
 from orchestration.audit.command import audit
-from orchestration.storage.manifest import Described, manifest
-from orchestration.storage.store import sha256, write_table
+from orchestration.storage.manifest import MANIFEST, Described, manifest, sums
+from orchestration.storage.store import SUMS, sha256, write_table
 from tests.anonymize.attack.attack_series import contract, publish, snapshots
 
 NAMES = ("2024-01-01", "2024-02-01", "2024-03-01")
@@ -82,6 +83,17 @@ def rewrite(release, name, change):
     stated = json.loads((release / "manifest.json").read_text())
     stated["files"][file.name] = {"sha256": sha256(file), "rows": pl.read_parquet(file).height}
     forge(release, files=stated["files"])
+
+
+def seal(folder):
+    """Let manifest and sums say the truth of what the files are now."""
+    stated = json.loads((folder / MANIFEST).read_text())
+    for name, one in stated["files"].items():
+        one["sha256"] = sha256(folder / name)
+        if "rows" in one:
+            one["rows"] = pq.read_metadata(folder / name).num_rows
+    (folder / MANIFEST).write_text(json.dumps(stated))
+    (folder / SUMS).write_text(sums(folder, stated))
 
 
 def run(folder, *, linked=True, contract="contract.yaml", **options):

@@ -19,10 +19,10 @@ from anonymize.errors import ContractError, LimitError, PublishedFolderError, Sn
 from orchestration.audit.command import audit
 from orchestration.readers.estimate.command import estimate
 from orchestration.storage.hidden import check_tables
-from orchestration.storage.manifest import MANIFEST, sums, verify_release
-from orchestration.storage.store import SUMS, sha256, write_table
+from orchestration.storage.manifest import MANIFEST, verify_release
+from orchestration.storage.store import write_table
 from tests.hospital import RELEASES
-from tests.orchestration.audit.published_folders import NAMES, write_series
+from tests.orchestration.audit.published_folders import NAMES, seal, write_series
 from tests.orchestration.fuzzed.mutations import json_text, mutated, mutated_text
 from tests.profiles import examples
 
@@ -69,17 +69,6 @@ def audited(tmp_path_factory):
 def copy_of(folder):
     with tempfile.TemporaryDirectory() as place:
         yield Path(shutil.copytree(folder, Path(place) / folder.name))
-
-
-def seal(folder):
-    """Let manifest and sums say the truth of what the files are now, as far as there is a manifest."""
-    stated = json.loads((folder / MANIFEST).read_text())
-    for name, one in stated["files"].items():
-        one["sha256"] = sha256(folder / name)
-        if "rows" in one:
-            one["rows"] = pq.read_metadata(folder / name).num_rows
-    (folder / MANIFEST).write_text(json.dumps(stated))
-    (folder / SUMS).write_text(sums(folder, stated))
 
 
 def plain_count(folder):
@@ -207,7 +196,7 @@ def rewritten(draw, folder, name, table):
         case "other":
             table.write_parquet(file, row_group_size=draw(st.integers(1, 50)))
         case "metadata":
-            pq.write_table(table.to_arrow().replace_schema_metadata({"note": "x"}), file)
+            table.write_parquet(file, compression="zstd", statistics=False, metadata={"note": "x"})
         case "bytes":
             write_table(file, table)
             content = bytearray(file.read_bytes())

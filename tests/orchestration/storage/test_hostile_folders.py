@@ -15,6 +15,7 @@ from orchestration.storage.hidden import check_tables
 from orchestration.storage.manifest import MANIFEST, sums, verify_release, verify_series
 from orchestration.storage.store import SUMS, sha256, write_table
 from tests.hospital import RELEASES, audited
+from tests.orchestration.audit.published_folders import seal
 
 FORGED = "2024-01-01\nEvery promise holds\x1b[2K\x1b[1A"
 
@@ -121,17 +122,6 @@ def test_a_folder_with_more_than_a_release_is_refused_in_one_plain_line(what, se
             verify(place)
         assert said in str(refused.value)
         assert str(refused.value).isprintable()
-
-
-def seal(folder):
-    """Let manifest and sums say the truth of what the files are now."""
-    stated = json.loads((folder / MANIFEST).read_text())
-    for name, one in stated["files"].items():
-        one["sha256"] = sha256(folder / name)
-        if "rows" in one:
-            one["rows"] = pq.read_metadata(folder / name).num_rows
-    (folder / MANIFEST).write_text(json.dumps(stated))
-    (folder / SUMS).write_text(sums(folder, stated))
 
 
 def arrow(change, **options):

@@ -14,7 +14,7 @@ from orchestration.readers.estimate.command import estimate
 from orchestration.snapshots.files import read_file
 from orchestration.storage.manifest import verify_release
 from tests.hospital import RELEASES, audited
-from tests.orchestration.storage.test_hostile_folders import seal
+from tests.orchestration.audit.published_folders import seal
 
 
 @pytest.fixture(autouse=True)

@@ -24,6 +24,7 @@ from orchestration.readers.estimate.command import estimate, prepared
 from orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
 from orchestration.readers.estimate.statements import estimate_sql
 from tests.hospital import RELEASES, make
+from tests.orchestration.audit.published_folders import seal
 from tests.profiles import drawn
 
 DATE = "2024-01-01"
@@ -268,6 +269,18 @@ def test_a_condition_that_is_no_condition_on_published_columns_is_refused(folder
     assert words in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert refusal.value.exit_code == 2
+
+
+def test_a_value_that_no_release_has_is_refused_where_no_values_are_declared(series):
+    for release in RELEASES[:2]:
+        folder = series.published(release)
+        package = json.loads((folder / "datapackage.json").read_text())
+        declared = package["republish"]["sensitive"].pop("values")
+        (folder / "datapackage.json").write_text(json.dumps(package))
+        seal(folder)
+        assert estimate(folder, f"disease = '{declared[0]}'").height
+        with pytest.raises(QueryError, match=r"disease has no value flue\. Did you mean flu\? It has "):
+            estimate(folder, "disease = 'flue'")
 
 
 def test_a_comment_is_no_part_of_a_condition(folder):
