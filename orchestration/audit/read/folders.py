@@ -79,6 +79,8 @@ class Reading:
 
     files: dict[str, tuple[str, int | None]] = field(default_factory=dict)
     """Path: SHA-256 (hex), rows (None for what is no table)."""
+    spellings: dict[str, str] = field(default_factory=dict)
+    """The first spelling of each value that was read, by its normal form: twins are one value."""
 
     def note(self, path: Path, rows: int | None = None) -> None:
         """Remember a file by its hash."""
@@ -208,7 +210,7 @@ def read_release(
         rows = _read_table(release.path, foreign.mapping.separator if foreign else ",")
         reading.note(release.path, len(rows))
         assert foreign is not None and isinstance(contract, Contract)  # noqa: PT018 - a mapping was loaded
-        return _by_own_names(convert(rows, foreign, contract, str(release.path)), contract)
+        return _by_own_names(convert(rows, foreign, contract, str(release.path)), contract, reading)
     expected = release_format.columns(contract)
     tables = {}
     for file in release.files:
@@ -223,31 +225,33 @@ def read_release(
                 f"{release.path / name}.parquet: has no column {missing[0]}, which the contract asks for"
             )
         tables[name] = _typed(tables[name], columns, f"{release.path / name}.parquet")
-    return _by_own_names(tables, contract)
+    return _by_own_names(tables, contract, reading)
 
 
-def _by_own_names(tables: dict[str, pl.DataFrame], contract: Product) -> dict[str, pl.DataFrame]:
+def _by_own_names(
+    tables: dict[str, pl.DataFrame], contract: Product, reading: Reading
+) -> dict[str, pl.DataFrame]:
     """The tables with one name and one spelling for each value, as the truth has it."""
     if contract.sensitive is None:
         return tables
     column = contract.sensitive.name
-    return {name: _one_spelling(table, column, contract.sensitive) for name, table in tables.items()}
+    return {name: _one_spelling(table, column, contract.sensitive, reading) for name, table in tables.items()}
 
 
-def _one_spelling(table: pl.DataFrame, column: str, sensitive: Sensitive) -> pl.DataFrame:
-    """A table with values as the contract lists them, else in their normal form: twins are one value."""
+def _one_spelling(table: pl.DataFrame, column: str, sensitive: Sensitive, reading: Reading) -> pl.DataFrame:
+    """A table with each value as the contract lists it, else as it was spelled where it was read first."""
     if table.schema.get(column) != pl.String:
         return table
-    own = table.select(by_own_names(pl.col(column), sensitive))
-    listed = pl.Series(
-        "own",
-        [value for value in sensitive.values or sensitive.not_sensitive if isinstance(value, str)],
-        pl.String,
-    )
-    forms = listed.to_frame().with_columns(value_form(pl.col("own")).alias("form"))
-    form = value_form(pl.col(column))
-    spelt = form.replace_strict(forms["form"], forms["own"], default=form) if len(forms) else form
-    return table.with_columns(own.select(spelt.alias(column)))
+    own = table.select(by_own_names(pl.col(column), sensitive).alias("value"))
+    there = own["value"].unique().drop_nulls().sort()
+    listed = [value for value in sensitive.values or sensitive.not_sensitive if isinstance(value, str)]
+    known = pl.DataFrame({"value": [*listed, *there]}, {"value": pl.String})
+    for form, value in known.select(value_form(pl.col("value")).alias("form"), "value").iter_rows():
+        reading.spellings.setdefault(form, value)
+    forms = there.to_frame().select("value", form=value_form(pl.col("value")))
+    spelt = forms["form"].replace_strict(reading.spellings, return_dtype=pl.String)
+    one = pl.col("value").replace_strict(there, spelt, default=None, return_dtype=pl.String)
+    return table.with_columns(own.select(one.alias(column)))
 
 
 def _typed(table: pl.DataFrame, columns: Sequence[PublishedColumn], where: str) -> pl.DataFrame:
@@ -311,7 +315,7 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
     snapshot, present = read_as_declared(file, contract, source, str(file))
     snapshot = enter(snapshot, contract)
     if contract.sensitive is not None:
-        snapshot = _one_spelling(snapshot, VALUE, contract.sensitive)
+        snapshot = _one_spelling(snapshot, VALUE, contract.sensitive, reading)
     if faults := describe_faults(snapshot, contract, present):
         raise SnapshotError(f"{file}: " + "; ".join(faults))
     reading.note(file, len(snapshot))
