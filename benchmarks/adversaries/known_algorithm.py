@@ -120,7 +120,9 @@ class Publisher:
         )
         self.people = [qi[list(present)] for present in series.present]
 
-    def __call__(self, table: tuple[tuple[str, ...], tuple[str, ...]], key: bytes) -> tuple[frozenset, ...]:
+    def __call__(
+        self, table: tuple[tuple[str, ...], tuple[str, ...]], key: bytes
+    ) -> tuple[frozenset[Any], ...]:
         """Who shares a group in each release, and with which values."""
         state, seen = State.empty(), []
         for number, people in enumerate(self.people):
@@ -162,7 +164,7 @@ class Learned:
 def learn(publisher: Publisher, m: int, keys: int, seed: int) -> Learned:
     """Release every table under every key, and guess everybody's values from what is published."""
     tables = publisher.series.tables()
-    hits: dict[tuple[frozenset, ...], list[tuple[int, int]]] = defaultdict(list)
+    hits: dict[tuple[frozenset[Any], ...], list[tuple[int, int]]] = defaultdict(list)
     for number in range(keys):
         for position, table in enumerate(tables):
             hits[publisher(table, b"key %d of %d" % (number, seed))].append((number, position))
