@@ -238,15 +238,20 @@ def values_left(series, kept):
     ("declared", "certain"),
     [({"accept": {SECOND: ["renamed"]}}, True), ({"sensitive": {"renamed": {"stroke": "apoplexy"}}}, False)],
 )
-def test_a_value_under_two_names_gives_people_away_and_a_declared_one_nobody(undeclared, declared, certain):
-    hospital, home = undeclared
+def test_a_value_under_two_names_gives_people_away_and_a_declared_one_nobody(
+    hospital, tmp_path, declared, certain
+):
+    # With people_per_group, those whose value is certain would wait.
+    undeclared = {
+        "sensitive": {"values": None},
+        "principle": {"on_ineligible": "defer", "people_per_group": 1},
+    }
+    home = make(hospital.declare(undeclared).series(tmp_path / "home"), FIRST).home.path
     values = [hospital.snapshot(release).select("patient_id", "disease") for release in (FIRST, SECOND)]
     kept = values[0].join(values[1], on=("patient_id", "disease"))["patient_id"]
     recoded(hospital, SECOND, stroke="apoplexy")
-    # With people_per_group, those whose value is certain would wait.
-    principle = {"on_ineligible": "defer", "people_per_group": 1}
-    changes = {"sensitive": {"values": None} | declared.pop("sensitive", {}), "principle": principle}
-    hospital.declare(changes, **declared)
+    undeclared["sensitive"] |= declared.pop("sensitive", {})
+    hospital.declare(undeclared, **declared)
     assert min(values_left(make(hospital.series(home), SECOND), kept)) == (1 if certain else 3)
 
 
