@@ -141,6 +141,35 @@ def test_a_bucket_that_somebody_left_is_grouped_anew():
     assert len(companions[1]) == 237
 
 
+@pytest.mark.parametrize("seed", drawn(range(4), 1))
+def test_groups_that_change_show_that_values_were_exchanged_among_many_and_no_other_bucket_changes(seed):
+    rng = np.random.default_rng(seed)
+    table = people(rng, 0, 600)
+    (before,) = released([table])
+    contract = make_contract(values=VALUES)
+    inside = table.with_row_index("row").join(
+        entered(table, contract).select("pseudonym", person="identifier"), on="person"
+    )
+    inside = inside.join(before.linkage, on="pseudonym").sort("row")
+    largest = inside["bucket_id"].mode().sort()[0]
+    inside = inside.filter(bucket_id=largest)
+    values, (first, second) = (
+        table["value"].to_list(),
+        inside.group_by("value").first().sort("value")["row"][:2],
+    )
+    values[first], values[second] = values[second], values[first]
+    before, now = released([table, table.with_columns(value=pl.Series(values))])
+    assert sorted(untouched(before, now)) == sorted(sets(now, "bucket_id"))
+    groups = [sets(one, "group_id") for one in (before, now)]
+    changed = [one for one in groups[0] if groups[0][one] != groups[1][one]]
+    assert set(changed) <= {largest}
+    exchanged = set(inside.filter(pl.col("row").is_in([first, second]))["pseudonym"])
+    for one in changed:
+        regrouped = frozenset().union(*(groups[1][one] - groups[0][one]))
+        assert exchanged & regrouped
+        assert len(regrouped) > 2
+
+
 def test_people_whose_quasi_identifiers_change_are_grouped_by_what_they_are_now():
     rng = np.random.default_rng(2)
     table = people(rng, 0, 300)
