@@ -19,6 +19,8 @@ from anonymize.plot import Plot
 
 MICRODATA = "microdata"
 """The main table: a row for each tuple."""
+NAMED = 10
+"""Columns that a chart names, those with the widest intervals."""
 
 
 @dataclass(frozen=True)
@@ -208,10 +210,20 @@ def _plots(tables: Tables, schema: Schema) -> list[Plot]:
     groups = tables[MICRODATA].unique("group_id")
 
     def draw(axes: Any) -> None:
-        lines = []
-        for column, qi in schema.attributes():
-            shares = groups.select(_share(column, qi)).to_series().sort()
-            lines += axes.plot(shares, np.arange(1, len(shares) + 1) / max(1, len(shares)))
+        named, others = [], None
+        shares = {
+            qi.name: groups.select(_share(column, qi)).to_series() for column, qi in schema.attributes()
+        }
+        for name, covered in sorted(shares.items(), key=lambda one: -np.sum(one[1].to_numpy())):
+            up_to = np.arange(1, len(covered) + 1) / max(1, len(covered))
+            is_named = len(named) < NAMED
+            (line,) = axes.plot(covered.sort(), up_to, color=None if is_named else "lightgrey")
+            if is_named:
+                named.append((line, name))
+            else:
+                others = line
+        if others is not None:
+            named.append((others, f"{len(shares) - NAMED} others, narrower"))
         axes.set(
             xlabel="share of the domain an interval covers",
             ylabel="share of groups",
@@ -219,9 +231,10 @@ def _plots(tables: Tables, schema: Schema) -> list[Plot]:
             ylim=(0, 1),
         )
         # A name is written as it is: matplotlib reads $ as mathematics, and leaves out what begins with _.
+        lines = [line for line, _ in named]
         legend = axes.legend(lines, ["name"] * len(lines), frameon=False, fontsize=8, loc="lower right")
-        for text, qi in zip(legend.get_texts(), schema.quasi_identifiers, strict=True):
-            text.set(text=qi.name, parse_math=False)
+        for text, (_, name) in zip(legend.get_texts(), named, strict=True):
+            text.set(text=name, parse_math=False)
 
     return [Plot("interval widths", draw)]
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import io
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -178,3 +179,19 @@ def test_charts_show_columns_of_any_name_as_they_are():
     chart.draw(axes)
     figure.savefig(io.BytesIO(), format="png")
     assert [text.get_text() for text in axes.get_legend().get_texts()] == names
+
+
+def test_a_chart_of_many_columns_names_those_with_the_widest_intervals():
+    contract = make_contract([{"name": f"q{n}", "kind": "number", "domain": [0, 99]} for n in range(60)])
+    codes = pl.DataFrame({column: [0, n] for n, (column, _) in enumerate(contract.attributes())})
+    published = generalize(codes, pl.Series(["x", "y"]), np.zeros(2, np.int64), np.zeros(2, bool), contract)
+    tables = GENERALIZATION.internal(published.tables, contract)
+    (chart,) = GENERALIZATION.plots(tables, contract)
+    figure = Figure(figsize=(6, chart.height), layout="constrained")
+    axes = figure.subplots()
+    chart.draw(axes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # matplotlib warns where names leave no room for the lines
+        figure.savefig(io.BytesIO(), format="png")
+    named = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert named == [*(f"q{n}" for n in range(59, 49, -1)), "50 others, narrower"]
