@@ -210,7 +210,8 @@ def _plots(tables: Tables, schema: Schema) -> list[Plot]:
     groups = tables[MICRODATA].unique("group_id")
 
     def draw(axes: Any) -> None:
-        named, others = [], None
+        named: list[tuple[Any, str]] = []
+        others = None
         shares = {
             qi.name: groups.select(_share(column, qi)).to_series() for column, qi in schema.attributes()
         }
