@@ -28,7 +28,7 @@ def guessed(releases=1):
     return guess(tested, truth, scores(model, tested, names))
 
 
-def far_from_the_others(bucket, value, codes, _ranks, _effort, _rng):
+def far_from_the_others(bucket, value, codes, *_others):
     """Groups as good as any, but the carrier of a signature's first value lies far from the others."""
     tuples = pl.DataFrame({"bucket": bucket, "value": value, "at": codes[:, 0]})
     carriers = ["bucket", "value"]
