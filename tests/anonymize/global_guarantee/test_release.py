@@ -108,7 +108,7 @@ def test_that_a_release_waits_follows_from_values_of_people_who_are_then_held_ba
     for values, held_back in (("aaab", 4), ("abab", 0)):
         people = people_of(range(4), values, qi_0=[20, 30, 40, 50], qi_1=["Oslo"] * 4)
         (step,) = publish([contract], [people])
-        assert step.candidate.figures["held_back"] == held_back
+        assert step.candidate.figures.held_back == held_back
 
 
 @examples(30)

@@ -110,7 +110,7 @@ def test_every_promise_is_a_check(series):
         ("delta", "expected"),
         ("publication", "manifest_chain"),
         *(("release", name) for name in ("signature_invariance", "largest_share", "m_uniqueness")),
-        *(("release", name) for name in ("coverage", "counterfeits", "minimum_widths")),
+        *(("release", name) for name in ("company", "coverage", "counterfeits", "minimum_widths")),
         ("release", "attack"),
         ("release", "expected"),
     }
