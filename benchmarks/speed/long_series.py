@@ -64,7 +64,7 @@ def _measure(
     declared = census_contract() | {
         "source": {"path": "snapshots/{release}.parquet"},
         "releases": {"first": f"{FIRST}", "cron": "0 0 * * *"},
-        "principle": {"name": "m_invariance", "m": 10, "on_ineligible": "counterfeit"},
+        "principle": {"name": "m_invariance", "m": 10, "on_ineligible": "counterfeit", "people_per_group": 2},
         "keep_private": keep_private or "all",
     }
     contract.write_text(yaml.safe_dump(declared))
