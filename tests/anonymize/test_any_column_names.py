@@ -24,7 +24,7 @@ from orchestration.readers.estimate.command import prepared
 from orchestration.readers.estimate.condition import checked_condition, columns_of
 from orchestration.readers.estimate.statements import column_names, estimate_sql, quoted
 from orchestration.storage.store import write_table
-from tests.profiles import examples
+from tests.profiles import drawn, examples
 from tests.series import draws, entered, make_contract
 
 INSIDE = (
@@ -326,7 +326,7 @@ GROUPED = [name for name in PRINCIPLES if name != "sequential"]
 """Principles of tables with quasi-identifiers; a view has columns of another kind."""
 
 
-@pytest.mark.parametrize("principle", GROUPED)
+@pytest.mark.parametrize("principle", drawn(GROUPED, 1))
 @examples(20)
 @given(names=COLUMN_NAMES)
 def test_any_column_names_at_all_give_what_ordinary_names_give(principle, names, folder, ordinary):

@@ -219,6 +219,7 @@ def test_a_release_that_breaks_the_new_promise_is_convicted_by_its_attack_and_it
     assert not published(tmp_path / "home")
 
 
+@pytest.mark.thorough
 def test_what_it_does_not_promise_is_not_asked_of_it(declare, tmp_path):
     """Intersecting releases gives people away; m-invariance would be broken, and was not promised."""
     hospital = declare(size=3, largest_share=1.0)

@@ -60,6 +60,7 @@ def test_signatures_are_carried_over(hospital, home, superseding):
     assert superseding.chain_number(FIRST) == 3
 
 
+@pytest.mark.thorough
 def test_with_a_larger_m_everybody_is_audited_by_what_they_were_promised(
     hospital, home, superseding, tmp_path
 ):
