@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from anonymize.errors import HomeError
 from orchestration.dagster.names import COMMAND, job_name, series_tag
-from orchestration.dagster.private import end_run, migrations_read_once
+from orchestration.dagster.private import end_run, events_lost_in_silence, migrations_read_once
 from orchestration.package_files import package_file
 from orchestration.series.series import Series
 from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
@@ -24,7 +24,7 @@ from orchestration.storage.store import write_copy
 def dagster_instance(home: Home) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance in the home; telemetry is off because its `dagster.yaml` says so."""
     folder = prepare_dagster_home(home)
-    with usable_tables(folder), migrations_read_once():
+    with usable_tables(folder), migrations_read_once(), events_lost_in_silence():
         with only_one(folder, "Dagster's own tables", name=".lock"):  # two that make them at once fail
             instance = dg.DagsterInstance.get()
         with instance:

@@ -9,13 +9,17 @@ installed, or when one of the names or signatures is not what it was.
 from __future__ import annotations
 
 import functools
+import io
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import dagster as dg
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from dagster._core.definitions.data_version import get_input_event_pointer_tag
+from dagster._core.instance.types import _EventListenerLogHandler
 from dagster._core.remote_origin import RemoteRepositoryOrigin
 from dagster._core.workspace.load import location_origins_from_yaml_paths
 
@@ -55,6 +59,17 @@ def newest_input(key: dg.AssetKey) -> dict[str, str]:
 def end_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
     """Note that a run failed whose process ended without a word."""
     instance.report_run_failed(run, "Ended before it was done.")
+
+
+@contextmanager
+def events_lost_in_silence() -> Iterator[None]:
+    """Let Dagster raise what keeps it from noting an event (a full disk, say), and not print it as well."""
+    module = sys.modules[_EventListenerLogHandler.__module__]
+    module.__dict__["sys"] = SimpleNamespace(stderr=io.StringIO(), exc_info=sys.exc_info)
+    try:
+        yield
+    finally:
+        module.__dict__["sys"] = sys
 
 
 @contextmanager

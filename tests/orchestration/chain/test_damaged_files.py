@@ -9,6 +9,7 @@ import duckdb
 import polars as pl
 import pytest
 import yaml
+from dagster import DagsterInstance
 from sqlalchemy.exc import OperationalError
 
 from anonymize.errors import ContractError, HomeError, SnapshotError
@@ -131,6 +132,21 @@ def test_a_disk_that_is_full_for_dagster_is_said_without_sql(home):
     assert "database or disk is full. Make room on the disk" in message
     assert "INSERT" not in message
     assert "P00000001" not in message
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_run_is_said_once(hospital, home, monkeypatch, capfd):
+    full = OperationalError("INSERT INTO event_logs", (), sqlite3.OperationalError("disk I/O error"))
+    handle = DagsterInstance.handle_new_event
+
+    def handle_some(self, event, **options):
+        if event.dagster_event and event.dagster_event.event_type_value == "STEP_OUTPUT":
+            raise full
+        handle(self, event, **options)
+
+    monkeypatch.setattr(DagsterInstance, "handle_new_event", handle_some)
+    with pytest.raises(HomeError, match="disk I/O error"):
+        make_by_dagster(hospital.series(home), THIRD)
+    assert "INSERT" not in "".join(capfd.readouterr())
 
 
 def test_a_disk_that_is_full_for_the_history_is_said(hospital, home, monkeypatch):

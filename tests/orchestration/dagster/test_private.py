@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[3]
 PRIVATE = ROOT / "orchestration/dagster/private.py"
 PARAMETERS = {
     "dagster._core.definitions.data_version.get_input_event_pointer_tag": ["input_key"],
+    "dagster._core.instance.types._EventListenerLogHandler": [],
     "dagster._core.remote_origin.RemoteRepositoryOrigin": ["code_location_origin", "repository_name"],
     "dagster._core.remote_origin.RemoteRepositoryOrigin.get_job_origin": ["self", "job_name"],
     "dagster._core.workspace.load.location_origins_from_yaml_paths": ["yaml_paths"],
@@ -89,6 +90,11 @@ def test_a_run_is_made_by_the_method_that_takes_its_origin():
     execute = found("dagster._core.execution.execute_in_process.core_execute_in_process")
     made = "instance.create_run_for_job("
     assert made in inspect.getsource(execute), changed("a job that runs in process makes its run otherwise")
+
+
+def test_an_event_that_cannot_be_noted_is_written_to_the_standard_error_of_its_module():
+    emit = found("dagster._core.instance.types._EventListenerLogHandler.emit")
+    assert "sys.stderr.write(" in inspect.getsource(emit), changed("what is not noted is printed otherwise")
 
 
 def test_the_settings_name_a_class_that_is_there():
