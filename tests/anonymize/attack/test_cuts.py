@@ -127,6 +127,7 @@ def test_a_planner_with_a_lower_safe_cut_is_caught(monkeypatch):
     assert sum(caught(STEADY, 3)) > len(STEADY) / 2
 
 
+@pytest.mark.thorough
 def test_a_planner_that_takes_people_who_return_for_new_ones_is_caught(monkeypatch):
     take_returning_people_for_new_ones(monkeypatch)
     assert any(caught([replace(life, back=0.9) for life in STEADY], 3))

@@ -66,6 +66,7 @@ def test_a_valid_series_passes_with_and_without_the_private_folder(folders):
     assert run(folders, "v1/2024-01-01", "v1/2024-02-01") == 0
 
 
+@pytest.mark.thorough
 def test_two_series_of_the_same_people_fail_together(folders):
     assert run(folders, "v1", "v2", private=folders / "private", out=folders / "report") == 3
     assert all(promise.startswith(fi.SERIES) for promise in broken(report(folders / "report")))
@@ -393,6 +394,7 @@ def test_the_command_ends_with_the_verdict(folders, command):
     assert "promises are broken" in failed.stdout
 
 
+@pytest.mark.thorough
 def test_brackets_in_what_it_prints_are_text(folders, capsys):
     """Else a part of a folder's name is taken for a colour, and lost."""
     options = {"truth": folders / "truth", "contract": folders / "contract.yaml"}

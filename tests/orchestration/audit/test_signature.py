@@ -27,6 +27,7 @@ from orchestration.audit.signature import (
 from orchestration.cli import main as cli
 from orchestration.cli.app import app
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
+from tests.profiles import drawn
 
 FIRST, SECOND, THIRD = NAMES
 
@@ -213,7 +214,7 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize("what", STATEMENTS)
+@pytest.mark.parametrize("what", drawn(STATEMENTS, 3))
 def test_what_is_signed_and_no_statement_is_refused(what, folder):
     run(folder, sign=folder / "key.pem")
     file = folder / "report" / SIGNED

@@ -64,6 +64,7 @@ def test_the_same_key_gives_the_same_bytes(hospital, tmp_path, monkeypatch):
     assert published(homes[0]) == published(homes[1])
 
 
+@pytest.mark.thorough
 def test_a_larger_e_holds_from_the_next_release_on(hospital, tmp_path):
     home = tmp_path / "home"
     make(hospital.series(home), FIRST, SECOND)

@@ -31,6 +31,7 @@ def test_the_global_guarantee_is_audited_by_its_probability(hospital, tmp_path, 
     assert everybody > len(present)
 
 
+@pytest.mark.thorough
 def test_without_manifests_the_auditor_counts_what_the_contract_promises(hospital, tmp_path):
     hospital.under(GUARANTEE, sensitive={"semantics": "transient"})
     series = make(hospital.series(tmp_path / "home"), FIRST, SECOND)
@@ -75,6 +76,7 @@ def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hos
         assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()
 
 
+@pytest.mark.thorough
 def test_m_invariance_with_exact_quasi_identifiers_through_the_whole_chain(hospital, tmp_path):
     hospital.under(
         {

@@ -78,6 +78,7 @@ def audited(folder, *paths, **options):
     return code, {row["promise"]: row for row in described["promises"]}
 
 
+@pytest.mark.thorough
 def test_two_views_are_released_through_dagster_verified_and_audited(example):
     series = series_of(example)
     released = make_by_dagster(series, *RELEASES)

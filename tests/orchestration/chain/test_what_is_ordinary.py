@@ -372,6 +372,7 @@ def load(hospital, release):
         database.execute("DROP VIEW delivered")
 
 
+@pytest.mark.thorough
 def test_a_query_that_answers_no_row_waits(queried, tmp_path):
     series = make(queried.series(tmp_path / "new home"), FIRST)
     assert not has_arrived(series, SECOND)

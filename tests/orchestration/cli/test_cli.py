@@ -271,6 +271,7 @@ def test_the_home_may_be_named_by_the_environment_and_paths_be_relative(
     assert "every release that is due is published" in out[0]
 
 
+@pytest.mark.thorough
 def test_another_working_folder_goes_on_with_the_series(hospital, monkeypatch, republish):
     """A second home would have another key, and both publications together give people away."""
     below = hospital.folder / "below"
@@ -335,6 +336,7 @@ sys.addaudithook(hook)
 """
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_refused_tells_what_it_did(one_run):
     _, told = one_run
     assert told.returncode == 2

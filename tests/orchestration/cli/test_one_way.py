@@ -10,6 +10,7 @@ from anonymize import principles
 from orchestration.cli import main as cli
 from tests.hospital import RELEASES, everything
 from tests.orchestration.dagster.test_product import mutant, swapped_groups
+from tests.profiles import drawn
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -136,7 +137,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("harm", "code", "words"), REFUSED, ids=[harm.__name__ for harm, *_ in REFUSED])
+@pytest.mark.parametrize(("harm", "code", "words"), drawn(REFUSED, 6))
 def test_what_release_refuses_validate_refuses(hospital, home, told, harm, code, words):
     harm(hospital, home)
     before = everything(home)

@@ -185,6 +185,7 @@ def test_it_is_released_verified_and_audited_by_its_own_promise(declare, tmp_pat
     assert {fi.COVERAGE, fi.COUNTS, fi.HOSTS} <= promises.keys()
 
 
+@pytest.mark.thorough
 def test_its_own_promise_is_in_all_that_speaks_of_promises(declare, tmp_path):
     """Its check, the release's README, the record that the next release reads, the report and its chart."""
     hospital = declare()

@@ -133,6 +133,7 @@ def test_the_code_version_changes_with_the_parameters_and_with_the_algorithm(hos
 # ---- backfills
 
 
+@pytest.mark.thorough
 def test_a_backfill_in_one_run_publishes_what_release_by_release_does(hospital, instance, tmp_path):
     one_run = hospital.series(tmp_path / "one run")
     assert run(one_run, instance, FIRST, THIRD).success

@@ -129,6 +129,7 @@ def test_the_pages_of_assets_show_what_they_showed(series, republish):
     assert republish("--keep", "1", "--delete") == (0, [none])
 
 
+@pytest.mark.thorough
 def test_the_next_release_is_built_on_the_last(hospital, series, republish):
     """And a release whose runs are gone can be looked at once more."""
     republish("--keep", "1", "--delete")

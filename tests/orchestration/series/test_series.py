@@ -65,6 +65,7 @@ def test_parameters_may_change_from_the_next_release_on(hospital, home):
     assert all(len(after[person]) >= 4 for person in new)
 
 
+@pytest.mark.thorough
 def test_a_series_whose_m_was_raised_keeps_what_it_promised(hospital, home):
     """Each person is judged by what their first release promised: an auditor finds nothing broken."""
     series = make(hospital.declare(principle={"m": 4}).series(home), THIRD)

@@ -107,6 +107,7 @@ def test_both_series_together_hold(hospital, home):
         )
 
 
+@pytest.mark.thorough
 def test_two_series_that_know_nothing_of_each_other_do_not_hold_together(hospital, home):
     """What the same audit finds without the rule."""
     make(hospital.declare(series="v2", separate_readers=True, principle={"m": 4}).series(home), *RELEASES)
