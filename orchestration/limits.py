@@ -118,7 +118,7 @@ def check_parquet(file: Path, where: object, columns: int | None = None) -> None
         with pq.ParquetFile(file) as parquet:
             footer = parquet.metadata
             groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeError):
         return
     check(where, "rows", max(footer.num_rows, sum(group.num_rows for group in groups)))
     if columns is None:

@@ -45,7 +45,7 @@ def check_tables(folder: Path, stated: Mapping[str, Any]) -> bool:
             more, is_whole = hidden_in_our(folder / name)
             if more is None and described is not None:
                 more = _other_columns(folder / name, described)
-        except (HomeError, pa.ArrowException):
+        except (HomeError, pa.ArrowException, UnicodeError):
             raise PublishedFolderError(f"{folder / name}: is no Parquet file that can be read") from None
         if more is not None:
             raise PublishedFolderError(f"{folder / name}: {more}")
