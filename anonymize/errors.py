@@ -18,7 +18,7 @@ def smaller(parameter: str, people: int, most: int) -> str:
     """The way out where `most` of the people share a value: the largest parameter that they would bear."""
     largest = people // most
     if largest < 2:
-        return f"choose another table: no {parameter} is small enough for these people"
+        return f"merge rare and frequent values: no {parameter} is small enough for these people"
     return f"choose {parameter}: {largest}, the largest that these people bear"
 
 

@@ -11,16 +11,13 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from anonymize.errors import LimitError
 
 VARIABLE = "REPUBLISH_LIMITS"
-"""What is not usual, `rows=100000000 columns=1000`. Processes that a command starts inherit it."""
+"""The variable that raises limits: `rows=100000000 columns=1000`. Processes started by a command inherit it."""
 MEGABYTE = 10**6
 BYTES = 8
-"""Of an entry, when it is unpacked: a number, or where a text is."""
+"""The least that an entry takes in memory: a number, or the place of a text."""
 
 
 @dataclass(frozen=True)
@@ -43,22 +40,20 @@ NAMES = tuple(field.name for field in fields(Limits))
 
 
 def limits() -> Limits:
-    """What this process goes by."""
+    """The limits that hold in this process."""
     return _parsed(os.environ.get(VARIABLE, ""))
 
 
-def raise_limits(given: list[str] | None) -> list[str] | None:
-    """Go by other limits from here on, each `name=number`; also all processes that are started from here.
+def raise_limits(given: list[str]) -> None:
+    """Set limits, each as `name=number`, for this process and all that it starts.
 
     Raises
     ------
     LimitError
-        If one is none.
+        If one is not written so, or there is no such limit.
     """
-    if given:
-        os.environ[VARIABLE] = " ".join([os.environ.get(VARIABLE, ""), *given]).strip()
-        limits()
-    return given
+    os.environ[VARIABLE] = " ".join([os.environ.get(VARIABLE, ""), *given]).strip()
+    limits()
 
 
 @cache
@@ -114,6 +109,9 @@ def check_parquet(file: Path, where: object, columns: int | None = None) -> None
     columns
         How many of its columns are to be read; None for all.
     """
+    import pyarrow as pa  # noqa: PLC0415 - a contract is read without it
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
     try:
         with pq.ParquetFile(file) as parquet:
             footer = parquet.metadata

@@ -17,9 +17,9 @@ def attack_company(seen: Seen, most: Sequence[float]) -> Found:
     """Whether, of each group's people, no value is that of a larger share than they were promised.
 
     Nothing is promised of values that may be known. A group's people are its tuples less its counterfeits by
-    R(n). Where hosting groups are known, so is how
-    many of its people have a value. Where they are not, a value may be that of as many people as it has
-    tuples; a group in which some of these may be counterfeits is not decided.
+    R(n). Where hosting groups are known, it is known how many of its people have a value. Where they are not,
+    a value may be that of as many people as it has tuples; a group in which some of these may be counterfeits
+    is not decided.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from anonymize.figures import Figures
 
 @dataclass(frozen=True, kw_only=True)
 class AttackFigures(Figures):
-    """What is counted whatever is promised."""
+    """Counts that every attack on a release has, whatever the release promises."""
 
     people: int
     """People whom the release may have."""

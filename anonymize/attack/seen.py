@@ -85,7 +85,7 @@ class Seen:
 
     @cached_property
     def guarded(self) -> pl.DataFrame:
-        """The same, of groups that hold a sensitive value: nothing is promised of the others."""
+        """The rows of `groups` that are of groups with a sensitive value: nothing is promised of others."""
         return self.groups.join(guarded(self.published, self.schema.sensitive), on="group_id", how="semi")
 
     @cached_property
@@ -133,15 +133,15 @@ def see_groups(
     domain = None if before.domain is None else before.domain[VALUE]
     earlier = [] if domain is None else domain.filter(~is_copy(domain)).to_list()
     tables, entries = readable_rows(tables, release_format, schema, earlier)
-    as_it_is, known = release_format.read(tables, schema), knowledge_table(people, schema)
-    published = numbered(as_it_is, schema.sensitive)
-    values = value_domain(published.values[VALUE], known[VALUE], known=domain)
-    covered = cover(known, published, values)
+    published, known = release_format.read(tables, schema), knowledge_table(people, schema)
+    with_copies = numbered(published, schema.sensitive)
+    values = value_domain(with_copies.values[VALUE], known[VALUE], known=domain)
+    covered = cover(known, with_copies, values)
     hosts = _hosts(covered, linkage)
-    forged, stays = published.counterfeits.clear(), before.stays
+    forged, stays = with_copies.counterfeits.clear(), before.stays
     if linkage is not None or everything:
-        forged = forged_tuples(published, known, hosts, release_format, tables, schema, release)
-        stays = follow_present(published, known, hosts, forged, release, before)
+        forged = forged_tuples(with_copies, known, hosts, release_format, tables, schema, release)
+        stays = follow_present(with_copies, known, hosts, forged, release, before)
     after = replace(before, domain=values.to_frame(VALUE), stays=stays)
     since = _promised_since(covered, after, release, is_linked=linkage is not None)
     since = covered.select("person", VALUE).join(since, on="person", how="left", maintain_order="left")
@@ -161,14 +161,16 @@ def see_groups(
         hosted = known.join(since, on="person")
         after = replace(
             after,
-            hosted=intersect_hosts(hosted, hosts.drop("promised"), published, values, release, before.hosted),
+            hosted=intersect_hosts(
+                hosted, hosts.drop("promised"), with_copies, values, release, before.hosted
+            ),
         )
     return Seen(
         schema=schema,
         release_format=release_format,
         tables=tables,
-        published=as_it_is,
-        numbered=published,
+        published=published,
+        numbered=with_copies,
         people=people,
         known=known,
         values=values,

@@ -75,16 +75,15 @@ def _without_company(placed: Placed, least: int) -> Bools:
     People who are bound to such a bucket come first, then people with a changed value. If there are none, it
     is all inserted people.
     """
-    rows = np.flatnonzero(placed.bucket != HELD_BACK)
-    pairs, carriers = np.unique(
-        np.column_stack([placed.bucket[rows], placed.value[rows]]), axis=0, return_counts=True
-    )
     held_back = np.zeros(len(placed.bucket), bool)
+    rows = np.flatnonzero(placed.bucket != HELD_BACK)
     if least == 1 or not rows.size:
         return held_back
-    everybody = np.bincount(placed.bucket[rows])
-    too_many = carriers * least > everybody[pairs[:, 0]]
-    held_back[rows] = np.isin(placed.bucket[rows], pairs[too_many, 0])
+    bucket, value = placed.bucket[rows].astype(np.int64), placed.value[rows]
+    width = int(value.max()) + 1
+    pairs, carriers = np.unique(bucket * width + value, return_counts=True)
+    too_many = carriers * least > np.bincount(bucket)[pairs // width]
+    held_back[rows] = np.isin(bucket, pairs[too_many] // width)
     division = placed.division
     is_bound = division.bucket != UNDECIDED
     is_inserted = ~is_bound & (division.queue < len(division.counts.free))

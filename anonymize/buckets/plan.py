@@ -327,8 +327,8 @@ def refuse_ineligible(free: Ints, m: int) -> None:
         raise NotEligible(
             f"the {free.sum()} inserted people are not {m}-eligible: {free.max()} of them share a value,"
             f" and at most {free.sum() // m}, 1/{m} of them, may. Set on_ineligible to wait (they are held"
-            f" back together until later ones make them eligible), release less"
-            f" often, or {smaller('m', free.sum(), free.max())}"
+            " back together until later ones make them eligible), release less often, or"
+            f" {smaller('m', free.sum(), free.max())}"
         )
 
 

@@ -45,7 +45,10 @@ class Written(Declaration):
     @model_validator(mode="after")
     def _check_number(self) -> Self:
         if self.decimal is not None and self.decimal == self.thousands:
-            raise ValueError(f"decimal: is {self.decimal}, as thousands is: one of them is another sign")
+            raise ValueError(
+                f"decimal and thousands are the same sign, {shown(self.decimal)}: "
+                "write another one for one of them"
+            )
         return self
 
 

@@ -81,12 +81,12 @@ def release(
         contract.principle.people_per_group,
         lambda some: _place(some, contract, state, memory, number, draw),
     )
-    values, opening, cuts, plan, bucket = placed[2:]
+    values, plan, bucket = placed.values, placed.plan, placed.bucket
     is_hosted = bucket != HELD_BACK
     hosted = people.filter(is_hosted)
     new = _new_counterfeits(plan, values, hosted, bucket[is_hosted], contract, draw("counterfeits"))
 
-    tuples = _all_tuples(hosted, bucket[is_hosted], opening, new, contract)
+    tuples = _all_tuples(hosted, bucket[is_hosted], placed.opening, new, contract)
     anatomy = anatomize(tuples.quasi_identifiers, tuples.value, tuples.bucket, tuples.counterfeit, contract)
     linkage = hosted.select(
         PSEUDONYM,
@@ -94,9 +94,9 @@ def release(
         pl.Series("group_id", anatomy.group_id[~tuples.counterfeit]),
     )
     buckets = all_buckets(memory.buckets, plan, values)
-    newest = _cuts_of(plan, cuts, buckets)
+    newest = _cuts_of(plan, placed.cuts, buckets)
     inserted = _tuples(people, bucket, is_hosted & (placed.division.bucket == UNDECIDED))
-    graphs = merge_old_nodes(advance(opening, inserted, new, newest), contract.principle.e)
+    graphs = merge_old_nodes(advance(placed.opening, inserted, new, newest), contract.principle.e)
     in_use = buckets_in_use(tuples.bucket, tuples.bucket, tuples.counterfeit, buckets)
     memory = memory.after(linkage, buckets, number)
     return Candidate(

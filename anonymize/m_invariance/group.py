@@ -40,7 +40,7 @@ def group_people(
     bucket, value
         int[N]: each tuple's bucket and sensitive value. Every bucket is balanced.
     codes
-        float64[N, d]: quasi-identifiers normalised to [0, 1]; a counterfeit's are `EMPTY`.
+        float64[N, d]: quasi-identifiers normalised to [0, 1]; `EMPTY` where a tuple fits anywhere.
     ranks
         uint64[N]: a secret order of the tuples, which decides between tuples that are alike.
     effort

@@ -44,13 +44,15 @@ class MInvariance(BucketParameters):
 def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
     """Faults of a contract: those of every principle of buckets, and what an adversary would gain from."""
     parameters, found = contract.principle, bucket_faults(contract)
-    if parameters.adversary == KNOWS_ALGORITHM and (why := WHY_NOT.get(parameters.on_ineligible)):
+    if parameters.adversary != KNOWS_ALGORITHM:
+        return found
+    if why := WHY_NOT.get(parameters.on_ineligible):
         message = f"{parameters.on_ineligible} is refused with adversary: knows_algorithm, because {why}"
         found.append(("principle.on_ineligible", f"{message}. Write refuse"))
-    if parameters.adversary == KNOWS_ALGORITHM and contract.sensitive.not_sensitive:
+    if contract.sensitive.not_sensitive:
         message = "is refused with adversary: knows_algorithm, for whom every value counts as sensitive"
         found.append(("sensitive.not_sensitive", f"{message}. Leave one of the two out"))
-    if parameters.adversary == KNOWS_ALGORITHM and parameters.people_per_group > 1:
+    if parameters.people_per_group > 1:
         message = "is refused with adversary: knows_algorithm, which holds nobody back. Leave it out"
         found.append(("principle.people_per_group", message))
     return found

@@ -78,7 +78,7 @@ def release(
         contract.principle.people_per_group,
         lambda some: _place(some, contract, state, memory, number, draw),
     )
-    values, codes, plan, apart, bucket = placed[2:]
+    values, plan, bucket = placed.values, placed.plan, placed.bucket
     is_hosted = bucket != HELD_BACK
     hosted = people.filter(is_hosted)
     tuples = Tuples.of(bucket[is_hosted], placed.value[is_hosted], plan)
@@ -86,7 +86,12 @@ def release(
     if grouping is None:
         grouping = pl.DataFrame({"key": [draw("grouping").bytes(32)]})
     published = publish_groups(
-        hosted, codes.filter(is_hosted), tuples, values.gather(tuples.value), contract, grouping["key"].item()
+        hosted,
+        placed.codes.filter(is_hosted),
+        tuples,
+        values.gather(tuples.value),
+        contract,
+        grouping["key"].item(),
     )
     linkage = hosted.select(
         PSEUDONYM,
@@ -97,9 +102,9 @@ def release(
     in_use = buckets_in_use(tuples.bucket, published.group_id, tuples.counterfeit, buckets)
     tables = {**memory.after(linkage, buckets, number).tables(), GROUPING: grouping}
     figures = BucketFigures.counted(division, plan, in_use)
-    if apart is not None:
-        tables[APART] = pl.DataFrame({"bucket_id": pl.Series(np.flatnonzero(apart), dtype=pl.Int32)})
-        figures = WholeGroupFigures.counted(division, plan, in_use, apart=int(apart[bucket].sum()))
+    if placed.apart is not None:
+        tables[APART] = pl.DataFrame({"bucket_id": pl.Series(np.flatnonzero(placed.apart), dtype=pl.Int32)})
+        figures = WholeGroupFigures.counted(division, plan, in_use, apart=int(placed.apart[bucket].sum()))
     return Candidate(
         published=published.tables,
         linkage=linkage,

@@ -11,7 +11,7 @@ from anonymize.errors import SnapshotError
 from orchestration.contracts.yaml_text import on_a_line
 
 UNREADABLE = "?"
-"""What is put for text that is not written as declared: no number, no date."""
+"""Stands for text that is not written as declared: it can be read as no number and no date."""
 THOUSANDS = {".": r"\.", ",": ",", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
 """What stands between thousands, as a pattern. A space may be one that does not break."""
 TWO_WAYS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"

@@ -256,7 +256,7 @@ OF_THE_CONTRACT = [
     (
         {"source": {"path": "{release}.csv", "decimal": ",", "columns": {"age": {"thousands": ","}}}},
         "source",
-        "decimal: is ,, as thousands is: one of them is another sign",
+        "decimal and thousands are the same sign, ,: write another one for one of them",
     ),
     (
         {"source": {"path": "{release}.csv", "columns": {"agee": {"decimal": ","}}}},
