@@ -14,7 +14,7 @@ from pathlib import Path
 from anonymize.errors import LimitError
 
 VARIABLE = "REPUBLISH_LIMITS"
-"""The variable that raises limits: `rows=100000000 columns=1000`. Processes started by a command inherit it."""
+"""The variable that raises limits: `rows=100000000 columns=1000`. Child processes inherit it."""
 MEGABYTE = 10**6
 BYTES = 8
 """The least that an entry takes in memory: a number, or the place of a text."""
