@@ -19,8 +19,8 @@ _attack_assignments: Callable[..., Found | None] = on_first_call(
 _attack_regularity: Callable[..., Found] = on_first_call("anonymize.attack.invariance", "attack_regularity")
 _attack_together: Callable[..., Found] = on_first_call("anonymize.attack.candidates", "attack_several_series")
 
-LEFT = "Values an adversary is left with per person, after intersecting all releases so far."
-RISK = "One by the fewest candidate values of anybody ever published, release by release."
+LEFT = "How many candidate values a person has, after all releases so far are intersected."
+RISK = "The largest risk of any person: 1 divided by the fewest candidate values that a person has so far."
 
 
 FOUND = (

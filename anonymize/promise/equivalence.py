@@ -42,8 +42,8 @@ class Equivalence(Part):
     unpromised = (
         "smallest_equivalence",
         (
-            "Smallest equivalence attack: {}. So few people are known to have the same values as another"
-            " set of as many; which values, is not known."
+            "Smallest equivalence attack: {}. This is the size of the smallest set of people that is known to"
+            " have the same values as another set of this size. Which values these are is not known."
         ),
     )
 

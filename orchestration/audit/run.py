@@ -653,6 +653,11 @@ MAY_BE_KNOWN = (
     "nothing is promised to them. As candidates of others, such values count as often as a group has them"
     " beside a sensitive value."
 )
+ONE_GROUP_EACH = Gap(
+    "whether people are in the groups that the publisher put them in",
+    "no private folder was given (--private). Each person in the last release is covered by one group alone,"
+    " and the attacks took it for the person's group.",
+)
 NEVER_COVERED = [
     Gap(
         "Adversaries who know some people's sensitive values, or from elsewhere how values depend on"
@@ -669,11 +674,13 @@ NEVER_COVERED = [
 
 def _hosts_unknown(series: AttackedSeries) -> Gap:
     found = AttackFigures.of(series.releases[-1].attack.figures)
+    if found.hosts_known == found.people:
+        return replace(ONE_GROUP_EACH, series=series.name)
     return Gap(
         "the groups of {} of {} people in the last release",
-        "more than one group covers them, and no private folder was given (--private). Groups were not"
-        " checked person by person; groups with these people in them are left out of the equivalence"
-        " attack, and these people out of breach probabilities.",
+        "no single group covers these people, and no private folder was given (--private). The audit could not"
+        " check them group by group. The equivalence attack leaves out the groups that may have them, and"
+        " breach probabilities leave out these people.",
         (found.people - found.hosts_known, found.people),
         series.name,
     )

@@ -167,7 +167,12 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
 
     version = f"{principle.version}-{contract.privacy_digest()[:12]}"
     tables = {"parquet", "polars"}
-    candidate = "\n\n".join(filter(None, (contract.description, "T*(n), the candidate to be published.")))
+    candidate = "\n\n".join(
+        filter(
+            None,
+            (contract.description, "The table of a release. It is published once it has passed its audit."),
+        )
+    )
     stated = "R(n): how many counterfeits each group has."
     audited = "What was promised, against what an attack counts."
     assets = []

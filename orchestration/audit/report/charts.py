@@ -61,7 +61,9 @@ def of_series(series: AttackedSeries, promise: Promise, kinds: Sequence[type[Par
         if svg := _bars(series, chart, level) if chart.bars else _curves(series, chart, level):
             drawn.append(Drawn(chart.caption, svg, part is not None, chart.is_internal))
     if any(release.guesses for release in series.releases):
-        caption = "Values guessed right, after learning from the groups and without."
+        caption = (
+            "The share of people whose value is guessed right, with learning from the groups and without."
+        )
         drawn.append(Drawn(caption, guesses_over_time(series), is_promised=False))
     return drawn
 

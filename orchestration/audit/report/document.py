@@ -123,7 +123,8 @@ def _promise(row: dict[str, Any]) -> dict[str, Any]:
 def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict[str, Any]:
     kinds = kinds_of(principle_of(contract).format(contract), [promise])
     figures = series.figures
-    shown = [column for kind in kinds for column in kind.figures if figures.get(column.name) is not None]
+    every = dict.fromkeys(column for kind in kinds for column in kind.figures)
+    shown = [column for column in every if figures.get(column.name) is not None]
     unpromised = [kind.unpromised for kind in kinds if kind.unpromised and promise.part(kind) is None]
     return {
         "name": series.name,

@@ -15,6 +15,12 @@ DATED = (
     " dated table."
 )
 
+OF_GROUPS = "It is anonymized: no row says which value a person has."
+OF_A_VIEW = (
+    "It has a row for each person, and no identifier. Some columns have broader labels in place of values; others"
+    " are published as they are. What readers can learn by joining it with other releases is limited:"
+)
+
 
 def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
     """The text of a release's README.
@@ -47,10 +53,8 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
 
 
 def _what_it_is(own: Mapping[str, Any]) -> str:
-    return (
-        f"This is release {own['n']} of the series {own['product']}/{own['series']}. It is anonymized: no row"
-        " says which value a person has."
-    )
+    what = OF_A_VIEW if own["format"] == "taxonomy_cuts" else OF_GROUPS
+    return f"This is release {own['n']} of the series {own['product']}/{own['series']}. {what}"
 
 
 def _values(sensitive: Mapping[str, Any] | None) -> str:

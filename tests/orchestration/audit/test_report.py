@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -14,6 +15,7 @@ from rich.console import Console
 from orchestration.audit.report.conclusion import READING, conclusion
 from orchestration.audit.report.document import _environment
 from orchestration.audit.report.handout import SMALL, handed_out, public_names, without_small
+from orchestration.audit.run import AttackedSeries, _hosts_unknown
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 from tests.profiles import drawn
 
@@ -104,10 +106,28 @@ def test_an_attack_that_learns_is_a_figure_beside_what_is_guessed_without(page, 
     guesses = described["series"][0]["releases"][-1]["guesses"]
     assert guesses["at_random"] == pytest.approx(1 / 3, abs=0.02)
     text = " ".join(section(page, "Figures that are not promised").split())
-    assert f"is right for {100 * guesses['learned']:.1f} %" in text
+    assert f"is right about {100 * guesses['learned']:.1f} % of the people" in text
     assert "(the largest share that is promised for a group is 33.3 %)" in text
-    assert f"{100 * guesses['most_frequent']:.1f} % by naming the most frequent value" in text
-    assert "percentage points higher than of people who are in another release" in text
+    assert f"{100 * guesses['most_frequent']:.1f} % by always naming the most frequent value" in text
+    assert re.search(r"The first share is larger by -?[\d.]+ percentage points", text)
+
+
+def test_where_one_group_covers_each_person_it_says_what_was_not_checked(audited, tmp_path):
+    folder = shutil.copytree(audited, tmp_path / "copy")
+    run(folder, linked=False)
+    gaps = json.loads((folder / "report/audit.json").read_text())["not_covered"]
+    about_groups = [gap for gap in gaps if "no private folder was given" in gap["why"]]
+    assert about_groups
+    assert all(gap["people"][:1] != [0] for gap in about_groups)
+    exact = AttackedSeries("v1", [_release(people=300, hosts_known=300)], [])
+    assert _hosts_unknown(exact).what == "whether people are in the groups that the publisher put them in"
+    some = AttackedSeries("v1", [_release(people=300, hosts_known=290)], [])
+    assert _hosts_unknown(some).people == (10, 300)
+
+
+def _release(**figures):
+    attack = SimpleNamespace(figures={"promises": 1, "broken_promises": 0} | figures)
+    return SimpleNamespace(attack=attack)
 
 
 def test_the_conclusion_is_one_paragraph_with_the_promise_that_matters(page, described):

@@ -89,6 +89,9 @@ def test_two_views_are_released_through_dagster_verified_and_audited(example):
     texts = {"README.md", "SHA256SUMS", "datapackage.json"}
     assert {file.name for file in folder.iterdir()} == {"cuts.json", "manifest.json", "view.parquet"} | texts
     assert frictionless.validate(str(folder / "datapackage.json")).valid
+    said = (folder / "README.md").read_text()
+    assert "a row for each person, and no identifier" in said
+    assert "no row says" not in said  # its rows have names and classes as they are
     manifests = verify_series(series.published_folder)
     assert [stated["format"] for stated in manifests] == ["taxonomy_cuts"] * 2
     assert manifests[1]["files"]["cuts.json"] == {"sha256": sha256(folder / "cuts.json")}
