@@ -678,8 +678,8 @@ def _hosts_unknown(series: AttackedSeries) -> Gap:
         return replace(ONE_GROUP_EACH, series=series.name)
     return Gap(
         "the groups of {} of {} people in the last release",
-        "no single group covers these people, and no private folder was given (--private). The audit could not"
-        " check them group by group. The equivalence attack leaves out the groups that may have them, and"
+        "no single group covers these people, and no private folder was given (--private). The audit could"
+        " not check them group by group. The equivalence attack leaves out the groups that may have them, and"
         " breach probabilities leave out these people.",
         (found.people - found.hosts_known, found.people),
         series.name,

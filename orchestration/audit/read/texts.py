@@ -22,8 +22,8 @@ WORDS = {"title", "description", "licenses", "contributors", "citation", "unit",
 """Keys of a package whose content a contract declares, and a later revision of it may declare otherwise."""
 
 ANOTHER_REVISION = (
-    "the releases were made with another revision of the contract, which this audit does not have. It could not"
-    " check these words, and takes them to be what that revision says."
+    "the releases were made with another revision of the contract, which this audit does not have. It could"
+    " not check these words, and takes them to be what that revision says."
 )
 
 

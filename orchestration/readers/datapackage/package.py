@@ -39,8 +39,8 @@ def _beside_counterfeits(stated: Mapping[str, Any]) -> dict[str, str]:
     words = (
         f"{stated['beside_counterfeits']:,} people share a group with a counterfeit; the fewest people in a"
         f" group are {stated['fewest_people']}. Counterfeits seldom have the most frequent value of a group."
-        " A reader who knows this guesses the value of a person in such a group right more often than once in as"
-        " many tries as the group has values."
+        " A reader who knows this guesses the value of a person in such a group right more often than once in"
+        " as many tries as the group has values."
     )
     return {"not_promised": words}
 

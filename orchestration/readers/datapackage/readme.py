@@ -17,8 +17,8 @@ DATED = (
 
 OF_GROUPS = "It is anonymized: no row says which value a person has."
 OF_A_VIEW = (
-    "It has a row for each person, and no identifier. Some columns have broader labels in place of values; others"
-    " are published as they are. What readers can learn by joining it with other releases is limited:"
+    "It has a row for each person, and no identifier. Some columns have broader labels in place of values;"
+    " others are published as they are. What readers can learn by joining it with other releases is limited:"
 )
 
 
