@@ -47,6 +47,14 @@ MISPLACED = 0.2
 nearly everything: the standard deviation of the log odds of meeting a condition. Where they say a part k of
 it, the variance is divided by the power `GROWN` of k (benchmarks/estimates.py)."""
 GROWN = 0.5
+DRAWS, DRAW_ROUNDS = 32, 6
+"""Allocations of counterfeits to values that are drawn, and how often the odds of each draw are fitted."""
+VALUE_SPREAD, SIGNATURE_SPREAD = 2, 1.5
+"""A draw begins with log odds that differ by so much (standard deviations) from value to value, and within a
+value from signature to signature."""
+FEW, HARDLY = 0.2, 0.1
+"""Each value is taken to have so many counterfeits more, in tuples with as many as all have; and the value of
+a signature that has the fewest, so many times as many."""
 FRACTIONS = 1_000_000
 """A fraction is one of so many equal parts of its domain."""
 STEPS = (1, 13, 7, 19, 25, 11, 29, 5, 23, 17, 3, 31, 9, 27, 15, 21)
@@ -86,9 +94,15 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "rounds": ROUNDS,
         "thinned": 1 if is_exact else THINNED,
         "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
-        "exact": "counterfeit * (1 - least(1, y))" if is_exact else "placed",
+        "exact": "beside * (1 - least(1, y))" if is_exact else "placed",
         "misplaced": 0 if is_exact else MISPLACED**2,
         "grown": GROWN,
+        "draws": DRAWS,
+        "draw_rounds": DRAW_ROUNDS,
+        "value_spread": VALUE_SPREAD,
+        "signature_spread": SIGNATURE_SPREAD,
+        "few": FEW,
+        "hardly": HARDLY,
         "cuts": CUTS,
         "groups": FEWEST_GROUPS,
         "grid": ", ".join(f"({tau_squared}, {_prior(tau_squared):.4f})" for tau_squared in TAU_SQUARED),

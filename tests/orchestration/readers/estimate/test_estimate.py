@@ -15,8 +15,11 @@ from anonymize.errors import PublishedFolderError, QueryError
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.generalization import generalize
 from anonymize.principles import parse_contract
-from benchmarks.measures.estimates import LEVELS, last, measured
+from benchmarks.adversaries.counterfeits import made_up
+from benchmarks.measures.estimates import LEVELS, last, measured, present
 from benchmarks.measures.estimates import hospital as hospital_contract
+from benchmarks.measures.estimator import estimating
+from benchmarks.series import contract_of, released
 from orchestration.demo.hospital import hospital_snapshots
 from orchestration.readers.datapackage.dated import dated
 from orchestration.readers.datapackage.package import data_package
@@ -80,6 +83,25 @@ def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
     both = estimate(folder, "disease = 'flu' and age < 40")
     assert both["low"][0] < truth.filter(pl.col("age") < 40, disease="flu").height < both["high"][0]
     assert both["standard_error"][0] > 0
+
+
+@pytest.mark.parametrize("principle", ["m_invariance", "anatomy", "e_equivalence"])
+def test_counts_of_values_are_right_where_counterfeits_fill_what_rare_values_lack(principle):
+    """A fifth of the tuples are counterfeits, and none has the most frequent value."""
+    parameters = {"m": 4, "on_ineligible": "counterfeit", "people_per_group": 2, **COUNTERFEITING[principle]}
+    right = []
+    for seed in range(2):
+        declared, snapshots = made_up(4, 1.25, 600, 3, seed)
+        for made in list(released(snapshots, contract_of(declared, **parameters)))[::2]:
+            true = dict(present(made).group_by(VALUE).len().iter_rows())
+            with estimating(made.candidate.published, made.contract) as connection:
+                rows = connection.sql("FROM estimate(true, split := value)").fetchall()
+            assert isclose(sum(row[2] for row in rows), sum(true.values()), abs_tol=1)
+            right += [row[4] - 0.5 <= true[row[1]] <= row[5] + 0.5 for row in rows]
+            slots = made.read.values.group_by(VALUE).agg(tuples=pl.col("tuples").sum())
+            most = dict(slots.iter_rows())
+            assert all(row[5] <= most[row[1]] for row in rows)
+    assert np.mean(right) > 0.93
 
 
 # ---- how groups are spread over their intervals
@@ -191,6 +213,11 @@ def shares_right(found, kind=""):
     return [(off <= z * found[f"{kind}error"] + 0.5).mean() for z in LEVELS.values()]
 
 
+COUNTERFEITING = {
+    "m_invariance": {"name": "m_invariance"},
+    "anatomy": {"name": "m_invariance", "format": "anatomy"},
+    "e_equivalence": {"name": "e_equivalence", "e": 2},
+}
 PRINCIPLES = {
     "m_invariance": {"name": "m_invariance", "m": 4},
     "streamliner": {"name": "streamliner", "l": 4},
