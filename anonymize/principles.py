@@ -79,12 +79,45 @@ def parse_contract(
         contract = shape.model_validate(declared, context={**(context or {}), "principles": principles})
     except ValidationError as error:
         raise ContractError(where, describe_faults(declared, error, principles, shape)) from None
-    principle = principle_of(contract)
-    release_format = principle.format(contract)
-    unfit = [*_unfit_semantics(contract, principle), *acceptance_faults(contract)]
-    if faults := [*unfit, *release_format.faults(contract), *principle.faults(contract)]:
+    if faults := [*acceptance_faults(contract), *_faults_together(contract)]:
         raise ContractError(where, faults)
     return contract
+
+
+def with_parameters(contract: Product, parameters: Mapping[str, Any], *, where: str = "contract") -> Product:
+    """The same columns under another principle, or under other parameters of it.
+
+    Parameters
+    ----------
+    contract
+        A contract of the principle's shape.
+    parameters
+        What it would say under `principle`.
+    where
+        The file's name, for the error.
+
+    Raises
+    ------
+    ContractError
+        If such a contract would have faults.
+    """
+    principle = PRINCIPLES[parameters["name"]]
+    try:
+        declared = principle.parameters.model_validate(parameters)
+    except ValidationError as error:
+        faults = [("principle", one["msg"].removeprefix("Value error, ")) for one in error.errors()]
+        raise ContractError(where, faults) from None
+    other = contract.model_copy(update={"principle": declared})
+    if faults := _faults_together(other):
+        raise ContractError(where, faults)
+    return other
+
+
+def _faults_together(contract: Product) -> list[tuple[str, str]]:
+    """What is wrong with a contract whose parts are each right."""
+    principle = principle_of(contract)
+    unfit = _unfit_semantics(contract, principle)
+    return [*unfit, *principle.format(contract).faults(contract), *principle.faults(contract)]
 
 
 def _shape(declared: Mapping[str, Any]) -> type[Product]:

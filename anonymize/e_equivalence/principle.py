@@ -14,7 +14,7 @@ from anonymize.contract.changes import Change
 from anonymize.e_equivalence.parameters import EEquivalence
 from anonymize.formats import ANATOMY
 from anonymize.late import on_first_call
-from anonymize.principle.principle import Principle
+from anonymize.principle.principle import Choice, Principle
 from anonymize.promise import Equivalence, Promise
 
 
@@ -46,6 +46,7 @@ E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     faults=bucket_faults,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
+    choice=Choice(("m", "e"), {"m": 2, "e": 2}),
     warm_up=({"m": 3, "e": 2, "on_ineligible": "counterfeit", "people_per_group": 2},),
     plots=on_first_call("anonymize.e_equivalence.plots", "plots"),
 )

@@ -7,7 +7,7 @@ from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
 from anonymize.global_guarantee.parameters import GlobalGuarantee, faults
 from anonymize.late import on_first_call
-from anonymize.principle.principle import Memory, Principle
+from anonymize.principle.principle import Choice, Memory, Principle
 from anonymize.promise import BreachProbability, Promise
 
 GLOBAL_GUARANTEE: Principle[GlobalGuarantee, Contract[GlobalGuarantee]] = Principle(
@@ -23,6 +23,7 @@ GLOBAL_GUARANTEE: Principle[GlobalGuarantee, Contract[GlobalGuarantee]] = Princi
     faults=faults,
     stated=("placed_no_more", "placed_once_more"),
     semantics=("transient", "persistent"),
+    choice=Choice(("l",), {"strategy": "geometric"}),
     warm_up=({"l": 2, "strategy": "minimum"},),
     memory=Memory(
         "ledger",

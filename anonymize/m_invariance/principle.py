@@ -8,7 +8,7 @@ from anonymize.contract import Contract
 from anonymize.formats import FORMATS
 from anonymize.late import on_first_call
 from anonymize.m_invariance.parameters import MInvariance, faults, parameter_changes, promise
-from anonymize.principle.principle import Principle
+from anonymize.principle.principle import Choice, Principle
 
 M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     parameters=MInvariance,
@@ -22,6 +22,7 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     stated=("apart",),
     parameter_changes=parameter_changes,
     memory=BUCKETS_ASSET,
+    choice=Choice(("m",)),
     warm_up=({"m": 3, "on_ineligible": "counterfeit", "people_per_group": 2},),
 )
 """Everything that the data product needs to make, judge and show m-invariant releases."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, get_args
 
 import numpy as np
@@ -72,6 +72,16 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """How strong a principle is to be: what a publisher chooses before the first release."""
+
+    parameters: tuple[str, ...]
+    """Its whole numbers from 2 on that set the strength; the first one is meant where none is named."""
+    others: Mapping[str, Any] = field(default_factory=dict)
+    """What a contract has to say beside, where it names another principle yet."""
+
+
+@dataclass(frozen=True)
 class Principle(Generic[P, C]):
     """All that the data product knows of a principle."""
 
@@ -109,6 +119,8 @@ class Principle(Generic[P, C]):
     """Parameters whose releases call, between them, every kernel of the principle: set-up makes some."""
     memory: Memory | None = None
     """None where nothing is remembered from release to release."""
+    choice: Choice | None = None
+    """What is compared before the first release; None where nothing can be."""
     plots: Callable[[C, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
     """Charts of the states that the last releases left, by release, oldest first."""
 

@@ -133,4 +133,10 @@ def workload_error(true: np.ndarray, estimated: np.ndarray, people: int, delta: 
     ----------
     Liu and Wang, Privacy streamliner, CODASPY 2012, section 4.2.
     """
-    return float((np.abs(true - estimated) / np.maximum(true, delta * people)).mean())
+    return float(relative_errors(true, estimated, people, delta).mean())
+
+
+def relative_errors(true: np.ndarray, estimated: np.ndarray, people: int, delta: float = DELTA) -> np.ndarray:
+    """float64[Q]: |true - estimated| / max(true, delta · people) of each query; parameters as above."""
+    errors: np.ndarray = np.abs(true - estimated) / np.maximum(true, delta * people)
+    return errors

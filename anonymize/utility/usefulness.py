@@ -15,7 +15,14 @@ from anonymize.formats import Format
 from anonymize.formats.published import Published
 from anonymize.people.codes import code_domain, encode
 from anonymize.utility.discernibility import discernibility
-from anonymize.utility.queries import Workload, overlap, random_workload, true_counts, workload_error
+from anonymize.utility.queries import (
+    Workload,
+    overlap,
+    random_workload,
+    relative_errors,
+    true_counts,
+    workload_error,
+)
 
 QUERIES = 200
 WIDTH = 0.5
@@ -40,6 +47,8 @@ class Usefulness:
     discernibility: int
     query_error: float
     """Mean relative error of counts that are estimated from the release, see `workload_error`."""
+    median_error: float
+    """The median of the same errors."""
     error_without: float
     """The same error of somebody who has the number of people with each value, and no quasi-identifiers; of a
     view, of somebody who has the number of its records."""
@@ -82,7 +91,7 @@ def usefulness(
     columns = [column for column, _ in schema.attributes()]
     values = known[VALUE].unique().sort()
     workload = random_workload(schema, columns, values, QUERIES, WIDTH, np.random.default_rng(0))
-    true = true_counts(known, workload)
+    true, estimated = true_counts(known, workload), grouped_counts(boxes, published, workload, schema)
     widths = mean_widths(boxes, dict(schema.attributes()))
     return Usefulness(
         groups=len(sizes),
@@ -92,7 +101,8 @@ def usefulness(
         widths=widths,
         shares={column: widths[column] / domain_width(qi) for column, qi in schema.attributes()},
         discernibility=discernibility(sizes["size"].to_numpy()),
-        query_error=workload_error(true, grouped_counts(boxes, published, workload, schema), len(known)),
+        query_error=workload_error(true, estimated, len(known)),
+        median_error=float(np.median(relative_errors(true, estimated, len(known)))),
         error_without=workload_error(true, _counts_without(known, workload, schema), len(known)),
     )
 
@@ -173,6 +183,28 @@ def mean_widths(boxes: pl.DataFrame, attributes: Mapping[str, QuasiIdentifier]) 
         for column, qi in attributes.items()
     )
     return {column: float(means[column][0] or 0.0) for column in means.columns}
+
+
+def information_lost(widths: Mapping[str, float], attributes: Mapping[str, QuasiIdentifier]) -> float:
+    """The normalized certainty penalty: 0 where every value is published exactly, 1 where nothing is said.
+
+    Parameters
+    ----------
+    widths
+        How many values an interval covers on average, by column, as `mean_widths` has them.
+    attributes
+        The attributes by our names of their columns; at least one.
+
+    References
+    ----------
+    Xu and others, Utility-based anonymization using local recoding, KDD 2006, section 2.
+    """
+    units = {column: int(attribute.discrete) for column, attribute in attributes.items()}
+    lost = [
+        (widths[column] - units[column]) / ((domain_width(attribute) - units[column]) or 1)
+        for column, attribute in attributes.items()
+    ]
+    return sum(lost) / len(lost)
 
 
 def domain_width(attribute: QuasiIdentifier) -> float:

@@ -13,7 +13,7 @@ from anonymize.contract.attributes import Column
 from anonymize.formats.intervals import read_number
 from anonymize.people.codes import encode_columns
 from anonymize.utility.discernibility import discernibility
-from anonymize.utility.queries import Workload, overlap, random_workload, workload_error
+from anonymize.utility.queries import Workload, overlap, random_workload, relative_errors, workload_error
 from anonymize.utility.usefulness import (
     QUERIES,
     WIDTH,
@@ -69,6 +69,7 @@ def view_usefulness(view: pl.DataFrame, schema: View, people: pl.DataFrame, held
         shares={column: width / domain_width(columns[column]) for column, width in widths.items()},
         discernibility=discernibility(groups["rows"].to_numpy()) if cut else view.height**2,
         query_error=workload_error(true, estimated, len(known)),
+        median_error=float(np.median(relative_errors(true, estimated, len(known)))),
         error_without=workload_error(true, without, len(known)),
     )
 

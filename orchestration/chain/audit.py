@@ -31,6 +31,8 @@ class Audit:
 
     verdicts: tuple[Verdict, ...]
     """What the suites say to what the attacks counted, and to their findings."""
+    findings: pl.DataFrame
+    """What the attacks found, a row per promise."""
     figures: Mapping[str, float | None]
     """What the attacks came to: candidate values left, people vulnerable."""
     knowledge: Knowledge
@@ -80,6 +82,7 @@ def audit(
             )
             for verdict in verdicts
         ),
+        findings=attacked.findings,
         figures=attacked.figures,
         knowledge=attacked.knowledge.of_the_present(len(promises)),
     )

@@ -43,6 +43,18 @@ class Clock:
 
 
 @dataclass(frozen=True)
+class Remembered:
+    """What is remembered of the releases so far."""
+
+    state: State = field(default_factory=State.empty)
+    """By the principle."""
+    knowledge: Knowledge | None = None
+    """By an adversary."""
+    promises: tuple[Promise, ...] = ()
+    """What each release promised to the people it published first."""
+
+
+@dataclass(frozen=True)
 class Made:
     """A candidate that passed its audit."""
 
@@ -53,6 +65,11 @@ class Made:
     """What was found, what is ordinary included."""
     promises: tuple[Promise, ...]
     """What each release so far promised to the people it published first, this one last."""
+
+    @property
+    def remembered(self) -> Remembered:
+        """What the release after this one would be built on."""
+        return Remembered(self.candidate.state, self.audit.knowledge, self.promises)
 
 
 def make_candidate(series: Series, release: str, people: pl.DataFrame, basis: Basis, clock: Clock) -> Made:
@@ -81,17 +98,31 @@ def make_candidate(series: Series, release: str, people: pl.DataFrame, basis: Ba
     AuditFailed
         If the candidate breaks a promise.
     """
-    contract, principle = series.contract, principle_of(series.contract)
     verify_basis(series, release, basis)
     refuse_changes(series, release, basis.declared)
     refuse_same_people(series, people[IDENTIFIER])
-    promises = (*basis.promises, principle.promise(contract.principle))
     state, knowledge = _with_others(series, release, basis)
     clock.lap("files")
-    candidate = draw_candidate(series, release, people, state)
+    before = Remembered(state, knowledge, basis.promises)
+    return make_audited(series, release, series.chain_number(release), people, before, clock)
+
+
+def make_audited(
+    series: Series, release: str, number: int, people: pl.DataFrame, before: Remembered, clock: Clock
+) -> Made:
+    """Make the candidate of the n-th release from what is remembered, and audit it.
+
+    Raises
+    ------
+    NotEligible, SnapshotError, ValueChangeRefused, AuditFailed
+        As `make_candidate` does.
+    """
+    contract = series.contract
+    promises = (*before.promises, principle_of(contract).promise(contract.principle))
+    candidate = draw_candidate(series, release, number, people, before.state)
     clock.lap("algorithm")
     ordinary = _judge_ordinary(series, release, candidate)
-    found = audit(candidate, people, contract, promises, knowledge)
+    found = audit(candidate, people, contract, promises, before.knowledge)
     found = replace(found, verdicts=(*found.verdicts, ordinary))
     clock.lap("audit")
     refuse_broken(f"{series.name} {release}", found.verdicts)
@@ -99,9 +130,9 @@ def make_candidate(series: Series, release: str, people: pl.DataFrame, basis: Ba
 
 
 def draw_candidate(
-    series: Series, release: str, people: pl.DataFrame, state: State, later: int = 0
+    series: Series, release: str, number: int, people: pl.DataFrame, state: State
 ) -> Candidate:
-    """What the principle makes of T(n) on a state; of the same table so many releases `later`.
+    """What the principle makes of T(n) on a state; `number` is n, also where another one than the release's.
 
     Raises
     ------
@@ -113,7 +144,7 @@ def draw_candidate(
             people.drop(IDENTIFIER),
             series.contract,
             state,
-            series.chain_number(release) + later,
+            number,
             lambda purpose: series.draw(release, purpose),
         )
     except (NotEligible, SnapshotError, ValueChangeRefused) as refusal:

@@ -58,4 +58,5 @@ def held_back_next(series: Series, release: str, made: Made) -> int:
     sensitive = series.contract.sensitive
     if sensitive is None or sensitive.semantics != "transient":
         return 0
-    return draw_candidate(series, release, made.people, made.candidate.state, later=1).figures.held_back
+    number = series.chain_number(release) + 1
+    return draw_candidate(series, release, number, made.people, made.candidate.state).figures.held_back

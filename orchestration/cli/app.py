@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestration.cli.audit import audit
+from orchestration.cli.compare import compare
 from orchestration.cli.demo import demo
 from orchestration.cli.estimate import estimate
 from orchestration.cli.release import release
@@ -53,5 +54,5 @@ def _before_any_command(
     only_for_the_owner()
 
 
-for command in (release, validate, demo, ui, tidy, verify, estimate, audit):
+for command in (release, validate, compare, demo, ui, tidy, verify, estimate, audit):
     app.command()(command)

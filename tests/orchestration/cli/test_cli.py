@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestration.chain import making
-from orchestration.cli import main as cli
 from orchestration.dagster.instance import dagster_instance
 from orchestration.demo import hospital as demo
 from orchestration.storage.home import Home
@@ -25,21 +24,6 @@ from tests.hospital import IDENTIFIER, KEY, RELEASES, Hospital, build, everythin
 
 FIRST, SECOND, THIRD = RELEASES
 ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture
-def republish(monkeypatch, capfd):
-    """Run a command in this process: exit code, output lines, error lines."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["republish", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        told = capfd.readouterr()
-        assert "\x1b" not in told.out + told.err
-        return ended.value.code or 0, told.out.splitlines(), told.err.splitlines()
-
-    return run
 
 
 # ---- release

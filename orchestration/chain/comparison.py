@@ -1,0 +1,297 @@
+"""Principles, their parameters and formats compared on the snapshots that are there, before publication.
+
+Each option is the chain run dry (`make_audited`), from a first release on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+import polars as pl
+from pydantic import ValidationError
+
+from anonymize.columns import PSEUDONYM, VALUE, most_of
+from anonymize.contract import Product, Schema
+from anonymize.errors import AuditFailed, ContractError, NotEligible, SnapshotError, ValueChangeRefused
+from anonymize.formats.published import knowledge_table
+from anonymize.principle.principle import Choice
+from anonymize.principles import PRINCIPLES, principle_of, with_parameters
+from anonymize.utility.usefulness import information_lost, usefulness
+from orchestration.chain.making import Clock, Made, Remembered, make_audited
+from orchestration.chain.snapshot import look_at_snapshot
+from orchestration.series.series import Series
+from orchestration.snapshots.sources import place, snapshot_exists
+
+LADDER = (2, 3, 4, 6, 8, 10)
+"""The values that are compared where none are named; the contract's own is one more."""
+REFUSALS = (NotEligible, ValueChangeRefused, SnapshotError, AuditFailed)
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One line of a comparison: what it is, what it would cost, and why it would be refused."""
+
+    principle: str
+    format: str
+    """What manifests call the release format."""
+    parameter: str
+    value: int
+    is_declared: bool
+    """Whether the contract says just this."""
+    refused: str | None = None
+    """The reason, in the words of a release; what follows is then None."""
+    promised: float | None = None
+    """The largest probability, or share of a group, that is promised."""
+    best_guess: float | None = None
+    """The largest one that the attacks on any of the releases found."""
+    information_lost: float | None = None
+    """NCP, 0 to 1: the mean of the releases."""
+    counterfeits: float | None = None
+    """Share of all published tuples."""
+    held_back: float | None = None
+    """Share of the people of all snapshots."""
+    median_error: float | None = None
+    """Median relative error of counts (`usefulness`): the mean of the releases."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The tables that options are tried on."""
+
+    releases: tuple[str, ...]
+    tables: tuple[pl.DataFrame, ...]
+    """T(1), T(2), …: `identifier`, `pseudonym`, `qi_0`, …, `value`."""
+    people: int
+    """People in the largest snapshot; more than in any table if these are samples."""
+
+    def about(self) -> dict[str, Any]:
+        """What is to be known of them beside the options."""
+        return {
+            "releases": list(self.releases),
+            "people": self.people,
+            "sampled": self.sampled,
+            "most_frequent": self.most_frequent,
+        }
+
+    @property
+    def sampled(self) -> int:
+        """People in the largest table."""
+        return max(table.height for table in self.tables)
+
+    @property
+    def most_frequent(self) -> float:
+        """The share of the most frequent value: who guesses it without any release is right so often."""
+        return max(
+            float(most_of(one[VALUE].value_counts()["count"]) or 0) / one.height for one in self.tables
+        )
+
+
+def snapshots_to_compare(series: Series, most_releases: int, most_people: int, say: Say) -> Compared:
+    """The first snapshots of a series, and of large ones the same people in each, chosen by lot.
+
+    Parameters
+    ----------
+    series
+        What `rehearsing` returned.
+    most_releases
+        How many snapshots are looked at.
+    most_people
+        How many people of each, about.
+    say
+        Told what is being read.
+
+    Raises
+    ------
+    ContractError
+        If releases of the contract's principle can't be compared.
+    SnapshotError
+        If there is no snapshot, or one has a fault, or nobody in it.
+    """
+    file, contract = series.file, series.contract
+    if principle_of(contract).choice is None:
+        why = f"{contract.principle.name} has no number that could be chosen by a comparison"
+        raise ContractError(
+            str(file.path), [("principle.name", f"{why}; republish validate tries it as it is")]
+        )
+    due = series.due or [file.first_release]
+    found = []
+    for release in due[:most_releases]:
+        if not snapshot_exists(file, release):
+            break
+        say(f"reading the snapshot of {release}")
+        table = look_at_snapshot(series, release).snapshot.table
+        if table.is_empty():
+            raise SnapshotError(
+                f"{series.name} {release}: there is nobody in {place(file, release)} to compare with"
+            )
+        found.append(table)
+    if not found:
+        raise SnapshotError(f"{series.name} {due[0]}: no snapshot yet in {place(file, due[0])}")
+    largest = max(found, key=len)
+    if largest.height > most_people:
+        last = largest[PSEUDONYM][most_people]  # they are in the order of pseudonyms, which is a lot
+        found = [table.filter(pl.col(PSEUDONYM) < last) for table in found]
+    return Compared(tuple(due[: len(found)]), tuple(found), largest.height)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A principle with a format, of which several values of the parameter are options."""
+
+    parameter: str
+    declared: Mapping[str, Any]
+    """What a contract would say under `principle`, but for the parameter."""
+
+    def parameters(self, value: int) -> dict[str, Any]:
+        """What a contract would say under `principle`."""
+        return {**self.declared, self.parameter: value}
+
+
+def lines(contract: Product, names: Sequence[str] | None, parameter: str | None) -> list[Line]:
+    """The principles and formats that can be asked for, the contract's own principle first.
+
+    Raises
+    ------
+    ContractError
+        If there is no such principle, or none with this parameter.
+    """
+    own = contract.principle
+    comparable = {name: one.choice for name, one in PRINCIPLES.items() if one.choice is not None}
+    if strange := [name for name in names or () if name not in comparable]:
+        raise ContractError(
+            "--principles", [("", f"{strange[0]} is none; accepted: {', '.join(comparable)}")]
+        )
+    found = []
+    for name in sorted(names or comparable, key=lambda name: name != own.name):
+        choice = comparable[name]
+        chosen = parameter or choice.parameters[0]
+        if chosen not in choice.parameters:
+            continue
+        said = _said(contract, name, choice)
+        formats = PRINCIPLES[name].parameters.model_fields.get("format")
+        every = [{"format": one} for one in get_args(formats.annotation)] if formats else [{}]
+        found += [Line(chosen, {**said, **one}) for one in every]
+    if not found:
+        accepted = dict.fromkeys(one for choice in comparable.values() for one in choice.parameters)
+        raise ContractError("--parameter", [("", f"{parameter} is none; accepted: {', '.join(accepted)}")])
+    return found
+
+
+def _said(contract: Product, name: str, choice: Choice) -> dict[str, Any]:
+    """What the contract says of a principle, or would say: what it says of its own holds where it can."""
+    own = contract.principle.model_dump()
+    if name == own["name"]:
+        return own
+    principle = PRINCIPLES[name].parameters
+    said = {**dict.fromkeys(choice.parameters, 3), **choice.others, "name": name}
+    for key in own.keys() & principle.model_fields.keys() - {"name", "format"}:
+        try:
+            principle.model_validate({**said, key: own[key]})
+        except ValidationError:
+            continue
+        said[key] = own[key]
+    return said
+
+
+def compare_options(
+    series: Series, compared: Compared, asked: Sequence[Line], values: Sequence[int], say: Say
+) -> Iterator[Option]:
+    """Every option, line by line: the values in order, and the largest that is not refused beside them.
+
+    Parameters
+    ----------
+    series
+        What `rehearsing` returned.
+    compared
+        The tables.
+    asked
+        What `lines` returned.
+    values
+        The values of the parameter, from 2 on.
+    say
+        Told what is being tried.
+    """
+    for number, line in enumerate(asked, start=1):
+
+        def tried(value: int, line: Line = line, number: int = number) -> Option:
+            say(f"{line.declared['name']}, {line.parameter} = {value} ({number} of {len(asked)})")
+            return _tried(series, compared, line, value)
+
+        options = [tried(value) for value in sorted(set(values))]
+        works = max((one.value for one in options if one.refused is None), default=1)
+        refused = min((one.value for one in options if one.value > works), default=works)
+        between: Option | None = None
+        while refused - works > 1:
+            middle = tried((works + refused) // 2)
+            if middle.refused is None:
+                works, between = middle.value, middle
+            else:
+                refused = middle.value
+        yield from sorted([*options, *([between] if between else [])], key=lambda one: one.value)
+
+
+def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option:
+    """The releases of an option, one built on the other."""
+    declared = line.parameters(value)
+    option = Option(
+        principle=declared["name"],
+        format=declared.get("format", ""),
+        parameter=line.parameter,
+        value=value,
+        is_declared=declared == series.contract.principle.model_dump(),
+    )
+    try:
+        other = with_parameters(series.contract, declared)
+        option = replace(option, format=principle_of(other).format(other).name)
+        changed, before, made = replace(series, file=replace(series.file, contract=other)), Remembered(), []
+        for number, (release, table) in enumerate(
+            zip(compared.releases, compared.tables, strict=True), start=1
+        ):
+            made.append(make_audited(changed, release, number, table, before, Clock()))
+            before = made[-1].remembered
+    except ContractError as refusal:
+        return replace(option, refused=refusal.faults[0][1])
+    except REFUSALS as refusal:
+        return replace(option, refused=str(refusal).removeprefix(f"{series.name} "))
+    return _with_figures(option, other, made)
+
+
+def _with_figures(option: Option, contract: Product, made: Sequence[Made]) -> Option:
+    """What the releases of an option promise, were found to keep, and cost."""
+    probabilities = [
+        row
+        for one in made
+        for row in one.audit.findings.iter_rows(named=True)
+        if row["bound"] == "at most" and row["found"] is not None and row["required"]
+    ]
+    named = [row for row in probabilities if row["promise"] == probabilities[0]["promise"]]
+    counted = [one.candidate.figures for one in made]
+    worth = [found for found in (_worth(contract, one) for one in made) if found is not None]
+    return replace(
+        option,
+        promised=max((row["required"] for row in named), default=None),
+        best_guess=max((row["found"] for row in named), default=None),
+        counterfeits=_share(sum(one.counterfeits for one in counted), sum(one.tuples for one in counted)),
+        held_back=_share(sum(one.held_back for one in counted), sum(one.people.height for one in made)),
+        information_lost=_share(sum(lost for lost, _ in worth), len(worth)),
+        median_error=_share(sum(error for _, error in worth), len(worth)),
+    )
+
+
+def _worth(contract: Product, made: Made) -> tuple[float, float] | None:
+    """NCP and the median error of a release; None if nobody is in it."""
+    assert isinstance(contract, Schema)
+    if not made.candidate.figures.groups:
+        return None
+    release_format = principle_of(contract).format(contract)
+    tables = release_format.internal(made.candidate.published, contract)
+    known = knowledge_table(made.people.rename({PSEUDONYM: "person"}), contract)
+    found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
+    return information_lost(found.widths, dict(contract.attributes())), found.median_error
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,182 @@
+"""The answer of `republish compare`: a table of options, and a chart of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from anonymize.contract import Product
+from anonymize.errors import ContractError
+from anonymize.plot import Plot
+from anonymize.principles import principle_of
+from orchestration.chain.comparison import (
+    LADDER,
+    Compared,
+    Option,
+    compare_options,
+    lines,
+    snapshots_to_compare,
+)
+from orchestration.chain.rehearsal import rehearsing
+from orchestration.cli.terminal import Steps, out, progress
+from orchestration.contracts.contract_file import ContractFile
+from orchestration.drawing import draw
+from orchestration.expectations import start_judge
+from orchestration.series.homes import default_home
+from orchestration.series.series import Series
+from orchestration.storage.home import Home
+
+PICTURES = (".png", ".svg")
+FIGURES = {
+    "promised": "promised",
+    "best_guess": "best guess",
+    "information_lost": "lost (NCP)",
+    "counterfeits": "counterfeits",
+    "held_back": "held back",
+    "median_error": "median error",
+}
+"""The heads of the table, by the fields of an option under them."""
+WIDTH = 12
+"""Of the table's first column."""
+
+
+def show_comparison(
+    file: ContractFile,
+    home: Path | None,
+    *,
+    values: str | None,
+    parameter: str | None,
+    principles: str | None,
+    most_releases: int,
+    most_people: int,
+    shown: str,
+    plot: Path | None,
+) -> bool:
+    """Compare options on a contract's snapshots and print them; parameters as `republish compare` has them.
+
+    Returns
+    -------
+    bool
+        Whether any option works.
+
+    Raises
+    ------
+    ContractError
+        If the contract or one of the words of the command can't be compared.
+    SnapshotError
+        If there is nothing to compare with.
+    """
+    if plot is not None and plot.suffix not in PICTURES:
+        raise ContractError("--plot", [("", f"{plot.name} must end in {' or '.join(PICTURES)}")])
+    series = rehearsing(Series(file, Home.named(home, default_home(file))))
+    asked = lines(file.contract, principles.split(",") if principles else None, parameter)
+    numbers = _numbers(values, file.contract, parameter)
+    with progress(f"{series.name}: comparing") as say:
+        start_judge()
+        compared = snapshots_to_compare(series, most_releases, most_people, say)
+        steps = Steps(len(asked) * len(numbers))
+
+        def trying(what: str) -> None:
+            say(what + steps.left)
+            steps.done += 1
+
+        options = list(compare_options(series, compared, asked, numbers, trying))
+    if shown == "json":
+        rows = [asdict(option) for option in options]
+        out.print(json.dumps({"series": series.name, **compared.about(), "options": rows}, indent=2))
+    elif shown == "csv":
+        out.print(pl.DataFrame(options, infer_schema_length=None).write_csv(), end="")
+    else:
+        _print(series, compared, options)
+    if plot is not None:
+        draw(_chart(series, options), plot, plot.suffix[1:])
+    return any(option.refused is None for option in options)
+
+
+def _numbers(values: str | None, contract: Product, parameter: str | None) -> list[int]:
+    """The values that are asked for; else the usual ones, and the contract's own."""
+    if values is None:
+        choice = principle_of(contract).choice
+        own = choice and getattr(contract.principle, parameter or choice.parameters[0], None)
+        return sorted({*LADDER, *([own] if own else [])})
+    numbers = [int(one) if one.strip().isdecimal() else 0 for one in values.split(",")]
+    if min(numbers) < 2:
+        raise ContractError("--values", [("", f"{values} must be whole numbers from 2 on: 2,4,6")])
+    return sorted(set(numbers))
+
+
+def _print(series: Series, compared: Compared, options: Sequence[Option]) -> None:
+    number, sampled = len(compared.releases), compared.sampled < compared.people
+    snapshots = f"{number} snapshots, {compared.releases[0]} to {compared.releases[-1]}"
+    people = f"{f'a sample of {compared.sampled:,} of ' if sampled else ''}{compared.people:,} people"
+    frequent = _percent(compared.most_frequent)
+    out.print(
+        f"{series.name}: {snapshots if number > 1 else f'the snapshot of {compared.releases[0]}'}, {people}"
+    )
+    out.print(f"Without any release, the most frequent value is a right guess for {frequent} of the people.")
+    out.print(" " * WIDTH + "".join(f"{head:>{len(head) + 2}}" for head in FIGURES.values()))
+    for (principle, release_format), group in groupby(options, lambda one: (one.principle, one.format)):
+        line = list(group)
+        out.print(f"{principle}, {release_format}".removesuffix(", "))
+        if any(one.refused is None for one in line):
+            for option in line:
+                name = f"  {option.parameter} = {option.value}{' *' if option.is_declared else ''}"
+                out.print(f"{name:{WIDTH}}{_figures(option) if option.refused is None else '   refused'}")
+        if reason := _why(line, sampled):
+            out.print(f"  {reason}")
+    if any(option.is_declared for option in options):
+        out.print("* what the contract says")
+
+
+def _figures(option: Option) -> str:
+    return "".join(f"{_percent(getattr(option, name)):>{len(head) + 2}}" for name, head in FIGURES.items())
+
+
+def _why(line: Sequence[Option], sampled: bool) -> str:
+    """Why the first number that is refused is, and the largest number that is not; nothing if none is."""
+    works = max((one.value for one in line if one.refused is None), default=0)
+    refused = [one for one in line if one.refused is not None and one.value > works]
+    if not refused:
+        return ""
+    first = refused[0]
+    reason = f"{(first.refused or '').split('. ')[0]}{' (in the sample)' if sampled and works else ''}"
+    if not works:
+        return f"refused: {reason}"
+    return f"the largest {first.parameter} that works is {works}; {first.value} is refused: {reason}"
+
+
+def _chart(series: Series, options: Sequence[Option]) -> Plot:
+    """The error of counts against what is promised, a line for each principle and format."""
+
+    def draw_lines(axes: Any) -> None:
+        works = [one for one in options if one.refused is None and one.median_error is not None]
+        for (principle, release_format), group in groupby(works, lambda one: (one.principle, one.format)):
+            line = list(group)
+            promised, errors = (
+                [100 * getattr(one, name) for one in line] for name in ("promised", "median_error")
+            )
+            axes.plot(promised, errors, marker="o", markersize=4, label=f"{principle}, {release_format}")
+            for option, x, y in zip(line, promised, errors, strict=True):
+                words = f"{option.parameter} = {option.value}"
+                weight = "bold" if option.is_declared else "normal"
+                axes.annotate(
+                    words, (x, y), (4, 4), textcoords="offset points", fontsize=7, fontweight=weight
+                )
+        axes.set_xlabel("largest probability of a person's value that is promised, %")
+        axes.set_ylabel("median error of counts, %")
+        axes.set_ylim(bottom=0)
+        axes.set_title(series.name, fontsize=9)
+        if works:
+            axes.legend(frameon=False, fontsize=8)
+
+    return Plot("errors against promises", draw_lines, 3.6)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"

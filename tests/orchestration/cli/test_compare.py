@@ -1,0 +1,149 @@
+"""`republish compare`: what m, a format and a principle would cost, with nothing published or changed."""
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.hospital import IDENTIFIER, RELEASES, everything, make
+
+DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
+
+
+@pytest.fixture
+def compare(republish, hospital, home):
+    """What a comparison prints on standard output; nothing changes, and no identifier is said."""
+
+    def run(*words, code=0):
+        before = everything(hospital.folder), everything(home)
+        found, out, err = republish("compare", hospital.contract, "--home", home, *words)
+        assert (everything(hospital.folder), everything(home)) == before
+        assert not IDENTIFIER.search("\n".join([*out, *err]).encode())
+        assert found == code
+        return out if code in {0, 3} else err
+
+    return run
+
+
+def options(lines):
+    return json.loads("\n".join(lines))["options"]
+
+
+def test_the_contracts_own_line_is_what_a_new_series_would_be(compare, hospital, home):
+    """The same key gives the same releases, also where the series is begun already."""
+    found = json.loads(
+        "\n".join(compare("--values", "3", "--principles", "m_invariance", "--format", "json"))
+    )
+    assert (found["releases"], found["people"], found["sampled"]) == (list(RELEASES), 300, 300)
+    own, anatomy = found["options"]
+    assert (own["is_declared"], anatomy["is_declared"]) == (True, False)
+    assert own["promised"] == own["best_guess"] == pytest.approx(1 / 3)
+    series = make(hospital.series(home.parent / "new"), *RELEASES)
+    counts = [series.committed(release).counts for release in RELEASES]
+    assert own["counterfeits"] == sum(one.counterfeits for one in counts) / sum(one.tuples for one in counts)
+    assert own["held_back"] == sum(one.held_back for one in counts) / 900
+
+
+def test_a_larger_m_costs_more_and_the_largest_that_works_is_found(compare, hospital):
+    most = hospital.snapshot(RELEASES[0])["disease"].value_counts()["count"].max()
+    hospital.declare(principle={"on_ineligible": "refuse", "people_per_group": 1})
+    lines = compare("--values", "2,4,300", "--principles", "m_invariance", "--releases", "1")
+    assert lines[0] == f"hospital/v1: the snapshot of {RELEASES[0]}, 300 people"
+    assert lines[1].endswith(f"is a right guess for {100 * most / 300:.1f} % of the people.")
+    rows = [line.split() for line in lines if line.startswith("  m = ")]
+    assert [row[2] for row in rows] == ["2", "4", str(300 // most), "300"]
+    assert rows[-1][3:] == ["refused"]
+    lost = [float(row[7]) for row in rows[:3]]
+    assert lost == sorted(lost)
+    assert lost[0] < lost[-1]
+    (why,) = (line for line in lines if "the largest m that works" in line)
+    assert f"works is {300 // most}; 300 is refused: m (300) needs as many sensitive values" in why
+    (why,) = (line for line in lines if "min_width" in line)
+    assert why.startswith("  refused: min_width of age, zipcode can't be kept")
+
+
+def test_all_principles_and_formats_that_the_columns_allow(compare, hospital):
+    hospital.under({"name": "m_invariance", "m": 2, "format": "anatomy"})
+    found = options(compare("--values", "2", "--format", "json"))
+    works = {(one["principle"], one["format"]): one for one in found if one["refused"] is None}
+    assert set(works) == {
+        ("m_invariance", "generalization"),
+        ("m_invariance", "anatomy"),
+        ("e_equivalence", "anatomy"),
+        ("global_guarantee", "generalization"),
+        ("streamliner", "generalization"),
+    }
+    assert works["m_invariance", "anatomy"]["information_lost"] == 0
+    assert works["m_invariance", "generalization"]["information_lost"] > 0
+    assert works["m_invariance", "anatomy"]["is_declared"]
+    by_e = options(compare("--parameter", "e", "--values", "2,3", "--format", "json", "--releases", "1"))
+    assert {(one["principle"], one["parameter"]) for one in by_e} == {("e_equivalence", "e")}
+
+
+def test_values_that_come_and_go_are_for_one_principle(compare, hospital):
+    hospital.declare(sensitive={"semantics": "transient"})
+    hospital.under(
+        {"name": "global_guarantee", "l": 2, "strategy": "minimum"}, sensitive={"semantics": "transient"}
+    )
+    found = options(compare("--values", "2", "--releases", "2", "--format", "json"))
+    assert {one["principle"] for one in found if one["refused"] is None} == {"global_guarantee"}
+    assert all("come and go" in one["refused"] for one in found if one["refused"] is not None)
+
+
+def test_the_same_people_are_in_every_sample(compare):
+    lines = compare("--people", "100", "--values", "3", "--principles", "m_invariance", "--format", "json")
+    found = json.loads("\n".join(lines))
+    assert 100 <= found["sampled"] < 130
+    assert found["people"] == 300
+    assert found["options"][0]["counterfeits"] < 0.1  # had others been drawn each time, all would be new
+
+
+def test_a_comparison_is_drawn_and_written_as_csv(compare, tmp_path):
+    for name in ("plot.svg", "plot.png"):
+        lines = compare("--values", "2,3", "--format", "csv", "--releases", "1", "--plot", tmp_path / name)
+    table = pl.read_csv("\n".join(lines).encode())
+    assert {"principle", "format", "value", "refused", "median_error"} <= set(table.columns)
+    drawn = (tmp_path / "plot.svg").read_text()
+    assert "median error of counts, %" in drawn
+    assert "m = 3" in drawn
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--values", "2,one"), "2,one must be whole numbers from 2 on: 2,4,6"),
+        (("--values", "1"), "1 must be whole numbers from 2 on"),
+        (("--principles", "k_anonymity"), "k_anonymity is none; accepted: m_invariance, "),
+        (("--parameter", "x"), "x is none; accepted: m, e, l"),
+        (("--plot", "plot.pdf"), "plot.pdf must end in .png or .svg"),
+    ],
+)
+def test_words_that_mean_nothing_are_refused(compare, words, said):
+    assert said in "\n".join(compare(*words, code=2))
+
+
+def test_everything_refused_is_exit_code_3(compare, hospital):
+    hospital.deliver(RELEASES[0], hospital.snapshot(RELEASES[0]).with_columns(disease=pl.lit("flu")))
+    lines = compare("--values", "2,3", "--principles", "streamliner", "--releases", "1", code=3)
+    (_, why) = lines[-2:]
+    assert why.startswith(f"  refused: {RELEASES[0]}: the 300 people are not 2-eligible")
+
+
+def test_snapshots_that_are_empty_or_missing_say_so(compare, hospital):
+    hospital.deliver(RELEASES[0], hospital.snapshot(RELEASES[0])[:0])
+    assert "there is nobody in" in compare(code=2)[0]
+    hospital.file(RELEASES[0]).unlink()
+    assert f"{RELEASES[0]}: no snapshot yet in" in compare(code=2)[0]
+
+
+def test_a_contract_that_has_nothing_to_choose_is_refused(republish, tmp_path):
+    (tmp_path / "t1").mkdir()
+    for name, content in re.findall(r"cat > (\S+) <<'END'\n(.*?)END\n", DOCS.read_text(), re.DOTALL):
+        (tmp_path / name).write_text(content)
+    code, out, err = republish("compare", tmp_path / "named_view.yaml", "--home", tmp_path / "var")
+    assert (code, out) == (2, [])
+    assert "sequential has no number that could be chosen" in "\n".join(err)
+    assert not (tmp_path / "var").exists()
