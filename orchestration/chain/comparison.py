@@ -144,6 +144,8 @@ class Line:
     parameter: str
     declared: Mapping[str, Any]
     """What a contract would say under `principle`, but for the parameter."""
+    format: str
+    """What manifests call the release format."""
 
     def parameters(self, value: int) -> dict[str, Any]:
         """What a contract would say under `principle`."""
@@ -173,11 +175,18 @@ def lines(contract: Product, names: Sequence[str] | None, parameter: str | None)
         said = _said(contract, name, choice)
         formats = PRINCIPLES[name].parameters.model_fields.get("format")
         every = [{"format": one} for one in get_args(formats.annotation)] if formats else [{}]
-        found += [Line(chosen, {**said, **one}) for one in every]
+        found += [Line(chosen, {**said, **one}, _format(contract, {**said, **one})) for one in every]
     if not found:
         accepted = dict.fromkeys(one for choice in comparable.values() for one in choice.parameters)
         raise ContractError("--parameter", [("", f"{parameter} is none; accepted: {', '.join(accepted)}")])
     return found
+
+
+def _format(contract: Product, said: Mapping[str, Any]) -> str:
+    """The release format of a principle, also where the contract's columns are none for it."""
+    principle = PRINCIPLES[said["name"]]
+    unchecked = contract.model_copy(update={"principle": principle.parameters.model_construct(**said)})
+    return principle.format(unchecked).name
 
 
 def _said(contract: Product, name: str, choice: Choice) -> dict[str, Any]:
@@ -238,14 +247,13 @@ def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option
     declared = line.parameters(value)
     option = Option(
         principle=declared["name"],
-        format=declared.get("format", ""),
+        format=line.format,
         parameter=line.parameter,
         value=value,
         is_declared=declared == series.contract.principle.model_dump(),
     )
     try:
         other = with_parameters(series.contract, declared)
-        option = replace(option, format=principle_of(other).format(other).name)
         changed, before, made = replace(series, file=replace(series.file, contract=other)), Remembered(), []
         for number, (release, table) in enumerate(
             zip(compared.releases, compared.tables, strict=True), start=1

@@ -123,7 +123,7 @@ def _print(series: Series, compared: Compared, options: Sequence[Option]) -> Non
     out.print(" " * WIDTH + "".join(f"{head:>{len(head) + 2}}" for head in FIGURES.values()))
     for (principle, release_format), group in groupby(options, lambda one: (one.principle, one.format)):
         line = list(group)
-        out.print(f"{principle}, {release_format}".removesuffix(", "))
+        out.print(f"{principle}, {release_format}")
         if any(one.refused is None for one in line):
             for option in line:
                 name = f"  {option.parameter} = {option.value}{' *' if option.is_declared else ''}"
