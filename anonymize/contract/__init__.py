@@ -16,7 +16,7 @@ from anonymize.contract.attributes import (
 from anonymize.contract.contract import Contract, ViewContract
 from anonymize.contract.parameters import FromTwo, Parameters, too_few_values
 from anonymize.contract.previous import PreviousRelease
-from anonymize.contract.product import Product
+from anonymize.contract.product import Governance, Product
 from anonymize.contract.schema import Schema, Table, View
 from anonymize.contract.sensitive import Sensitive
 from anonymize.contract.source import FileSource, QuerySource, Releases, Written
@@ -28,6 +28,7 @@ __all__ = [
     "DateAttribute",
     "FileSource",
     "FromTwo",
+    "Governance",
     "NumberAttribute",
     "NumberColumn",
     "Parameters",

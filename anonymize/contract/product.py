@@ -22,7 +22,7 @@ from pydantic import (
 
 from anonymize.contract.expect import Expect
 from anonymize.contract.parameters import P_co, Parameters, read_parameters
-from anonymize.contract.scalars import WordedColumn, Words, repeated, shown
+from anonymize.contract.scalars import Declaration, WordedColumn, Words, repeated, shown
 from anonymize.contract.schema import Table
 from anonymize.contract.source import FileSource, QuerySource, Releases, is_query
 
@@ -65,6 +65,23 @@ def _without(part: Any, keys: Iterable[str]) -> Any:
     return {key: value for key, value in part.items() if key not in keys}
 
 
+class Governance(Declaration):
+    """Who answers for the releases, and why they may be published: for the report of an audit alone."""
+
+    controller: Words | None = None
+    """Who decides why and how the people's data are processed (Article 4 No. 7 GDPR)."""
+    purpose: Words | None = None
+    """What the releases are for."""
+    legal_basis: Words | None = None
+    """What allows it: a law or a consent."""
+    recipients: Words | None = None
+    """Who gets the releases."""
+    retention: Words | None = None
+    """How long the table, the private folder and the releases are kept."""
+    auditor: Words | None = None
+    """Who audits the releases, unless the audit is told another name."""
+
+
 class Product(Table, Generic[P_co]):
     """One data product: what is published, when, and what is promised of it."""
 
@@ -82,6 +99,8 @@ class Product(Table, Generic[P_co]):
     """Where readers of a release may ask: an e-mail or web address."""
     citation: Words | None = None
     """How readers are to cite a release."""
+    governance: Governance = Governance()
+    """What the report of an audit says of responsibility."""
     owners: tuple[StrictStr, ...] = ()
     """E-mail addresses, or `team:name`."""
     source: FileSource | QuerySource

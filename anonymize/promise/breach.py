@@ -68,6 +68,11 @@ class BreachProbability(Part):
             )
 
     @property
+    def likeliest(self) -> float:
+        """The largest probability of any person's value that it allows."""
+        return self.breach_probability
+
+    @property
     def check(self) -> Check:
         """What Great Expectations judges of the table that the attack counts."""
         return Check(

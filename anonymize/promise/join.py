@@ -101,6 +101,11 @@ class Linkability(_OfAJoin):
 
     scopes: ClassVar[Mapping[str, Scope]] = {"": Scope(NAME, MEANING, "at most")}
 
+    @property
+    def likeliest(self) -> float:
+        """The largest confidence that it allows."""
+        return self.linkability
+
     def __post_init__(self) -> None:
         required("linkability", self.linkability, least=0, most=1)
         object.__setattr__(self, "join", _read(self.join))

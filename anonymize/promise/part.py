@@ -121,6 +121,11 @@ class Part:
         return None
 
     @property
+    def likeliest(self) -> float | None:
+        """The largest probability of any person's value that it allows; None if it bounds none."""
+        return None
+
+    @property
     def check(self) -> Check | None:
         """What Great Expectations judges of the table that the attack counts."""
         return None

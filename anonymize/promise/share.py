@@ -42,6 +42,11 @@ class LargestShare(Part):
         return f"the largest share that is promised for a group is {100 * self.largest_share:.1f} %"
 
     @property
+    def likeliest(self) -> float:
+        """The largest probability of any person's value that it allows."""
+        return self.largest_share
+
+    @property
     def check(self) -> Check:
         """What Great Expectations judges of the table that the attack counts."""
         return Check(

@@ -43,6 +43,7 @@ def conclusion(described: Mapping[str, Any]) -> str:
             described["verdict"],
             *_what_was_found(described),
             *_what_was_missed(described),
+            *_residual_risk(described),
             _what_remains(described),
         ]
     )
@@ -108,17 +109,33 @@ def in_words(row: Mapping[str, Any]) -> str:
 
 def _what_remains(described: Mapping[str, Any]) -> str:
     gaps = len(described["not_covered"])
-    learned = [
-        release["guesses"]["learned"]
-        for series in described["series"]
-        for release in series["releases"]
-        if release["guesses"] is not None
-    ]
-    guessed = (
-        f" Not promised, and a figure alone: an adversary who learns from the groups guesses up to"
-        f" {100 * max(learned):.0f} % of the people's values right."
-        if learned
-        else ""
-    )
     things = "1 thing" if gaps == 1 else f"{gaps} things"
-    return f"Not covered by this audit: {things}, listed below with the reasons.{guessed}"
+    return f"Not covered by this audit: {things}, listed below with the reasons."
+
+
+def _residual_risk(described: Mapping[str, Any]) -> Iterator[str]:
+    """How often an attacker is right, with the release and without it, and what the promise allows."""
+    risk = described["residual_risk"]
+    if risk is None:
+        return
+    guessed, release = f"{100 * risk['guessed']:.0f} %", risk["release"]
+    if risk["without"] is None:
+        yield (
+            f"Residual risk: joined with the releases before it, {release} implies a protected value with a"
+            f" confidence of up to {guessed}. How often it is guessed without this release was not measured."
+        )
+    else:
+        yield (
+            f"Residual risk: an attacker who learns from the groups of {release} guesses {guessed} of the"
+            " people's values right; without the release, by always naming the most frequent value,"
+            f" {100 * risk['without']:.0f} %."
+        )
+    if risk["promised"] is None:
+        yield "On this scale, 100 % is certainty. The contract does not limit it."
+    elif risk["without"] is None:
+        yield f"On this scale, 100 % is certainty, and the contract allows {100 * risk['promised']:.0f} %."
+    else:
+        yield (
+            f"On this scale, 100 % is everybody's value, and {100 * risk['promised']:.0f} % is the most that"
+            " the contract allows for a guess from a person's own groups alone."
+        )

@@ -70,8 +70,9 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
     described = {
         "product": findings.contract.product,
         "date": about.date,
-        "auditor": about.auditor,
+        "auditor": about.auditor or findings.contract.governance.auditor,
         "purpose": about.purpose or PURPOSE,
+        "governance": findings.contract.governance.model_dump(exclude={"auditor"}, exclude_none=True),
         "software": f"republish {version('republish')}",
         "holds": findings.holds,
         "verdict": verdict(findings),
@@ -88,6 +89,7 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
         "keeps_contract": findings.keeps_contract,
         "asked": None if findings.asked is None else [_promise(row) for row in findings.asked.to_dicts()],
         "series": [_series(one, promise, findings.contract) for one in findings.series],
+        "residual_risk": _residual_risk(findings, promise),
         "not_covered": [_gap(gap) for gap in findings.not_covered],
         "read": [
             {"file": file, "sha256": digest, "rows": rows}
@@ -96,6 +98,32 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
         "published": _published(material),
     }
     return described | {"conclusion": conclusion(described)}
+
+
+def _residual_risk(findings: Findings, promise: Promise) -> dict[str, Any] | None:
+    """What is guessed right at worst, of any release, beside what is without it and what is promised.
+
+    `series`, `release`; `guessed`, `without` (None where it is not measured) and `promised` (None where it is
+    not) are shares. Of a view, `guessed` is the largest confidence. None where nothing was guessed.
+    """
+    guessed = [
+        (found.learned, found.most_frequent, one.name, release.name)
+        for one in findings.series
+        for release in one.releases
+        if (found := release.guesses) is not None
+    ]
+    implied = [
+        (confidence, None, one.name, release.name)
+        for one in findings.series
+        for release in one.releases
+        if (confidence := release.attack.figures.get("linkability")) is not None
+    ]
+    if not guessed and not implied:
+        return None
+    share, without, series, release = max(guessed or implied, key=lambda one: one[0])
+    promised = next((part.likeliest for part in promise if part.likeliest is not None), None)
+    worst = {"series": series, "release": release, "guessed": share, "without": without}
+    return worst | {"promised": promised}
 
 
 def promise_of(findings: Findings) -> Promise:
@@ -223,7 +251,8 @@ def audited_releases(material: Material) -> list[dict[str, Any]]:
 
 def signed_part(described: dict[str, Any]) -> dict[str, Any]:
     """What a signature shows of a report in plain sight."""
-    return {part: described[part] for part in ("software", "date", "auditor", "verdict")}
+    parts = ("software", "date", "auditor", "purpose", "governance", "verdict")
+    return {part: described[part] for part in parts}
 
 
 def write_report(described: dict[str, Any], findings: Findings, folder: Path) -> list[Path]:

@@ -12,7 +12,18 @@ SMALL = 10
 """Counts of people from 1 up to this are not shown."""
 PROMISE = ("promise", "meaning", "bound", "of_people", "found", "required", "holds", "broken_in")
 SERIES = ("not_promised", "beside_guesses")
-ABOUT = ("product", "date", "auditor", "purpose", "software", "holds", "keeps_contract", "verdict", "columns")
+ABOUT = (
+    "product",
+    "date",
+    "auditor",
+    "purpose",
+    "governance",
+    "software",
+    "holds",
+    "keeps_contract",
+    "verdict",
+)
+ABOUT += ("columns", "residual_risk")
 SHARES = ("learned", "at_random", "most_frequent", "from_truth", "error", "group_known")
 
 

@@ -131,7 +131,7 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     words, keys = message.split(": ")
     assert words == "is unknown; accepted"
     optional = {"description", "owners", "keep_private"}
-    optional |= {"title", "licence", "contact", "citation"}
+    optional |= {"title", "licence", "contact", "citation", "governance"}
     optional |= {"upstream", "expect", "accept", "supersedes", "separate_readers", "same_people"}
     assert sorted(keys.split(", ")) == sorted(HOSPITAL.keys() | optional)
 
@@ -574,6 +574,17 @@ def test_a_contract_does_not_change_after_construction():
 )
 def test_words_for_readers_are_one_line_of_text(key, words, message):
     assert faults(hospital(**{key: words})) == [(key, message)]
+
+
+@pytest.mark.parametrize(
+    "key", ["controller", "purpose", "legal_basis", "recipients", "retention", "auditor"]
+)
+def test_what_is_said_of_responsibility_is_one_line_of_text_and_bears_on_no_promise(key):
+    message = "must be text of at most 1000 letters, and not empty"
+    assert faults(hospital(governance={key: " "})) == [(f"governance.{key}", message)]
+    said, silent = (parse_contract(hospital(**keys)) for keys in ({"governance": {key: "Said."}}, {}))
+    assert getattr(said.governance, key) == "Said."
+    assert said.privacy_digest() == silent.privacy_digest()
 
 
 def test_words_of_a_column_are_kept():

@@ -1,5 +1,6 @@
 """The report: what an officer reads before signing, and what others are given."""
 
+import html
 import io
 import json
 import re
@@ -31,12 +32,23 @@ MARGIN = 15 / 25.4 * 72
 UNSHRUNK = 0.74
 """A pixel is 0.75 points on paper, if nothing is too wide."""
 
+GOVERNANCE = {
+    "controller": "The hospital & its board",
+    "purpose": "Research on diseases.",
+    "legal_basis": "Section 6 of a made-up act",
+    "recipients": "Researchers of two institutes",
+    "retention": "Ten years",
+}
+
 
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory):
     """The folder of an audit of three releases, with the private folder."""
     folder = tmp_path_factory.mktemp("audited")
     write_series(folder)
+    declared = yaml.safe_load((folder / "contract.yaml").read_text())
+    declared["governance"] = GOVERNANCE | {"auditor": "Somebody else"}
+    (folder / "contract.yaml").write_text(yaml.safe_dump(declared))
     run(folder, auditor="Ada Officer", purpose="Yearly review.")
     return folder
 
@@ -212,10 +224,45 @@ def test_it_says_what_the_releases_are_worth(page, described):
     assert "people held back" in worth
 
 
+@pytest.mark.parametrize("name", ["audit", "handout"])
+def test_the_contract_says_who_answers_for_the_releases(audited, name):
+    told = json.loads((audited / f"report/{name}.json").read_text())
+    assert told["governance"] == GOVERNANCE
+    assert told["auditor"] == "Ada Officer"  # who the audit is told, before whom the contract names
+    page = html.unescape((audited / f"report/{name}.html").read_text())
+    assert all(f"<td>{words}</td>" in page for words in GOVERNANCE.values())
+
+
+def test_the_contract_may_name_the_auditor(audited, tmp_path):
+    folder = shutil.copytree(audited, tmp_path / "copy")
+    run(folder)
+    assert json.loads((folder / "report/audit.json").read_text())["auditor"] == "Somebody else"
+
+
+@pytest.mark.parametrize("name", ["audit", "handout"])
+def test_the_conclusion_says_what_risk_remains_on_a_scale(audited, name):
+    told = json.loads((audited / f"report/{name}.json").read_text())
+    risk = told["residual_risk"]
+    worst = max((one["guesses"] for one in told["series"][0]["releases"]), key=lambda one: one["learned"])
+    assert (risk["guessed"], risk["without"]) == (worst["learned"], worst["most_frequent"])
+    assert risk["promised"] == pytest.approx(1 / 3)
+    assert f"guesses {100 * worst['learned']:.0f} % of the people's values right" in told["conclusion"]
+    assert f"the most frequent value, {100 * worst['most_frequent']:.0f} %." in told["conclusion"]
+    assert "33 % is the most that the contract allows" in told["conclusion"]
+
+
+def test_without_a_promise_and_without_a_guess_the_conclusion_claims_no_limit(described):
+    limitless = described | {"residual_risk": described["residual_risk"] | {"promised": None}}
+    assert "The contract does not limit it." in conclusion(limitless)
+    assert "Residual risk" not in conclusion(described | {"residual_risk": None})
+
+
 def test_it_ends_with_a_glossary_and_a_place_to_sign(page):
     for term in ("Quasi-identifier", "Counterfeit", "Signature", "Candidate values", "Breach probability"):
         assert f"<dt>{term}</dt>" in section(page, "Glossary")
     assert "Place and date" in section(page, "Signatures")
+    assert page.index("<h2>Glossary</h2>") < page.index("<h2>Annex: equivalence, by signature</h2>")
+    assert page.index("<h2>Glossary</h2>") < page.index("<h2>Annex: what was read</h2>")
 
 
 # ---- the version to hand out
@@ -333,6 +380,21 @@ def test_it_prints_on_a4_with_page_numbers_and_no_cut_column(audited, tmp_path, 
     everything = plain("".join(sheets))
     for heading in re.findall(r"<th[^>]*>([^<{]+)</th>", page):
         assert plain(heading) in everything, heading
+
+
+@needs_chromium
+@pytest.mark.parametrize("lines", drawn(range(0, 48, 6), 2))
+def test_a_place_to_sign_is_never_alone_on_a_page(audited, tmp_path, lines):
+    """However far the text before it goes, it comes with what is signed, and glossary or annex."""
+    page = (audited / "report/handout.html").read_text()
+    (tmp_path / "long.html").write_text(page.replace("</dl>", "<dd>Of the glossary.</dd>" * lines + "</dl>"))
+    document = printed(tmp_path / "long.html", tmp_path / "long.pdf")
+    (sheet,) = (text for text in read_pdf(document)[0] if "Place and date" in text)
+    around, signed, boxes = plain(sheet).partition("SignaturesAuditof")
+    assert signed
+    assert plain("Every promise holds.") in boxes
+    assert boxes.count("Placeanddate") == 2
+    assert "Oftheglossary" in around or "Annex:" in boxes
 
 
 @needs_chromium

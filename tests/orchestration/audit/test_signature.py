@@ -59,7 +59,10 @@ def audited(tmp_path_factory):
     key = Ed25519PrivateKey.generate()
     write_private(folder / "key.pem", key)
     write_public(folder / "key.pub", key)
-    code, broken = run(folder, sign=folder / "key.pem", auditor="Ada Officer")
+    with (folder / "contract.yaml").open("a") as contract:
+        contract.write("governance: {controller: A hospital}\n")
+    told = {"auditor": "Ada Officer", "purpose": "Yearly review."}
+    code, broken = run(folder, sign=folder / "key.pem", **told)
     assert (code, broken) == (0, set())
     return folder
 
@@ -86,6 +89,8 @@ def test_a_single_release_is_as_it_was_audited(audited):
 def test_what_is_signed_says_by_whom_and_when_and_no_path(audited):
     statement = json.loads((audited / "report" / SIGNED).read_text())
     assert statement["auditor"] == "Ada Officer"
+    assert statement["purpose"] == "Yearly review."
+    assert statement["governance"] == {"controller": "A hospital"}
     assert statement["verdict"] == "Every promise holds."
     assert str(audited) not in (audited / "report" / SIGNED).read_text()
 
