@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from orchestration.cli.options import Debug, Limit
-from orchestration.cli.terminal import out
+from orchestration.cli.terminal import err, out, raw, whole
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_LINES = 200
+"""The most lines of a table on a terminal."""
+
+
+class Form(StrEnum):
+    """How an answer is written."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
 
 
 def estimate(
@@ -25,9 +42,16 @@ def estimate(
         ),
     ] = None,
     by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="COLUMN", help="Count separately for each value of this column."),
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Count separately for each value of this column. Several: for each combination.",
+        ),
     ] = None,
+    form: Annotated[
+        Form, typer.Option("--format", help="How the answer is written; csv and json for programs.")
+    ] = Form.table,
     limit: Limit = None,
     debug: Debug = False,
 ) -> None:
@@ -35,16 +59,59 @@ def estimate(
 
     Only the published folder is needed; estimate.sql in it does the same in DuckDB. The true number should
     lie between low and high in 95 of 100 cases; on real tables it did in 80 to 97. Shares are of everybody;
-    with --by, of all who meet the condition.
+    with --by, of all who meet the condition. People held back are in no count, and are named.
     """
+    from orchestration.readers.estimate import command
+
+    answer = command.estimate(published, where or "true", by or ())
+    say(answer, command.held_back(published), form)
+
+
+def say(answer: pl.DataFrame, held_back: Mapping[str, int], form: Form) -> None:
+    """Print an answer, and say how many people are held back."""
+    missing = [f"{people:,} in {release}" for release, people in held_back.items() if people]
+    words = f"Held back, and in no count: {', '.join(missing)}." if missing else ""
+    if form is Form.json:
+        rows = [
+            {
+                name: entry if isinstance(entry, int | float | str | None) else str(entry)
+                for name, entry in one.items()
+            }
+            for one in answer.iter_rows(named=True)
+        ]
+        raw(json.dumps({"estimates": rows, "held_back": held_back}, ensure_ascii=False, indent=2) + "\n")
+    elif form is Form.csv:
+        raw(answer.write_csv(float_scientific=False))
+        if words:
+            err.print(words)
+    else:
+        _show(answer)
+        if words:
+            out.print(words)
+
+
+def _show(answer: pl.DataFrame) -> None:
     from rich.table import Table
 
     from anonymize.errors import as_data
-    from orchestration.readers.estimate.command import estimate as estimated
 
-    table = estimated(published, where or "true", by)
-    table = table.rename({"split": by}) if by else table.drop("split")
-    shown = Table(*(as_data(column.replace("_", " ")) for column in table.columns), box=None, pad_edge=False)
-    for row in table.iter_rows():
-        shown.add_row(*(f"{entry:,}" if isinstance(entry, float) else as_data(str(entry)) for entry in row))
-    out.print(shown if table.height else "no group has anybody who may meet the condition")
+    if answer.is_empty():
+        out.print("no group has anybody who may meet the condition")
+        return
+    shown = Table(box=None, pad_edge=False)
+    for name, dtype in answer.schema.items():
+        side: Literal["left", "right"] = "right" if dtype.is_numeric() else "left"
+        shown.add_column(as_data(name.replace("_", " ")), justify=side, overflow="fold")
+    rows = answer.head(MOST_LINES) if out.is_terminal else answer
+    for row in rows.iter_rows():
+        shown.add_row(*map(written, row))
+    whole(shown)
+    if more := answer.height - rows.height:
+        out.print(f"{more:,} more lines: --format csv prints all of them, and so does a pipe (| less)")
+
+
+def written(entry: object) -> str:
+    """An entry as people write it: 1,234.5 for a number estimated, and no digits that nobody measured."""
+    from anonymize.errors import as_data
+
+    return f"{round(entry, 6):,}" if isinstance(entry, float) else as_data(str(entry))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,19 @@ import pyarrow.parquet as pq
 
 from anonymize.errors import PublishedFolderError, QueryError
 from orchestration.limits import check
-from orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
-from orchestration.readers.estimate.statements import estimate_sql
-from orchestration.storage.manifest import DATA_PACKAGE, releases_in, verify_release
+from orchestration.readers.estimate.condition import Column, checked_column, checked_condition, columns_of
+from orchestration.readers.estimate.statements import estimate_sql, quoted
+from orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, releases_in, verify_release
 from orchestration.storage.store import read_json
 from orchestration.unforeseen import named
 
+MOST_PARTS = 5000
+"""The most values, or combinations of values, that people are counted by."""
+FIGURES = ("release", "people", "standard_error", "low", "high", "share", "share_error")
+"""The columns of an answer; those that people are counted by stand behind the release."""
 
-def estimate(published: Path, where: str = "true", by: str | None = None) -> pl.DataFrame:
+
+def estimate(published: Path, where: str = "true", by: str | Sequence[str] = ()) -> pl.DataFrame:
     """Estimate how many people meet a condition, in one release or in each of a series.
 
     Parameters
@@ -30,22 +35,24 @@ def estimate(published: Path, where: str = "true", by: str | None = None) -> pl.
     where
         A condition on the published columns, in DuckDB's SQL.
     by
-        A column: one row for each of its values.
+        Columns: one row for each of their values, or of the combinations of their values.
 
     Returns
     -------
     polars.DataFrame
-        `release`, `split` (the column's value), `people`, `standard_error`, `low`, `high` (made to have the
-        truth between them in 95 of 100 cases), `share` (of everybody, or with `by` of all who meet the
-        condition), `share_error`. No row where nobody meets the condition.
+        `release`, the columns of `by`, `people`, `standard_error`, `low`, `high` (made to have the truth
+        between them in 95 of 100 cases), `share` (of everybody, or with `by` of all who meet the condition),
+        `share_error`. A column of `by` that is called like one of these gets a number: `share_1`. No row
+        where nobody meets the condition.
 
     Raises
     ------
     PublishedFolderError
         If the folder is not what its manifest says, or has not what an estimate needs.
     QueryError
-        If the condition or the column can't be asked for.
+        If the condition or a column can't be asked for, or there are more than `MOST_PARTS` combinations.
     """
+    by = [by] if isinstance(by, str) else by
     verified, found, values = {}, [], set[str]()
     for folder in releases_in(published):
         with named(folder):
@@ -55,6 +62,12 @@ def estimate(published: Path, where: str = "true", by: str | None = None) -> pl.
         with named(folder):
             found.append(_estimated(folder, stated, where, by, values))
     return pl.concat(found, how="vertical_relaxed")
+
+
+def held_back(published: Path) -> dict[str, int]:
+    """How many people each release holds back: they are in none of its tables, and in no count."""
+    stated = [read_json(folder / MANIFEST) or {} for folder in releases_in(published)]
+    return {one["release"]: one.get("held_back") or 0 for one in stated}
 
 
 def _values(folder: Path) -> set[str]:
@@ -71,25 +84,27 @@ def _values(folder: Path) -> set[str]:
 
 
 def _estimated(
-    folder: Path, stated: Mapping[str, Any], where: str, by: str | None, values: Collection[str]
+    folder: Path, stated: Mapping[str, Any], where: str, by: Sequence[str], values: Collection[str]
 ) -> pl.DataFrame:
     package = _package(folder)
     try:
         check(folder / DATA_PACKAGE, "columns", len(package["republish"]["attributes"]))
         for one in package["republish"]["attributes"]:
             check(folder / DATA_PACKAGE, "labels", len(one.get("labels", ())))
-        statements, columns = estimate_sql(package), columns_of(package, values)
+        statements = estimate_sql(package)
+        columns = {} if statements is None else columns_of(package, values)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         raise PublishedFolderError(f"{folder / DATA_PACKAGE}: is not a package of republish's") from None
     if statements is None:
         raise QueryError(
-            f"{folder}: has no groups to estimate from; its rows are people under labels, so count them"
+            f"{folder}: is a view, whose rows are people under labels: nothing has to be estimated, so count"
+            " the rows of view.parquet"
         )
     condition = checked_condition(where, columns)
-    split = None if by is None else checked_column(by, columns)
+    parts = {one.name: one for one in (checked_column("--by", name, columns) for name in by)}
     with prepared(folder, statements) as connection:
         _refuse_other_figures(connection, stated, folder)
-        return _asked(connection, condition, split, where)
+        return _asked(connection, condition, list(parts.values()), where)
 
 
 def _refuse_other_figures(
@@ -141,17 +156,33 @@ def prepared(folder: Path, statements: str) -> duckdb.DuckDBPyConnection:
 
 
 def _asked(
-    connection: duckdb.DuckDBPyConnection, condition: str, split: str | None, where: str
+    connection: duckdb.DuckDBPyConnection, condition: str, by: Sequence[Column], where: str
 ) -> pl.DataFrame:
-    one = f"SELECT ({condition}) AS met FROM estimate_people LIMIT 0"  # noqa: S608 - parsed and written anew
+    met = f"SELECT ({condition}) AS met FROM estimate_people LIMIT 0"  # noqa: S608 - parsed and written anew
+    parts = ", ".join(f"part_{number}: {one.written}" for number, one in enumerate(by))
+    kinds = f"SELECT DISTINCT {{{parts}}} FROM estimate_people WHERE {condition}"  # noqa: S608 - as above
+    names = [f"split.part_{number} AS {quoted(heading(one.name))}" for number, one in enumerate(by)]
+    figures = ", ".join(["release", *names, "* EXCLUDE (release, split)"])
+    asked = f"{condition}, split := {{{parts}}}" if by else condition
     try:
-        kind = str(connection.sql(one).types[0])
+        kind = str(connection.sql(met).types[0])
         if kind != "BOOLEAN":
             raise QueryError(f"--where {where}: is a {kind.lower()}, and must be true or false of a person")
-        by = "" if split is None else f", split := {split}"
-        return pl.DataFrame(connection.sql(f"FROM estimate({condition}{by})").pl())
+        number = len(connection.sql(kinds)) if by else 1
+        if number > MOST_PARTS:
+            columns = " ".join(f"--by {one.name}" for one in by)
+            raise QueryError(
+                f"{columns}: that is {number:,} lines a release, more than {MOST_PARTS:,}. Ask for some of"
+                " the people by --where, or for ranges one after the other"
+            )
+        return pl.DataFrame(connection.sql(f"SELECT {figures} FROM estimate({asked})").pl())  # noqa: S608 - as above
     except duckdb.Error as error:
         raise QueryError(f"--where {where}: {str(error).splitlines()[0]}") from None
+
+
+def heading(name: str) -> str:
+    """What a column is called beside the figures of an answer."""
+    return f"{name}_1" if name.lower() in FIGURES else name
 
 
 def _package(folder: Path) -> Mapping[str, Any]:

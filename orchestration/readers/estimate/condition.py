@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,12 +22,34 @@ CLASSES = {
 """The kinds of expressions that a condition may be made of: no subquery, no parameter, no window."""
 FUNCTIONS = {
     *("+", "-", "*", "/", "//", "%", "~~", "!~~", "~~*", "!~~*"),
-    *("abs", "ceil", "contains", "date_part", "day", "ends_with", "floor", "length", "lower", "month"),
-    *("quarter", "regexp_matches", "round", "starts_with", "upper", "year"),
+    *(
+        "abs",
+        "ceil",
+        "contains",
+        "date_diff",
+        "date_part",
+        "date_trunc",
+        "day",
+        "ends_with",
+        "floor",
+        "length",
+    ),
+    *(
+        "lower",
+        "month",
+        "quarter",
+        "regexp_matches",
+        "round",
+        "starts_with",
+        "to_days",
+        "to_months",
+        "to_years",
+    ),
+    *("trunc", "upper", "year"),
 }
 """The functions that a condition may call: of one row, the same every time, and none of them reads a file."""
-MOST_PARTS = 1000
-"""The most values of a column that people are counted by."""
+OF_NUMBERS = {"+", "-", "*", "/", "//", "%", "abs", "ceil", "floor", "round", "trunc"}
+"""Those that take no text."""
 MOST_SHOWN = 20
 """The most values of a column that a message lists."""
 ROWS = "SELECT * FROM estimate_people WHERE "
@@ -39,9 +62,14 @@ class Column:
     name: str
     """As the contract calls it, or as `column_names` says."""
     values: frozenset[str] | None = None
-    """Its labels or values, where they are declared as text."""
-    size: int | None = None
-    """How many values it can have, where that is known."""
+    """Its labels or values, where they are text."""
+    number: str | None = None
+    """For text that is numbers throughout: the type to compare it as. CSV files have no other numbers."""
+
+    @property
+    def written(self) -> str:
+        """The column as SQL writes it: a number, where it is one."""
+        return f"{quoted(self.name)}::{self.number}" if self.number else quoted(self.name)
 
 
 def columns_of(package: Mapping[str, Any], published: Collection[str] = ()) -> dict[str, Column]:
@@ -58,13 +86,10 @@ def columns_of(package: Mapping[str, Any], published: Collection[str] = ()) -> d
     found, (*names, sensitive) = [Column("release")], column_names(package)
     for name, one in zip(names, own["attributes"], strict=True):
         labels = one.get("labels")
-        size = len(labels) if labels else None
-        if one["kind"] == "number" and all(isinstance(end, int) for end in one["domain"]):
-            size = one["domain"][1] - one["domain"][0] + 1
-        found.append(Column(name, frozenset(labels) if labels else None, size))
+        found.append(Column(name, frozenset(labels) if labels else None))
     values = own["sensitive"].get("values") or sorted(published)
     is_text = bool(values) and isinstance(values[0], str)
-    found.append(Column(sensitive, frozenset(values) if is_text else None, 1))
+    found.append(Column(sensitive, frozenset(values), _number(values)) if is_text else Column(sensitive))
     return {column.name.lower(): column for column in found}
 
 
@@ -89,37 +114,64 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> str:
         raise QueryError(f"--where {where}: can't be read as one condition, as in {_example(columns)}")
     for part in _parts(condition):
         _check(part, where, columns)
+    plain["statements"][0]["node"]["where_clause"] = _with_numbers(condition, columns)
     with duckdb.connect() as connection:
-        kept = json.dumps(_parse(connection, ROWS + where))
-        written = _one(connection, "SELECT json_deserialize_sql($sql::JSON)", kept)
+        written = _one(connection, "SELECT json_deserialize_sql($sql::JSON)", json.dumps(plain))
     return written.partition(" WHERE ")[2]
 
 
-def checked_column(by: str, columns: Mapping[str, Column]) -> str:
-    """The column to split by, as SQL writes it.
+def checked_column(option: str, name: str, columns: Mapping[str, Column]) -> Column:
+    """The column that an option names.
 
     Raises
     ------
     QueryError
-        If there is no such column, or it has too many values to be split by.
+        If there is no such column.
     """
-    column = columns.get(by.lower())
+    column = columns.get(name.lower())
     if column is None:
-        raise QueryError(f"--by {by}: there is no such column; there are {_names(columns)}")
-    if column.size is not None and column.size > MOST_PARTS:
-        raise QueryError(
-            f"--by {by}: has {column.size:,} values, more than {MOST_PARTS}. Ask for ranges by --where"
+        raise QueryError(f"{option} {name}: there is no such column; there are {_names(columns)}")
+    return column
+
+
+def _number(values: Collection[str]) -> str | None:
+    """The type of numbers that texts are, if all of them are."""
+    kinds = {"BIGINT": r"-?\d{1,18}", "DOUBLE": r"-?\d{1,18}(\.\d{1,18})?"}
+    fits = (kind for kind, form in kinds.items() if all(re.fullmatch(form, one, re.ASCII) for one in values))
+    return next(fits, None)
+
+
+def _with_numbers(node: Any, columns: Mapping[str, Column], *, is_number: bool = False) -> Any:
+    """A condition in which text that is numbers is compared, and reckoned with, as numbers.
+
+    Beside a text it stays text: `code = '07'`, `code LIKE '4%'`.
+    """
+    if isinstance(node, list):
+        return [_with_numbers(one, columns, is_number=is_number) for one in node]
+    if not isinstance(node, dict):
+        return node
+    if "class" in node:
+        if is_number and (column := _column(node, columns)) and column.number:
+            return _taken(_parsed(ROWS + column.written))
+        compares = node["class"] in ("COMPARISON", "BETWEEN") or node["type"] in (
+            "COMPARE_IN",
+            "COMPARE_NOT_IN",
         )
-    return quoted(column.name)
+        is_number = compares or node.get("function_name") in OF_NUMBERS
+        is_number = is_number and not any(_texts(_sides(node)))
+    return {key: _with_numbers(one, columns, is_number=is_number) for key, one in node.items()}
+
+
+def _sides(part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The expressions that one is made of, without theirs."""
+    named = (part.get(side) for side in ("left", "right", "input", "lower", "upper"))
+    arguments = (one["expression"] for one in part.get("arguments", ()))
+    return [*(one for one in named if one), *part.get("children", ()), *arguments]
 
 
 def _parsed(sql: str) -> Any:
     with duckdb.connect() as connection:
-        return _parse(connection, sql)
-
-
-def _parse(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
-    return json.loads(_one(connection, "SELECT json_serialize_sql($sql)", sql))
+        return json.loads(_one(connection, "SELECT json_serialize_sql($sql)", sql))
 
 
 def _one(connection: duckdb.DuckDBPyConnection, statement: str, sql: str) -> str:
@@ -179,12 +231,9 @@ def _check(part: Mapping[str, Any], where: str, columns: Mapping[str, Column]) -
 
 def _check_labels(part: Mapping[str, Any], where: str, columns: Mapping[str, Column]) -> None:
     """A label that a column does not have is a slip of the pen, and not a count of 0."""
-    if part["type"] in ("COMPARE_EQUAL", "COMPARE_NOTEQUAL"):
-        sides = [part["left"], part["right"]]
-    elif part["type"] in ("COMPARE_IN", "COMPARE_NOT_IN"):
-        sides = part["children"]
-    else:
+    if part["type"] not in ("COMPARE_EQUAL", "COMPARE_NOTEQUAL", "COMPARE_IN", "COMPARE_NOT_IN"):
         return
+    sides = _sides(part)
     named = [column for one in sides if (column := _column(one, columns))]
     for column in named:
         there = column.values

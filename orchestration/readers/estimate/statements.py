@@ -175,7 +175,7 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
             f"floor(({low} - ({first})) / {unit!r})::BIGINT",
             f"floor(({high} - ({first})) / {unit!r})::BIGINT",
         )
-        decoded = f"{code} * {unit!r} + ({first})"
+        decoded = f"round({code} * {unit!r} + ({first}), {math.ceil(-math.log10(unit))})"
     return {
         "number": number,
         "labels": labels,

@@ -13,7 +13,14 @@ import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
-from anonymize.errors import AlreadyPublished, ContractError, NotEligible, PublishedFolderError, SnapshotError
+from anonymize.errors import (
+    AlreadyPublished,
+    ContractError,
+    NotEligible,
+    PublishedFolderError,
+    QueryError,
+    SnapshotError,
+)
 from orchestration import definitions
 from orchestration.audit.command import audit
 from orchestration.cli import app as cli
@@ -23,6 +30,7 @@ from orchestration.contracts.registry import register
 from orchestration.dagster.factory import product_definitions
 from orchestration.dagster.metadata import of_candidate
 from orchestration.dagster.resources import resources
+from orchestration.readers.estimate.command import estimate
 from orchestration.series.series import Series
 from orchestration.storage.home import Home
 from orchestration.storage.manifest import verify_series
@@ -76,6 +84,12 @@ def audited(folder, *paths, **options):
     )
     described = json.loads((report / "audit.json").read_text())
     return code, {row["promise"]: row for row in described["promises"]}
+
+
+def test_people_of_a_view_are_counted_and_not_estimated(example):
+    folder = make(series_of(example), RELEASES[0]).published(RELEASES[0])
+    with pytest.raises(QueryError, match=r"is a view, .* so count the rows of view\.parquet"):
+        estimate(folder)
 
 
 @pytest.mark.thorough

@@ -23,6 +23,7 @@ from benchmarks.series import contract_of, released
 from orchestration.demo.hospital import hospital_snapshots
 from orchestration.readers.datapackage.dated import dated
 from orchestration.readers.datapackage.package import data_package
+from orchestration.readers.estimate import command
 from orchestration.readers.estimate.command import estimate, prepared
 from orchestration.readers.estimate.condition import checked_column, checked_condition, columns_of
 from orchestration.readers.estimate.statements import estimate_sql
@@ -58,7 +59,8 @@ def test_the_file_says_the_same_in_duckdb_alone(folder, monkeypatch):
     with duckdb.connect() as connection:
         connection.execute((folder / "estimate.sql").read_text())
         alone = connection.sql("FROM estimate(age BETWEEN 30 AND 40 AND sex = 'F', split := disease)").pl()
-    assert alone.equals(estimate(folder, "age between 30 and 40 and sex = 'F'", by="Disease"))
+    answer = estimate(folder, "age between 30 and 40 and sex = 'F'", by="Disease")
+    assert alone.rename({"split": "disease"}).equals(answer)
 
 
 def test_all_releases_of_a_series_are_answered_in_order(series, monkeypatch):
@@ -68,7 +70,7 @@ def test_all_releases_of_a_series_are_answered_in_order(series, monkeypatch):
     with duckdb.connect() as connection:
         connection.execute("SET VARIABLE folder = '../*'")
         connection.execute((series.published(RELEASES[0]) / "estimate.sql").read_text())
-        assert connection.sql("FROM estimate(disease = 'flu')").pl().equals(found)
+        assert connection.sql("FROM estimate(disease = 'flu')").pl().drop("split").equals(found)
 
 
 def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
@@ -102,6 +104,16 @@ def test_counts_of_values_are_right_where_counterfeits_fill_what_rare_values_lac
             most = dict(slots.iter_rows())
             assert all(row[5] <= most[row[1]] for row in rows)
     assert np.mean(right) > 0.93
+
+
+def test_combinations_of_values_are_counted_and_add_up(folder):
+    both = estimate(folder, "age >= 50", by=["sex", "disease", "sex"])
+    assert both.columns[:4] == ["release", "sex", "disease", "people"]
+    by_sex = estimate(folder, "age >= 50", by="sex")
+    assert by_sex["sex"].to_list() == ["F", "M"]
+    for sex, people in by_sex.select("sex", "people").iter_rows():
+        assert isclose(both.filter(sex=sex)["people"].sum(), people, abs_tol=1)
+    assert estimate(folder, by="release")["release_1"].to_list() == estimate(folder)["release"].to_list()
 
 
 # ---- how groups are spread over their intervals
@@ -314,11 +326,13 @@ def test_a_comment_is_no_part_of_a_condition(folder):
     assert estimate(folder, "age < 50 -- ) UNION SELECT").equals(estimate(folder, "age < 50"))
 
 
-def test_a_column_to_split_by_is_one_with_few_values(folder):
+def test_a_column_to_split_by_is_one_with_few_values(folder, monkeypatch):
     with pytest.raises(QueryError, match="there is no such column"):
         estimate(folder, by="ages")
-    with pytest.raises(QueryError, match="90,000 values"):
-        estimate(folder, by="zipcode")
+    monkeypatch.setattr(command, "MOST_PARTS", 32)
+    assert estimate(folder, by=["sex", "disease"]).height == 32
+    with pytest.raises(QueryError, match=r"--by zipcode --by age: that is [\d,]+ lines a release, more"):
+        estimate(folder, by=["zipcode", "age"])
 
 
 def test_nobody_is_found_where_nobody_can_be(folder):
@@ -337,7 +351,7 @@ def test_what_is_asked_reaches_no_file(folder):
             with pytest.raises(duckdb.Error):
                 connection.execute(words)
     assert checked_condition("AGE<3", columns_of(package)) == "(AGE < 3)"
-    assert checked_column("SEX", columns_of(package)) == '"sex"'
+    assert checked_column("--by", "SEX", columns_of(package)).written == '"sex"'
 
 
 def test_a_folder_without_a_package_is_too_old(folder):

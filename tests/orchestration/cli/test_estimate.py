@@ -1,0 +1,154 @@
+"""`republish estimate`, as a researcher types it."""
+
+import csv
+import io
+import json
+
+import polars as pl
+import pytest
+import yaml
+
+from orchestration.cli import estimate as command
+from orchestration.contracts.contract_file import load_contract
+from orchestration.series.series import Series
+from orchestration.storage.home import Home
+from orchestration.storage.manifest import MANIFEST
+from tests.clinic import CLINIC
+from tests.hospital import RELEASES, make
+
+DATE = "2024-01-01"
+PEOPLE = 60
+
+
+@pytest.fixture(scope="module")
+def staff(tmp_path_factory):
+    """The release of a CSV file, with exact quasi-identifiers: its truth, and its folder."""
+    folder = tmp_path_factory.mktemp("staff")
+    people = pl.DataFrame(
+        {
+            "person": [f"P{number}" for number in range(PEOPLE)],
+            "born": [f"{1950 + number % 40}-0{1 + number % 9}-11" for number in range(PEOPLE)],
+            "hours": [(20.0, 30.1, 38.5)[number % 3] for number in range(PEOPLE)],
+            "people": [("F", "M")[number // 2 % 2] for number in range(PEOPLE)],
+            "cost": [(7, 90, 120, 1000)[number % 4] for number in range(PEOPLE)],
+        }
+    )
+    people.write_csv(folder / f"{DATE}.csv")
+    declared = CLINIC | {
+        "source": {"path": "{release}.csv"},
+        "quasi_identifiers": [
+            {"name": "born", "kind": "date", "domain": ["1940-01-01", "2000-01-01"]},
+            {"name": "hours", "kind": "number", "domain": [18.0, 40.2]},
+            {"name": "people", "kind": "category", "order": ["F", "M"]},
+        ],
+        "sensitive": {"name": "cost", "unit": "euro"},
+        "principle": {"name": "m_invariance", "m": 4, "format": "anatomy"},
+    }
+    (folder / "clinic.yaml").write_text(yaml.safe_dump(declared))
+    series = Series(load_contract(folder / "clinic.yaml"), Home.at(folder / "var"))
+    return people.with_columns(pl.col("born").str.to_date()), make(series, DATE).published(DATE)
+
+
+@pytest.mark.parametrize(
+    ("where", "meant"),
+    [
+        ("cost > 100", "cost > 100"),
+        ("90 <= cost", "cost >= 90"),
+        ("cost between 90 and 130", "cost BETWEEN 90 AND 130"),
+        ("cost in (7, 1000)", "cost IN (7, 1000)"),
+        ("cost * 2 - 1 > 100", "cost > 50"),
+        ("abs(cost) > 100", "cost > 100"),
+        ("cost::integer > 100", "cost > 100"),
+        ("cast(cost as double) > 99.5", "cost > 100"),
+        ("cost = '90'", "cost = 90"),
+        ("cost like '1%'", "cost IN (120, 1000)"),
+        ("born < date '1960-01-01'", "born < '1960-01-01'::DATE"),
+        ("born < '1960-01-01'", "born < '1960-01-01'::DATE"),
+        ("born + interval 10 years < date '1970-01-01'", "born < '1960-01-01'::DATE"),
+        ("year(born) = 1960 or hours::integer = 20", "date_part('year', born) = 1960 OR hours = 20"),
+        ("hours in (20, 30.1)", "hours IN (20.0, 30.1)"),
+    ],
+)
+def test_numbers_compare_as_numbers_and_dates_as_dates(where, meant, staff, republish):
+    truth, folder = staff
+    code, out, err = republish("estimate", folder, "--where", where, "--format", "csv")
+    assert (code, err) == (0, [])
+    (found,) = csv.DictReader(out)
+    true = truth.filter(pl.sql_expr(meant)).height
+    assert 0 < true < PEOPLE
+    assert float(found["low"]) <= true <= float(found["high"])
+    if "cost" not in where:
+        assert float(found["people"]) == true
+
+
+def test_an_answer_has_all_its_combinations_and_entries_in_every_format(staff, republish):
+    truth, folder = staff
+    asked = ("estimate", folder, "--by", "cost", "--by", "hours", "--by", "people")
+    heads = ["release", "cost", "hours", "people_1", "people", "standard_error", "low", "high", "share"]
+    heads += ["share_error"]
+    _, (head, *lines), _ = republish(*asked)
+    assert head.split("  ")[0] == "release"
+    _, out, _ = republish(*asked, "--format", "csv")
+    rows = list(csv.DictReader(out))
+    _, out, _ = republish(*asked, "--format", "json")
+    objects = json.loads("\n".join(out))
+    assert objects["held_back"] == {DATE: 0}
+    there = truth.group_by("cost", "hours", "people").agg().sort("cost", "hours", "people")
+    assert len(lines) == len(rows) == len(objects["estimates"]) >= there.height
+    assert list(rows[0]) == list(objects["estimates"][0]) == heads
+    assert [row["cost"] for row in objects["estimates"]] == sorted(int(row["cost"]) for row in rows)
+    assert {row["hours"] for row in objects["estimates"]} == {20.0, 30.1, 38.5}
+    for line, row, one in zip(lines, rows, objects["estimates"], strict=True):
+        assert [float(entry) for entry in list(row.values())[4:]] == list(one.values())[4:]
+        assert line.split() == [str(entry) for entry in one.values()]
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("table", "no group has anybody who may meet the condition"),
+        ("csv", "release,cost,people,standard_error,low,high,share,share_error"),
+        ("json", {"estimates": [], "held_back": {DATE: 0}}),
+    ],
+)
+def test_nobody_is_an_empty_table(form, said, staff, republish):
+    where = "born < '1945-01-01'"
+    code, out, err = republish("estimate", staff[1], "--where", where, "--by", "cost", "--format", form)
+    assert (code, err) == (0, [])
+    assert (json.loads("\n".join(out)) if form == "json" else "\n".join(out)) == said
+
+
+@pytest.mark.parametrize("form", list(command.Form))
+def test_people_held_back_are_named(form, republish, hospital, tmp_path):
+    snapshot = hospital.snapshot(RELEASES[0])
+    often = pl.when(pl.int_range(pl.len()) < 120).then(pl.lit("flu")).otherwise("disease")
+    hospital.deliver(RELEASES[0], snapshot.with_columns(disease=often))
+    hospital.declare(principle={"on_ineligible": "defer"})
+    folder = make(hospital.series(tmp_path / "new"), RELEASES[0]).published(RELEASES[0])
+    people = json.loads((folder / MANIFEST).read_text())["held_back"]
+    assert people > 0
+    _, out, err = republish("estimate", folder, "--format", form)
+    words = f"Held back, and in no count: {people} in {RELEASES[0]}."
+    if form == command.Form.json:
+        assert json.loads("\n".join(out))["held_back"] == {RELEASES[0]: people}
+    else:
+        assert (err if form == command.Form.csv else out[2:]) == [words]
+
+
+def test_a_terminal_shows_some_lines_and_says_how_many_more_there_are(staff, republish, monkeypatch):
+    monkeypatch.setattr(command, "MOST_LINES", 3)
+    _, whole, _ = republish("estimate", staff[1], "--by", "born")
+    monkeypatch.setattr(command.out, "_force_terminal", True)
+    monkeypatch.setattr(command.out, "no_color", True)
+    _, out, _ = republish("estimate", staff[1], "--by", "born")
+    assert out[1:4] == whole[1:4]
+    assert (
+        out[4] == f"{len(whole) - 4} more lines: --format csv prints all of them, and so does a pipe (| less)"
+    )
+
+
+def test_a_pipe_that_speaks_no_utf_8_is_given_utf_8(staff, monkeypatch):
+    piped = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr("sys.stdout", piped)
+    command.say(pl.DataFrame({"ward": ["Süd"]}), {}, command.Form.csv)
+    assert piped.buffer.getvalue().decode() == "ward\nSüd\n"
