@@ -59,10 +59,18 @@ class SnapshotError(RepublishError):
 
     exit_code = 2
 
-    def __init__(self, message: str, verdicts: Sequence[Any] = (), rows: pl.DataFrame | None = None):
+    def __init__(
+        self,
+        message: str,
+        verdicts: Sequence[Any] = (),
+        rows: pl.DataFrame | None = None,
+        table: pl.DataFrame | None = None,
+    ):
         super().__init__(message, verdicts)
         self.rows = rows
         """The rows at fault, for the publisher alone: they have identifiers, and the message has none."""
+        self.table = table
+        """The whole snapshot that is refused, to be counted."""
 
 
 class HomeError(RepublishError):

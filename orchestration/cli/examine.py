@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import polars as pl
+
 from anonymize.contract.changes import declared_columns
 from anonymize.errors import RepublishError, SnapshotError
 from orchestration.chain.arrival import has_arrived
@@ -14,13 +16,14 @@ from orchestration.expectations import start_judge
 from orchestration.series.basis import basis_of
 from orchestration.series.due import none_is_due
 from orchestration.series.series import Series
+from orchestration.snapshots.profile import HEADS, lumpy_columns, profile
 from orchestration.snapshots.sources import place, read_snapshot, snapshot_exists
 from orchestration.storage.store import read_json
 
 Say = Callable[[str], None]
 
 
-def examine(series: Series, say: Say) -> int:
+def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
     """Look at a series and its snapshots, and run the chain dry for the next release. Nothing is changed.
 
     Parameters
@@ -29,13 +32,16 @@ def examine(series: Series, say: Say) -> int:
         The series that a contract declares.
     say
         Prints a line.
+    profiles
+        Whether to say what is in the columns of the next snapshot, and of those that are refused. The lowest
+        and the highest values are people's: they are for the publisher's eyes alone.
 
     Returns
     -------
     int
         The exit code of the first refusal, as `republish release` would have it; 0 if nothing is refused.
     """
-    series = rehearsing(series)
+    series, show = rehearsing(series), say if profiles else lambda _line: None
     due, first = series.due, series.file.first_release
     # The first snapshot may be looked at before its date.
     waiting = [release for release in due or [first] if not series.is_published(release)]
@@ -57,9 +63,10 @@ def examine(series: Series, say: Say) -> int:
                 _say_changes(series, release, say)
             snapshot = _look_at_snapshot(series, release, say)
             if is_next:
-                _foresee(series, release, snapshot, say)
+                _foresee(series, release, snapshot, say, show)
         except RepublishError as refusal:
             say(f"  {release}: would be refused: {str(refusal).removeprefix(f'{series.name} {release}: ')}")
+            _say_profile(getattr(refusal, "table", None), series, show)
             refusals.append(refusal)
     if len(absent) > 1:
         say(f"  {absent[1]} to {absent[-1]}: {len(absent) - 1:,} more releases have no snapshot")
@@ -118,16 +125,31 @@ def _look_at_snapshot(series: Series, release: str, say: Say) -> Snapshot | None
     return taken.snapshot
 
 
+def _say_profile(table: pl.DataFrame | None, series: Series, say: Say) -> None:
+    """Say what is in the columns of a snapshot, aligned; nothing if there is none."""
+    if table is None:
+        return
+    rows = [HEADS, *profile(table, series.contract)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        name, kind, *figures = (f"{entry:{width}}" for entry, width in zip(row, widths, strict=True))
+        numbers = (f"{figure.strip():>{len(figure)}}" for figure in figures)
+        say("    " + "  ".join((name, kind, *numbers)))
+
+
 def _say_changes(series: Series, release: str, say: Say) -> None:
     for line in describe_changes(contract_changes(basis_of(series, release).declared, series.contract)):
         say(f"  {release}: changed since the release before: {line}")
 
 
-def _foresee(series: Series, release: str, snapshot: Snapshot | None, say: Say) -> None:
+def _foresee(series: Series, release: str, snapshot: Snapshot | None, say: Say, show: Say) -> None:
     """Say what would become of the next release; what stands against it is raised."""
     if snapshot is None:
         refuse_changes(series, release, basis_of(series, release).declared)
         return
+    for sentence in lumpy_columns(snapshot.table, series.contract):
+        say(f"  {release}: advice: {sentence}")
+    _say_profile(snapshot.table, series, show)
     made = rehearse(series, release, snapshot)
     figures = made.candidate.figures
     say(

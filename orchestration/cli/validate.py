@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from orchestration.cli.options import ContractPath, Debug, HomePath, Limit
@@ -9,13 +11,28 @@ from orchestration.cli.terminal import out
 
 
 def validate(
-    contract: ContractPath, home: HomePath = None, limit: Limit = None, debug: Debug = False
+    contract: ContractPath,
+    home: HomePath = None,
+    profile: Annotated[
+        bool | None,
+        typer.Option(
+            "--profile/--no-profile",
+            help="Show what is in each column. Default: on a terminal only, because the lowest and highest"
+            " values are people's, and what is written to a file stays there.",
+        ),
+    ] = None,
+    limit: Limit = None,
+    debug: Debug = False,
 ) -> None:
     """Check a contract and its snapshots, and change nothing.
 
     Every snapshot that has arrived is checked, except those of published releases. The next release is made
     and audited as `republish release` would do it, and not written: the command says whether it would be
     released, with how many groups and counterfeits, and how many people it would hold back.
+
+    On a terminal, it also shows each column of the next snapshot, and of each one that is refused: the
+    lowest and the highest of numbers and dates, how many values there are, the share of the most frequent
+    one, and how many are missing. Identifiers and sensitive values are only counted. None of this is kept.
     """
     from anonymize.principles import principle_of
     from orchestration.cli.examine import examine
@@ -34,5 +51,5 @@ def validate(
         out.print(f"  advice: {sentence}")
     series = Series(file, Home.named(home, default_home(file)))
     refuse_other_home(series)
-    if code := examine(series, out.print):
+    if code := examine(series, out.print, profiles=out.is_terminal if profile is None else profile):
         raise typer.Exit(code)

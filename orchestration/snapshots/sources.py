@@ -61,14 +61,14 @@ def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
     snapshot = enter(source, contract)
     faults = [*_merged(source, contract), *describe_faults(snapshot, contract, present)]
     if faults:
-        raise _refusal(where, faults, rows_at_fault(snapshot, contract))
+        raise _refusal(where, faults, rows_at_fault(snapshot, contract), snapshot)
     return conform(snapshot, contract)
 
 
-def _refusal(where: str, faults: list[str], rows: pl.DataFrame) -> SnapshotError:
+def _refusal(where: str, faults: list[str], rows: pl.DataFrame, table: pl.DataFrame) -> SnapshotError:
     lines = "\n  ".join(faults)
     several = f"{len(faults)} faults in the snapshot\n  " if len(faults) > 1 else ""
-    return SnapshotError(f"{where}: {several}{lines}", rows=rows if rows.height else None)
+    return SnapshotError(f"{where}: {several}{lines}", rows=rows if rows.height else None, table=table)
 
 
 def _merged(source: pl.DataFrame, schema: Table) -> list[str]:

@@ -168,3 +168,71 @@ def test_a_first_date_off_the_schedule(validate, hospital, tmp_path):
     declared["releases"]["first"] = "2024-01-15"
     hospital.contract.write_text(yaml.safe_dump(declared))
     assert f"the first release is that of {SECOND}" in validate(tmp_path / "nowhere")[1]
+
+
+# ---- what is in the columns
+
+
+def profiled(hospital, home, *, profiles=True):
+    """The rows of a profile by column, and everything that was said."""
+    lines = []
+    examine(hospital.series(home), lines.append, profiles=profiles)
+    rows = [re.split(r"\s{2,}", line.strip()) for line in lines if line.startswith("    ")]
+    return {row[0]: row for row in rows}, "\n".join(lines)
+
+
+def test_each_column_is_profiled_and_identifiers_and_values_only_counted(hospital, home):
+    table = hospital.snapshot(THIRD)
+    rows, said = profiled(hospital, home)
+    assert rows["patient_id"] == ["patient_id", "identifier", "300", "0"]
+    ages = table["age"]
+    share = f"{100 * ages.value_counts()['count'].max() / 300:.1f} %"
+    assert rows["age"] == [
+        "age",
+        "number",
+        str(ages.min()),
+        str(ages.max()),
+        str(ages.n_unique()),
+        share,
+        "0",
+    ]
+    assert rows["sex"][:3] == ["sex", "category", "2"]
+    assert rows["disease"][:2] == ["disease", "sensitive"]
+    assert not IDENTIFIER.search(said.encode())
+    assert not [value for value in table["disease"].unique() if value in said]
+
+
+def test_no_profile_is_shown_unless_it_is_asked_for(hospital, home, republish):
+    assert not profiled(hospital, home, profiles=False)[0]
+    _, out, _ = republish("validate", hospital.contract, "--home", home)
+    assert not [line for line in out if "most frequent" in line]  # no terminal
+    _, out, _ = republish("validate", hospital.contract, "--home", home, "--profile")
+    assert [line for line in out if "most frequent" in line]
+
+
+def test_a_snapshot_that_is_refused_is_profiled_inside_its_domains(hospital, home):
+    ages = pl.Series("age", [None, 999, *hospital.snapshot(THIRD)["age"][2:]])
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).with_columns(ages))
+    rows, said = profiled(hospital, home)
+    assert "would be refused" in said
+    assert rows["age"][2:4] == [str(ages.min()), str(ages[2:].max())]
+    assert rows["age"][-1] == "1"
+    assert "999" not in said
+
+
+def test_a_profile_is_kept_nowhere(hospital, home):
+    before = everything(home)
+    profiled(hospital, home)
+    assert everything(home) == before
+
+
+def test_few_values_that_most_people_share_and_an_interval_hides(hospital, home):
+    lumpy = pl.Series([40, 40, 40, 38, 38] * 60) - pl.Series([0, 1] * 150)
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).with_columns(age=lumpy))
+    said = profiled(hospital, home, profiles=False)[1]
+    assert f"{THIRD}: advice: 60 % of the people share 2 values of age, and intervals of min_width 2" in said
+    text = hospital.contract.read_text()
+    hospital.contract.write_text(
+        re.sub("  min_width: 2\n", "", text) + f"accept: {{{THIRD}: [age.min_width]}}\n"
+    )
+    assert "of age, and" not in profiled(hospital, home, profiles=False)[1]

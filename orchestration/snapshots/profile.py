@@ -1,0 +1,87 @@
+"""What is in the columns of a snapshot: for the publisher's terminal alone, and kept nowhere.
+
+The lowest and the highest value of a column are two people's values. They are shown of quasi-identifiers that
+are numbers or dates, inside the declared domain; of identifiers and sensitive values nothing but counts is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from anonymize.columns import IDENTIFIER, VALUE, least_of, most_of
+from anonymize.contract import Table
+from anonymize.errors import as_data
+
+HEADS = ("column", "kind", "lowest", "highest", "distinct", "most frequent", "missing")
+FEW, MOST = 5, 0.5
+"""So few values that so large a share of the people has them make a column lumpy."""
+
+
+def profile(snapshot: pl.DataFrame, schema: Table) -> list[tuple[str, ...]]:
+    """A row for each column of the contract that a snapshot has, under `HEADS`.
+
+    Parameters
+    ----------
+    snapshot
+        Under our own column names, with or without faults.
+    schema
+        The columns and their roles.
+    """
+    names = [(ours, name) for ours, name in schema.column_names().items() if ours in snapshot.columns]
+    return [(as_data(name), *_shown(snapshot[ours], ours, schema)) for ours, name in names]
+
+
+def _shown(column: pl.Series, ours: str, schema: Table) -> tuple[str, ...]:
+    attribute = dict(schema.attributes()).get(ours)
+    present = column.drop_nulls()
+    if present.dtype == pl.String:
+        present = present.filter(present != "")
+    kind = {IDENTIFIER: "identifier", VALUE: "sensitive"}.get(ours) or str(getattr(attribute, "kind", ""))
+    share = "" if ours == IDENTIFIER or present.is_empty() else f"{100 * _shares(present)[0]:.1f} %"
+    lowest, highest = _ends(present, attribute)
+    missing = len(column) - len(present)
+    return kind, lowest, highest, f"{present.n_unique():,}", share, f"{missing:,}"
+
+
+def _ends(present: pl.Series, attribute: Any) -> tuple[str, str]:
+    """The lowest and the highest of the values inside the declared domain; nothing of text."""
+    domain = getattr(attribute, "domain", None)
+    if domain is None or not (present.dtype.is_numeric() or present.dtype.is_temporal()):
+        return "", ""
+    inside = present.filter(present.is_between(*domain))
+    return ("", "") if inside.is_empty() else (str(least_of(inside)), str(most_of(inside)))
+
+
+def _shares(present: pl.Series) -> list[float]:
+    """The shares of the most frequent values, the largest first; at most `FEW`."""
+    counts = present.value_counts(name="people")["people"].top_k(FEW).sort(descending=True)
+    return [count / len(present) for count in counts]
+
+
+def lumpy_columns(snapshot: pl.DataFrame, schema: Table) -> Iterator[str]:
+    """A sentence on each column in which most people share few values, and which is published in intervals.
+
+    Parameters
+    ----------
+    snapshot
+        Without faults, under our own column names.
+    schema
+        The columns and their roles.
+    """
+    for ours, attribute in schema.attributes():
+        width = getattr(attribute, "min_width", 0)
+        if attribute.kind == "category" or width <= int(attribute.discrete) or snapshot.is_empty():
+            continue
+        shares = _shares(snapshot[ours])
+        few = next((k for k in range(1, len(shares) + 1) if sum(shares[:k]) >= MOST), None)
+        if few is not None:
+            values = "one value" if few == 1 else f"{few} values"
+            yield (
+                f"{100 * sum(shares[:few]):.0f} % of the people share {values} of {as_data(attribute.name)},"
+                f" and intervals of min_width {width} hide which: counts at such a value will be far off."
+                " Declare the column as a category of ranges that begin and end at these values, or leave"
+                " min_width out"
+            )
