@@ -52,6 +52,12 @@ def present(made: Made) -> pl.DataFrame:
     return made.people.join(made.candidate.linkage, on="pseudonym", how="semi")
 
 
+def coded(made: Made) -> pl.DataFrame:
+    """The same, with quasi-identifiers as codes, and `value`."""
+    people = present(made)
+    return people.select(VALUE, *encode_columns(people, made.contract).get_columns())
+
+
 def hospital(**principle: Any) -> Contract:
     """The demo's contract under a principle; exact quasi-identifiers have no minimum widths."""
     declared = load_contract(CONTRACT).contract.model_dump(mode="json", exclude_none=True)
@@ -117,8 +123,7 @@ def measured(release: Made, queries: int) -> tuple[dict[str, np.ndarray], float]
     Each query has its entry in `true`, `evenly`, `estimated` and `error`. Each condition is asked once more
     of people with any value: `any true`, `any evenly`, `any estimated`, `any error`.
     """
-    contract, people_there = release.contract, present(release)
-    truth = people_there.select(VALUE, *encode_columns(people_there, contract).get_columns())
+    contract, truth = release.contract, coded(release)
     names = ("true", "evenly", "estimated", "error")
     found: dict[str, list] = {name: [] for one in names for name in (one, f"any {one}")}
     with estimating(release.candidate.published, contract) as connection:

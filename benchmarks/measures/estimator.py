@@ -23,18 +23,24 @@ DATE = "2024-01-01"
 
 @contextmanager
 def estimating(
-    published: Mapping[str, pl.DataFrame], contract: Contract
+    published: Mapping[str, pl.DataFrame], contract: Contract, *later: Mapping[str, pl.DataFrame]
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection on which `estimate.sql` of a release was run, whose columns have their own names."""
+    """A connection on which `estimate.sql` of a release was run, whose columns have their own names.
+
+    Later releases of the series are of the months after `DATE`.
+    """
     stated = {"product": contract.product, "series": contract.series, "release": DATE, "n": 1}
     stated["principle"] = contract.principle.model_dump(mode="json")
     types = {name: str(dtype) for one in published.values() for name, dtype in one.schema.items()}
     release_format = principle_of(contract).format(contract)
     with tempfile.TemporaryDirectory() as folder:
-        for name, table in published.items():
-            dated(table, DATE).write_parquet(Path(folder) / f"{name}.parquet")
+        for month, tables in enumerate((published, *later), start=1):
+            date = f"{DATE[:5]}{month:02}{DATE[7:]}"
+            (Path(folder) / date).mkdir()
+            for name, table in tables.items():
+                dated(table, date).write_parquet(Path(folder) / date / f"{name}.parquet")
         statements = estimate_sql(data_package(contract, release_format, stated, types))
-        with prepared(Path(folder), statements) as connection:
+        with prepared(Path(folder), statements, "/*") as connection:
             yield connection
 
 

@@ -124,7 +124,7 @@ def _refuse_other_figures(
         )
 
 
-def prepared(folder: Path, statements: str) -> duckdb.DuckDBPyConnection:
+def prepared(folder: Path, statements: str, each: str = "") -> duckdb.DuckDBPyConnection:
     """A connection on which a release's statements were run, and that reaches nothing but what they read.
 
     Parameters
@@ -133,6 +133,8 @@ def prepared(folder: Path, statements: str) -> duckdb.DuckDBPyConnection:
         The release, or a folder with its tables.
     statements
         What `estimate_sql` returned.
+    each
+        The pattern of the releases in the folder, as in `/*`, where it is none itself.
 
     Raises
     ------
@@ -141,7 +143,7 @@ def prepared(folder: Path, statements: str) -> duckdb.DuckDBPyConnection:
     """
     connection = duckdb.connect()
     # DuckDB takes every path for a pattern: what means something in one stands in brackets.
-    path = re.sub(r"([*?\[])", r"[\1]", str(folder.absolute()))
+    path = re.sub(r"([*?\[])", r"[\1]", str(folder.absolute())) + each
     connection.execute("SET VARIABLE folder = $folder", {"folder": path})
     try:
         connection.execute(statements)

@@ -15,8 +15,9 @@ from anonymize.errors import PublishedFolderError, QueryError
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.generalization import generalize
 from anonymize.principles import parse_contract
+from anonymize.utility.queries import true_counts
 from benchmarks.adversaries.counterfeits import made_up
-from benchmarks.measures.estimates import LEVELS, last, measured, present
+from benchmarks.measures.estimates import LEVELS, coded, condition, last, measured, present, workloads
 from benchmarks.measures.estimates import hospital as hospital_contract
 from benchmarks.measures.estimator import estimating
 from benchmarks.series import contract_of, released
@@ -267,6 +268,28 @@ def test_counts_of_people_with_any_value_have_intervals_that_are_right():
     assert shares_right(m_invariant, "any ")[0] > 0.85
     off = np.abs(m_invariant["any estimated"] - m_invariant["any true"]).mean()
     assert m_invariant["any error"].mean() < 3 * off
+
+
+def test_the_error_of_a_change_is_right_and_smaller_than_that_of_two_strangers():
+    before, after = list(released(hospital_snapshots(3, 3_000, 7), hospital_contract()))[1:]
+    true, found = [], []
+    published = (one.candidate.published for one in (before, after))
+    with estimating(next(published), after.contract, *published) as connection:
+        for workload in workloads(after, QUERIES // 2):
+            counts = (true_counts(coded(one), workload) for one in (before, after))
+            asked = f"{condition(workload, after.contract)}, split := disease"
+            rows = connection.sql(f"FROM estimate_change({asked})").fetchall()
+            errors = connection.sql(f"FROM estimate({asked})").pl().group_by("split")
+            squared = errors.agg((pl.col("standard_error") ** 2).sum())
+            of_strangers = {value: np.sqrt(variance) for value, variance in squared.iter_rows()}
+            change = dict(zip(workload.value, -np.subtract(*counts), strict=True))
+            true += [change[row[2]] for row in rows]
+            found += [(row[4], row[5], of_strangers[row[2]]) for row in rows]
+    estimated, error, of_strangers = np.array(found).T
+    off = np.abs(estimated - true)
+    assert len(off) > 200
+    assert (off <= 1.96 * error + 0.5).mean() > 0.93
+    assert error.mean() < 0.6 * of_strangers.mean()
 
 
 def test_counts_are_better_than_those_of_people_spread_evenly():
