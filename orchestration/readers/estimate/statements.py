@@ -56,8 +56,8 @@ FEW, HARDLY = 0.2, 0.1
 """Each value is taken to have so many counterfeits more, in tuples with as many as all have; and the value of
 a signature that has the fewest, so many times as many."""
 ALIKE, LASTING = 4, 0.98
-"""What is by chance in the errors of two releases correlates by the share of people who are in both: about that
-of people whom signatures have in common, to this power. What lasts correlates by so much."""
+"""What is by chance in the errors of two releases correlates by the share of people who are in both: about
+that of people whom signatures have in common, to this power. What lasts correlates by so much."""
 FRACTIONS = 1_000_000
 """A fraction is one of so many equal parts of its domain."""
 STEPS = (1, 13, 7, 19, 25, 11, 29, 5, 23, 17, 3, 31, 9, 27, 15, 21)
