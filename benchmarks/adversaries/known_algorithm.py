@@ -66,7 +66,7 @@ class Tiny:
 def tiny(seed: int, m: int, releases: int, *, changes: bool) -> Tiny:
     """A series: two people leave before each release, m come, and from the third release on one returns."""
     random = np.random.default_rng(seed)
-    values, people = VALUES[: m + 1 + changes], 4
+    values, people = VALUES[: m + 1 + changes], 2 * m
     batches = [_eligible(random, values, people if not number else m, m) for number in range(releases)]
     present, known = [list(range(people))], people
     left: list[int] = []
