@@ -102,6 +102,10 @@ class QueryError(_OfForeignFiles):
     """A count that a published release can't be asked for."""
 
 
+class PersonError(_OfForeignFiles):
+    """Who is asked for is not said, or can't be."""
+
+
 class NotEligible(RepublishError):
     """The batch can't be published under the principle: refused for privacy."""
 

@@ -36,7 +36,7 @@ RELEASES = ("2024-01-01", "2024-04-01", "2024-07-01")
 PATIENTS = 300
 IDENTIFIER = re.compile(rb"P\d{8}")
 """What every identifier looks like, and nothing else does."""
-WORKING_FILES = re.compile(r"/(\.lock|\.releasing|\.unfinished|\.[a-z]+-lock)$|/dagster(/|$)")
+WORKING_FILES = re.compile(r"/(log\.jsonl|\.lock|\.releasing|\.unfinished|\.[a-z]+-lock)$|/dagster(/|$)")
 
 
 @dataclass(frozen=True)

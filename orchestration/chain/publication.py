@@ -21,6 +21,7 @@ from orchestration.series.committed import CANDIDATE, Committed
 from orchestration.series.homes import name_home
 from orchestration.series.series import Series
 from orchestration.storage.home import only_one, public_folder
+from orchestration.storage.log import note
 from orchestration.storage.manifest import BESIDE, COUNTED, MANIFEST, Described, manifest, sums
 from orchestration.storage.store import read_table, sha256, write_folder
 
@@ -57,6 +58,8 @@ def publish(series: Series, release: str) -> Publication:
                 _publish(series, release, folder)
             stated = series.verify(release)
             digest = series.record_publication(release)  # with what the contract declares of other products
+        if is_new:
+            note(series.home, "published", series.name, series.file.sha256, release=release)
         name_home(series)
         _delete_old_private_folders(series, release)
         return Publication(folder=folder, manifest=stated, manifest_sha256=digest, is_new=is_new)

@@ -32,6 +32,7 @@ def tidy(
     from orchestration.cli.releasing import RELEASING
     from orchestration.dagster import tidy as dagster
     from orchestration.storage.home import Home, only_one
+    from orchestration.storage.log import note
 
     place = Home.named(home)
     if not (found := dagster.old_runs(place, keep)):
@@ -51,6 +52,8 @@ def tidy(
                 out.print("nothing was deleted: run again with --delete")
             return
         before = dagster.size_of_dagster(place)
+        if found:
+            note(place, "tidy", runs=sum(len(old.runs) for old in found))
         for old in found:
             dagster.delete_runs(place, old)
         dagster.give_back(place)

@@ -30,6 +30,10 @@ def verify(
         Path | None,
         typer.Option("--public-key", metavar="KEY", help="The auditor's Ed25519 public key (PEM)."),
     ] = None,
+    log: Annotated[
+        bool,
+        typer.Option("--log", help="Check the log of a home: PUBLISHED is the home's folder."),
+    ] = False,
     limit: Limit = None,
     debug: Debug = False,
 ) -> None:
@@ -39,6 +43,13 @@ def verify(
     not needed: everybody who receives a release can check it. With --report and --public-key, a signed audit
     is checked too: its signature, its files, and that these are the releases that were audited.
     """
+    if log:
+        from orchestration.storage.home import Home
+        from orchestration.storage.log import LOG, verify_log
+
+        lines = verify_log(Home(published))
+        out.print(f"{published / LOG}: {lines:,} lines, an unbroken chain")
+        return
     if (report is None) != (public_key is None):
         from anonymize.errors import SignatureError
 

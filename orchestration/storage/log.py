@@ -1,0 +1,95 @@
+"""The log of a home: who did what to it and when, in lines that follow one another and name nobody else.
+
+Each line has the digest of the line before: a line that was changed, taken out or put in breaks the chain.
+Lines cut off at the end leave no trace in it; a copy elsewhere shows them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import getpass
+import hashlib
+import json
+import os
+import socket
+from typing import Any
+
+from anonymize.errors import HomeError
+from orchestration.storage.home import Home, only_one
+
+LOG = "log.jsonl"
+"""In the home, for its owner alone."""
+
+
+def note(
+    home: Home, what: str, series: str | None = None, contract_sha256: str | None = None, **more: Any
+) -> None:
+    """Add a line, and have it on disk: who (user and host) did what, to which series, by which contract.
+
+    Parameters
+    ----------
+    home
+        The publisher's folder.
+    what
+        The command, or what was done.
+    series, contract_sha256
+        Product and series, and the digest of the contract; None where it is about the whole home.
+    more
+        What else is to be said: releases and counts, never a person.
+    """
+    file = home.path / LOG
+    with only_one(home.path, "the log", name=".log-lock"):
+        lines = file.read_bytes().splitlines() if file.exists() else []
+        line = {
+            "at": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            "user": _user(),
+            "host": socket.gethostname(),
+            "what": what,
+            "series": series,
+            "contract_sha256": contract_sha256,
+            **more,
+            "before": _digest(lines[-1]) if lines else None,
+        }
+        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "ab") as stream:
+            stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+
+
+def verify_log(home: Home) -> int:
+    """Check that the lines of a home's log follow one another; returns their number.
+
+    Raises
+    ------
+    HomeError
+        Naming the first line that was changed, or that does not follow the one before.
+    """
+    file, before = home.path / LOG, None
+    lines = file.read_bytes().splitlines() if file.exists() else []
+    for number, line in enumerate(lines, start=1):
+        try:
+            stated = json.loads(line)["before"]
+        except (ValueError, KeyError, TypeError):
+            raise HomeError(f"{file}: line {number} is no line of the log. {_WAY_OUT}") from None
+        if stated != before:
+            raise HomeError(
+                f"{file}: line {number} does not follow line {number - 1}: one was changed or taken out."
+                f" {_WAY_OUT}"
+            )
+        before = _digest(line)
+    return len(lines)
+
+
+_WAY_OUT = "Compare it with a copy, and keep both"
+
+
+def _digest(line: bytes) -> str:
+    return hashlib.sha256(line).hexdigest()
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a number without a name, in a container
+        return f"{os.getuid()}"
