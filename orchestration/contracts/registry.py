@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from anonymize.errors import ContractError
@@ -19,9 +20,10 @@ def register(home: Home, file: ContractFile) -> None:
     A product is noted once: the contract that was released last stands for it.
     """
     with only_one(home.path, "the list of contracts", name=".contracts-lock"):
-        known = _noted(home)
-        if known.get(file.contract.product) != str(file.path):
-            write_json(_register(home), {**known, file.contract.product: str(file.path)})
+        known = read_json(_register(home)) or {}
+        noted = {**known, file.contract.product: os.path.relpath(file.path, home.path)}
+        if noted != known:
+            write_json(_register(home), noted)
 
 
 def known_contracts(home: Home) -> dict[str, ContractFile | Exception]:
@@ -57,5 +59,6 @@ def _register(home: Home) -> Path:
 
 
 def _noted(home: Home) -> dict[str, str]:
-    """Contract paths by product."""
-    return read_json(_register(home)) or {}
+    """Contract paths by product. They are noted relative to the home; by older versions absolute."""
+    known = read_json(_register(home)) or {}
+    return {product: os.path.normpath(home.path / path) for product, path in known.items()}

@@ -60,7 +60,7 @@ def test_with_every_release_published_a_command_verifies_them_and_loads_nothing_
     lines, loaded = loaded_by(COMMAND_LINE, "release", hospital.contract, "--home", home, "--through", SECOND)
     assert lines == ["hospital/v1: every release that is due is published, and is as it was published"]
     assert not loaded & set(SLOW)
-    assert read_json(home / "contracts.json") == {"hospital": str(hospital.contract)}
+    assert read_json(home / "contracts.json") == {"hospital": os.path.relpath(hospital.contract, home)}
 
 
 def test_a_release_waits_for_its_snapshot_without_anything_that_would_make_it(hospital, home):

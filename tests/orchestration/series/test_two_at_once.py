@@ -1,5 +1,7 @@
 """Two runs at once: one waits or is turned away in words, and neither harms the other."""
 
+import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -127,6 +129,18 @@ def test_a_product_in_two_contracts_is_the_one_released_last(hospital, tmp_path)
     assert list(known) == [str(second.contract)]
     second.contract.unlink()  # moved: its product is that of data_contracts/ again
     assert str(second.contract) not in known_contracts(home)
+
+
+def test_a_home_that_is_moved_with_its_contracts_knows_them_and_an_old_one_does_too(hospital, tmp_path):
+    home = Home.at(tmp_path / "home")
+    register(home, load_contract(hospital.contract))
+    assert str(tmp_path) not in (home.path / "contracts.json").read_text()
+    for folder in ("home", hospital.folder.name):
+        shutil.copytree(tmp_path / folder, tmp_path / "copy" / folder)
+    moved = known_contracts(Home(tmp_path / "copy/home"))
+    assert list(moved) == [str(tmp_path / "copy" / hospital.folder.name / hospital.contract.name)]
+    (home.path / "contracts.json").write_text(json.dumps({"hospital": str(hospital.contract)}))
+    assert list(known_contracts(home)) == [str(hospital.contract)]
 
 
 def test_of_two_contracts_that_came_to_declare_one_product_the_second_is_left_out(hospital, tmp_path):
