@@ -1,35 +1,23 @@
-"""Snapshots, read column by column from where the contract says they are.
-
-What a database or a file reader says of a failure may quote a person's value, or a password from the
-dsn. None of it is passed on but what is known to speak of the query and the server alone.
-"""
+"""Snapshots, read column by column from where the contract says they are."""
 
 from __future__ import annotations
 
-import datetime as dt
-import re
-from contextlib import closing
 from importlib import resources
 from pathlib import Path
-from urllib.parse import urlsplit
 
-import duckdb
 import polars as pl
-import pyarrow as pa
 
 from anonymize.columns import VALUE
 from anonymize.contract import FileSource, QuerySource, Table
 from anonymize.errors import SnapshotError
 from anonymize.people.values import by_own_names
 from orchestration.contracts.contract_file import ContractFile
-from orchestration.limits import check
 from orchestration.snapshots.conformity import conform, describe_faults, rows_at_fault, snapshot_faults
-from orchestration.snapshots.files import check_file, read_file
+from orchestration.snapshots.databases import ask, database_file, place_of
+from orchestration.snapshots.files import read_file
 from orchestration.snapshots.written import plainly
 
 __all__ = ["enter", "read_snapshot", "snapshot_exists", "snapshot_faults"]
-
-CONNECT_SECONDS = 10
 
 
 def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
@@ -118,12 +106,13 @@ def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
         file = _snapshot_file(contract_file, source, release)
         # What is there and no file (a folder, say) will never be one: reading it says so.
         return file.exists() and (not file.is_file() or file.stat().st_size > 0)
-    if _is_duckdb(source) and not _database_file(contract_file, source).is_file():
+    database = database_file(source, contract_file.path.parent)
+    if database is not None and not database.is_file():
         return False
     any_row = resources.files("sql").joinpath("select_any_row.sql").read_text()
     query = any_row.replace("{query}", source.query.rstrip().rstrip(";"))
     where = _where(contract_file, release)
-    answer, _ = _answer(contract_file, source, query, release, ["any_row"], where)
+    answer, _ = ask(source, query, release, ["any_row"], contract_file.path.parent, where)
     return answer.height > 0
 
 
@@ -132,7 +121,7 @@ def place(contract_file: ContractFile, release: str) -> str:
     source = contract_file.contract.source
     if isinstance(source, FileSource):
         return str(_snapshot_file(contract_file, source, release))
-    return str(_database_file(contract_file, source)) if _is_duckdb(source) else _server(source.dsn)
+    return place_of(source, contract_file.path.parent)
 
 
 def _where(contract_file: ContractFile, release: str) -> str:
@@ -145,7 +134,7 @@ def _read(contract_file: ContractFile, release: str, where: str) -> tuple[pl.Dat
     contract = contract_file.contract
     source, names = contract.source, list(contract.column_names().values())
     if isinstance(source, QuerySource):
-        return _answer(contract_file, source, source.query, release, names, where)
+        return ask(source, source.query, release, names, contract_file.path.parent, where)
     return read_as_declared(_snapshot_file(contract_file, source, release), contract, source, where)
 
 
@@ -160,151 +149,3 @@ def read_as_declared(
 
 def _snapshot_file(contract_file: ContractFile, source: FileSource, release: str) -> Path:
     return contract_file.resolve(source.path.replace("{release}", release))
-
-
-# ---- databases
-
-
-def _answer(
-    contract_file: ContractFile, source: QuerySource, query: str, release: str, columns: list[str], where: str
-) -> tuple[pl.DataFrame, list[str]]:
-    """What a database answers to a query: those of the columns that it has, and the names of all."""
-    release_date = dt.date.fromisoformat(release)
-    if _is_duckdb(source):
-        answer = _ask_duckdb(_database_file(contract_file, source), query, release_date, where)
-    else:
-        answer = _ask_postgresql(source.dsn, query, release_date, where)
-    return _to_polars(answer, columns, where), list(answer.column_names)
-
-
-_SKIPPED = r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$
-               | --[^\n]* | /\*.*?\*/ | ::"""
-_PARAMETER = re.compile(rf"(?P<skipped>{_SKIPPED}) | :release\b", re.VERBOSE | re.DOTALL)
-
-
-def _bind(query: str, parameter: str) -> tuple[str, bool]:
-    """The query with `:release` as a parameter of type date, and whether there is one in it.
-
-    Text, quoted names, comments and casts (`::release`) are left as they are.
-    """
-    bound = f"CAST({parameter} AS DATE)"
-    changed = _PARAMETER.sub(lambda found: found["skipped"] or bound, query)
-    return changed, changed != query
-
-
-def _is_duckdb(source: QuerySource) -> bool:
-    return source.dsn.startswith("duckdb:")
-
-
-def _database_file(contract_file: ContractFile, source: QuerySource) -> Path:
-    return contract_file.resolve(source.dsn.removeprefix("duckdb:///"))
-
-
-def _ask_duckdb(file: Path, query: str, release: dt.date, where: str) -> pa.Table:
-    check_file(file, where)
-    bound, has_release = _bind(query, "$release")
-    try:
-        with closing(duckdb.connect(file, read_only=True)) as connection:
-            is_one = len(connection.extract_statements(bound)) == 1
-            answer = connection.sql(bound, params={"release": release} if has_release else None)
-            if is_one and answer is not None:
-                return answer.to_arrow_table()
-            reason = "the query must be one SELECT; correct source.query in the contract"
-    except duckdb.Error as error:
-        reason = _duckdb_reason(error)
-    # Here, and not above: an error that is chained to the driver's is printed with what the driver said.
-    raise SnapshotError(f"{where}: {reason}")
-
-
-def _ask_postgresql(dsn: str, query: str, release: dt.date, where: str) -> pa.Table:
-    import adbc_driver_postgresql.dbapi as postgresql  # noqa: PLC0415 - only who has a server waits for it
-
-    bound, has_release = _bind(query, "$1")
-    separator = "&" if "?" in dsn else "?"
-    address = dsn if "connect_timeout=" in dsn else f"{dsn}{separator}connect_timeout={CONNECT_SECONDS}"
-    try:
-        with closing(postgresql.connect(address)) as connection, connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION READ ONLY")
-            cursor.execute(bound, parameters=(release,) if has_release else None)
-            return cursor.fetch_arrow_table()
-    except postgresql.Error as error:
-        reason = _postgresql_reason(str(error), error.sqlstate or "")
-    raise SnapshotError(f"{where}: {reason}")
-
-
-def _to_polars(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame:
-    """Those of the columns that an answer has; decimals and identifiers of PostgreSQL's own as text."""
-    check(where, "rows", answer.num_rows)
-    present = [column for column in columns if column in answer.column_names]
-    if twice := [column for column in present if answer.column_names.count(column) > 1]:
-        raise SnapshotError(f"{where}: the query answers with {twice[0]} twice; name its columns one by one")
-    plain = {column: _plain(answer[column]) for column in present}
-    frame = pl.DataFrame(plain)
-    return frame.with_columns(_uuid_text(column) for column in present if _is_uuid(answer[column].type))
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of a type that Arrow knows; PostgreSQL's numeric arrives as text."""
-    return column.cast(column.type.storage_type) if isinstance(column.type, pa.BaseExtensionType) else column
-
-
-def _is_uuid(dtype: pa.DataType) -> bool:
-    return isinstance(dtype, pa.UuidType)
-
-
-def _uuid_text(column: str) -> pl.Expr:
-    """The 16 bytes of a UUID as they are written elsewhere: 8-4-4-4-12 hexadecimal digits."""
-    digits = pl.col(column).bin.encode("hex")
-    parts = [
-        digits.str.slice(start, length) for start, length in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))
-    ]
-    return pl.concat_str(parts, separator="-").alias(column)
-
-
-# ---- what may be said of a database's failure
-
-
-def _server(dsn: str) -> str:
-    """Where a PostgreSQL database is, without user, password and options."""
-    try:
-        parts = urlsplit(dsn)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        return "postgresql://…"
-    if "@" in parts.path:  # a password with a slash in it would be taken for the path
-        return "postgresql://…"
-    return f"postgresql://{host}{f':{port}' if port else ''}{parts.path}"
-
-
-# What is said of these speaks of the query's own words and of names in the database, never of a value.
-_OF_THE_QUERY = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
-
-
-def _duckdb_reason(error: duckdb.Error) -> str:
-    said = str(error).splitlines()[0]
-    if isinstance(error, _OF_THE_QUERY):
-        return f"the query fails: {said}; correct source.query in the contract"
-    if isinstance(error, duckdb.ConnectionException) or "lock" in said.lower():
-        return "is open elsewhere for writing; try again when that is done"
-    if isinstance(error, duckdb.IOException):
-        return "is no DuckDB file that can be read, or a part of one; deliver it again"
-    return f"the query fails ({type(error).__name__}); try it on the database, and correct source.query"
-
-
-def _postgresql_reason(said: str, state: str) -> str:
-    if "Failed to connect" in said:
-        # The rest may quote the dsn, and with it the password.
-        refused = re.search(r"failed: (?:FATAL: +)?([^\n]*)", said)
-        unknown = "could not translate host name" in said
-        reason = (
-            refused[1] if refused else "no such host" if unknown else "the dsn is no address that can be used"
-        )
-        return f"no connection to the database: {reason}; correct source.dsn, or try again when it is there"
-    if state.startswith("42"):  # syntax, or a name that isn't there
-        reason = re.search(r"ERROR: +([^\n]*)", said)
-        return f"the query fails: {reason[1] if reason else state}; correct source.query in the contract"
-    if state == "25006":
-        return "the query would change the database; it must be one SELECT"
-    return (
-        f"the query fails (SQLSTATE {state or 'unknown'}); try it on the database, and correct source.query"
-    )

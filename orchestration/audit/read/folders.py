@@ -290,7 +290,7 @@ def _is_like(dtype: pl.DataType, kind: str) -> bool:
 
 
 def read_truth(folder: Path, release: str, contract: Product, reading: Reading) -> pl.DataFrame:
-    """The snapshot behind a release: `<release>.parquet` or `.csv` in the folder of the truth.
+    """The snapshot behind a release: `<release>.parquet` or `.csv`, or the name that the source has.
 
     Returns
     -------
@@ -303,13 +303,15 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
     SnapshotError
         If it is missing, unreadable, or not what the contract says.
     """
+    source = contract.source
     candidates = [folder / f"{release}{suffix}" for suffix in (".parquet", ".csv")]
+    if isinstance(source, FileSource) and "{release}" in (name := Path(source.path).name):
+        candidates.append(folder / name.replace("{release}", release))
     file = next((path for path in candidates if path.is_file()), None)
     if file is None:
         raise SnapshotError(
             f"{folder}: has no {release}.parquet and no {release}.csv, the truth of {release}"
         )
-    source = contract.source
     if not isinstance(source, FileSource):
         source = FileSource(path="{release}.csv", decimal=".")
     snapshot, present = read_as_declared(file, contract, source, str(file))

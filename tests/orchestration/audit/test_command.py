@@ -128,6 +128,20 @@ def test_a_stray_file_in_a_release_is_reported(folders):
     assert broken(report(folders / "report")) == {fi.METADATA}
 
 
+def test_the_truth_is_read_as_the_contracts_source_is_written_and_called(folders):
+    for file in list((folders / "truth").iterdir()):
+        table = pl.read_parquet(file).with_columns(pl.col(pl.Int64).cast(pl.String) + ",0")
+        table.write_csv(folders / f"truth/patients_{file.stem}.csv", separator=";")
+        file.unlink()
+    contract = folders / "contract.yaml"
+    with pytest.raises(SnapshotError, match=r"no 2024-01-01.csv"):
+        run(folders, "v1")
+    declared = yaml.safe_load(contract.read_text())
+    declared["source"] = {"path": "patients_{release}.csv", "separator": ";", "decimal": ","}
+    contract.write_text(yaml.safe_dump(declared))
+    assert run(folders, "v1") == 0
+
+
 def twice(file):
     """Put a table's first person into it once more."""
     table = pl.read_parquet(file)

@@ -522,8 +522,40 @@ class TestQueriesThatFail:
 
     def test_what_duckdb_says_of_a_persons_value_is_not_passed_on(self, in_duckdb):
         message = refusal(in_duckdb("SELECT CAST(disease AS int) FROM patients"))
-        assert "the query fails (ConversionException)" in message
+        said = "Could not convert string '…' to INT32 when casting from source column disease; try it on"
+        assert f"the query fails (ConversionException): Conversion Error: {said}" in message
         assert not [disease for disease in PEOPLE["disease"] if disease in message]
+
+    @pytest.mark.parametrize(
+        ("query", "said"),
+        [
+            ("SELECT error(disease) FROM patients", "Invalid Input Error: …"),
+            ("SELECT error('of ' || disease) FROM patients", "Invalid Input Error: of …"),
+            ("SELECT strptime(disease, '%Y') FROM patients", "Could not parse string '…' according to"),
+            (
+                "SELECT CAST(age * 1000 AS tinyint) FROM patients",
+                "value is out of range for the destination type INT8",
+            ),
+            ("SELECT * FROM read_csv('nowhere.csv')", "there is no file nowhere.csv; a relative"),
+            ("SELECT * FROM read_csv('nowhere' || '.csv')", "there is no file …; a relative path begins"),
+        ],
+    )
+    def test_duckdb_says_the_cause_in_its_own_words(self, in_duckdb, query, said):
+        message = refusal(in_duckdb(query))
+        assert said in message.replace('"', "'")
+        assert not [value for value in [*PEOPLE["disease"], "34000"] if value in message]
+
+    def test_a_relative_path_begins_in_the_contracts_folder(self, in_duckdb, tmp_path, monkeypatch):
+        """DuckDB itself would take the file of that name in the working folder."""
+        (tmp_path / "elsewhere").mkdir()
+        PEOPLE.write_csv(tmp_path / "people.csv")
+        PEOPLE[:1].write_csv(tmp_path / "elsewhere/people.csv")
+        for folder in (tmp_path, tmp_path / "elsewhere"):
+            monkeypatch.chdir(folder)
+            for table in ("read_csv('people.csv')", "'people.csv'", "read_csv('people' || '.csv')"):
+                query = f"FROM {table} WHERE :release > DATE '2000-01-01'"
+                assert read_snapshot(in_duckdb(query), RELEASE).height == PEOPLE.height
+                assert snapshot_exists(in_duckdb(query), RELEASE)
 
     def test_a_duckdb_file_that_is_open_for_writing(self, in_duckdb, tmp_path):
         contract_file = in_duckdb()
@@ -565,7 +597,7 @@ class TestQueriesThatFail:
     @pytest.mark.postgres
     def test_what_postgresql_says_of_a_persons_value_is_not_passed_on(self, in_postgresql):
         message = refusal(in_postgresql("SELECT CAST(disease AS int) FROM patients"))
-        assert "the query fails (SQLSTATE 22P02)" in message
+        assert 'the query fails (SQLSTATE 22P02): invalid input syntax for type integer: "…"; try' in message
         assert not [disease for disease in PEOPLE["disease"] if disease in message]
 
     @pytest.mark.parametrize(

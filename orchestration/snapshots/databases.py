@@ -1,0 +1,273 @@
+"""Databases as sources: DuckDB files and PostgreSQL servers, asked to read only.
+
+What a database says of a failure may quote a person's value, or a password from the dsn. Of what it says
+about data, its own words and the query's names are passed on, and no value.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import re
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from multiprocessing import get_context
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+
+from anonymize.contract import QuerySource
+from anonymize.errors import SnapshotError
+from orchestration.limits import check
+from orchestration.snapshots.files import check_file
+
+CONNECT_SECONDS = 10
+
+
+def ask(
+    source: QuerySource, query: str, release: str, columns: list[str], folder: Path, where: str
+) -> tuple[pl.DataFrame, list[str]]:
+    """What a database answers to a query: those of the columns that it has, and the names of all.
+
+    Parameters
+    ----------
+    source
+        Where the database is.
+    query
+        One SELECT; `:release` in it stands for the release's date.
+    release
+        `2024-01-01`.
+    columns
+        The columns that are wanted.
+    folder
+        The contract's: relative paths begin there.
+    where
+        What a message begins with.
+
+    Raises
+    ------
+    SnapshotError
+        If the database can't be asked, or the query fails.
+    """
+    date, file = dt.date.fromisoformat(release), database_file(source, folder)
+    if file is not None:
+        answer = _ask_duckdb(file, query, date, folder, where)
+    else:
+        answer = _ask_postgresql(source.dsn, query, date, where)
+    return _to_polars(answer, columns, where), list(answer.column_names)
+
+
+def database_file(source: QuerySource, folder: Path) -> Path | None:
+    """The file of a DuckDB database; None of a server's."""
+    if not source.dsn.startswith("duckdb:"):
+        return None
+    return folder / source.dsn.removeprefix("duckdb:///")
+
+
+def place_of(source: QuerySource, folder: Path) -> str:
+    """Where a database is: its file, or its server without user, password and options."""
+    file = database_file(source, folder)
+    return _server(source.dsn) if file is None else str(file)
+
+
+_SKIPPED = r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$
+               | --[^\n]* | /\*.*?\*/ | ::"""
+_PARAMETER = re.compile(rf"(?P<skipped>{_SKIPPED}) | :release\b", re.VERBOSE | re.DOTALL)
+
+
+def _bind(query: str, parameter: str) -> tuple[str, bool]:
+    """The query with `:release` as a parameter of type date, and whether there is one in it.
+
+    Text, quoted names, comments and casts (`::release`) are left as they are.
+    """
+    bound = f"CAST({parameter} AS DATE)"
+    changed = _PARAMETER.sub(lambda found: found["skipped"] or bound, query)
+    return changed, changed != query
+
+
+_MAY_NAME_A_FILE = re.compile(r"""\b(?:read|scan|glob)|_scan\b|['"][^'"]*[./*?][^'"]*['"]""", re.IGNORECASE)
+
+
+def _ask_duckdb(file: Path, query: str, release: dt.date, folder: Path, where: str) -> pa.Table:
+    """What a DuckDB file answers. A relative path in the query begins in the folder.
+
+    DuckDB looks for it in the working folder, whatever its settings say. So a query that may name a file is
+    asked in a process of its own, whose working folder is the contract's.
+    """
+    check_file(file, where)
+    bound, has_release = _bind(query, "$release")
+    asked = file, bound, {"release": release} if has_release else None
+    try:
+        if folder == Path.cwd() or not _MAY_NAME_A_FILE.search(bound):
+            answer = _duckdb_answer(*asked)
+        else:
+            spawn = get_context("spawn")  # a fork would have this process's locks, and none of its threads
+            with ProcessPoolExecutor(1, spawn, initializer=os.chdir, initargs=(folder,)) as pool:
+                answer = pool.submit(_duckdb_answer, *asked).result()
+        if answer is not None:
+            return answer
+        reason = "the query must be one SELECT; correct source.query in the contract"
+    except BrokenProcessPool:
+        reason = "the query's process ended before it answered; try it on the database"
+    except duckdb.Error as error:
+        reason = _duckdb_reason(error, query)
+    # Here, and not above: an error that is chained to the driver's is printed with what the driver said.
+    raise SnapshotError(f"{where}: {reason}")
+
+
+def _duckdb_answer(file: Path, query: str, params: dict[str, dt.date] | None) -> pa.Table | None:
+    """The answer to a query; None if it is not one query that answers."""
+    with closing(duckdb.connect(file, read_only=True)) as connection:
+        is_one = len(connection.extract_statements(query)) == 1
+        answer = connection.sql(query, params=params)
+        return answer.to_arrow_table() if is_one and answer is not None else None
+
+
+def _ask_postgresql(dsn: str, query: str, release: dt.date, where: str) -> pa.Table:
+    import adbc_driver_postgresql.dbapi as postgresql  # noqa: PLC0415 - only who has a server waits for it
+
+    bound, has_release = _bind(query, "$1")
+    separator = "&" if "?" in dsn else "?"
+    address = dsn if "connect_timeout=" in dsn else f"{dsn}{separator}connect_timeout={CONNECT_SECONDS}"
+    try:
+        with closing(postgresql.connect(address)) as connection, connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute(bound, parameters=(release,) if has_release else None)
+            return cursor.fetch_arrow_table()
+    except postgresql.Error as error:
+        reason = _postgresql_reason(str(error), error.sqlstate or "", query)
+    raise SnapshotError(f"{where}: {reason}")
+
+
+def _to_polars(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame:
+    """Those of the columns that an answer has; decimals and identifiers of PostgreSQL's own as text."""
+    check(where, "rows", answer.num_rows)
+    present = [column for column in columns if column in answer.column_names]
+    if twice := [column for column in present if answer.column_names.count(column) > 1]:
+        raise SnapshotError(f"{where}: the query answers with {twice[0]} twice; name its columns one by one")
+    plain = {column: _plain(answer[column]) for column in present}
+    frame = pl.DataFrame(plain)
+    return frame.with_columns(_uuid_text(column) for column in present if _is_uuid(answer[column].type))
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of a type that Arrow knows; PostgreSQL's numeric arrives as text."""
+    return column.cast(column.type.storage_type) if isinstance(column.type, pa.BaseExtensionType) else column
+
+
+def _is_uuid(dtype: pa.DataType) -> bool:
+    return isinstance(dtype, pa.UuidType)
+
+
+def _uuid_text(column: str) -> pl.Expr:
+    """The 16 bytes of a UUID as they are written elsewhere: 8-4-4-4-12 hexadecimal digits."""
+    digits = pl.col(column).bin.encode("hex")
+    parts = [
+        digits.str.slice(start, length) for start, length in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))
+    ]
+    return pl.concat_str(parts, separator="-").alias(column)
+
+
+# ---- what may be said of a database's failure
+
+
+def _server(dsn: str) -> str:
+    """Where a PostgreSQL database is, without user, password and options."""
+    try:
+        parts = urlsplit(dsn)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "postgresql://…"
+    if "@" in parts.path:  # a password with a slash in it would be taken for the path
+        return "postgresql://…"
+    return f"postgresql://{host}{f':{port}' if port else ''}{parts.path}"
+
+
+# What is said of these speaks of the query's own words and of names in the database, never of a value.
+_OF_THE_QUERY = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
+_TRY = "try it on the database, and correct source.query in the contract"
+
+
+def _duckdb_reason(error: duckdb.Error, query: str) -> str:
+    said = str(error).splitlines()[0]
+    if isinstance(error, _OF_THE_QUERY):
+        return f"the query fails: {said}; correct source.query in the contract"
+    if isinstance(error, duckdb.ConnectionException) or "lock" in said.lower():
+        return "is open elsewhere for writing; try again when that is done"
+    if isinstance(error, duckdb.IOException) and (name := re.search(r'match the pattern "([^"]*)"', said)):
+        there = name[1] if name[1] in query else "…"
+        return f"the query fails: there is no file {there}; a relative path begins in the contract's folder"
+    if isinstance(error, duckdb.IOException):
+        return "is no DuckDB file that can be read, or a part of one; deliver it again"
+    return f"the query fails ({type(error).__name__}): {without_values(said, query)}; {_TRY}"
+
+
+def _postgresql_reason(said: str, state: str, query: str) -> str:
+    if "Failed to connect" in said:
+        # The rest may quote the dsn, and with it the password.
+        refused = re.search(r"failed: (?:FATAL: +)?([^\n]*)", said)
+        unknown = "could not translate host name" in said
+        reason = (
+            refused[1] if refused else "no such host" if unknown else "the dsn is no address that can be used"
+        )
+        return f"no connection to the database: {reason}; correct source.dsn, or try again when it is there"
+    found = re.search(r"ERROR: +([^\n]*)", said)
+    if state.startswith("42"):  # syntax, or a name that isn't there
+        return f"the query fails: {found[1] if found else state}; correct source.query in the contract"
+    if state == "25006":
+        return "the query would change the database; it must be one SELECT"
+    reason = f": {without_values(found[1], query)}" if found else ""
+    return f"the query fails (SQLSTATE {state or 'unknown'}){reason}; {_TRY}"
+
+
+_SAID = frozenset(
+    """
+    a according allocate an and any argument array as at available be because bigint bit block boolean by byte
+    bytes can canceling cannot cast casting character characters codepoint column constraint contains
+    conversion convert converting could cursor data database date decimal destination digits disk division
+    does double due element encoding enum error exceed exceeded exceeds expected expression failed field file
+    float for format found from full function group huge hugeint if in index input int int128 int16 int32
+    int64 int8 integer interval into invalid is it json key large length limit list literal lock log malformed
+    map max maximum memory month more multiple must not null number numeric object of offset on one only
+    operator or order out outside overflow parameter parse parsing pattern permission point precision query
+    range record request required result return returned returns row rows scalar scale sequence server session
+    size smallint source specifier statement storage string struct subquery syntax table target temporary than
+    that the time timeout timestamp tinyint to too transaction type ubigint uint16 uint32 uint64 uint8
+    uinteger unable unexpected unicode unsigned unterminated used using usmallint utf8 utinyint uuid valid
+    value values varchar varying was when while with year zero zone
+    """.split()  # noqa: SIM905 - as a list it would be a screen long
+)
+"""The words of databases' own messages about data, which quote values among them."""
+
+
+def without_values(said: str, query: str) -> str:
+    """A database's words with … in place of all that may be a value.
+
+    What remains is words that databases use themselves and names that the query has, numbers left out.
+
+    Parameters
+    ----------
+    said
+        One line.
+    query
+        The query, of which quoted text does not count as names.
+
+    Examples
+    --------
+    >>> without_values("Could not convert string 'flu' to INT32 from column d", "SELECT d::int FROM t")
+    "Could not convert string '…' to INT32 from column d"
+    """
+    names = {name.lower() for name in re.findall(r"[^\W\d]\w*", re.sub(r"'(?:[^']|'')*'", " ", query))}
+
+    def unquoted(part: re.Match[str]) -> str:
+        return part[0] if part[2].lower() in names else f"{part[1]}…{part[1]}"
+
+    def plain(word: re.Match[str]) -> str:
+        return word[0] if word[0].lower() in _SAID | names else "…"
+
+    said = re.sub(r"""(?<!\w)(['"])(.*?)\1(?!\w)""", unquoted, said)
+    return re.sub(r"…(?:[^\w'\"]*…)+", "…", re.sub(r"\w+", plain, said))
