@@ -30,6 +30,8 @@ BINS = 128
 """The density of an attribute is a step function of so many steps; of fewer values, of one for each."""
 POINTS = 32
 """A group's people stand at so many points."""
+ATOM, FEWEST_ENDS = 0.005, 4
+"""A value has a step of its own if so large a share of all interval ends are there, and so many."""
 ROUNDS = 2
 """How often the density is improved. More rounds gain little, and lose where groups are wide."""
 THINNED = 4
@@ -93,6 +95,8 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
             for number, (column, one) in enumerate(zip(columns, own["attributes"], strict=True))
         ],
         "bins": BINS,
+        "atom": ATOM,
+        "fewest_ends": FEWEST_ENDS,
         "points": POINTS,
         "rounds": ROUNDS,
         "thinned": 1 if is_exact else THINNED,
@@ -112,6 +116,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "groups": FEWEST_GROUPS,
         "grid": ", ".join(f"({tau_squared}, {_prior(tau_squared):.4f})" for tau_squared in TAU_SQUARED),
     }
+    words["fractions"] = [one for one in words["attributes"] if one["tolerance"]]
     words["checks"] = _template("create_estimate_checks").render(words, is_exact=is_exact)
     statements = ("create_estimate_settings", ESTIMATED[own["format"]], "create_estimate")
     return "\n".join(_template(name).render(words) for name in statements)
@@ -181,6 +186,7 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
             f"floor(({high} - ({first})) / {unit!r})::BIGINT",
         )
         decoded = f"round({code} * {unit!r} + ({first}), {math.ceil(-math.log10(unit))})"
+        decoded = f"coalesce(exact_{number}.number, {decoded})"
     return {
         "number": number,
         "labels": labels,
