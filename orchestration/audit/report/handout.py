@@ -13,17 +13,9 @@ SMALL = 10
 PROMISE = ("promise", "meaning", "bound", "of_people", "found", "required", "holds", "broken_in")
 SERIES = ("not_promised", "beside_guesses")
 ABOUT = (
-    "product",
-    "date",
-    "auditor",
-    "purpose",
-    "governance",
-    "software",
-    "holds",
-    "keeps_contract",
-    "verdict",
+    *("product", "date", "auditor", "purpose", "governance", "software"),
+    *("holds", "keeps_contract", "verdict", "residual_risk", "columns"),
 )
-ABOUT += ("columns", "residual_risk")
 SHARES = ("learned", "at_random", "most_frequent", "from_truth", "error", "group_known")
 
 
