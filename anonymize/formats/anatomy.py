@@ -15,6 +15,7 @@ from anonymize.contract import Schema
 from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
 from anonymize.formats.published import GROUP, Published, stated_counterfeits
 from anonymize.people.codes import encode
+from anonymize.text import Text
 
 QUASI_IDENTIFIERS = "quasi_identifiers"
 """The main table: a row for each tuple."""
@@ -111,7 +112,11 @@ def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
     )
     exact = [
         PublishedColumn(
-            column, qi.name, str(qi.dtype), f"{qi.name} of somebody in the group, or a counterfeit", column
+            column,
+            qi.name,
+            str(qi.dtype),
+            Text("{column} of somebody in the group, or a counterfeit", column=qi.name),
+            column,
         )
         for column, qi in schema.attributes()
     ]
@@ -119,7 +124,7 @@ def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
         VALUE,
         schema.sensitive.name,
         schema.sensitive.dtype,
-        "in a table of its own: held in the group",
+        Text("in a table of its own: held in the group"),
         VALUE,
     )
     count = PublishedColumn("count", "count", "Int64", "how many tuples of the group have the value")

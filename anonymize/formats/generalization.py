@@ -16,6 +16,7 @@ from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tabl
 from anonymize.formats.published import GROUP, Published, stated_counterfeits
 from anonymize.people.codes import code_domain, decode, encode
 from anonymize.plot import Plot
+from anonymize.text import Text
 
 MICRODATA = "microdata"
 """The main table: a row for each tuple."""
@@ -166,18 +167,19 @@ def _in_order_of_content(groups: pl.DataFrame) -> pl.DataFrame:
 
 def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
     ends = [
-        PublishedColumn(
-            f"{column}_{end}", f"{qi.name}_{end}", str(qi.dtype), f"{which} {qi.name} in the group", column
-        )
+        PublishedColumn(f"{column}_{end}", f"{qi.name}_{end}", str(qi.dtype), words, column)
         for column, qi in schema.attributes()
-        for end, which in (("low", "lowest"), ("high", "highest"))
+        for end, words in (
+            ("low", Text("lowest {column} in the group", column=qi.name)),
+            ("high", Text("highest {column} in the group", column=qi.name)),
+        )
     ]
     group = PublishedColumn("group_id", "group_id", "Int64", "the group; groups are numbered by content")
     value = PublishedColumn(
         VALUE,
         schema.sensitive.name,
         schema.sensitive.dtype,
-        "of somebody in the group, or a counterfeit",
+        Text("of somebody in the group, or a counterfeit"),
         VALUE,
     )
     return {MICRODATA: [group, *ends, value], "counterfeits": COUNTERFEITS}

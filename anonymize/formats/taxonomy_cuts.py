@@ -16,6 +16,7 @@ import polars as pl
 from anonymize.arrays import Ints
 from anonymize.contract import View
 from anonymize.formats.format import Format, PublishedColumn
+from anonymize.text import Text
 
 VIEW = "view"
 """The published table: a row for each record."""
@@ -146,10 +147,16 @@ def cuts_as_json(cuts: pl.DataFrame, columns: Sequence[Any]) -> dict[str, Any]:
 def _columns(schema: View) -> dict[str, list[PublishedColumn]]:
     return {
         VIEW: [
-            PublishedColumn(ours, column.name, str(column.dtype), f"{column.name} as it is", ours)
+            PublishedColumn(
+                ours, column.name, str(column.dtype), Text("{column} as it is", column=column.name), ours
+            )
             if column.keep
             else PublishedColumn(
-                ours, column.name, "String", f"the label above {column.name} in its cut (cuts.json)", ours
+                ours,
+                column.name,
+                "String",
+                Text("the label above {column} in its cut (cuts.json)", column=column.name),
+                ours,
             )
             for ours, column in schema.attributes()
         ]

@@ -116,11 +116,6 @@ class Part:
         yield from ()
 
     @property
-    def beside_guesses(self) -> str | None:
-        """What is to be said beside the share of values that are guessed right at random."""
-        return None
-
-    @property
     def likeliest(self) -> float | None:
         """The largest probability of any person's value that it allows; None if it bounds none."""
         return None

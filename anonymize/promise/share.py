@@ -37,11 +37,6 @@ class LargestShare(Part):
         yield f"No value has more than {most} of the rows of a group, counterfeits included."
 
     @property
-    def beside_guesses(self) -> str:
-        """What is to be said beside the share of values that are guessed right at random."""
-        return f"the largest share that is promised for a group is {100 * self.largest_share:.1f} %"
-
-    @property
     def likeliest(self) -> float:
         """The largest probability of any person's value that it allows."""
         return self.largest_share

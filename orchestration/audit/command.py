@@ -17,6 +17,7 @@ from orchestration.audit.read.folders import Reading, find_series, read_contract
 from orchestration.audit.read.foreign import load_mapping
 from orchestration.audit.report.conclusion import READING, in_words, verdict
 from orchestration.audit.report.document import About, audited_releases, describe, signed_part, write_report
+from orchestration.audit.report.language import ENGLISH, Language
 from orchestration.audit.run import Findings, Material, attack, steps
 from orchestration.audit.signature import load_private_key, sign_report
 from orchestration.snapshots.previous import read_previous
@@ -37,6 +38,7 @@ def audit(
     auditor: str | None = None,
     purpose: str | None = None,
     sign: Path | None = None,
+    language: str = ENGLISH,
     console: Console | None = None,
 ) -> int:
     """Attack published folders and report; returns 0 if every promise holds, and 3 otherwise.
@@ -64,6 +66,8 @@ def audit(
         Who audits, and what for; both are printed in the report.
     sign
         An Ed25519 private key (PEM): the report and the manifests of all releases are signed.
+    language
+        What the pages of the report are written in: one of `LANGUAGES`.
     console
         Where to print; standard output by default.
 
@@ -98,7 +102,7 @@ def audit(
     if out is not None:
         about = About(dt.datetime.now(dt.UTC).date().isoformat(), auditor, purpose)
         described = describe(findings, material, contract, about)
-        written = write_report(described, findings, out)
+        written = write_report(described, findings, out, Language.of(language))
         if key is not None:
             written += sign_report(out, key, written, audited_releases(material), signed_part(described))
         console.print("Report: " + "\n        ".join(map(str, written)), soft_wrap=True)

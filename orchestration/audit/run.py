@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from anonymize.promise.attacked import ReleaseAttack
 from anonymize.promise.attacked import attack as attack_one
 from anonymize.promise.owed import ENTRIES
 from anonymize.promise.registry import kinds_of
+from anonymize.text import Text
 from anonymize.utility.usefulness import Usefulness, usefulness
 from anonymize.utility.views import view_usefulness
 from orchestration.audit.read.folders import (
@@ -178,6 +180,10 @@ class Gap:
     """The series that it is about, if it is about one."""
 
 
+ALL_SERIES = Text("all series together")
+"""What is said in place of a series' name."""
+
+
 @dataclass(frozen=True)
 class Findings:
     """What the audit came to."""
@@ -198,7 +204,7 @@ class Findings:
         if self.together is not None:
             rows.append(
                 self.together.with_columns(
-                    pl.lit("all series together").alias("series"),
+                    pl.lit(str(ALL_SERIES)).alias("series"),
                     pl.lit([], dtype=pl.List(pl.String)).alias("broken_in"),
                 )
             )
@@ -375,7 +381,7 @@ def _attacked_release(
         len(tables[main]),
         found,
         words_not_compared=texts.not_compared,
-        bytes_not_compared=None if is_compared else "another version of polars wrote them.",
+        bytes_not_compared=None if is_compared else Text("another version of polars wrote them."),
     )
     if release_format.attack == "join":
         return replace(attacked, useful=_useful_view(release_format, tables, people, contract, release))
@@ -482,9 +488,11 @@ def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedS
         return attacked
     why, seen = None, [release.seen for release in attacked.chain]
     if None in seen:
-        why = f"a release has more than {MOST_PEOPLE:,} people, or entries that can't be read."
+        why = Text(
+            "a release has more than {most:,} people, or entries that can't be read.", most=MOST_PEOPLE
+        )
     elif not is_linked and any(held_back(release) for release in series.chain):
-        why = "which people a release holds back is known with the private folder alone (--private)."
+        why = Text("which people a release holds back is known with the private folder alone (--private).")
     if why is not None:
         return replace(attacked, why_no_assignments=why)
     rows = [release.attack.findings for release in attacked.chain]
@@ -593,39 +601,66 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap
     for series in material.series:
         without = sum(release.manifest is None for release in series.releases)
         if without:
-            what = f"whether {without} of {len(series.releases)} releases are as published"
-            gaps.append(Gap(what, "they have no manifest to be held against.", series=series.name))
+            what = Text(
+                "whether {without} of {releases} releases are as published",
+                without=without,
+                releases=len(series.releases),
+            )
+            why = Text("they have no manifest to be held against.")
+            gaps.append(Gap(what, why, series=series.name))
     sensitive = material.contract.sensitive
     if sensitive is not None and sensitive.semantics == "transient":
         gaps.append(TRANSIENT)
     if sensitive is not None and sensitive.not_sensitive:
-        what = f"People whose value may be known ({', '.join(map(str, sensitive.not_sensitive))})"
-        gaps.append(Gap(what.replace("{", "{{").replace("}", "}}"), MAY_BE_KNOWN))
+        values = _braced(", ".join(map(str, sensitive.not_sensitive)))
+        gaps.append(Gap(Text("People whose value may be known ({values})", values=values), MAY_BE_KNOWN))
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
     return gaps + ([] if attacked and all(map(len, rows)) else [ALGORITHM]) + NEVER_COVERED
 
 
 def _word_gaps(series: AttackedSeries) -> list[Gap]:
-    releases = series.releases
-    not_compared = {
-        "titles, descriptions and terms in the texts": [one.words_not_compared for one in releases],
-        "bytes between the rows in the tables": [one.bytes_not_compared for one in releases],
-    }
+    releases = len(series.releases)
+    words = Counter(why for one in series.releases if (why := one.words_not_compared) is not None)
+    bytes_ = Counter(why for one in series.releases if (why := one.bytes_not_compared) is not None)
     return [
-        Gap(f"{what} of {reasons.count(why)} of {len(releases)} releases", why, series=series.name)
-        for what, reasons in not_compared.items()
-        for why in dict.fromkeys(filter(None, reasons))
+        Gap(
+            Text(
+                "titles, descriptions and terms in the texts of {some} of {releases} releases",
+                some=some,
+                releases=releases,
+            ),
+            why,
+            series=series.name,
+        )
+        for why, some in words.items()
+    ] + [
+        Gap(
+            Text(
+                "bytes between the rows in the tables of {some} of {releases} releases",
+                some=some,
+                releases=releases,
+            ),
+            why,
+            series=series.name,
+        )
+        for why, some in bytes_.items()
     ]
 
 
 def _renaming_gaps(series: AttackedSeries) -> list[Gap]:
     return [
         Gap(
-            f"whether {gone!r} of one release and {' or '.join(map(repr, became))} of {release.name} are one"
-            " value".replace("{", "{{").replace("}", "}}")
-            + ": {} of {} people have the second in place of the first",
-            "values are told apart by their names. If they are one value, declare it (sensitive.renamed) and"
-            " audit again.",
+            Text(
+                "whether “{gone}” of one release and “{became}” of {release} are one value: {{}} of {{}}"
+                " people have the second in place of the first",
+                gone=_braced(str(gone)),
+                became=_braced("”, “".join(map(str, became))),
+                release=release.name,
+            ),
+            Text(
+                "values are told apart by their names. If they are one value, declare it (sensitive.renamed)"
+                " and audit again."
+            ),
             (people, stayed),
             series.name,
         )
@@ -633,6 +668,11 @@ def _renaming_gaps(series: AttackedSeries) -> list[Gap]:
         if release.renamed is not None
         for gone, became, people, stayed, _ in release.renamed.iter_rows()
     ]
+
+
+def _braced(name: str) -> str:
+    """A name whose braces are no places for counts."""
+    return name.replace("{", "{{").replace("}", "}}")
 
 
 SEVERAL_VIEWS = Gap(
@@ -649,7 +689,7 @@ ALGORITHM = Gap(
     "the attack takes time exponential in the number of people. It is run on single releases of at most four"
     " people, and on tiny instances in the software's own tests and benchmarks.",
 )
-MAY_BE_KNOWN = (
+MAY_BE_KNOWN = Text(
     "nothing is promised to them. As candidates of others, such values count as often as a group has them"
     " beside a sensitive value."
 )
@@ -689,7 +729,7 @@ def _hosts_unknown(series: AttackedSeries) -> Gap:
 def _unlinked_gaps(material: Material) -> list[Gap]:
     """What the last release of each series promises and only people's groups can show."""
     return [
-        Gap(part.needs_hosts, "no private folder was given (--private).", series=series.name)
+        Gap(part.needs_hosts, Text("no private folder was given (--private)."), series=series.name)
         for series in material.series
         for part in promises_of(material.contract, series, len(series.releases))[-1]
         if part.needs_hosts is not None
@@ -697,7 +737,7 @@ def _unlinked_gaps(material: Material) -> list[Gap]:
 
 
 def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
-    what = "values that no assignment of tuples to people allows, and exact risks"
+    what = Text("values that no assignment of tuples to people allows, and exact risks")
     if series.why_no_assignments is not None:
         return [Gap(what, series.why_no_assignments, series=series.name)]
     gaps = []
@@ -714,21 +754,25 @@ def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
                 )
             )
         if found.left_out:
-            why = f"{found.left_out} releases allow too many choices."
+            why = Text("{releases} releases allow too many choices.", releases=found.left_out)
             gaps.append(Gap(what, why, series=series.name))
     return gaps
 
 
 def _equivalence_gaps(series: AttackedSeries) -> list[Gap]:
     if not series.equivalences:
-        what = "who has the same value as whom"
-        return [Gap(what, "no group's people are all known.", series=series.name)]
+        what, why = Text("who has the same value as whom"), Text("no group's people are all known.")
+        return [Gap(what, why, series=series.name)]
     unproven = sum(not found.proven for found in series.equivalences)
     if not unproven:
         return []
     return [
         Gap(
-            f"equivalence on {unproven} of {len(series.equivalences)} parts",
+            Text(
+                "equivalence on {unproven} of {parts} parts",
+                unproven=unproven,
+                parts=len(series.equivalences),
+            ),
             "the time was too short, or the series too large, to prove the smallest; the one found is"
             " given, and a bound. A part is a signature; the last one is all of them together. Give more"
             " time (--seconds).",

@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from orchestration.audit import SECONDS
+from orchestration.audit.report.language import ENGLISH, LANGUAGES
 from orchestration.cli.options import Debug, Limit
+
+
+def _known(language: str) -> str:
+    if language not in LANGUAGES:
+        raise typer.BadParameter(f"{language} is none of {', '.join(LANGUAGES)}")
+    return language
 
 
 def audit(
@@ -65,6 +72,13 @@ def audit(
             " passphrase is read from REPUBLISH_SIGN_PASSPHRASE.",
         ),
     ] = None,
+    language: Annotated[
+        str,
+        typer.Option(
+            callback=_known,
+            help=f"The language of the report's pages: {' or '.join(LANGUAGES)}. JSON is in English.",
+        ),
+    ] = ENGLISH,
     seconds: Annotated[
         float,
         typer.Option(help="Seconds for each series to search for people who are known to share a value."),
@@ -92,5 +106,6 @@ def audit(
         auditor=auditor,
         purpose=purpose,
         sign=sign,
+        language=language,
     )
     raise typer.Exit(code)

@@ -197,7 +197,7 @@ def _published_columns(series: Series) -> dict[str, Any]:
     shown = [
         dg.TableColumn(RELEASE_COLUMN, "Date", description="the release: the same in every row"),
         *(
-            dg.TableColumn(column.name, column.dtype, description=column.description)
+            dg.TableColumn(column.name, column.dtype, description=str(column.description))
             for column in columns.values()
         ),
     ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from anonymize.contract import CategoryAttribute, DateAttribute
+from anonymize.text import Text
 from orchestration.audit.read.folders import format_of
 from orchestration.audit.run import Material
 
+NOT_PUBLISHED = Text("not published")
 MOST_LABELS = 12
 """A domain of more labels is counted, not listed."""
 
@@ -20,8 +22,10 @@ def described_columns(material: Material) -> list[dict[str, str]]:
     for columns in release_format.columns(contract).values():
         for column in columns:
             if column.origin is not None:
-                published.setdefault(column.origin, []).append(f"{column.name}: {column.description}")
-    rows = [_row(contract.identifier, "identifier", published="removed")]
+                published.setdefault(column.origin, []).append(
+                    Text("{name}: {text}", name=column.name, text=column.description)
+                )
+    rows = [_row(contract.identifier, Text("identifier"), published=Text("removed"))]
     for ours, attribute in contract.attributes():
         rows.append(
             _row(
@@ -31,19 +35,21 @@ def described_columns(material: Material) -> list[dict[str, str]]:
                 domain=_domain(attribute),
                 hierarchy=_hierarchy(attribute),
                 min_width=_width(attribute),
-                published="; ".join(published.get(ours, ["not published"])),
+                published=Text.joined(published.get(ours, [NOT_PUBLISHED]), "; "),
             )
         )
     if contract.sensitive is not None:
         values, known = contract.sensitive.values, ", ".join(map(str, contract.sensitive.not_sensitive))
-        known = known and f"; may be known: {known}"
+        domain = Text("any value") if values is None else Text("{values} declared values", values=len(values))
+        if known:
+            domain = Text("{domain}; may be known: {known}", domain=domain, known=known)
         rows.append(
             _row(
                 contract.sensitive.name,
-                "sensitive",
+                Text("sensitive"),
                 kind=contract.sensitive.semantics,
-                domain=("any value" if values is None else f"{len(values)} declared values") + known,
-                published="; ".join(published.get("value", ["not published"])),
+                domain=domain,
+                published=Text.joined(published.get("value", [NOT_PUBLISHED]), "; "),
             )
         )
     return rows
@@ -57,22 +63,28 @@ def _row(name: str, role: str, **parts: str) -> dict[str, str]:
 def _domain(attribute: Any) -> str:
     if isinstance(attribute, CategoryAttribute):
         labels = attribute.labels
-        return ", ".join(labels) if len(labels) <= MOST_LABELS else f"{len(labels)} labels"
-    low, high = attribute.domain
-    is_whole = attribute.discrete and not isinstance(attribute, DateAttribute)
-    return f"{low} to {high}{', whole numbers' if is_whole else ''}"
+        if len(labels) <= MOST_LABELS:
+            return ", ".join(labels)
+        return Text("{labels} labels", labels=len(labels))
+    low, high = map(str, attribute.domain)
+    if attribute.discrete and not isinstance(attribute, DateAttribute):
+        return Text("{low} to {high}, whole numbers", low=low, high=high)
+    return Text("{low} to {high}", low=low, high=high)
 
 
 def _hierarchy(attribute: Any) -> str:
     if isinstance(attribute, CategoryAttribute) and attribute.hierarchy:
-        return f"{len(attribute.hierarchy[0]) - 1} levels above {len(attribute.hierarchy)} labels"
-    return "declared order" if isinstance(attribute, CategoryAttribute) else "order of values"
+        levels, labels = len(attribute.hierarchy[0]) - 1, len(attribute.hierarchy)
+        return Text("{levels} levels above {labels} labels", levels=levels, labels=labels)
+    return Text("declared order") if isinstance(attribute, CategoryAttribute) else Text("order of values")
 
 
 def _width(attribute: Any) -> str:
     if not attribute.min_width:
-        return "none"
+        return Text("none")
+    width = attribute.min_width
     if isinstance(attribute, DateAttribute):
-        return f"{attribute.min_width} days"
-    unit = "labels" if isinstance(attribute, CategoryAttribute) else "values" if attribute.discrete else ""
-    return f"{attribute.min_width} {unit}".strip()
+        return Text("{width} days", width=width)
+    if isinstance(attribute, CategoryAttribute):
+        return Text("{width} labels", width=width)
+    return Text("{width} values", width=width) if attribute.discrete else Text("{width}", width=width)

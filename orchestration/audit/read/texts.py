@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from anonymize.formats import Format
+from anonymize.text import Text
 from orchestration.audit.read.folders import ReleaseFiles
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.readers.datapackage.folder import WRITTEN, texts, texts_of_package
@@ -21,7 +22,7 @@ from orchestration.storage.store import SUMS
 WORDS = {"title", "description", "licenses", "contributors", "citation", "unit", "constraints", "attributes"}
 """Keys of a package whose content a contract declares, and a later revision of it may declare otherwise."""
 
-ANOTHER_REVISION = (
+ANOTHER_REVISION = Text(
     "the releases were made with another revision of the contract, which this audit does not have. It could"
     " not check these words, and takes them to be what that revision says."
 )
@@ -56,7 +57,7 @@ def compare_texts(
     if DATA_PACKAGE not in stated.get("files", {}):
         return Texts()
     if stated.get("software_version") != version("republish"):
-        return Texts(dict.fromkeys((SUMS, *WRITTEN), False), "another version of republish wrote them.")
+        return Texts(dict.fromkeys((SUMS, *WRITTEN), False), Text("another version of republish wrote them."))
     types = {name: str(dtype) for table in tables.values() for name, dtype in table.schema.items()}
     try:
         expected = texts(file.contract, release_format, stated, types)

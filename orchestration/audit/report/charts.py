@@ -11,10 +11,12 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from anonymize.promise import Part, Promise
 from anonymize.promise.part import Chart
+from anonymize.text import Text
+from orchestration.audit.report.language import Language
 from orchestration.audit.run import AttackedSeries
 
 BLUE, RED, GREY = "#2b6cb0", "#c53030", "#718096"
@@ -41,7 +43,9 @@ class Drawn:
     """Whether it is left out of what is handed out."""
 
 
-def of_series(series: AttackedSeries, promise: Promise, kinds: Sequence[type[Part]]) -> list[Drawn]:
+def of_series(
+    series: AttackedSeries, promise: Promise, kinds: Sequence[type[Part]], language: Language
+) -> list[Drawn]:
     """The charts of a series: those of each kind of part, and of what is guessed.
 
     Parameters
@@ -52,23 +56,26 @@ def of_series(series: AttackedSeries, promise: Promise, kinds: Sequence[type[Par
         What the contract promises.
     kinds
         The kinds of parts that the releases are attacked for.
+    language
+        What captions, axes and curves are called in.
     """
     drawn = []
     for chart, part in ((chart, promise.part(kind)) for kind in kinds for chart in kind.charts):
         if chart.only_promised and part is None:
             continue
         level = chart.level(part) if chart.level and part is not None else None
-        if svg := _bars(series, chart, level) if chart.bars else _curves(series, chart, level):
-            drawn.append(Drawn(chart.caption, svg, part is not None, chart.is_internal))
+        draw = _bars if chart.bars else _curves
+        if svg := draw(series, chart, level, language):
+            drawn.append(Drawn(language.say(chart.caption), svg, part is not None, chart.is_internal))
     if any(release.guesses for release in series.releases):
-        caption = (
+        caption = Text(
             "The share of people whose value is guessed right, with learning from the groups and without."
         )
-        drawn.append(Drawn(caption, guesses_over_time(series), is_promised=False))
+        drawn.append(Drawn(language.say(caption), guesses_over_time(series, language), is_promised=False))
     return drawn
 
 
-def _curves(series: AttackedSeries, chart: Chart, level: float | None) -> str:
+def _curves(series: AttackedSeries, chart: Chart, level: float | None, language: Language) -> str:
     """The curves of a chart over the releases; nothing if no release has any of its figures."""
     lines = [
         (curve, [release.attack.figures.get(curve.figure) for release in series.releases])
@@ -78,54 +85,63 @@ def _curves(series: AttackedSeries, chart: Chart, level: float | None) -> str:
 
     def draw(axes: Axes) -> None:
         for (curve, line), colour, marker in zip(lines, COLOURS, MARKERS, strict=False):
-            axes.plot(np.array(line, float), marker=marker, markersize=3, label=curve.words, color=colour)
-        _require(axes, level, f"promised: {chart.bound}")
-        axes.set_ylabel(chart.axis)
+            axes.plot(
+                np.array(line, float),
+                marker=marker,
+                markersize=3,
+                label=language.say(curve.words),
+                color=colour,
+            )
+        _require(axes, level, chart, language)
+        axes.set_ylabel(language.say(chart.axis))
         axes.set_ylim(0, chart.top)
 
-    return _over_releases(series, draw) if lines else ""
+    return _over_releases(series, draw, language) if lines else ""
 
 
-def _bars(series: AttackedSeries, chart: Chart, level: float | None) -> str:
+def _bars(series: AttackedSeries, chart: Chart, level: float | None, language: Language) -> str:
     """A bar for each figure of a list; those that break what is promised stand out."""
     sizes = series.figures.get(chart.bars or "") or []
 
     def draw(axes: Axes) -> None:
         colours = [(RED if size < level else BLUE) if level else GREY for size in sizes]
         axes.bar(range(len(sizes)), sizes, color=colours, width=0.9)
-        _require(axes, level, f"promised: {chart.bound}")
-        axes.set_xlabel(chart.over)
-        axes.set_ylabel(chart.axis)
+        _require(axes, level, chart, language)
+        axes.set_xlabel(language.say(chart.over))
+        axes.set_ylabel(language.say(chart.axis))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 
     return _svg(draw) if sizes else ""
 
 
-def guesses_over_time(series: AttackedSeries) -> str:
+def guesses_over_time(series: AttackedSeries, language: Language) -> str:
     """The share of values that are guessed right, beside what is guessed right without learning."""
     curves = (
-        ("learned", "learning from the groups", BLUE, "o"),
-        ("from_truth", "learning from the true table, without groups", "#63a4dd", "v"),
-        ("at_random", "at random among possible tuples", GREY, "s"),
-        ("most_frequent", "the most frequent value", "#a0aec0", "^"),
+        ("learned", Text("learning from the groups"), BLUE, "o"),
+        ("from_truth", Text("learning from the true table, without groups"), "#63a4dd", "v"),
+        ("at_random", Text("at random among possible tuples"), GREY, "s"),
+        ("most_frequent", Text("the most frequent value"), "#a0aec0", "^"),
     )
 
     def draw(axes: Axes) -> None:
         for part, label, colour, marker in curves:
             line = [getattr(release.guesses, part, None) for release in series.releases]
-            axes.plot(np.array(line, float), marker=marker, markersize=3, color=colour, label=label)
-        axes.set_ylabel("share guessed right")
+            axes.plot(
+                np.array(line, float), marker=marker, markersize=3, color=colour, label=language.say(label)
+            )
+        axes.set_ylabel(language.say(Text("share guessed right")))
         axes.set_ylim(0, 1.05)
 
-    return _over_releases(series, draw)
+    return _over_releases(series, draw, language)
 
 
-def _over_releases(series: AttackedSeries, draw: Callable[[Axes], None]) -> str:
+def _over_releases(series: AttackedSeries, draw: Callable[[Axes], None], language: Language) -> str:
     names = [release.name for release in series.releases]
 
     def drawn(axes: Axes) -> None:
         draw(axes)
+        axes.yaxis.set_major_formatter(_Ticks(language))
         step = -(-len(names) // MOST_TICKS)
         axes.set_xticks(range(0, len(names), step), names[::step], rotation=30, ha="right")
         axes.legend(frameon=False, fontsize=8)
@@ -143,6 +159,19 @@ def _svg(draw: Callable[[Axes], None]) -> str:
     return text[text.index("<svg") :]
 
 
-def _require(axes: Axes, level: float | None, words: str) -> None:
+def _require(axes: Axes, level: float | None, chart: Chart, language: Language) -> None:
     if level:
-        axes.axhline(level, color=RED, linewidth=1, linestyle="--", label=f"{words} {level:.3g}")
+        bound = Text(chart.bound)
+        words = language.say(Text("promised: {bound} {level:.3g}", bound=bound, level=level))
+        axes.axhline(level, color=RED, linewidth=1, linestyle="--", label=words)
+
+
+class _Ticks(ScalarFormatter):
+    """Numbers on an axis, as a language writes them."""
+
+    def __init__(self, language: Language):
+        super().__init__()
+        self.language = language
+
+    def __call__(self, value: float, position: int | None = None) -> str:
+        return self.language.number(super().__call__(value, position))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from anonymize.text import Text
 from orchestration.audit.run import Findings
 
-READING = (
+READING = Text(
     "“Looked at” counts people; for what concerns files, tables or groups, these. It is fewer than all people"
     " where a promise is about some of them, or where groups are not known. “Found” is the worst case among"
     " those looked at: no less than a promise of “at least”, or no more than one of “at most”, keeps it."
@@ -15,21 +17,23 @@ READING = (
 """How a table of promises is to be read."""
 
 
-def verdict(findings: Findings) -> str:
+def verdict(findings: Findings) -> Text:
     """What became of the promises, in one sentence."""
     rows = findings.promises()
     judged = [rows] if findings.asked is None else [rows, findings.asked]
     broken, undecided = int((~rows["holds"]).sum()), max(int((one["undecided"] > 0).sum()) for one in judged)
+    if broken == 1:
+        return Text("1 of {promises} promises is broken.", promises=len(rows))
     if broken:
-        return f"{broken} of {len(rows)} promises {'is' if broken == 1 else 'are'} broken."
+        return Text("{broken} of {promises} promises are broken.", broken=broken, promises=len(rows))
     if findings.missed.height:
-        return "The releases keep what they promised; they do not keep what this contract asks for."
+        return Text("The releases keep what they promised; they do not keep what this contract asks for.")
     if undecided:
-        return f"No promise is broken; {undecided} could not be decided."
-    return "Every promise holds."
+        return Text("No promise is broken; {undecided} could not be decided.", undecided=undecided)
+    return Text("Every promise holds.")
 
 
-def conclusion(described: Mapping[str, Any]) -> str:
+def conclusion(described: Mapping[str, Any]) -> Text:
     """A paragraph for a reader who reads nothing else, from what a report says.
 
     Parameters
@@ -37,7 +41,7 @@ def conclusion(described: Mapping[str, Any]) -> str:
     described
         The report, or its version for others: counts of people are quoted as they are in it.
     """
-    return " ".join(
+    return Text.joined(
         [
             _what_was_done(described),
             described["verdict"],
@@ -49,38 +53,49 @@ def conclusion(described: Mapping[str, Any]) -> str:
     )
 
 
-def _what_was_done(described: Mapping[str, Any]) -> str:
+def _what_was_done(described: Mapping[str, Any]) -> Text:
     releases = [release["release"] for series in described["series"] for release in series["releases"]]
-    span = min(releases) if len(set(releases)) == 1 else f"{min(releases)} to {max(releases)}"
-    count = "one release" if len(releases) == 1 else f"{len(releases)} releases"
-    who = described["auditor"] or "the auditor"
-    return (
-        f"On {described['date']}, {who} attacked {count} ({span}) with all that the section on"
-        " the adversary lists, and compared what came out with the true tables."
+    first, last = min(releases), max(releases)
+    span = first if first == last else Text("{first} to {last}", first=first, last=last)
+    count = Text("one release")
+    if len(releases) > 1:
+        count = Text("{releases} releases", releases=len(releases))
+    return Text(
+        "On {date}, {who} attacked {count} ({span}) with all that the section on the adversary lists, and"
+        " compared what came out with the true tables.",
+        date=dt.date.fromisoformat(described["date"]),
+        who=described["auditor"] or Text("the auditor"),
+        count=count,
+        span=span,
     )
 
 
-def _what_was_found(described: Mapping[str, Any]) -> list[str]:
+def _what_was_found(described: Mapping[str, Any]) -> Iterator[Text]:
     broken = [row for row in described["promises"] if not row["holds"]]
     if broken:
-        names = ", ".join(dict.fromkeys(row["promise"] for row in broken))
-        where = sorted({release for row in broken for release in row["broken_in"]})
-        shown = f" Releases concerned: {', '.join(where)}." if where else ""
-        return [f"Broken: {names}.{shown} The releases do not keep what the contract promises."]
+        named = dict.fromkeys(row["promise"] for row in broken)
+        yield Text("Broken: {names}.", names=Text.joined(map(Text, named), ", "))
+        if where := sorted({release for row in broken for release in row["broken_in"]}):
+            yield Text("Releases concerned: {releases}.", releases=", ".join(where))
+        yield Text("The releases do not keep what the contract promises.")
+        return
     # The rows begin with what matters most of what was promised.
     promised = (row for row in described["promises"] if row["of_people"] and row["found"] is not None)
     leading = next((row for row in promised if row["bound"]), None)
     if leading is None:
-        return []
-    required = f"{leading['bound']} {leading['required']:.4g}"
-    return [f"{leading['meaning']} Promised: {required}; found: {leading['found']:.4g}. {_kept(leading)}"]
+        return
+    yield Text(leading["meaning"])
+    yield Text(
+        "Promised: {bound} {required:.4g}; found: {found:.4g}.",
+        bound=Text(leading["bound"]),
+        required=leading["required"],
+        found=leading["found"],
+    )
+    undecided = leading["undecided"]
+    yield Text("This could not be decided for everybody.") if undecided else Text("This keeps the promise.")
 
 
-def _kept(row: Mapping[str, Any]) -> str:
-    return "This could not be decided for everybody." if row["undecided"] else "This keeps the promise."
-
-
-def _what_was_missed(described: Mapping[str, Any]) -> Iterator[str]:
+def _what_was_missed(described: Mapping[str, Any]) -> Iterator[Text]:
     """What the contract asks for and was not found, where the releases promised something else."""
     kept = {(row["series"], row["promise"]) for row in described["promises"] if row["holds"]}
     for taken_up, words in MISSED.items():
@@ -90,52 +105,73 @@ def _what_was_missed(described: Mapping[str, Any]) -> Iterator[str]:
             if not row["holds"] and row["taken_up"] == taken_up and (row["series"], row["promise"]) in kept
         ]
         if missed:
-            yield f"{words}: {'; '.join(missed)}."
+            yield Text("{words}: {missed}.", words=words, missed=Text.joined(missed, "; "))
 
 
 MISSED = {
-    False: "The releases promised something else than the contract asks for. Missed",
-    True: "People who were published before the contract asked for so much keep what they were promised then",
+    False: Text("The releases promised something else than the contract asks for. Missed"),
+    True: Text(
+        "People who were published before the contract asked for so much keep what they were promised then"
+    ),
 }
 """What is said of what is missed, by whether the last release promises what the contract asks for."""
 
 
-def in_words(row: Mapping[str, Any]) -> str:
+def in_words(row: Mapping[str, Any]) -> Text:
     """A row of the findings under the contract: what it asks for, and what was found."""
-    asked = "" if row["required"] is None else f" {row['bound']} {row['required']:.4g}"
-    found = "" if row["found"] is None else f", found {row['found']:.4g}"
-    return f"{row['promise']}: asked for{asked or ' everybody'}{found}, missed for {row['broken']}"
+    asked = Text("everybody")
+    if row["required"] is not None:
+        asked = Text("{bound} {required:.4g}", bound=Text(row["bound"]), required=row["required"])
+    told = {"promise": Text(row["promise"]), "asked": asked, "broken": row["broken"]}
+    if isinstance(row["broken"], str):
+        told["broken"] = Text(row["broken"])
+    if row["found"] is None:
+        return Text("{promise}: asked for {asked}, missed for {broken}", **told)
+    return Text(
+        "{promise}: asked for {asked}, found {found:.4g}, missed for {broken}", **told, found=row["found"]
+    )
 
 
-def _what_remains(described: Mapping[str, Any]) -> str:
-    gaps = len(described["not_covered"])
-    things = "1 thing" if gaps == 1 else f"{gaps} things"
-    return f"Not covered by this audit: {things}, listed below with the reasons."
-
-
-def _residual_risk(described: Mapping[str, Any]) -> Iterator[str]:
+def _residual_risk(described: Mapping[str, Any]) -> Iterator[Text]:
     """How often an attacker is right, with the release and without it, and what the promise allows."""
     risk = described["residual_risk"]
     if risk is None:
         return
-    guessed, release = f"{100 * risk['guessed']:.0f} %", risk["release"]
+    guessed, release, promised = 100 * risk["guessed"], risk["release"], risk["promised"]
     if risk["without"] is None:
-        yield (
-            f"Residual risk: joined with the releases before it, {release} implies a protected value with a"
-            f" confidence of up to {guessed}. How often it is guessed without this release was not measured."
+        yield Text(
+            "Residual risk: joined with the releases before it, {release} implies a protected value with a"
+            " confidence of up to {guessed:.0f} %. How often it is guessed without this release was not"
+            " measured.",
+            release=release,
+            guessed=guessed,
         )
     else:
-        yield (
-            f"Residual risk: an attacker who learns from the groups of {release} guesses {guessed} of the"
-            " people's values right; without the release, by always naming the most frequent value,"
-            f" {100 * risk['without']:.0f} %."
+        yield Text(
+            "Residual risk: an attacker who learns from the groups of {release} guesses {guessed:.0f} % of"
+            " the people's values right; without the release, by always naming the most frequent value,"
+            " {without:.0f} %.",
+            release=release,
+            guessed=guessed,
+            without=100 * risk["without"],
         )
-    if risk["promised"] is None:
-        yield "On this scale, 100 % is certainty. The contract does not limit it."
+    if promised is None:
+        yield Text("On this scale, 100 % is certainty. The contract does not limit it.")
     elif risk["without"] is None:
-        yield f"On this scale, 100 % is certainty, and the contract allows {100 * risk['promised']:.0f} %."
-    else:
-        yield (
-            f"On this scale, 100 % is everybody's value, and {100 * risk['promised']:.0f} % is the most that"
-            " the contract allows for a guess from a person's own groups alone."
+        yield Text(
+            "On this scale, 100 % is certainty, and the contract allows {promised:.0f} %.",
+            promised=100 * promised,
         )
+    else:
+        yield Text(
+            "On this scale, 100 % is everybody's value, and {promised:.0f} % is the most that the contract"
+            " allows for a guess from a person's own groups alone.",
+            promised=100 * promised,
+        )
+
+
+def _what_remains(described: Mapping[str, Any]) -> Text:
+    gaps = len(described["not_covered"])
+    if gaps == 1:
+        return Text("Not covered by this audit: 1 thing, listed below with the reasons.")
+    return Text("Not covered by this audit: {gaps} things, listed below with the reasons.", gaps=gaps)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -17,13 +18,15 @@ import jinja2
 
 from anonymize.contract import Product
 from anonymize.principles import principle_of
-from anonymize.promise import Promise
+from anonymize.promise import LargestShare, Promise
 from anonymize.promise.registry import kinds_of, scopes
+from anonymize.text import Text
 from anonymize.utility.usefulness import Usefulness
 from orchestration.audit.read.columns import described_columns
 from orchestration.audit.report import charts
 from orchestration.audit.report.conclusion import READING, conclusion, verdict
 from orchestration.audit.report.handout import handed_out, public_names
+from orchestration.audit.report.language import ENGLISH, Language
 from orchestration.audit.run import (
     AttackedRelease,
     AttackedSeries,
@@ -36,20 +39,21 @@ from orchestration.audit.run import (
 from orchestration.audit.signature import SIGNATURE, SIGNED
 from orchestration.storage.manifest import MANIFEST
 
-PURPOSE = "To find out whether the published releases keep what the contract promises."
+PURPOSE = Text("To find out whether the published releases keep what the contract promises.")
 BACKGROUND = [
-    "every published table, of every series given",
-    "who is in the table at every release, under which name",
-    "everybody's exact quasi-identifiers at every release",
-    "that a person's sensitive value stays the same while they carry it, and when it changed",
-    "how many counterfeits each group has, as far as that is published",
+    Text("every published table, of every series given"),
+    Text("who is in the table at every release, under which name"),
+    Text("everybody's exact quasi-identifiers at every release"),
+    Text("that a person's sensitive value stays the same while they carry it, and when it changed"),
+    Text("how many counterfeits each group has, as far as that is published"),
 ]
 BACKGROUND_OF_VIEWS = [
-    "every published view of the series, and every other release that the contract names",
-    "that all of these are about the same people",
-    "the hierarchies and domains of the columns, and which pairs of values nobody has",
-    "nobody's record in particular",
+    Text("every published view of the series, and every other release that the contract names"),
+    Text("that all of these are about the same people"),
+    Text("the hierarchies and domains of the columns, and which pairs of values nobody has"),
+    Text("nobody's record in particular"),
 ]
+GROUPS_KNOWN = Text("everybody's group in every release (private folder)")
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
         },
         "columns": described_columns(material),
         "background_knowledge": (BACKGROUND if any(map(_in_groups, findings.series)) else BACKGROUND_OF_VIEWS)
-        + (["everybody's group in every release (private folder)"] if material.private else []),
+        + ([GROUPS_KNOWN] if material.private else []),
         "promises": [_promise(row) for row in findings.promises().to_dicts()],
         "keeps_contract": findings.keeps_contract,
         "asked": None if findings.asked is None else [_promise(row) for row in findings.asked.to_dicts()],
@@ -150,7 +154,7 @@ def _promise(row: dict[str, Any]) -> dict[str, Any]:
 
 def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict[str, Any]:
     kinds = kinds_of(principle_of(contract).format(contract), [promise])
-    figures = series.figures
+    figures, share = series.figures, promise.part(LargestShare)
     every = dict.fromkeys(column for kind in kinds for column in kind.figures)
     shown = [column for column in every if figures.get(column.name) is not None]
     unpromised = [kind.unpromised for kind in kinds if kind.unpromised and promise.part(kind) is None]
@@ -165,7 +169,10 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict
             for name, words in unpromised
             if figures.get(name) is not None
         ],
-        "beside_guesses": [part.beside_guesses for part in promise if part.beside_guesses],
+        "beside_guesses": []
+        if share is None
+        else [f"the largest share that is promised for a group is {100 * share.largest_share:.1f} %"],
+        "largest_share": share and share.largest_share,
         "presence": None if series.presence is None else asdict(series.presence),
         "exact_risks": series.of_all_releases,
         # Signatures are numbered, not named: which values are rare is not the report's to say.
@@ -255,29 +262,52 @@ def signed_part(described: dict[str, Any]) -> dict[str, Any]:
     return {part: described[part] for part in parts}
 
 
-def write_report(described: dict[str, Any], findings: Findings, folder: Path) -> list[Path]:
+def write_report(
+    described: dict[str, Any], findings: Findings, folder: Path, language: Language | None = None
+) -> list[Path]:
     """Write both versions of the report into a folder; returns the paths of its files.
 
-    An earlier signature in the folder is removed: it was of another report.
+    The pages are in the language that is asked for, and JSON is in English, for programs. An earlier
+    signature in the folder is removed: it was of another report.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in (SIGNED, SIGNATURE):
         (folder / name).unlink(missing_ok=True)
+    language = language or Language.of(ENGLISH)
     contract = findings.contract
     kinds = kinds_of(principle_of(contract).format(contract), [promise_of(findings)])
-    plots = [charts.of_series(one, promise_of(findings), kinds) for one in findings.series]
-    template = _environment().get_template("report.html.j2")
+    plots = [charts.of_series(one, promise_of(findings), kinds, language) for one in findings.series]
     written = []
     for name, told in (("audit", described), ("handout", handed_out(described))):
         html, data = folder / f"{name}.html", folder / f"{name}.json"
-        html.write_text(template.render(**told, plots=plots, is_internal=name == "audit"), encoding="utf-8")
+        html.write_text(page(told, plots, language, is_internal=name == "audit"), encoding="utf-8")
         data.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         written += [html, data]
     return written
 
 
+def page(
+    told: Mapping[str, Any], plots: Sequence[Sequence[charts.Drawn]], language: Language, *, is_internal: bool
+) -> str:
+    """The report as a page.
+
+    Parameters
+    ----------
+    told
+        What the report says, or its version for others.
+    plots
+        The charts of each series.
+    language
+        What it is written in.
+    is_internal
+        Whether it is the publisher's own version.
+    """
+    template = _environment(language).get_template("report.html.j2")
+    return template.render(**told, plots=plots, is_internal=is_internal)
+
+
 @functools.cache  # its templates are compiled once
-def _environment() -> jinja2.Environment:
+def _environment(language: Language) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("orchestration.audit.report", "."),
         autoescape=True,
@@ -285,28 +315,12 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["reading"] = READING
-    environment.filters["figure"] = _figure
-    environment.filters["percent"] = _percent
-    environment.filters["points"] = lambda share: f"{100 * share:.1f}"
-    environment.filters["filled"] = _filled
+    environment.globals |= {
+        "_": language.say,
+        "language": language,
+        "reading": READING,
+        "groups_known": GROUPS_KNOWN,
+    }
+    for name in ("say", "figure", "percent", "points", "filled", "day"):
+        environment.filters[name] = getattr(language, name)
     return environment
-
-
-def _figure(value: Any) -> str:
-    """A number as a reader wants it; a dash where there is none."""
-    if value is None:
-        return "\u2013"
-    if isinstance(value, float) and not value.is_integer():
-        return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
-    return f"{int(value):,}" if isinstance(value, int | float) else str(value)
-
-
-def _filled(text: str, counts: list[int | str]) -> str:
-    """A text with its counts in their places."""
-    return text.format(*map(_figure, counts))
-
-
-def _percent(share: float | None) -> str:
-    """A share as a percentage; a dash where there is none."""
-    return "\u2013" if share is None else f"{100 * share:.1f} %"

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from anonymize.text import Text
 from orchestration.audit.report.conclusion import conclusion
 
 SMALL = 10
 """Counts of people from 1 up to this are not shown."""
 PROMISE = ("promise", "meaning", "bound", "of_people", "found", "required", "holds", "broken_in")
-SERIES = ("not_promised", "beside_guesses")
+SERIES = ("not_promised", "beside_guesses", "largest_share")
 ABOUT = (
     *("product", "date", "auditor", "purpose", "governance", "software"),
     *("holds", "keeps_contract", "verdict", "residual_risk", "columns"),
@@ -65,7 +66,7 @@ def _counts(row: Mapping[str, Any]) -> dict[str, int | str | None]:
 
 def without_small(count: int | None) -> int | str | None:
     """A count of people, or words in its place if it is small and not 0."""
-    return f"fewer than {SMALL}" if count is not None and 0 < count < SMALL else count
+    return Text("fewer than {small}", small=SMALL) if count is not None and 0 < count < SMALL else count
 
 
 def public_names(names: Sequence[str]) -> dict[str, str]:

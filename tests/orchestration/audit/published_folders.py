@@ -98,12 +98,13 @@ def seal(folder):
 
 def run(folder, *, linked=True, contract="contract.yaml", **options):
     """The exit code of an audit, and the promises that are broken."""
+    options = {"out": folder / "report", "console": Console(quiet=True)} | options
     code = audit(
         [folder / "published/hospital"],
         folder / "truth",
         folder / contract,
         private=folder / "private" if linked else None,
-        **{"out": folder / "report", "console": Console(quiet=True)} | options,
+        **options,
     )
-    rows = json.loads((folder / "report/audit.json").read_text())
+    rows = json.loads((options["out"] / "audit.json").read_text())
     return code, {row["promise"] for row in rows["promises"] if not row["holds"]}

@@ -313,7 +313,7 @@ def test_two_names_of_one_value_are_named_and_one_when_they_are_declared(yearly)
     audit_years(yearly)
     said = [gap for gap in report(yearly / "report")["not_covered"] if "flu" in gap["what"]]
     assert [gap["people"] for gap in said] == [[3, 3]]
-    assert "whether 'flu' of one release and 'influenza' of 2023 are one value" in said[0]["what"]
+    assert "whether “flu” of one release and “influenza” of 2023 are one value" in said[0]["what"]
     contract = yearly / "contract.yaml"
     text = contract.read_text().replace("{name: disease}", "{name: disease, renamed: {flu: influenza}}")
     contract.write_text(text)

@@ -16,6 +16,7 @@ from rich.console import Console
 from orchestration.audit.report.conclusion import READING, conclusion
 from orchestration.audit.report.document import _environment
 from orchestration.audit.report.handout import SMALL, handed_out, public_names, without_small
+from orchestration.audit.report.language import ENGLISH, Language
 from orchestration.audit.run import AttackedSeries, _hosts_unknown
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 from tests.profiles import drawn
@@ -156,7 +157,7 @@ def test_the_conclusion_is_one_paragraph_with_the_promise_that_matters(page, des
 
 
 def test_vulnerable_people_below_promises_that_hold_are_explained(described):
-    template = _environment().get_template("report.html.j2")
+    template = _environment(Language.of(ENGLISH)).get_template("report.html.j2")
     plots = [[] for _ in described["series"]]
     words = "takes values before and after a change for one, and is not promised"
     for vulnerable in (0, 12):
