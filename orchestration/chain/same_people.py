@@ -1,7 +1,7 @@
 """Other products of a home about the same people: together, they give an adversary more to intersect.
 
-People are recognised by a pseudonym that all products of a home have in common: of the identifier's normal
-form, under a key that serves nothing else. Each series keeps those of everybody it published.
+People are recognised by a pseudonym that all products of a home have in common. Each series keeps those of
+everybody it published.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ import polars as pl
 from anonymize.columns import IDENTIFIER
 from anonymize.contract import View
 from anonymize.errors import ContractError
-from anonymize.people.pseudonyms import pseudonyms
-from anonymize.people.randomness import derive_key
-from anonymize.spelling import value_form
 from orchestration.chain.snapshot import kept_snapshot
 from orchestration.series.facts import Facts, facts_of
+from orchestration.series.persons import comparable
 from orchestration.series.series import Series
 from orchestration.series.siblings import Sibling, published_releases, sibling, siblings
 from orchestration.snapshots.previous import published_here
@@ -168,14 +166,6 @@ def separate_products(series: Series) -> Iterator[Sibling]:
         if _declared(series, other) == SEPARATE_READERS:
             found = (sibling(series.home, other.name, one) for one in other.series)
             yield from (one for one in found if one is not None)
-
-
-def comparable(home: Home, identifiers: pl.Series) -> pl.Series:
-    """The pseudonyms that all products of a home have in common: 16 bytes each, in the identifiers' order."""
-    if identifiers.dtype != pl.Binary:
-        text = identifiers.cast(pl.String).to_frame("text")
-        identifiers = text.select(value_form(pl.col("text"))).to_series()
-    return pseudonyms(identifiers, derive_key(home.key(), "people of all products")).rename("person")
 
 
 def people_of(home: Home, product: str, series: str) -> pl.DataFrame | None:

@@ -16,6 +16,7 @@ from anonymize.people.pseudonyms import pseudonyms
 from orchestration.chain.arrival import missing_before, never_comes
 from orchestration.chain.audit import refuse_broken
 from orchestration.expectations import Verdict, judge
+from orchestration.series.persons import without_forgotten
 from orchestration.series.series import Series
 from orchestration.snapshots.sources import read_snapshot, snapshot_faults
 from orchestration.storage.store import read_json, read_table, write_csv, write_json, write_table
@@ -104,10 +105,12 @@ def look_at_snapshot(series: Series, release: str) -> Taken:
         if error.rows is None and (later := missing_before(series, release)):
             raise SnapshotError(f"{error}. {never_comes(later)}") from None
         raise
-    snapshot = Snapshot(keyed(people, series.pseudonym_key), series.contract.column_names())
+    kept = without_forgotten(series.home, series.contract.product, people, release)
+    snapshot = Snapshot(keyed(kept, series.pseudonym_key), series.contract.column_names())
     # Asked last: until then Great Expectations may still be on its way in.
     faults = snapshot_faults(people, series.contract)
-    verdict = judge({"snapshot": faults}, {})[0].with_words(_in_words(people, faults), faults)
+    words = _in_words(people, faults, people.height - kept.height)
+    verdict = judge({"snapshot": faults}, {})[0].with_words(words, faults)
     refuse_broken(f"{series.name} {release}", [verdict])
     return Taken(snapshot, verdict)
 
@@ -120,12 +123,13 @@ def kept_snapshot(folder: Path) -> Snapshot | None:
     return Snapshot(read_table(folder / PEOPLE), kept.get("columns", {}))
 
 
-def _in_words(people: pl.DataFrame, faults: pl.DataFrame) -> str:
-    """What was found in a snapshot, by kind of fault."""
+def _in_words(people: pl.DataFrame, faults: pl.DataFrame, forgotten: int) -> str:
+    """What was found in a snapshot, by kind of fault, and how many of the people were forgotten."""
     kinds = [name for name, dtype in faults.schema.items() if dtype.is_integer() and name != "rows"]
     counts = {name: faults[name].sum() for name in kinds}
     found = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
-    return f"{people.height:,} people in {faults.height} columns: {found}."
+    left_out = f" {forgotten:,} of them were forgotten, and are left out." if forgotten else ""
+    return f"{people.height:,} people in {faults.height} columns: {found}.{left_out}"
 
 
 def keyed(people: pl.DataFrame, key: bytes) -> pl.DataFrame:

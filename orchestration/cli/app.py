@@ -11,6 +11,7 @@ from orchestration.cli.audit import audit
 from orchestration.cli.compare import compare
 from orchestration.cli.demo import demo
 from orchestration.cli.estimate import estimate
+from orchestration.cli.forget import forget
 from orchestration.cli.person import person
 from orchestration.cli.release import release
 from orchestration.cli.tidy import tidy
@@ -55,5 +56,5 @@ def _before_any_command(
     only_for_the_owner()
 
 
-for command in (release, validate, compare, demo, ui, tidy, verify, estimate, audit, person):
+for command in (release, validate, compare, demo, ui, tidy, verify, estimate, audit, person, forget):
     app.command()(command)

@@ -49,17 +49,10 @@ def person(
     file = load_contract(contract)
     series = Series(file, Home.named(home, default_home(file)))
     refuse_other_home(series)
-    if identifier is not None:
-        asked = identifier.read_text(encoding="utf-8")
-    elif sys.stdin.isatty():
-        asked = typer.prompt("Identifier (not shown)", hide_input=True)
-    else:
-        asked = sys.stdin.read()
-    if not (asked := asked.strip()) or "\n" in asked:
-        raise PersonError(
-            "one identifier on one line is needed, on standard input or in the file that --identifier names"
-        )
-    found = find(series, asked)
+    asked = read_identifiers(identifier)
+    if len(asked) > 1:
+        raise PersonError(f"{len(asked)} identifiers are given: a sheet is about one person")
+    found = find(series, asked[0])
     write_sheet(folder, found, file.contract, dt.datetime.now(dt.UTC).date().isoformat())
     note(series.home, "person", series.name, file.sha256)
     for one in found.series:
@@ -73,3 +66,24 @@ def person(
     if found.elsewhere:
         out.print(f"also in releases of {', '.join(found.elsewhere)}")
     out.print(f"{folder / SHEET} is for the person, {folder / RECORD} for you")
+
+
+def read_identifiers(file: Path | None) -> list[str]:
+    """Identifiers, one on each line of a file or of standard input; a terminal asks for one, and hides it.
+
+    Raises
+    ------
+    PersonError
+        If there is none.
+    """
+    if file is not None:
+        text = file.read_text(encoding="utf-8")
+    elif sys.stdin.isatty():
+        text = typer.prompt("Identifier (not shown)", hide_input=True)
+    else:
+        text = sys.stdin.read()
+    if not (given := [line.strip() for line in text.splitlines() if line.strip()]):
+        from anonymize.errors import PersonError
+
+        raise PersonError("no identifier is given: write one on a line of standard input, or of a file")
+    return list(dict.fromkeys(given))

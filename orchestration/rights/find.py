@@ -16,21 +16,19 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM, VALUE
 from anonymize.contract import Product
-from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import derive_key
-from anonymize.spelling import value_form
-from orchestration.chain.same_people import comparable, other_products
-from orchestration.chain.snapshot import FAULTS, kept_snapshot
+from orchestration.chain.same_people import other_products
+from orchestration.chain.snapshot import kept_snapshot
+from orchestration.rights.asked import BUILT_ON, Asked, last_release
 from orchestration.series.committed import read_record
 from orchestration.series.facts import Facts, facts_of
+from orchestration.series.persons import comparable
 from orchestration.series.series import Series
 from orchestration.series.siblings import BEFORE, FIRST, pseudonym_key, published_releases, siblings
 from orchestration.storage.home import Home
 from orchestration.storage.store import read_table
 
 LINKAGE = "linkage.parquet"
-HELD = ("state-", "knowledge-")
-"""What the names of files begin with that the next release is built on."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +148,7 @@ def _in_series(home: Home, contract: Product, name: str, identifier: str) -> InS
     releases, facts = published_releases(home, product, name), facts_of(home, product, name)
     terms = (facts or Facts({}, {})).terms
     key = pseudonym_key(home, product, terms.get(FIRST, name))
-    asked = _Asked(identifier, terms.get("identifier", contract.identifier))
+    asked = Asked([identifier], terms.get("identifier", contract.identifier))
     placed, rows, before = [], [], _Before()
     for release in releases:
         snapshot = kept_snapshot(folder / release)
@@ -174,8 +172,7 @@ def _in_series(home: Home, contract: Product, name: str, identifier: str) -> InS
                 left,
             )
         )
-    pseudonym = pl.concat([pseudonyms(asked.spellings, key), comparable(home, asked.spellings)])
-    held = tuple(_held(home, folder, asked, pseudonym, contract if name == contract.series else None))
+    held = tuple(_held(home, folder, asked, key, contract if name == contract.series else None))
     first = next((number for number, one in enumerate(placed) if one.in_release), None)
     return InSeries(
         f"{product}/{name}",
@@ -188,29 +185,6 @@ def _in_series(home: Home, contract: Product, name: str, identifier: str) -> InS
 
 NO_GROUP = -1
 """The group of somebody whose row is published without groups."""
-
-
-class _Asked:
-    """The identifier that is asked for, and the spellings of it that were found."""
-
-    def __init__(self, identifier: str, column: str):
-        self.column = column
-        self._form = pl.select(value_form(pl.lit(identifier))).item()
-        self.spellings = pl.Series([identifier])
-
-    def within(self, identifiers: pl.Series) -> pl.Series:
-        """bool[N]: which of some identifiers are the one asked for."""
-        own = identifiers.alias("own").to_frame()
-        is_bytes = identifiers.dtype == pl.Binary
-        form = pl.col("own").bin.encode("hex") if is_bytes else value_form(pl.col("own").cast(pl.String))
-        return own.select((form == self._form).fill_null(value=False)).to_series()
-
-    def spelled(self, found: pl.Series) -> None:
-        """Note in which spelling a snapshot has it: pseudonyms are of that."""
-        if found.dtype == pl.Binary:
-            self.spellings = found if found.len() else self.spellings
-        elif self.spellings.dtype != pl.Binary:
-            self.spellings = pl.concat([self.spellings, found.cast(pl.String).alias("")]).unique()
 
 
 class _Before:
@@ -234,7 +208,7 @@ class _Before:
         return tuple(sorted(self._left))
 
 
-def _group(file: Path, asked: _Asked) -> int | None:
+def _group(file: Path, asked: Asked) -> int | None:
     """The group that a linkage has the person in; `NO_GROUP` without groups, None if it has not them."""
     linkage = read_table(file)
     mine = linkage.filter(asked.within(linkage[asked.column]))
@@ -268,35 +242,13 @@ def _promised(
     return ()
 
 
-def _held(
-    home: Home, folder: Path, asked: _Asked, pseudonym: pl.Series, contract: Product | None
-) -> Iterator[Held]:
+def _held(home: Home, folder: Path, asked: Asked, key: bytes, contract: Product | None) -> Iterator[Held]:
     """The files of a series that have a row of the person, and what is known of how long."""
-    last = max((path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != "."), default="")
-    for file in sorted(folder.rglob("*")):
-        if file.suffix == ".parquet":
-            rows = _rows(read_table(file), asked, pseudonym)
-        elif file.name == FAULTS:
-            rows = _rows(pl.read_csv(file, infer_schema=False), asked, pseudonym)
-        else:
-            continue
-        if rows:
-            is_needed = file.parent == folder or (file.parent.name == last and file.name.startswith(HELD))
-            yield Held(
-                f"{file.relative_to(home.path)}", rows, _what(file), _until(contract, is_needed=is_needed)
-            )
-
-
-def _rows(table: pl.DataFrame, asked: _Asked, pseudonym: pl.Series) -> int:
-    """How many rows of a table are about the person: by their identifier, or by a pseudonym."""
-    about = [
-        asked.within(table[name])
-        if name in (IDENTIFIER, asked.column)
-        else table[name].is_in(pseudonym.implode()).fill_null(value=False)
-        for name, dtype in table.schema.items()
-        if name in (IDENTIFIER, asked.column) or dtype == pl.Binary
-    ]
-    return int(pl.DataFrame(about).select(pl.any_horizontal(pl.all()).sum()).item()) if about else 0
+    last = last_release(folder)
+    for file, about in asked.files(home, folder, key):
+        is_needed = file.parent == folder or (file.parent.name == last and file.name.startswith(BUILT_ON))
+        until = _until(contract, is_needed=is_needed)
+        yield Held(f"{file.relative_to(home.path)}", int(about.sum()), _what(file), until)
 
 
 WHAT = {

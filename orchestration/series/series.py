@@ -36,6 +36,7 @@ from orchestration.series.siblings import (
 from orchestration.storage.history import History
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.manifest import MANIFEST, verify_release, verify_series
+from orchestration.storage.replacing import finish_replacing
 from orchestration.storage.store import clear_partial, read_table, sha256
 
 
@@ -163,6 +164,7 @@ class Series:
     def locked(self) -> Iterator[None]:
         """Check that the series is unchanged, then lock it. Raises as `locked_for` does."""
         with only_one(self.private_folder, f"series {self.name}"):
+            finish_replacing(self.private_folder.parent)
             on_disk = self.check()
             clear_partial(self.published_folder)
             vouched = self._facts(on_disk).published

@@ -1,0 +1,62 @@
+"""`republish forget`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestration.cli.options import ContractPath, Debug, HomePath
+from orchestration.cli.terminal import out
+
+
+def forget(
+    contract: ContractPath,
+    identifiers: Annotated[
+        Path | None,
+        typer.Option(
+            "--identifiers",
+            metavar="FILE",
+            help="A file with an identifier on each line. Default: standard input.",
+        ),
+    ] = None,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again/--never-again",
+            help="Whether they may be published again. If so, their signatures stay under pseudonyms, and a"
+            " return is safe; else a keyed pseudonym stays, by which snapshots leave them out.",
+        ),
+    ] = True,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Forget them. Without it, nothing is changed.")
+    ] = False,
+    home: HomePath = None,
+    debug: Debug = False,
+) -> None:
+    """Take people out of all that is kept of them, in all series of the product.
+
+    Without --delete it says what would be deleted. What is published can't be recalled, and stays; whoever is
+    still in the source comes back with its next snapshot, unless it is --never-again. A later audit with the
+    private folder can't include them. All of it is done, or nothing; the home's log notes how many they were.
+    """
+    from orchestration.cli.person import read_identifiers
+    from orchestration.contracts.contract_file import load_contract
+    from orchestration.rights.forget import forget as forgotten
+    from orchestration.rights.forget import what_is_kept
+    from orchestration.series.homes import default_home, refuse_other_home
+    from orchestration.series.series import Series
+    from orchestration.storage.home import Home
+
+    file = load_contract(contract)
+    series = Series(file, Home.named(home, default_home(file)))
+    refuse_other_home(series)
+    asked = read_identifiers(identifiers)
+    found = forgotten(series, asked, again=again) if delete else what_is_kept(series, asked)
+    for one in found:
+        out.print(f"{one.series}  {one.people:,} people in {one.rows:,} rows of {one.files:,} files")
+    if not delete:
+        out.print("nothing was changed: run again with --delete")
+        return
+    out.print("forgotten" if again else "forgotten, and left out of every later snapshot")

@@ -1,0 +1,59 @@
+"""People across series: what all products of a home call them, and who was forgotten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from anonymize.columns import IDENTIFIER
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.randomness import derive_key
+from anonymize.spelling import value_form
+from orchestration.storage.home import Home
+from orchestration.storage.store import read_table
+
+FORGOTTEN = "forgotten.parquet"
+"""In the private folder of a product: `person`, as all products of the home call them; `through`, the last
+release when they were forgotten; `again`, whether they may be published again."""
+FORGOTTEN_SCHEMA = {"person": pl.Binary, "through": pl.String, "again": pl.Boolean}
+
+
+def comparable(home: Home, identifiers: pl.Series) -> pl.Series:
+    """The pseudonyms that all products of a home have in common: 16 bytes each, in the identifiers' order.
+
+    They are of the identifiers' normal form, under a key that serves nothing else.
+    """
+    if identifiers.dtype != pl.Binary:
+        text = identifiers.cast(pl.String).to_frame("text")
+        identifiers = text.select(value_form(pl.col("text"))).to_series()
+    return pseudonyms(identifiers, derive_key(home.key(), "people of all products")).rename("person")
+
+
+def forgotten_file(home: Home, product: str) -> Path:
+    """Where it is kept whom a product has forgotten."""
+    return home.private(product, "") / FORGOTTEN
+
+
+def forgotten(home: Home, product: str) -> pl.DataFrame:
+    """Whom a product has forgotten, as `FORGOTTEN` says."""
+    file = forgotten_file(home, product)
+    return read_table(file) if file.exists() else pl.DataFrame(schema=FORGOTTEN_SCHEMA)
+
+
+def without_forgotten(home: Home, product: str, people: pl.DataFrame, release: str) -> pl.DataFrame:
+    """A snapshot without those who were forgotten: for good, or since the release was published.
+
+    Parameters
+    ----------
+    home, product
+        Who has forgotten them.
+    people
+        With the column `identifier`.
+    release
+        Whose snapshot it is.
+    """
+    gone = forgotten(home, product).filter(~pl.col("again") | (pl.col("through") >= release))
+    if not gone.height:
+        return people
+    return people.filter(~comparable(home, people[IDENTIFIER]).is_in(gone["person"].implode()))

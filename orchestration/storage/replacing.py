@@ -1,0 +1,53 @@
+"""Many files of a folder replaced as one: all are the new ones or none is, whenever a process ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from orchestration.storage.home import private_folder, sync
+from orchestration.storage.store import read_json, write_json
+
+STAGED = ".replacing"
+"""In the folder: the new files, each at its place below."""
+READY = "ready.json"
+"""There, written last: from then on the files are replaced, by whoever comes next if need be."""
+
+
+def begin_replacing(folder: Path) -> Path:
+    """Where the new files are to be written; what an earlier attempt left there is gone."""
+    shutil.rmtree(folder / STAGED, ignore_errors=True)
+    return private_folder(folder / STAGED)
+
+
+def replace_files(folder: Path, removed: Iterable[Path]) -> None:
+    """Put the new files in place, and remove whole folders; from here on it is done, also if it is killed.
+
+    Parameters
+    ----------
+    folder
+        In which `begin_replacing` was called.
+    removed
+        Folders in it.
+    """
+    staged = folder / STAGED
+    files = sorted(f"{file.relative_to(staged)}" for file in staged.rglob("*") if file.is_file())
+    write_json(staged / READY, {"files": files, "removed": [f"{one.relative_to(folder)}" for one in removed]})
+    finish_replacing(folder)
+
+
+def finish_replacing(folder: Path) -> None:
+    """Finish what a process that was killed had begun to replace, if there is anything."""
+    staged = folder / STAGED
+    ready = read_json(staged / READY)
+    if ready is None:
+        return
+    for name in ready["files"]:
+        if (staged / name).exists():
+            os.replace(staged / name, folder / name)  # noqa: PTH105 - and of another process at the same time
+            sync((folder / name).parent)
+    for name in ready["removed"]:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    shutil.rmtree(staged, ignore_errors=True)
