@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -114,13 +114,19 @@ def _attacked(material: Material, seconds: float, console: Console) -> Findings:
         SpinnerColumn(),
         TextColumn("{task.completed}/{task.total} {task.description}"),
         TimeElapsedColumn(),
+        TextColumn("about"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
     )
+    total, log = steps(material), Console(stderr=True, markup=False, highlight=False, quiet=console.quiet)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=steps(material))
-        for step in attack(material, seconds):
+        task = progress.add_task("", total=total)
+        for number, step in enumerate(attack(material, seconds), start=1):
             if isinstance(step, Findings):
                 return step
-            progress.update(task, description=step, advance=1)
+            progress.update(task, description=step, completed=number - 1)
+            if not console.is_terminal:
+                log.print(f"attacking {step} ({number} of {total})", soft_wrap=True)
     raise AssertionError("the attack ends with its findings")
 
 

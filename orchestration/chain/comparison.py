@@ -121,7 +121,7 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
     for release in due[:most_releases]:
         if not snapshot_exists(file, release):
             break
-        say(f"reading the snapshot of {release}")
+        say(release)
         table = look_at_snapshot(series, release).snapshot.table
         if table.is_empty():
             raise SnapshotError(
@@ -223,10 +223,10 @@ def compare_options(
     say
         Told what is being tried.
     """
-    for number, line in enumerate(asked, start=1):
+    for line in asked:
 
-        def tried(value: int, line: Line = line, number: int = number) -> Option:
-            say(f"{line.declared['name']}, {line.parameter} = {value} ({number} of {len(asked)})")
+        def tried(value: int, line: Line = line) -> Option:
+            say(f"{line.declared['name']}, {line.parameter} = {value}")
             return _tried(series, compared, line, value)
 
         options = [tried(value) for value in sorted(set(values))]

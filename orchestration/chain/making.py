@@ -26,6 +26,7 @@ from orchestration.expectations import Verdict, judge
 from orchestration.series.basis import Basis, verify_basis
 from orchestration.series.series import Series
 from orchestration.snapshots.previous import join_previous
+from orchestration.steps import say_step
 
 
 @dataclass
@@ -119,7 +120,9 @@ def make_audited(
     """
     contract = series.contract
     promises = (*before.promises, principle_of(contract).promise(contract.principle))
+    say_step("making groups")
     candidate = draw_candidate(series, release, number, people, before.state)
+    say_step("attacking them")
     clock.lap("algorithm")
     ordinary = _judge_ordinary(series, release, candidate)
     found = audit(candidate, people, contract, promises, before.knowledge)

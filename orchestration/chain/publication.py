@@ -20,6 +20,7 @@ from orchestration.series.basis import basis_of
 from orchestration.series.committed import CANDIDATE, Committed
 from orchestration.series.homes import name_home
 from orchestration.series.series import Series
+from orchestration.steps import say_step
 from orchestration.storage.home import only_one, public_folder
 from orchestration.storage.log import note
 from orchestration.storage.manifest import BESIDE, COUNTED, MANIFEST, Described, manifest, sums
@@ -50,6 +51,7 @@ def publish(series: Series, release: str) -> Publication:
     PublishedFolderError
         If the published folder, or that of the release before, was changed.
     """
+    say_step("publishing it")
     with series.locked_for(release):
         folder = series.published(release)
         is_new = not series.is_published(release)

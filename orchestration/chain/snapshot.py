@@ -19,6 +19,7 @@ from orchestration.expectations import Verdict, judge
 from orchestration.series.persons import without_forgotten
 from orchestration.series.series import Series
 from orchestration.snapshots.sources import read_snapshot, snapshot_faults
+from orchestration.steps import say_step
 from orchestration.storage.store import read_json, read_table, write_csv, write_json, write_table
 
 FAULTS = "faults.csv"
@@ -99,6 +100,7 @@ def look_at_snapshot(series: Series, release: str) -> Taken:
     AuditFailed
         If Great Expectations finds what reading it did not, or gave no verdict.
     """
+    say_step("reading its snapshot")
     try:
         people = read_snapshot(series.file, release)
     except SnapshotError as error:

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import ContractPath, Debug, HomePath, Limit
-
-
-class Shown(StrEnum):
-    """How a comparison is shown."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
+from orchestration.cli.options import ContractPath, Debug, Form, HomePath, Limit
 
 
 def compare(
@@ -48,7 +39,9 @@ def compare(
     people: Annotated[
         int, typer.Option("--people", min=1, help="Of larger snapshots, a sample of about so many people.")
     ] = 10_000,
-    shown: Annotated[Shown, typer.Option("--format", help="How the comparison is printed.")] = Shown.table,
+    form: Annotated[
+        Form, typer.Option("--format", help="How the answer is written; csv and json for programs.")
+    ] = Form.table,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Draw errors against promises: a .png or .svg file."),
@@ -79,7 +72,7 @@ def compare(
         principles=principles,
         most_releases=releases,
         most_people=people,
-        shown=shown,
+        form=form,
         plot=plot,
     )
     if not works:

@@ -24,7 +24,9 @@ from orchestration.chain.comparison import (
     snapshots_to_compare,
 )
 from orchestration.chain.rehearsal import rehearsing
-from orchestration.cli.terminal import Steps, out, progress
+from orchestration.cli.options import Form
+from orchestration.cli.terminal import out, raw
+from orchestration.cli.work import Work
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.drawing import draw
 from orchestration.expectations import start_judge
@@ -55,7 +57,7 @@ def show_comparison(
     principles: str | None,
     most_releases: int,
     most_people: int,
-    shown: str,
+    form: Form,
     plot: Path | None,
 ) -> bool:
     """Compare options on a contract's snapshots and print them; parameters as `republish compare` has them.
@@ -77,21 +79,16 @@ def show_comparison(
     series = rehearsing(Series(file, Home.named(home, default_home(file))))
     asked = lines(file.contract, principles.split(",") if principles else None, parameter)
     numbers = _numbers(values, file.contract, parameter)
-    with progress(f"{series.name}: comparing") as say:
+    with Work(series.name) as work:
         start_judge()
-        compared = snapshots_to_compare(series, most_releases, most_people, say)
-        steps = Steps(len(asked) * len(numbers))
-
-        def trying(what: str) -> None:
-            say(what + steps.left)
-            steps.done += 1
-
-        options = list(compare_options(series, compared, asked, numbers, trying))
-    if shown == "json":
+        compared = snapshots_to_compare(series, most_releases, most_people, work.begin)
+    with Work(series.name, parts=len(asked) * len(numbers)) as work:
+        options = list(compare_options(series, compared, asked, numbers, work.begin))
+    if form is Form.json:
         rows = [asdict(option) for option in options]
-        out.print(json.dumps({"series": series.name, **compared.about(), "options": rows}, indent=2))
-    elif shown == "csv":
-        out.print(pl.DataFrame(options, infer_schema_length=None).write_csv(), end="")
+        raw(json.dumps({"series": series.name, **compared.about(), "options": rows}, indent=2) + "\n")
+    elif form is Form.csv:
+        raw(pl.DataFrame(options, infer_schema_length=None).write_csv(float_scientific=False))
     else:
         _print(series, compared, options)
     if plot is not None:

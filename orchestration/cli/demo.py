@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 
 from orchestration.cli.options import Debug, HomePath
-from orchestration.cli.terminal import out, progress
+from orchestration.cli.terminal import out
+from orchestration.cli.work import Work
 
 
 def demo(home: HomePath = None, debug: Debug = False) -> None:
@@ -26,7 +27,7 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
         contract = make_demo(place.path)
     file = load_contract(contract)
     made = make_due_releases(file, last_release(contract), place.path)
-    with progress("what an attacker learns from all releases"):
+    with Work("what an attacker learns from all releases"):
         learned = what_an_attacker_learns(Series(file, place))
     if learned:
         out.print("\n".join(["", *learned]))

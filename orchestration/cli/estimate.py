@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from orchestration.cli.options import Debug, Limit
+from orchestration.cli.options import Debug, Form, Limit
 from orchestration.cli.terminal import err, out, raw, whole
 
 if TYPE_CHECKING:
@@ -18,14 +17,6 @@ if TYPE_CHECKING:
 
 MOST_LINES = 200
 """The most lines of a table on a terminal."""
-
-
-class Form(StrEnum):
-    """How an answer is written."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
 
 
 def estimate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING
 from anonymize.errors import ContractError, HomeError, RepublishError
 from anonymize.principles import principle_of
 from orchestration.chain.arrival import has_arrived
-from orchestration.cli.terminal import out, progress
+from orchestration.cli.terminal import out
+from orchestration.cli.work import Work
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.contracts.registry import register
 from orchestration.expectations import start_judge
@@ -68,26 +68,26 @@ def make_due_releases(
     place = Home.named(home, default_home(file))
     refuse_other_home(Series(file, place))
     series = Series(file, Home.at(place.path))
-    made, waits = 0, False
-    with releasing(series) as dagster:
+    waits = False
+    with Work(series.name) as work, releasing(series) as dagster:
+        work.step("verifying what is published")
         unpublished = releases_to_make(series, through)
-        for number, release in enumerate(unpublished, start=1):
+        work.parts, work.pace = len(unpublished), _seconds_of_the_last(series, unpublished)
+        for release in unpublished:
+            work.begin(release)
             if reason := _waits_for(series, release, None if without_upstream else dagster):
-                out.print(f"{release}  waits for {reason}")
+                work.print(f"{release}  waits for {reason}")
                 waits = True
                 break
             start_judge()  # it gets ready while Dagster does
             instance = dagster()
             from orchestration.dagster.run import make_release
 
-            with progress(f"{series.name} {release}, {number} of {len(unpublished)}"):
-                started = time.perf_counter()
-                released = make_release(series, release, instance)
-            made += 1
-            out.print(_line(released, time.perf_counter() - started))
-    for sentence in principle_of(file.contract).advice(file.contract) if made else ():
+            released = make_release(series, release, instance)
+            work.print(_line(released, work.end()))
+    for sentence in principle_of(file.contract).advice(file.contract) if work.done else ():
         out.print(f"{series.name}: {sentence}")
-    if not made and not waits:
+    if not work.done and not waits:
         out.print(f"{series.name}: every release that is due is published, and is as it was published")
     return Made(series.published_folder, waits)
 
@@ -112,8 +112,17 @@ def _waits_for(series: Series, release: str, dagster: Callable[[], DagsterInstan
     )
 
 
+def _seconds_of_the_last(series: Series, unpublished: list[str]) -> float | None:
+    """What the last release took that is recorded: the next one takes about as long."""
+    before = series.previous(unpublished[0]) if unpublished else None
+    record = series.record(before) if before else None
+    return sum(record.seconds.values()) if record else None
+
+
 def _line(released: Released, seconds: float) -> str:
-    spent = ", ".join(f"{part} {took:.1f}" for part, took in released.seconds.items())
+    """What was released, and the seconds that were waited for it, by what they were spent on."""
+    rest = {"dagster": seconds - sum(released.seconds.values())}
+    spent = ", ".join(f"{part} {took:.1f}" for part, took in (released.seconds | rest).items())
     counts = released.counts
     held_back = f"  {counts.held_back:,} held back" if counts.held_back else ""
     return (

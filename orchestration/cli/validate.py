@@ -8,6 +8,7 @@ import typer
 
 from orchestration.cli.options import ContractPath, Debug, HomePath, Limit
 from orchestration.cli.terminal import out
+from orchestration.cli.work import Work
 
 
 def validate(
@@ -51,5 +52,7 @@ def validate(
         out.print(f"  advice: {sentence}")
     series = Series(file, Home.named(home, default_home(file)))
     refuse_other_home(series)
-    if code := examine(series, out.print, profiles=out.is_terminal if profile is None else profile):
+    with Work(series.name) as work:
+        code = examine(series, work.print, profiles=out.is_terminal if profile is None else profile)
+    if code:
         raise typer.Exit(code)

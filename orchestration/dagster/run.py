@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +23,7 @@ class Released:
     release: str
     counts: ReleaseFigures
     seconds: dict[str, float]
-    """Whole seconds by part: algorithm, audit, files, and Dagster with all the rest."""
+    """Seconds by part: algorithm, audit, files."""
     folder: Path
 
 
@@ -36,7 +35,6 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
     RepublishError
         What refused the release, as it was raised in the step.
     """
-    started = time.perf_counter()
     needed = dg.Definitions(resources=resources(series.home))
     definitions = dg.Definitions.merge(product_definitions(series), needed)
     job = definitions.resolve_job_def(job_name(series.contract.product))
@@ -57,6 +55,4 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
     committed = series.record(release)
     assert committed is not None, "a run that ended well committed its candidate"
     assert committed.counts is not None, "a run that ended well committed its candidate"
-    seconds = dict(committed.seconds)
-    seconds["dagster"] = time.perf_counter() - started - sum(seconds.values())
-    return Released(release, committed.counts, seconds, folder=series.published(release))
+    return Released(release, committed.counts, dict(committed.seconds), series.published(release))
