@@ -15,6 +15,8 @@ from orchestration.cli.terminal import err, out, raw, whole
 if TYPE_CHECKING:
     import polars as pl
 
+    from orchestration.readers.estimate.command import Measure
+
 MOST_LINES = 200
 """The most lines of a table on a terminal."""
 
@@ -40,13 +42,27 @@ def estimate(
             help="Count separately for each value of this column. Several: for each combination.",
         ),
     ] = None,
+    mean: Annotated[
+        str | None,
+        typer.Option(
+            "--mean", metavar="COLUMN", help="Estimate the mean of this column in place of a count."
+        ),
+    ] = None,
+    quantile: Annotated[
+        str | None,
+        typer.Option(
+            "--quantile",
+            metavar="COLUMN=NUMBER",
+            help="Estimate a quantile: age=0.5 is the median, and age=0.9 what 9 in 10 are not older than.",
+        ),
+    ] = None,
     form: Annotated[
         Form, typer.Option("--format", help="How the answer is written; csv and json for programs.")
     ] = Form.table,
     limit: Limit = None,
     debug: Debug = False,
 ) -> None:
-    """Estimate how many people meet a condition, with an error bar.
+    """Estimate how many people meet a condition, or a mean or quantile of theirs, with an error bar.
 
     Only the published folder is needed; estimate.sql in it does the same in DuckDB. The true number should
     lie between low and high in 95 of 100 cases; on real tables it did in 80 to 97. Shares are of everybody;
@@ -54,8 +70,28 @@ def estimate(
     """
     from orchestration.readers.estimate import command
 
-    answer = command.estimate(published, where or "true", by or ())
+    answer = command.estimate(published, where or "true", by or (), _measure(mean, quantile))
     say(answer, command.held_back(published), form)
+
+
+def _measure(mean: str | None, quantile: str | None) -> Measure | None:
+    from anonymize.errors import QueryError
+    from orchestration.readers.estimate.command import Measure
+
+    if mean is not None and quantile is not None:
+        raise QueryError("--mean and --quantile: ask for one of them at a time")
+    if quantile is None:
+        return None if mean is None else Measure(mean)
+    column, _, written = quantile.rpartition("=")
+    try:
+        place = float(written)
+    except ValueError:
+        place = 0.0
+    if not column or not 0 < place < 1:
+        raise QueryError(
+            f"--quantile {quantile}: write COLUMN=NUMBER, with a number between 0 and 1: cost=0.5"
+        )
+    return Measure(column, place)
 
 
 def say(answer: pl.DataFrame, held_back: Mapping[str, int], form: Form) -> None:

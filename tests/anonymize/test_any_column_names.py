@@ -201,6 +201,9 @@ def estimates(principle, names, ours, folder):
             found.append(
                 connection.sql(f"FROM estimate({checked_condition(condition, columns)}{by})").fetchall()
             )
+        for measure in (f"mean({years}", f"quantile({years}, 0.5"):
+            asked_of = f"{measure}, {illness} <> 'flu', split := {sex})"
+            found.append(connection.sql(f"FROM estimate_{asked_of}").fetchall())
     return found
 
 

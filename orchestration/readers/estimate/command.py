@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,28 @@ from orchestration.unforeseen import named
 
 MOST_PARTS = 5000
 """The most values, or combinations of values, that people are counted by."""
-FIGURES = ("release", "people", "standard_error", "low", "high", "share", "share_error")
+FIGURES = {"release", "people", "standard_error", "low", "high", "share", "share_error", "mean", "quantile"}
 """The columns of an answer; those that people are counted by stand behind the release."""
 
 
-def estimate(published: Path, where: str = "true", by: str | Sequence[str] = ()) -> pl.DataFrame:
+@dataclass(frozen=True)
+class Measure:
+    """A mean, or a quantile."""
+
+    column: str
+    """Of which column."""
+    place: float | None = None
+    """The part of the people who have at most the quantile, between 0 and 1; None for the mean."""
+
+    @property
+    def option(self) -> str:
+        """What asks for it on the command line."""
+        return "--mean" if self.place is None else "--quantile"
+
+
+def estimate(
+    published: Path, where: str = "true", by: str | Sequence[str] = (), measure: Measure | None = None
+) -> pl.DataFrame:
     """Estimate how many people meet a condition, in one release or in each of a series.
 
     Parameters
@@ -36,13 +54,16 @@ def estimate(published: Path, where: str = "true", by: str | Sequence[str] = ())
         A condition on the published columns, in DuckDB's SQL.
     by
         Columns: one row for each of their values, or of the combinations of their values.
+    measure
+        What to estimate of these people in place of their number.
 
     Returns
     -------
     polars.DataFrame
         `release`, the columns of `by`, `people`, `standard_error`, `low`, `high` (made to have the truth
         between them in 95 of 100 cases), `share` (of everybody, or with `by` of all who meet the condition),
-        `share_error`. A column of `by` that is called like one of these gets a number: `share_1`. No row
+        `share_error`. Of a measure: `mean` and `standard_error`, or `quantile`, then `low`, `high` and
+        `people`. A column of `by` that is called like one of these gets a number: `share_1`. No row
         where nobody meets the condition.
 
     Raises
@@ -60,7 +81,7 @@ def estimate(published: Path, where: str = "true", by: str | Sequence[str] = ())
             values |= _values(folder)
     for folder, stated in verified.items():
         with named(folder):
-            found.append(_estimated(folder, stated, where, by, values))
+            found.append(_estimated(folder, stated, where, by, measure, values))
     return pl.concat(found, how="vertical_relaxed")
 
 
@@ -84,7 +105,12 @@ def _values(folder: Path) -> set[str]:
 
 
 def _estimated(
-    folder: Path, stated: Mapping[str, Any], where: str, by: Sequence[str], values: Collection[str]
+    folder: Path,
+    stated: Mapping[str, Any],
+    where: str,
+    by: Sequence[str],
+    measure: Measure | None,
+    values: Collection[str],
 ) -> pl.DataFrame:
     package = _package(folder)
     try:
@@ -104,7 +130,8 @@ def _estimated(
     parts = {one.name: one for one in (checked_column("--by", name, columns) for name in by)}
     with prepared(folder, statements) as connection:
         _refuse_other_figures(connection, stated, folder)
-        return _asked(connection, condition, list(parts.values()), where)
+        macro = "estimate(" if measure is None else _macro(connection, measure, columns)
+        return _asked(connection, macro, condition, list(parts.values()), where)
 
 
 def _refuse_other_figures(
@@ -157,8 +184,21 @@ def prepared(folder: Path, statements: str, each: str = "") -> duckdb.DuckDBPyCo
     return connection
 
 
+def _macro(connection: duckdb.DuckDBPyConnection, measure: Measure, columns: Mapping[str, Column]) -> str:
+    """The beginning of the call that estimates a measure; QueryError if the column is not one of numbers."""
+    column = checked_column(measure.option, measure.column, columns)
+    first = connection.sql(f"SELECT {column.written} FROM estimate_people LIMIT 1")  # noqa: S608 - a name
+    (kind,) = pl.DataFrame(first.pl()).dtypes
+    if not kind.is_numeric() and (measure.place is None or kind != pl.Date):
+        dates = "" if measure.place is None else " or dates"
+        raise QueryError(f"{measure.option} {column.name}: is no column of numbers{dates}")
+    if measure.place is None:
+        return f"estimate_mean({column.written}, "
+    return f"estimate_quantile({column.written}, {measure.place!r}, "
+
+
 def _asked(
-    connection: duckdb.DuckDBPyConnection, condition: str, by: Sequence[Column], where: str
+    connection: duckdb.DuckDBPyConnection, macro: str, condition: str, by: Sequence[Column], where: str
 ) -> pl.DataFrame:
     met = f"SELECT ({condition}) AS met FROM estimate_people LIMIT 0"  # noqa: S608 - parsed and written anew
     parts = ", ".join(f"part_{number}: {one.written}" for number, one in enumerate(by))
@@ -177,7 +217,7 @@ def _asked(
                 f"{columns}: that is {number:,} lines a release, more than {MOST_PARTS:,}. Ask for some of"
                 " the people by --where, or for ranges one after the other"
             )
-        return pl.DataFrame(connection.sql(f"SELECT {figures} FROM estimate({asked})").pl())  # noqa: S608 - as above
+        return pl.DataFrame(connection.sql(f"SELECT {figures} FROM {macro}{asked})").pl())  # noqa: S608 - as above
     except duckdb.Error as error:
         raise QueryError(f"--where {where}: {str(error).splitlines()[0]}") from None
 

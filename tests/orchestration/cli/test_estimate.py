@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 import yaml
@@ -30,7 +31,7 @@ def staff(tmp_path_factory):
             "born": [f"{1950 + number % 40}-0{1 + number % 9}-11" for number in range(PEOPLE)],
             "hours": [(20.0, 30.1, 38.5)[number % 3] for number in range(PEOPLE)],
             "people": [("F", "M")[number // 2 % 2] for number in range(PEOPLE)],
-            "cost": [(7, 90, 120, 1000)[number % 4] for number in range(PEOPLE)],
+            "cost": np.random.default_rng(1).permutation(np.repeat((7, 90, 120, 1000), PEOPLE // 4)),
         }
     )
     people.write_csv(folder / f"{DATE}.csv")
@@ -133,6 +134,54 @@ def test_people_held_back_are_named(form, republish, hospital, tmp_path):
         assert json.loads("\n".join(out))["held_back"] == {RELEASES[0]: people}
     else:
         assert (err if form == command.Form.csv else out[2:]) == [words]
+
+
+@pytest.mark.parametrize(
+    ("words", "figure", "meant"),
+    [
+        (("--mean", "cost"), "mean", pl.col("cost").mean()),
+        (("--mean", "hours"), "mean", pl.col("hours").mean()),
+        (("--quantile", "cost=0.5"), "quantile", pl.col("cost").quantile(0.5, "lower")),
+        (("--quantile", "born=0.25"), "quantile", pl.col("born").sort().get(PEOPLE // 4 - 1)),
+    ],
+)
+def test_means_and_quantiles_of_everybody_are_exact(words, figure, meant, staff, republish):
+    truth, folder = staff
+    _, out, _ = republish("estimate", folder, *words, "--format", "json")
+    (found,) = json.loads("\n".join(out))["estimates"]
+    true = truth.select(meant).item()
+    exact = pytest.approx(true) if isinstance(true, float) else str(true) if words[1] == "born=0.25" else true
+    assert [found[name] for name in (figure, "low", "high", "people")] == [exact] * 3 + [PEOPLE]
+
+
+def test_the_mean_of_some_people_has_an_error_and_one_line_for_each_combination(staff, republish):
+    truth, folder = staff
+    where = ("--where", "hours < 38", "--by", "people")
+    _, out, _ = republish("estimate", folder, "--mean", "cost", *where, "--format", "csv")
+    found = list(csv.DictReader(out))
+    assert [(row["people_1"], row["people"]) for row in found] == [("F", "20"), ("M", "20")]
+    for row in found:
+        true = truth.filter(pl.col("hours") < 38, people=row["people_1"])["cost"].mean()
+        assert float(row["low"]) < true < float(row["high"])
+        assert float(row["standard_error"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--mean", "people"), "--mean people: is no column of numbers"),
+        (("--mean", "born"), "--mean born: is no column of numbers"),
+        (("--quantile", "people=0.5"), "--quantile people: is no column of numbers or dates"),
+        (("--mean", "wage"), "--mean wage: there is no such column; there are release, born"),
+        (("--quantile", "cost=50"), "--quantile cost=50: write COLUMN=NUMBER, with a number between 0 and 1"),
+        (("--quantile", "cost"), "--quantile cost: write COLUMN=NUMBER"),
+        (("--quantile", "cost=0.5", "--mean", "cost"), "ask for one of them at a time"),
+    ],
+)
+def test_a_measure_that_cannot_be_estimated_is_refused(words, said, staff, republish):
+    code, out, (err,) = republish("estimate", staff[1], *words)
+    assert (code, out) == (2, [])
+    assert said in err
 
 
 def test_a_terminal_shows_some_lines_and_says_how_many_more_there_are(staff, republish, monkeypatch):
