@@ -12,6 +12,7 @@ from orchestration.cli.compare import compare
 from orchestration.cli.demo import demo
 from orchestration.cli.estimate import estimate
 from orchestration.cli.forget import forget
+from orchestration.cli.impute import impute
 from orchestration.cli.person import person
 from orchestration.cli.release import release
 from orchestration.cli.tidy import tidy
@@ -56,5 +57,5 @@ def _before_any_command(
     only_for_the_owner()
 
 
-for command in (release, validate, compare, demo, ui, tidy, verify, estimate, audit, person, forget):
+for command in (release, validate, compare, demo, ui, tidy, verify, estimate, impute, audit, person, forget):
     app.command()(command)

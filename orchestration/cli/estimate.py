@@ -14,6 +14,7 @@ from orchestration.cli.terminal import err, out, raw, whole
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import Console
 
     from orchestration.readers.estimate.command import Measure
 
@@ -96,8 +97,6 @@ def _measure(mean: str | None, quantile: str | None) -> Measure | None:
 
 def say(answer: pl.DataFrame, held_back: Mapping[str, int], form: Form) -> None:
     """Print an answer, and say how many people are held back."""
-    missing = [f"{people:,} in {release}" for release, people in held_back.items() if people]
-    words = f"Held back, and in no count: {', '.join(missing)}." if missing else ""
     if form is Form.json:
         rows = [
             {
@@ -109,12 +108,17 @@ def say(answer: pl.DataFrame, held_back: Mapping[str, int], form: Form) -> None:
         raw(json.dumps({"estimates": rows, "held_back": held_back}, ensure_ascii=False, indent=2) + "\n")
     elif form is Form.csv:
         raw(answer.write_csv(float_scientific=False))
-        if words:
-            err.print(words)
+        say_held_back(held_back, err)
     else:
         _show(answer)
-        if words:
-            out.print(words)
+        say_held_back(held_back, out)
+
+
+def say_held_back(held_back: Mapping[str, int], console: Console) -> None:
+    """Say how many people releases hold back, if there are any."""
+    missing = [f"{people:,} in {release}" for release, people in held_back.items() if people]
+    if missing:
+        console.print(f"Held back, and in no count: {', '.join(missing)}.")
 
 
 def _show(answer: pl.DataFrame) -> None:

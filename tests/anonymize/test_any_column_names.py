@@ -204,6 +204,7 @@ def estimates(principle, names, ours, folder):
         for measure in (f"mean({years}", f"quantile({years}, 0.5"):
             asked_of = f"{measure}, {illness} <> 'flu', split := {sex})"
             found.append(connection.sql(f"FROM estimate_{asked_of}").fetchall())
+        found.append(connection.sql("FROM estimate_copies(2)").fetchall())
     return found
 
 

@@ -104,14 +104,23 @@ def _values(folder: Path) -> set[str]:
     return set(column.unique().drop_nulls()) if column.dtype == pl.String else set()
 
 
-def _estimated(
-    folder: Path,
-    stated: Mapping[str, Any],
-    where: str,
-    by: Sequence[str],
-    measure: Measure | None,
-    values: Collection[str],
-) -> pl.DataFrame:
+def statements_of(folder: Path, values: Collection[str] = ()) -> tuple[str, dict[str, Column]]:
+    """The statements that estimate from a release, and the columns that can be asked for.
+
+    Parameters
+    ----------
+    folder
+        The release.
+    values
+        The sensitive values of all releases that are asked, as `columns_of` takes them.
+
+    Raises
+    ------
+    PublishedFolderError
+        If its package is none of republish's.
+    QueryError
+        If the release is a view.
+    """
     package = _package(folder)
     try:
         check(folder / DATA_PACKAGE, "columns", len(package["republish"]["attributes"]))
@@ -126,15 +135,27 @@ def _estimated(
             f"{folder}: is a view, whose rows are people under labels: nothing has to be estimated, so count"
             " the rows of view.parquet"
         )
+    return statements, columns
+
+
+def _estimated(
+    folder: Path,
+    stated: Mapping[str, Any],
+    where: str,
+    by: Sequence[str],
+    measure: Measure | None,
+    values: Collection[str],
+) -> pl.DataFrame:
+    statements, columns = statements_of(folder, values)
     condition = checked_condition(where, columns)
     parts = {one.name: one for one in (checked_column("--by", name, columns) for name in by)}
     with prepared(folder, statements) as connection:
-        _refuse_other_figures(connection, stated, folder)
+        refuse_other_figures(connection, stated, folder)
         macro = "estimate(" if measure is None else _macro(connection, measure, columns)
         return _asked(connection, macro, condition, list(parts.values()), where)
 
 
-def _refuse_other_figures(
+def refuse_other_figures(
     connection: duckdb.DuckDBPyConnection, stated: Mapping[str, Any], folder: Path
 ) -> None:
     """Raise PublishedFolderError if the tables are of another release than their manifest says."""

@@ -69,9 +69,6 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 ESTIMATED = {"generalization": "create_points_of_intervals", "anatomy": "create_points_of_tuples"}
 """The statements that make points of the groups, by the release format."""
 
-FURTHER = ("create_estimate_numbers",)
-"""What else is asked of the people, by the statements that count them."""
-
 
 def estimate_sql(package: Mapping[str, Any]) -> str | None:
     """The statements for a release, or None if its format has no groups to estimate from.
@@ -126,6 +123,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         ESTIMATED[own["format"]],
         "create_estimate",
         "create_estimate_numbers",
+        "create_estimate_copies",
     )
     return "\n".join(_template(name).render(words) for name in statements)
 

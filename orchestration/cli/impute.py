@@ -1,0 +1,47 @@
+"""`republish impute`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestration.cli.estimate import say_held_back
+from orchestration.cli.options import Debug, Limit
+from orchestration.cli.terminal import out
+
+
+def impute(
+    published: Annotated[
+        Path,
+        typer.Argument(metavar="PUBLISHED", help="A published release, or a series of releases."),
+    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file: .parquet or .csv.")],
+    copies: Annotated[int, typer.Option("--copies", min=1, max=1000, help="How many tables.")] = 20,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same tables.")] = 1,
+    limit: Limit = None,
+    debug: Debug = False,
+) -> None:
+    """Write tables of people as they may be, to be fed to a regression.
+
+    Each has a row for each person. Every group's values are dealt out at random among its people, who take
+    places at random within its intervals. Analyse each table alone, and pool the results by Rubin's rules.
+    Nobody's row is right but by chance: associations of a value with other columns come out too weak, and
+    docs/researcher.md says by how much they did.
+    """
+    from anonymize.errors import QueryError
+    from orchestration.readers.estimate.command import held_back
+    from orchestration.readers.estimate.copies import imputed
+    from orchestration.storage.store import write_csv, write_table
+
+    writers = {".parquet": write_table, ".csv": write_csv}
+    if file.suffix.lower() not in writers:
+        raise QueryError(f"{file}: name a file that ends in .parquet or .csv")
+    if file.exists():
+        raise QueryError(f"{file}: is there already; name a new file")
+    tables = imputed(published, copies, seed)
+    writers[file.suffix.lower()](file, tables)
+    people = tables.height // copies
+    out.print(f"{file}: {copies:,} tables of {people:,} people, told apart by estimate_copy")
+    say_held_back(held_back(published), out)
