@@ -56,8 +56,8 @@ def acceptance_faults(contract: Product) -> list[tuple[str, str]]:
     listed = ", ".join([*MEASURES, *whole, *parameters])
     there = f"There are {listed}, and columns with .kind, .min_width or .order"
     faults = []
-    for release, words in contract.accept.items():
-        for word in (word for word in words if word not in known):
+    for release, accepted in contract.accept.items():
+        for word in (word for word in accepted.what if word not in known):
             alike = difflib.get_close_matches(word, known, 1, 0.6)
             meant = f"did you mean {alike[0]}? " if alike else ""
             fault = f"{shown(word)} is nothing that can be accepted; {meant}{there}"

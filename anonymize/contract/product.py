@@ -10,6 +10,7 @@ from typing import Annotated, Any, Generic, Literal, Self
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Field,
     SerializeAsAny,
     StrictBool,
@@ -65,8 +66,26 @@ def _without(part: Any, keys: Iterable[str]) -> Any:
     return {key: value for key, value in part.items() if key not in keys}
 
 
+class Acceptance(Declaration):
+    """What is accepted of one release although it is not ordinary, and who answers for that."""
+
+    what: tuple[StrictStr, ...]
+    """What is accepted, by name."""
+    by: Words | None = None
+    """Who accepted it."""
+    because: Words | None = None
+    """Why it is right."""
+
+
+def _acceptance(declared: Any) -> Any:
+    """A list of names alone is what is accepted."""
+    if not isinstance(declared, list | tuple | dict | Acceptance):
+        raise ValueError(f"must be a list, not {shown(declared)}")  # noqa: TRY004 - pydantic's way
+    return {"what": declared} if isinstance(declared, list | tuple) else declared
+
+
 class Governance(Declaration):
-    """Who answers for the releases, and why they may be published: for the report of an audit alone."""
+    """Who answers for the releases, and why: for reports and the record of processing."""
 
     controller: Words | None = None
     """Who decides why and how the people's data are processed (Article 4 No. 7 GDPR)."""
@@ -113,7 +132,7 @@ class Product(Table, Generic[P_co]):
     """What is promised, and its parameters."""
     expect: Expect = Expect()
     """What is ordinary: a snapshot or release outside of it is refused."""
-    accept: dict[StrictStr, tuple[StrictStr, ...]] = Field(default_factory=dict)
+    accept: dict[StrictStr, Annotated[Acceptance, BeforeValidator(_acceptance)]] = Field(default_factory=dict)
     """What is accepted of single releases although it is not ordinary, by the release's date."""
     supersedes: StrictStr | None = None
     """The series that this one goes on from: its signatures are carried over, and it can't be continued."""
@@ -123,6 +142,10 @@ class Product(Table, Generic[P_co]):
     """Other products of the home that are about the same people, and why they may be released beside it."""
     keep_private: Literal["all"] | StrictInt = "all"
     """Private folders older than the last N published releases are deleted; `all` keeps them."""
+
+    def accepted(self, release: str) -> tuple[str, ...]:
+        """What is accepted of a release although it is not ordinary."""
+        return self.accept[release].what if release in self.accept else ()
 
     @property
     def table_schema(self) -> Table:
@@ -161,7 +184,7 @@ class Product(Table, Generic[P_co]):
 
     @field_validator("accept")
     @classmethod
-    def _check_accept(cls, accept: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    def _check_accept(cls, accept: dict[str, Acceptance]) -> dict[str, Acceptance]:
         for release in accept:
             if not DATE.fullmatch(release):
                 raise ValueError(f"{release} must be the date of a release, YYYY-MM-DD")

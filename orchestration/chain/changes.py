@@ -49,7 +49,7 @@ def describe_changes(changes: list[Change]) -> list[str]:
 
 def refuse_changes(series: Series, release: str, before: Mapping[str, Any] | None) -> None:
     """Raise ContractError if the contract changed in a way that is neither safe nor accepted by name."""
-    accepted = series.contract.accept.get(release, ())
+    accepted = series.contract.accepted(release)
     faults = []
     for change in contract_changes(before, series.contract):
         if change.verdict == "new series":

@@ -143,7 +143,7 @@ def _suspicious(
 
 def _judged(series: Series, release: str, changes: pl.DataFrame, figures: DeltaFigures) -> Delta:
     contract = series.contract
-    evidence = expected_of_snapshot(figures, contract, contract.accept.get(release, ()))
+    evidence = expected_of_snapshot(figures, contract, contract.accepted(release))
     words = describe_expected(evidence)
     if alike := figures.all_but_one_character:
         words += f"; {alike:,} new people's identifiers are, but for one character, like one that is gone"

@@ -174,7 +174,7 @@ def _judge_ordinary(series: Series, release: str, candidate: Candidate) -> Verdi
         If it has more counterfeits than the contract expects.
     """
     contract, figures = series.contract, candidate.figures
-    accepted = contract.accept.get(release, ())
+    accepted = contract.accepted(release)
     evidence = expected_of_release(figures.counterfeits, figures.tuples, contract, accepted)
     verdict = judge({EXPECTED: evidence}, {})[0].with_words(describe_expected(evidence), evidence)
     if verdict.passed:

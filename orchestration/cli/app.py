@@ -14,6 +14,7 @@ from orchestration.cli.estimate import estimate
 from orchestration.cli.forget import forget
 from orchestration.cli.impute import impute
 from orchestration.cli.person import person
+from orchestration.cli.record import record
 from orchestration.cli.release import release
 from orchestration.cli.tidy import tidy
 from orchestration.cli.ui import ui
@@ -57,5 +58,7 @@ def _before_any_command(
     only_for_the_owner()
 
 
-for command in (release, validate, compare, demo, ui, tidy, verify, estimate, impute, audit, person, forget):
+OF_A_PUBLISHER = (release, validate, compare, demo, ui, tidy, person, forget, record)
+OF_EVERYBODY = (verify, estimate, impute, audit)
+for command in (*OF_A_PUBLISHER, *OF_EVERYBODY):
     app.command()(command)

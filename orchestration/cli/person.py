@@ -40,7 +40,7 @@ def person(
     from anonymize.errors import PersonError
     from orchestration.contracts.contract_file import load_contract
     from orchestration.rights.find import find
-    from orchestration.rights.sheet import RECORD, SHEET, write_sheet
+    from orchestration.rights.pages import write_sheet
     from orchestration.series.homes import default_home, refuse_other_home
     from orchestration.series.series import Series
     from orchestration.storage.home import Home
@@ -53,7 +53,7 @@ def person(
     if len(asked) > 1:
         raise PersonError(f"{len(asked)} identifiers are given: a sheet is about one person")
     found = find(series, asked[0])
-    write_sheet(folder, found, file.contract, dt.datetime.now(dt.UTC).date().isoformat())
+    page, content = write_sheet(folder, found, file.contract, dt.datetime.now(dt.UTC).date().isoformat())
     note(series.home, "person", series.name, file.sha256)
     for one in found.series:
         unknown = f", {len(one.unknown)} more unknown" if one.unknown else ""
@@ -65,7 +65,7 @@ def person(
         out.print(f"{series.name}: no release is published in {series.home.path}")
     if found.elsewhere:
         out.print(f"also in releases of {', '.join(found.elsewhere)}")
-    out.print(f"{folder / SHEET} is for the person, {folder / RECORD} for you")
+    out.print(f"{page} is for the person, {content} for you")
 
 
 def read_identifiers(file: Path | None) -> list[str]:

@@ -1,1 +1,1 @@
-"""What a person may ask of a publisher: what is held of them, and what was published."""
+"""What people and regulators may ask of a publisher: find, forget, and account for what is published."""

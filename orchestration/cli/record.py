@@ -1,0 +1,68 @@
+"""`republish record`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestration.cli.options import ContractPath, Debug, HomePath
+from orchestration.cli.terminal import out
+
+
+def record(
+    contract: ContractPath,
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="FOLDER", help="Write record.html and record.json there.")
+    ],
+    sign: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="KEY",
+            help="An Ed25519 private key (PEM): sign the record and the manifests of the releases. A"
+            " passphrase is read from REPUBLISH_SIGN_PASSPHRASE.",
+        ),
+    ] = None,
+    home: HomePath = None,
+    debug: Debug = False,
+) -> None:
+    """Write the record of processing of a series: what is published of people, why, and by whom.
+
+    Purpose, legal basis, recipients and so on are those that the contract states under governance. With
+    --sign it is signed as an audit is, and republish verify --report checks it.
+    """
+    import datetime as dt
+
+    from orchestration.audit.signature import load_private_key, sign_report
+    from orchestration.contracts.contract_file import load_contract
+    from orchestration.rights.pages import write_record
+    from orchestration.rights.processing import record as recorded
+    from orchestration.series.homes import default_home, refuse_other_home
+    from orchestration.series.series import Series
+    from orchestration.storage.home import Home
+    from orchestration.storage.manifest import MANIFEST
+
+    file = load_contract(contract)
+    series = Series(file, Home.named(home, default_home(file)))
+    refuse_other_home(series)
+    key = None if sign is None else load_private_key(sign)
+    found = recorded(series, dt.datetime.now(dt.UTC).date().isoformat())
+    written = write_record(folder, found)
+    if key is not None:
+        releases = [
+            {
+                "series": series.name,
+                "release": one["release"],
+                "files": {MANIFEST: one["manifest_sha256"]},
+            }
+            for one in found["releases"]
+        ]
+        described = {
+            "software": found["software"],
+            "date": found["date"],
+            "auditor": found["governance"].get("controller"),
+            "verdict": f"a record of processing, with {len(releases)} releases",
+        }
+        written += sign_report(folder, key, written, releases, described)
+    out.print("\n".join(map(str, written)))

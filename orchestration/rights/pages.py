@@ -1,0 +1,56 @@
+"""The sheet for a person who asks, and the record of processing: pages for A4, each also as JSON."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from anonymize.contract import Product
+from orchestration.rights.find import Person
+from orchestration.storage.store import write_json, write_text
+
+
+def write_sheet(folder: Path, person: Person, contract: Product, date: str) -> list[Path]:
+    """Write `person.html`, for the person, and `person.json`; returns both paths.
+
+    Parameters
+    ----------
+    folder
+        Made if it isn't there, for its owner alone.
+    person
+        What was found.
+    contract
+        Whose product it is: its title and contact stand on the sheet.
+    date
+        The day of the answer.
+    """
+    page = _page("person").render(person=person, contract=contract, date=date)
+    return _write(folder, "person", page, {"date": date, **person.as_json()})
+
+
+def write_record(folder: Path, record: Mapping[str, Any]) -> list[Path]:
+    """Write `record.html` and `record.json`, the record of processing; returns both paths."""
+    return _write(folder, "record", _page("record").render(record), record)
+
+
+def _write(folder: Path, name: str, page: str, content: Mapping[str, Any]) -> list[Path]:
+    paths = [folder / f"{name}.html", folder / f"{name}.json"]
+    write_text(paths[0], page)
+    write_json(paths[1], content)
+    return paths
+
+
+@functools.cache
+def _page(name: str) -> jinja2.Template:
+    source = resources.files("orchestration.rights").joinpath
+    loader = jinja2.FunctionLoader(lambda file: source(file).read_text(encoding="utf-8"))
+    undefined = jinja2.StrictUndefined
+    page: jinja2.Template = jinja2.Environment(
+        autoescape=True, undefined=undefined, trim_blocks=True, lstrip_blocks=True, loader=loader
+    ).get_template(f"{name}.html.j2")
+    return page
