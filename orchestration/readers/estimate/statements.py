@@ -84,7 +84,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
     names = [quoted(name) for name in column_names(package)]
     *columns, sensitive = names
     is_exact = own["format"] == "anatomy"
-    words = {
+    words: dict[str, Any] = {
         "title": _one_line(f"{own['product']}/{own['series']}"),
         "example": _one_line(sensitive),
         "column_list": _one_line(", ".join(names)),
