@@ -154,3 +154,73 @@ def receipts_contract(m: int = 3, first_year: int = 2016) -> dict[str, Any]:
         "sensitive": {"name": "chapter", "semantics": "persistent"},
         "principle": {"name": "m_invariance", "m": m, "on_ineligible": "counterfeit", "people_per_group": 2},
     }
+
+
+def free1_series(
+    folder: Path, live: int = 2500, r: int = 200, releases: int = 8, seed: int = 1
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """4,000 people of a labour force file, made dynamic as Adult is: monthly, r people replaced each time.
+
+    References
+    ----------
+    sdcTools/sdcMicro, GPL-2.
+    """
+    columns = ["AGE", "REGION", "SEX", "MARSTAT", "EDUC1"]
+    people = pl.read_csv(folder / "free1" / "free1.csv", columns=columns).cast(pl.Int64)
+    return dynamic_series(people.with_row_index("person").cast(pl.Int64), live, r, releases, seed)
+
+
+def free1_contract() -> dict[str, Any]:
+    """The contract of the labour force file, all but its source and principle: education is sensitive."""
+    domains = {"AGE": [15, 74], "REGION": [1, 182], "SEX": [1, 2], "MARSTAT": [1, 4]}
+    return {
+        "product": "free1",
+        "series": "v1",
+        "releases": {"first": "2020-01-01", "cron": "0 0 1 * *"},
+        "identifier": "person",
+        "quasi_identifiers": [
+            {"name": name, "kind": "number", "domain": domain} for name, domain in domains.items()
+        ],
+        "sensitive": {"name": "EDUC1", "values": [1, 2, 3, 4, 5, 6, 7, 9]},
+    }
+
+
+MOST_REVENUE = 30_000
+"""Larger revenues of a utility count as this one."""
+
+
+def utilities_series(folder: Path, months: int = 8) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Monthly sales of 341 electric utilities in 1996; sensitive is in which tenth its sales to industry are.
+
+    References
+    ----------
+    U.S. Energy Information Administration, form EIA-826, in the form of sdcTools/sdcMicro. Public domain.
+    """
+    sales = pl.read_csv(folder / "eia" / "eia.csv", infer_schema_length=None)
+    tenth = (pl.col("INDSALES").rank("ordinal").cast(pl.Int64) * 10) // (pl.len() + 1)
+    coded = sales.select(
+        "MONTH",
+        pl.format("{}-{}", "UTILITYID", "STATE").alias("utility"),
+        pl.col("RESREVENUE", "COMREVENUE").clip(0, MOST_REVENUE),
+        "STATE",
+        tenth.cast(pl.Int64).alias("tenth"),
+    )
+    for month in range(1, months + 1):
+        yield f"1996-{month:02}-01", coded.filter(MONTH=month).drop("MONTH")
+
+
+def utilities_contract(folder: Path) -> dict[str, Any]:
+    """The contract of the utilities, all but its source and principle."""
+    states = pl.read_csv(folder / "eia" / "eia.csv", columns=["STATE"])["STATE"].unique().sort()
+    return {
+        "product": "utilities",
+        "series": "v1",
+        "releases": {"first": "1996-01-01", "cron": "0 0 1 * *"},
+        "identifier": "utility",
+        "quasi_identifiers": [
+            {"name": "RESREVENUE", "kind": "number", "domain": [0, MOST_REVENUE]},
+            {"name": "COMREVENUE", "kind": "number", "domain": [0, MOST_REVENUE]},
+            {"name": "STATE", "kind": "category", "order": states.to_list()},
+        ],
+        "sensitive": {"name": "tenth", "values": list(range(10))},
+    }

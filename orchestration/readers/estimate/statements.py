@@ -47,7 +47,7 @@ USUAL_TAU_SQUARED, SPREAD = 0.1, 1.5
 MISPLACED = 0.2
 """Where a group's people are within their intervals is a model. It is off by so much where intervals say
 nearly everything: the standard deviation of the log odds of meeting a condition. Where they say a part k of
-it, the variance is divided by the power `GROWN` of k (benchmarks/estimates.py)."""
+it, the variance is divided by the power `GROWN` of k (benchmarks/measures/estimates.py)."""
 GROWN = 0.5
 DRAWS, DRAW_ROUNDS = 32, 6
 """Allocations of counterfeits to values that are drawn, and how often the odds of each draw are fitted."""
@@ -84,16 +84,18 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
     names = [quoted(name) for name in column_names(package)]
     *columns, sensitive = names
     is_exact = own["format"] == "anatomy"
+    attributes = [
+        {"column": column, **_attribute(number, one)}
+        for number, (column, one) in enumerate(zip(columns, own["attributes"], strict=True))
+    ]
     words: dict[str, Any] = {
         "title": _one_line(f"{own['product']}/{own['series']}"),
         "example": _one_line(sensitive),
         "column_list": _one_line(", ".join(names)),
         "sensitive": sensitive,
         "points_columns": ", ".join(f"points.{column}" for column in columns),
-        "attributes": [
-            {"column": column, **_attribute(number, one)}
-            for number, (column, one) in enumerate(zip(columns, own["attributes"], strict=True))
-        ],
+        "attributes": attributes,
+        "fractions": [one for one in attributes if one["tolerance"]],
         "bins": BINS,
         "atom": ATOM,
         "fewest_ends": FEWEST_ENDS,
@@ -103,7 +105,6 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
         "exact": "beside * (1 - least(1, y))" if is_exact else "placed",
         "misplaced": 0 if is_exact else MISPLACED**2,
-        "grown": GROWN,
         "draws": DRAWS,
         "draw_rounds": DRAW_ROUNDS,
         "value_spread": VALUE_SPREAD,
@@ -112,11 +113,11 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "hardly": HARDLY,
         "alike": ALIKE,
         "lasting": LASTING,
+        "grown": GROWN,
         "cuts": CUTS,
         "groups": FEWEST_GROUPS,
         "grid": ", ".join(f"({tau_squared}, {_prior(tau_squared):.4f})" for tau_squared in TAU_SQUARED),
     }
-    words["fractions"] = [one for one in words["attributes"] if one["tolerance"]]
     words["checks"] = _template("create_estimate_checks").render(words, is_exact=is_exact)
     statements = (
         "create_estimate_settings",
