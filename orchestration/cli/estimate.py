@@ -57,6 +57,9 @@ def estimate(
             help="Estimate a quantile: age=0.5 is the median, and age=0.9 what 9 in 10 are not older than.",
         ),
     ] = None,
+    change: Annotated[
+        bool, typer.Option("--change", help="Estimate what changed from each release to the next one.")
+    ] = False,
     form: Annotated[
         Form, typer.Option("--format", help="How the answer is written; csv and json for programs.")
     ] = Form.table,
@@ -69,9 +72,13 @@ def estimate(
     lie between low and high in 95 of 100 cases; on real tables it did in 80 to 97. Shares are of everybody;
     with --by, of all who meet the condition. People held back are in no count, and are named.
     """
+    from anonymize.errors import QueryError
     from orchestration.readers.estimate import command
 
-    answer = command.estimate(published, where or "true", by or (), _measure(mean, quantile))
+    measure = _measure(mean, quantile)
+    if change and measure:
+        raise QueryError(f"--change {measure.option}: a change is estimated of counts only")
+    answer = command.estimate(published, where or "true", by or (), measure, change=change)
     say(answer, command.held_back(published), form)
 
 

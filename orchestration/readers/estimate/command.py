@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Collection, Mapping, Sequence
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,19 @@ from orchestration.unforeseen import named
 
 MOST_PARTS = 5000
 """The most values, or combinations of values, that people are counted by."""
-FIGURES = {"release", "people", "standard_error", "low", "high", "share", "share_error", "mean", "quantile"}
+FIGURES = {
+    "release",
+    "people",
+    "standard_error",
+    "low",
+    "high",
+    "share",
+    "share_error",
+    "mean",
+    "quantile",
+    "before",
+    "change",
+}
 """The columns of an answer; those that people are counted by stand behind the release."""
 
 
@@ -42,7 +57,12 @@ class Measure:
 
 
 def estimate(
-    published: Path, where: str = "true", by: str | Sequence[str] = (), measure: Measure | None = None
+    published: Path,
+    where: str = "true",
+    by: str | Sequence[str] = (),
+    measure: Measure | None = None,
+    *,
+    change: bool = False,
 ) -> pl.DataFrame:
     """Estimate how many people meet a condition, in one release or in each of a series.
 
@@ -56,6 +76,8 @@ def estimate(
         Columns: one row for each of their values, or of the combinations of their values.
     measure
         What to estimate of these people in place of their number.
+    change
+        Estimate by how much their number changed from release to release, in place of it.
 
     Returns
     -------
@@ -63,7 +85,8 @@ def estimate(
         `release`, the columns of `by`, `people`, `standard_error`, `low`, `high` (made to have the truth
         between them in 95 of 100 cases), `share` (of everybody, or with `by` of all who meet the condition),
         `share_error`. Of a measure: `mean` and `standard_error`, or `quantile`, then `low`, `high` and
-        `people`. A column of `by` that is called like one of these gets a number: `share_1`. No row
+        `people`. Of a change: `before` (the release before), `people`, `change`, and its `standard_error`,
+        `low` and `high`. A column of `by` that is called like one of these gets a number: `share_1`. No row
         where nobody meets the condition.
 
     Raises
@@ -71,7 +94,8 @@ def estimate(
     PublishedFolderError
         If the folder is not what its manifest says, or has not what an estimate needs.
     QueryError
-        If the condition or a column can't be asked for, or there are more than `MOST_PARTS` combinations.
+        If the condition or a column can't be asked for, there are more than `MOST_PARTS` combinations, or a
+        change is asked for of one release.
     """
     by = [by] if isinstance(by, str) else by
     verified, found, values = {}, [], set[str]()
@@ -79,9 +103,12 @@ def estimate(
         with named(folder):
             verified[folder] = verify_release(folder)
             values |= _values(folder)
-    for folder, stated in verified.items():
-        with named(folder):
-            found.append(_estimated(folder, stated, where, by, measure, values))
+    if change and len(verified) < 2:
+        raise QueryError(f"{published}: a change needs two releases, and there is one; give the series")
+    together = itertools.pairwise(verified.items()) if change else ([one] for one in verified.items())
+    for releases in together:
+        with named(releases[-1][0]):
+            found.append(_estimated(dict(releases), where, by, measure, values))
     return pl.concat(found, how="vertical_relaxed")
 
 
@@ -139,37 +166,61 @@ def statements_of(folder: Path, values: Collection[str] = ()) -> tuple[str, dict
 
 
 def _estimated(
-    folder: Path,
-    stated: Mapping[str, Any],
+    stated: Mapping[Path, Mapping[str, Any]],
     where: str,
     by: Sequence[str],
     measure: Measure | None,
     values: Collection[str],
 ) -> pl.DataFrame:
+    """An estimate from a release, or the change from one to the next; `stated` has their manifests."""
+    *_, folder = stated
     statements, columns = statements_of(folder, values)
     condition = checked_condition(where, columns)
     parts = {one.name: one for one in (checked_column("--by", name, columns) for name in by)}
-    with prepared(folder, statements) as connection:
-        refuse_other_figures(connection, stated, folder)
-        macro = "estimate(" if measure is None else _macro(connection, measure, columns)
+    with _read(list(stated), statements) as connection:
+        refuse_other_figures(connection, stated)
+        macro = "estimate_change(" if len(stated) > 1 else "estimate("
+        if measure is not None:
+            macro = _macro(connection, measure, columns)
         return _asked(connection, macro, condition, list(parts.values()), where)
 
 
+@contextmanager
+def _read(folders: Sequence[Path], statements: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection on which statements were run on one release, or on several of a series."""
+    if len(folders) == 1:
+        with prepared(folders[0], statements) as connection:
+            yield connection
+        return
+    with tempfile.TemporaryDirectory() as links:
+        for number, folder in enumerate(folders):
+            (Path(links) / str(number)).symlink_to(folder.absolute(), target_is_directory=True)
+        try:
+            connection = prepared(Path(links), statements, "/*")
+        except PublishedFolderError:
+            names = " and ".join(map(str, folders))
+            raise PublishedFolderError(f"{names}: have not the same columns, so no change is seen") from None
+        with connection:
+            yield connection
+
+
 def refuse_other_figures(
-    connection: duckdb.DuckDBPyConnection, stated: Mapping[str, Any], folder: Path
+    connection: duckdb.DuckDBPyConnection, stated: Mapping[Path, Mapping[str, Any]]
 ) -> None:
     """Raise PublishedFolderError if the tables are of another release than their manifest says."""
     figures = """
-        SELECT count(*), coalesce(sum(size), 0)::BIGINT, coalesce(sum(size - people), 0)::BIGINT,
-            count(*) FILTER (release::VARCHAR <> $release)
-        FROM estimate_groups
+        SELECT release::VARCHAR, count(*), sum(size)::BIGINT, sum(size - people)::BIGINT
+        FROM estimate_groups GROUP BY release
     """
-    (found,) = connection.execute(figures, {"release": stated["release"]}).fetchall()
-    if found != (stated.get("groups"), stated.get("tuples"), stated.get("counterfeits"), 0):
-        raise PublishedFolderError(
-            f"{folder}: its tables have other groups, tuples or counterfeits than its manifest states, or are"
-            " of another release"
-        )
+    found = {release: counts for release, *counts in connection.execute(figures).fetchall()}
+    for folder, one in stated.items():
+        counts = [one.get("groups"), one.get("tuples"), one.get("counterfeits")]
+        is_other = found.pop(one["release"], [0, 0, 0]) != counts
+        if is_other or not found.keys() <= {one["release"] for one in stated.values()}:
+            raise PublishedFolderError(
+                f"{folder}: its tables have other groups, tuples or counterfeits than its manifest states, or"
+                " are of another release"
+            )
 
 
 def prepared(folder: Path, statements: str, each: str = "") -> duckdb.DuckDBPyConnection:

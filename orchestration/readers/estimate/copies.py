@@ -41,7 +41,7 @@ def imputed(published: Path, copies: int, seed: int) -> pl.DataFrame:
         with named(folder):
             stated, (statements, _) = verify_release(folder), statements_of(folder)
             with prepared(folder, statements) as connection:
-                refuse_other_figures(connection, stated, folder)
+                refuse_other_figures(connection, {folder: stated})
                 dealt = f"FROM estimate_copies({copies:d}, seed := {seed:d})"
                 found.append(pl.DataFrame(connection.sql(dealt).pl()))
     return pl.concat(found, how="vertical_relaxed")

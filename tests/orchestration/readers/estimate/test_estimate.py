@@ -74,6 +74,25 @@ def test_all_releases_of_a_series_are_answered_in_order(series, monkeypatch):
         assert connection.sql("FROM estimate(disease = 'flu')").pl().drop("split").equals(found)
 
 
+def test_what_changed_is_the_difference_of_two_releases(series):
+    found = estimate(series.published_folder, "age < 50", by="disease", change=True)
+    counts = estimate(series.published_folder, "age < 50", by="disease")
+    first, second = (counts.filter(pl.col("release").cast(pl.String) == name) for name in RELEASES[:2])
+    both = second.join(first, on="disease", how="full", coalesce=True, suffix="_first").fill_null(0)
+    joined = found.join(both, on="disease", suffix="_of_two")
+    assert joined.height == found.height == both.height
+    off = joined["change"] - (joined["people_of_two"] - joined["people_first"])
+    assert off.abs().max() < 0.2
+    assert set(found["before"].cast(pl.String)) == {RELEASES[0]}
+    of_strangers = (joined["standard_error_of_two"] ** 2 + joined["standard_error_first"] ** 2).sqrt()
+    assert found["standard_error"].mean() < of_strangers.mean()
+
+
+def test_a_change_needs_two_releases(folder):
+    with pytest.raises(QueryError, match="a change needs two releases"):
+        estimate(folder, change=True)
+
+
 def test_exact_quasi_identifiers_are_counted_exactly(hospital, tmp_path):
     hospital.under({"name": "e_equivalence", "m": 3, "e": 2, "on_ineligible": "refuse"})
     folder = make(hospital.series(tmp_path / "new"), RELEASES[0]).published(RELEASES[0])
