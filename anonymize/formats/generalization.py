@@ -246,7 +246,16 @@ def _figures(tables: Tables, schema: Schema) -> dict[str, float]:
     """The mean interval width of each quasi-identifier: values covered, or a length (fractions)."""
     groups = tables[MICRODATA].unique("group_id")
     widths = groups.select(_width(column, qi).mean().alias(column) for column, qi in schema.attributes())
-    return {f"mean width of {qi.name}": widths[column][0] or 0.0 for column, qi in schema.attributes()}
+    return {f"mean width of {_with_unit(qi)}": widths[column][0] or 0.0 for column, qi in schema.attributes()}
+
+
+def _with_unit(attribute: QuasiIdentifier) -> str:
+    """An attribute's name, and the unit of its intervals' widths."""
+    usual = {"date": "days", "category": "labels"}.get(
+        attribute.kind, "values" if attribute.discrete else None
+    )
+    unit = attribute.unit or usual
+    return f"{attribute.name} ({unit})" if unit else attribute.name
 
 
 def _width(column: str, attribute: QuasiIdentifier) -> pl.Expr:

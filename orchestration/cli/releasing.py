@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -149,6 +149,7 @@ def releasing(series: Series) -> Iterator[Callable[[], DagsterInstance]]:
             from orchestration.dagster.instance import dagster_instance, end_dead_runs
 
             instance = opened.enter_context(dagster_instance(series.home))
+            opened.callback(_report, series, instance)
             _note(unfinished)
             end_dead_runs(series, instance)
             return instance
@@ -169,6 +170,14 @@ def _end(opened: ExitStack, unfinished: Path) -> None:
     """Close Dagster, and note that this command has left no run behind."""
     opened.close()
     unfinished.unlink(missing_ok=True)
+
+
+def _report(series: Series, instance: DagsterInstance) -> None:
+    """Note whether releases are late or failed. What can't be noted changes nothing of what was released."""
+    from orchestration.dagster.watch import report
+
+    with suppress(Exception):
+        report(series, instance)
 
 
 def _note(unfinished: Path) -> None:

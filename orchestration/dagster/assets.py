@@ -12,6 +12,7 @@ from orchestration.chain.delta import EXPECTED, compare_snapshots
 from orchestration.chain.publication import publish
 from orchestration.chain.snapshot import take_snapshot
 from orchestration.dagster import metadata
+from orchestration.dagster.figures import named
 from orchestration.dagster.lineage import lineage_of
 from orchestration.dagster.names import (
     AUDIT,
@@ -136,7 +137,7 @@ def _delta(described: Series) -> Step:
             return Done(says="is not kept any more", metadata={}, is_kept=False)
         return Done(
             says="compared with the snapshot before",
-            metadata={DELTA: metadata.known(compared.figures.as_json())},
+            metadata={DELTA: named(compared.figures.as_json())},
             verdicts=(compared.verdict,),
         )
 

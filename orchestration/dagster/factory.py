@@ -10,6 +10,7 @@ from orchestration.dagster.assets import assets_of
 from orchestration.dagster.names import job_name, series_tag
 from orchestration.dagster.other_series import other_series
 from orchestration.dagster.schedule import schedule_of, sensor_of
+from orchestration.dagster.watch import checks_of, watch_sensor
 from orchestration.series.series import Series
 
 
@@ -20,9 +21,11 @@ def product_definitions(series: Series, *, apart: Collection[str] = ()) -> dg.De
     `apart`, the lineage says nothing. Other series of the product are there to be looked at.
     """
     assets, cron = assets_of(series, apart), series.contract.releases.cron
+    watched = checks_of(series)
     job = dg.define_asset_job(
         job_name(series.contract.product),
-        selection=dg.AssetSelection.assets(*(key for asset in assets for key in asset.keys)),
+        selection=dg.AssetSelection.assets(*(key for asset in assets for key in asset.keys))
+        - dg.AssetSelection.checks(*watched),
         description=f"One release of {series.name}, from snapshot to publication.",
         executor_def=dg.in_process_executor,
         tags=series_tag(series),
@@ -31,6 +34,7 @@ def product_definitions(series: Series, *, apart: Collection[str] = ()) -> dg.De
         assets=[*assets, *other_series(series)],
         jobs=[job],
         schedules=[schedule_of(series, cron)] if cron else [],
-        sensors=[sensor_of(series)],
+        sensors=[sensor_of(series), watch_sensor(series)],
+        asset_checks=watched,
         executor=dg.in_process_executor,
     )

@@ -11,7 +11,6 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from anonymize.attack.figures import CandidateFigures
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import Schema, View
 from anonymize.formats.format import RELEASE as RELEASE_COLUMN
@@ -23,6 +22,7 @@ from anonymize.utility.views import view_usefulness
 from orchestration.chain.publication import Publication
 from orchestration.chain.snapshot import Taken
 from orchestration.dagster.charts import picture
+from orchestration.dagster.figures import named
 from orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from orchestration.readers.datapackage.dated import undated
 from orchestration.series.committed import CANDIDATE, Committed, read_state, read_tables
@@ -30,6 +30,7 @@ from orchestration.series.series import Series
 from orchestration.storage.manifest import COUNTED
 from orchestration.storage.store import read_table
 
+ERROR = "mean error of counts (%)"
 RELEASES_SHOWN = 24
 """The number of releases in charts of the principle's memory."""
 
@@ -54,41 +55,39 @@ def of_snapshot(series: Series, snapshot: Taken) -> dict[str, Any]:
     return {"people": snapshot.people, "dagster/row_count": snapshot.people, **_column_schema(columns)}
 
 
-def known(figures: Mapping[str, float | None]) -> dict[str, float]:
-    """Those of the figures that could be counted: the UI plots no other."""
-    return {name: figure for name, figure in figures.items() if figure is not None}
-
-
 def of_candidate(series: Series, release: str, committed: Committed) -> dict[str, dict[str, Any]]:
     """The entries of each asset that a candidate consists of, by its name; none if nothing is kept of it."""
     figures, counts, contract = committed.figures, committed.counts, series.contract
     if counts is None:
         return {}
-    seconds = {f"seconds: {part}": spent for part, spent in committed.seconds.items()}
+    seconds = {f"time: {part} (s)": spent for part, spent in committed.seconds.items()}
+    failed = sum(not verdict.passed for verdict in committed.verdicts)
+    findings = (committed.attack.get(name, 0) for name in ("promises", "broken_promises"))
     tables = _tables(series, release, committed)
     stated = {
         COUNTERFEITS: {
             "counterfeits": counts.counterfeits,
-            "share of tuples": counts.counterfeits / max(1, counts.tuples),
+            "counterfeits among published tuples (%)": 100 * counts.counterfeits / max(1, counts.tuples),
         }
     }
     memory = principle_of(contract).memory
-    remembered = {memory.name: {name: figures[name] for name in memory.figures}} if memory else {}
+    remembered = {memory.name: named({name: figures[name] for name in memory.figures})} if memory else {}
     return {
         **remembered,
         RELEASE: {
-            **figures,
+            **named(figures),
             **seconds,
-            **known(_what_is_asked_first(series, release, committed, tables)),
+            **_what_is_asked_first(series, release, committed, tables),
             "dagster/row_count": counts.tuples,
             **_published_columns(series),
             **{plot.name: picture(plot) for plot in _plots(series, release, tables)},
         },
         **(stated if COUNTERFEITS in principle_of(contract).format(contract).tables(contract) else {}),
         AUDIT: {
-            **{name.replace("_", " "): figure for name, figure in known(committed.attack).items()},
-            "checks": len(committed.verdicts),
-            "failed checks": sum(not verdict.passed for verdict in committed.verdicts),
+            **named(committed.attack),
+            # They are texts, because a plot of them would be a straight line.
+            "checks": f"{len(committed.verdicts)}, {f'{failed} failed' if failed else 'all passed'}",
+            "promises": "{}, {} broken".format(*findings),
         },
     }
 
@@ -99,8 +98,7 @@ def of_publication(series: Series, release: str, publication: Publication) -> di
         "report": dg.MetadataValue.md(_report(series, release, publication.manifest)),
         "folder": dg.MetadataValue.path(publication.folder),
         "manifest sha256": publication.manifest_sha256,
-        "tuples": publication.manifest["tuples"],
-        "counterfeits": publication.manifest["counterfeits"],
+        **named({name: publication.manifest[name] for name in ("tuples", "counterfeits")}),
     }
 
 
@@ -116,7 +114,7 @@ def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
     checks = [
         f"- **{one.promise}** {'holds' if one.passed else 'is broken'}. {one.found}" for one in verdicts
     ]
-    plots = "*mean width of …*, *query error*, *counterfeits*, *fewest candidates*"
+    plots = f"*mean width of …*, *{ERROR}*, *counterfeits*"
     lines = [
         f"**{series.name}, {release}**: {made}. {', '.join(counted)}.",
         "",
@@ -129,16 +127,11 @@ def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
 
 def _what_is_asked_first(
     series: Series, release: str, committed: Committed, tables: Mapping[str, pl.DataFrame] | None
-) -> dict[str, float | None]:
+) -> dict[str, float]:
     """Candidate values that an adversary is left with, and the error of counts, to plot over releases."""
     contract = series.contract
-    shown: dict[str, float | None] = {}
-    if not isinstance(contract, View):
-        left = CandidateFigures.of(committed.attack)
-        shown = {
-            "fewest candidates": left.smallest_candidates,
-            "fewest candidates by group": left.smallest_candidates_by_host,
-        }
+    asked = ("smallest_candidates", "smallest_candidates_by_host")
+    shown = named({name: committed.attack.get(name) for name in asked})
     release_format = principle_of(contract).format(contract)
     snapshot = series.private(release) / "snapshot.parquet"
     counts = committed.counts
@@ -151,7 +144,7 @@ def _what_is_asked_first(
     elif isinstance(contract, Schema):
         known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
         found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
-    return {**shown, "query error": found.query_error}
+    return {**shown, ERROR: 100 * found.query_error}
 
 
 def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame] | None:

@@ -18,6 +18,8 @@ PUBLICATION = "publication"
 
 SNAPSHOT_CHECK = "snapshot"
 CHAIN_CHECK = "manifest_chain"
+FRESHNESS = "freshness"
+FAILURE = "last_run"
 
 SERIES_TAG = "republish/series"
 """The tag of assets, runs and materializations that names their series."""

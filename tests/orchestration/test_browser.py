@@ -134,22 +134,24 @@ def test_the_report_of_a_publication_has_a_line_for_each_check(page):
 
 @pytest.mark.thorough
 def test_the_figures_of_a_release_are_on_its_page(page):
-    shown = page.open("assets/hospital/release?view=overview", "query error", "interval widths")
-    for name, figure in (("people", "300"), ("fewest candidates", "3"), ("query error", r"0\.\d+")):
-        assert re.search(rf"\b{name} .{{0,60}}?\b{figure}\b", shown), name
+    shown = page.open("assets/hospital/release?view=overview", "mean error of counts (%)", "interval widths")
+    fewest = "fewest candidate values of a person, over all releases"
+    error = "mean error of counts (%)"
+    for name, figure in (("people released", "300"), (fewest, "3"), (error, r"\d+\.\d+")):
+        assert re.search(rf"\b{re.escape(name)} .{{0,60}}?\b{figure}\b", shown), name
     assert "Unsynced" not in shown
 
 
 @pytest.mark.thorough
 def test_figures_are_plotted_over_the_releases(page):
-    page.open("assets/clinic/release?view=overview", "query error")
-    page.click("Plots", "fewest candidates", "mean width of age")
+    page.open("assets/clinic/release?view=overview", "mean error of counts (%)")
+    page.click("Plots", "fewest candidate values of a person, over all releases", "mean width of age (years)")
     plotted = page.run(PLOTTED)
-    assert plotted["people"] == [300, 300]
-    assert plotted["fewest candidates"] == [3, 3]
+    assert plotted["people released"] == [300, 300]
+    assert plotted["fewest candidate values of a person, over all releases"] == [3, 3]
     assert plotted["counterfeits"][0] == 0
-    assert all(0 < error < 2 for error in plotted["query error"])
-    assert len(plotted["mean width of age"]) == 2
+    assert all(0 < error < 200 for error in plotted["mean error of counts (%)"])
+    assert len(plotted["mean width of age (years)"]) == 2
 
 
 # ---- a second series
@@ -168,9 +170,9 @@ def test_an_earlier_series_is_there_to_be_looked_at(page):
 @pytest.mark.thorough
 def test_a_second_series_has_releases_and_plots_of_its_own(page):
     page.open("assets/clinic/v2/release?view=partitions", "Materialized (1)")
-    page.open("assets/clinic/v2/release?view=overview", "republish/series: v2", "query error")
-    page.click("Plots", "fewest candidates")
-    assert page.run(PLOTTED)["people"] == [300]
+    page.open("assets/clinic/v2/release?view=overview", "republish/series: v2", "mean error of counts (%)")
+    page.click("Plots", "fewest candidate values of a person, over all releases")
+    assert page.run(PLOTTED)["people released"] == [300]
     shown = page.open("assets/clinic/v2/buckets?view=overview", "Downstream assets", "clinic / v2 / release")
     upstream = shown[shown.index("Upstream assets") : shown.index("Downstream assets")]
     assert "clinic / publication" in upstream

@@ -2,14 +2,19 @@
 
 import re
 
+import dagster as dg
 import pytest
 
 from orchestration.cli import work as shown
 from orchestration.cli.work import Work
+from orchestration.dagster.instance import dagster_instance
+from orchestration.dagster.names import FAILURE, FRESHNESS
 from orchestration.steps import hearing, say_step
+from orchestration.storage.home import Home
 from tests.hospital import RELEASES, make
 
 THIRD = RELEASES[2]
+WATCHED = (FRESHNESS, FAILURE)
 
 
 @pytest.fixture
@@ -65,3 +70,23 @@ def test_the_seconds_of_a_release_are_the_sum_of_what_they_were_spent_on(republi
     assert list(parts) == ["files", "algorithm", "audit", "dagster"]
     assert float(total) == pytest.approx(sum(map(float, parts.values())), abs=0.3)
     assert err == []  # no terminal
+
+
+def test_a_command_notes_whether_releases_are_late_and_whether_the_last_one_failed(republish, hospital, home):
+    def noted():
+        keys = [dg.AssetCheckKey(dg.AssetKey(["hospital", "publication"]), name) for name in WATCHED]
+        with dagster_instance(Home.at(home)) as instance:
+            found = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+        events = [found[key].event.dagster_event.asset_check_evaluation_data for key in keys]
+        return [(event.passed, event.description) for event in events]
+
+    snapshot = hospital.snapshot(THIRD)
+    hospital.deliver(THIRD, snapshot.drop("age"))
+    assert republish("release", hospital.contract, "--home", home)[0] == 2
+    late, failed = noted()
+    assert (late[0], failed[0]) == (False, False)
+    assert late[1].startswith(f"{THIRD} is due and not published.")
+    assert "the column age is missing" in failed[1]
+    hospital.deliver(THIRD, snapshot)
+    assert republish("release", hospital.contract, "--home", home)[0] == 0
+    assert [passed for passed, _ in noted()] == [False, True]  # of the one after it, there is no snapshot

@@ -113,6 +113,8 @@ def test_every_promise_is_a_check(series):
         *(("release", name) for name in ("company", "coverage", "counterfeits", "minimum_widths")),
         ("release", "attack"),
         ("release", "expected"),
+        ("publication", "freshness"),
+        ("publication", "last_run"),
     }
 
 
@@ -142,7 +144,7 @@ def test_a_backfill_in_one_run_publishes_what_release_by_release_does(hospital, 
     assert published(one_run.home.path) == published(one_by_one.home.path)
     for asset in ASSETS:
         assert materialized(instance, asset) == list(RELEASES)
-    assert entries(instance, "release", SECOND)["people"] == 300
+    assert entries(instance, "release", SECOND)["people released"] == 300
     evaluated = instance.event_log_storage.get_asset_check_summary_records(
         [dg.AssetCheckKey(key("release"), "coverage")]
     )
@@ -220,10 +222,10 @@ def test_the_delta_of_a_published_release_stays_what_it_was(hospital, series, in
     before = everything(series.home.path)
     assert run(series, instance, THIRD, asset_selection=[key("delta")]).success
     shown = entries(instance, "delta", THIRD)
-    assert shown["inserted"] < 60
-    assert shown["carried"] > 200
+    assert shown["people who are new"] < 60
+    assert shown["people carried over"] > 200
     assert run(series, instance, SECOND, asset_selection=[key("delta")]).success
-    assert "inserted" not in entries(instance, "delta", SECOND)  # nothing of it is kept
+    assert "people who are new" not in entries(instance, "delta", SECOND)  # nothing of it is kept
     assert everything(series.home.path) == before
 
 
@@ -324,9 +326,14 @@ def test_great_expectations_dying_is_a_failed_audit(series, monkeypatch):
 def test_counts_that_plot_columns_and_where_they_come_from(series, instance):
     run(series, instance, THIRD)
     shown = entries(instance, "release", THIRD)
-    counts = ["people", "inserted", "carried", "returned", "groups", "counterfeits", "mean width of age"]
+    counts = ["people released", "people who are new", "people carried over", "people who returned", "groups"]
+    counts += ["counterfeits", "mean width of age (years)", "mean width of zipcode (values)"]
+    counts += ["mean width of sex (labels)", "mean error of counts (%)", "time: algorithm (s)"]
     assert all(isinstance(shown[name], int | float) for name in counts)
-    assert any(name.startswith("seconds: ") for name in shown)
+    audited = entries(instance, "audit", THIRD)
+    assert audited["checks"] == "9, all passed"  # no number: it would be plotted
+    assert audited["promises"].endswith(", 0 broken")
+    assert not [name for name in (*shown, *audited) if "_" in name and "dagster/" not in name]
     columns = [column.name for column in shown["dagster/column_schema"].columns]
     microdata = pl.read_parquet(series.published(THIRD) / "microdata.parquet")
     assert columns == microdata.columns
@@ -404,6 +411,54 @@ def test_a_sensor_has_nothing_to_do_once_all_is_published(series, instance, monk
     assert arrival(series, instance) == "every release that is due is published"
 
 
+def watched(series, instance, cursor=None):
+    """What the checks found that are looked at all the time, and what the sensor remembers of it."""
+    repository = definitions(series).get_repository_def()
+    sensor = repository.get_sensor_def(f"{job_name('hospital')}_watch")
+    context = dg.build_sensor_context(instance=instance, repository_def=repository, cursor=cursor)
+    found = sensor.evaluate_tick(context)
+    return {one.check_name: one for one in found.asset_events}, found.cursor
+
+
+def test_a_release_that_is_late_is_a_check_that_fails(series, instance, monkeypatch):
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 7, 1, 12, tzinfo=dt.UTC))
+    found, cursor = watched(series, instance)
+    assert found["freshness"].passed
+    assert found["freshness"].description == f"{THIRD} is due today, and not published yet."
+    assert watched(series, instance, cursor)[0] == {}  # nothing has changed
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 7, 2, tzinfo=dt.UTC))
+    found, cursor = watched(series, instance, cursor)
+    assert not found["freshness"].passed
+    assert found["freshness"].description.startswith(f"{THIRD} is due and not published. It is late")
+    make(series, THIRD)
+    found, _ = watched(series, instance, cursor)
+    assert found["freshness"].passed
+    assert found["last_run"].description == "No release was attempted yet."
+
+
+def test_a_run_that_failed_is_a_check_that_fails_until_one_ends_well(series, instance, hospital):
+    snapshot = hospital.snapshot(THIRD)
+    hospital.deliver(THIRD, snapshot.drop("age"))
+    assert not run(series, instance, THIRD, raise_on_error=False).success
+    found, _ = watched(series, instance)
+    assert not found["last_run"].passed
+    assert f"The last run, of {THIRD}, failed: " in found["last_run"].description
+    assert "the column age is missing" in found["last_run"].description
+    hospital.deliver(THIRD, snapshot)
+    run(series, instance, THIRD)
+    assert watched(series, instance)[0]["last_run"].passed
+
+
+def test_both_are_executed_by_themselves_too(series, instance):
+    job = definitions(series).resolve_implicit_global_asset_job_def()
+    keys = [dg.AssetCheckKey(key("publication"), name) for name in ("freshness", "last_run")]
+    result = job.get_subset(asset_check_selection=set(keys)).execute_in_process(instance=instance)
+    assert {one.check_name: one.passed for one in result.get_asset_check_evaluations()} == {
+        "freshness": False,
+        "last_run": True,
+    }
+
+
 def test_a_source_that_cannot_be_asked_is_a_reason_to_skip(series, instance, hospital):
     text = hospital.contract.read_text()
     query = "  dsn: duckdb:///source.duckdb\n  query: SELECT nonsense\n"
@@ -452,7 +507,8 @@ def test_runs_of_two_series_have_other_keys_and_tags(hospital, series, instance)
 def test_every_check_blocks_what_comes_after_it(series):
     nodes = graph(series).asset_check_keys
     assert nodes
-    assert all(graph(series).get(check).blocking for check in nodes)
+    late = {key for key in nodes if key.name in ("freshness", "last_run")}  # they refuse nothing
+    assert all(graph(series).get(check).blocking == (check not in late) for check in nodes)
 
 
 def test_checks_say_what_was_promised_and_what_was_found(series, instance):
@@ -478,8 +534,8 @@ def test_checks_say_what_was_promised_and_what_was_found(series, instance):
     assert f"**hospital/v1, {THIRD}**: m_invariance (m 3" in report
     assert all(check.description in report for check in found.values() if check.asset_key == key("release"))
     shown = entries(instance, "release", THIRD)
-    assert shown["fewest candidates"] == 3
-    assert 0 < shown["query error"] < 2
+    assert shown["fewest candidate values of a person, over all releases"] == 3
+    assert 0 < shown["mean error of counts (%)"] < 200
     assert "interval widths" in shown
 
 

@@ -1,0 +1,48 @@
+"""The names of figures in the UI: what a reader knows, with their unit, in place of our names of fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+NAMES = {
+    "people": "people released",
+    "tuples": "published tuples",
+    "held_back": "people held back",
+    "batch_counterfeits": "counterfeits for people who are not eligible",
+    "carried": "people carried over",
+    "returned": "people who returned",
+    "inserted": "people who are new",
+    "deleted": "people who left",
+    "separated": "people with another signature than before",
+    "buckets": "signatures in use",
+    "people_ever": "people ever released",
+    "smallest_candidates": "fewest candidate values of a person, over all releases",
+    "fewest_candidates_now": "fewest candidate values of a person in this release",
+    "candidates_of_5_percent": "candidate values that 5 % of the people do not exceed",
+    "median_candidates": "median candidate values of a person",
+    "mean_candidates": "mean candidate values of a person",
+    "smallest_candidates_by_host": "fewest candidate values of a person, knowing groups",
+    "mean_covering_groups": "mean groups that cover a person",
+    "risk_by_quasi_identifiers": "largest risk of a person, knowing quasi-identifiers (probability)",
+    "risk_by_host": "largest risk of a person, knowing groups (probability)",
+    "misled": "people without a candidate value",
+    "exposed": "people exposed by counterfeits",
+    "fewest_people": "fewest people in a group",
+    "beside_counterfeits": "people in groups with counterfeits",
+    "guessed_beside": "values guessed right beside counterfeits (share)",
+    "largest_breach_probability": "largest probability of ever having had a value",
+    "largest_by_frequencies": "largest risk of a new person, by frequencies (probability)",
+}
+"""What the UI calls a figure; others have the words of their field."""
+CONSTANT = {"promises", "broken_promises", "hosts_known"}
+"""Figures of an attack that are the same in every release that is published: they are no plot."""
+
+
+def named(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures under the names that a reader knows; without those that could not be counted."""
+    return {
+        NAMES.get(name, name.replace("_", " ")): figure
+        for name, figure in figures.items()
+        if figure is not None and name not in CONSTANT
+    }

@@ -1,0 +1,110 @@
+"""Whether releases are late or failed, as checks of their own: on the publication, looked at all the time.
+
+They are found out by a sensor, by `republish release`, and by whoever executes them in the UI.
+"""
+
+from collections.abc import Callable
+
+import dagster as dg
+
+from orchestration.dagster.names import FAILURE, FRESHNESS, PUBLICATION, asset_key, job_name, series_tag
+from orchestration.dagster.schedule import next_release
+from orchestration.series.due import none_is_due, today
+from orchestration.series.series import Series
+
+Looked = Callable[[Series, dg.DagsterInstance], tuple[bool, str]]
+"""Whether all is well, and a sentence on it."""
+
+
+def watch(series: Series, instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:
+    """What both checks find now."""
+    found = []
+    for name, (look, _) in CHECKS.items():
+        passed, words = look(series, instance)
+        found.append(
+            dg.AssetCheckEvaluation(
+                asset_key=asset_key(series, PUBLICATION),
+                check_name=name,
+                passed=passed,
+                description=words,
+                severity=dg.AssetCheckSeverity.WARN,
+            )
+        )
+    return found
+
+
+def report(series: Series, instance: dg.DagsterInstance) -> None:
+    """Note what both checks find now."""
+    for found in watch(series, instance):
+        instance.report_runless_asset_event(found)
+
+
+def checks_of(series: Series) -> list[dg.AssetChecksDefinition]:
+    """The checks, to be executed in the UI by themselves."""
+    return [_check(series, name) for name in CHECKS]
+
+
+def watch_sensor(series: Series) -> dg.SensorDefinition:
+    """The sensor that looks every few minutes, and notes what changed since it looked last."""
+
+    @dg.sensor(
+        name=f"{job_name(series.contract.product)}_watch",
+        minimum_interval_seconds=300,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Notes whether releases are late, and whether the last run failed.",
+    )
+    def look(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        found = watch(series, context.instance)
+        words = " ".join(str(one.description) for one in found)
+        if words == context.cursor:
+            return dg.SkipReason(words)
+        return dg.SensorResult(asset_events=found, cursor=words)
+
+    return look
+
+
+def _check(series: Series, name: str) -> dg.AssetChecksDefinition:
+    look, promises = CHECKS[name]
+
+    @dg.asset_check(asset=asset_key(series, PUBLICATION), name=name, description=promises)
+    def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+        passed, words = look(series, context.instance)
+        return dg.AssetCheckResult(passed=passed, description=words, severity=dg.AssetCheckSeverity.WARN)
+
+    return check
+
+
+def _freshness(series: Series, _: dg.DagsterInstance) -> tuple[bool, str]:
+    """A release may be made on the day on which it is due; after that, it is late."""
+    due, waiting = series.due, next_release(series)
+    if not due:
+        return True, f"{none_is_due(series.file)}."
+    if waiting is None:
+        return True, f"Every release that is due is published; the last one is {due[-1]}."
+    late = [release for release in due if waiting <= release < today()]
+    if not late:
+        return True, f"{waiting} is due today, and not published yet."
+    days = f"{len(late)} releases are late" if len(late) > 1 else "It is late"
+    return False, f"{waiting} is due and not published. {days}: republish validate says what it waits for."
+
+
+def _failure(series: Series, instance: dg.DagsterInstance) -> tuple[bool, str]:
+    """What Dagster keeps of a refusal has no person's value in it, and is said once more."""
+    runs = dg.RunsFilter(job_name=job_name(series.contract.product), tags=series_tag(series))
+    last = next(iter(instance.get_runs(runs, limit=1)), None)
+    if last is None:
+        return True, "No release was attempted yet."
+    release = last.tags.get("dagster/partition", "a range of releases")
+    if last.status != dg.DagsterRunStatus.FAILURE:
+        return True, f"The last run, of {release}, did not fail."
+    failed = instance.all_logs(last.run_id, of_type=dg.DagsterEventType.STEP_FAILURE)
+    data = [entry.dagster_event.step_failure_data for entry in failed if entry.dagster_event]
+    said = [one.user_failure_data.description for one in data if one.user_failure_data]
+    return False, f"The last run, of {release}, failed: {(said or ['see its log'])[0]}"
+
+
+CHECKS: dict[str, tuple[Looked, str]] = {
+    FRESHNESS: (_freshness, "Every release that is due is published, at the latest on its day."),
+    FAILURE: (_failure, "The last run that was to make a release did not fail."),
+}
+"""What looks, and the promise, by the check's name."""
