@@ -28,6 +28,8 @@ PRINCIPLES: dict[str, Principle] = {
     "sequential": SEQUENTIAL,
 }
 """Every principle by the name that contracts give it."""
+SOME_PRINCIPLE = {"name": "m_invariance", "m": 2}
+"""What a contract of tables in groups names that is audited alone, for what something else promises."""
 
 
 def principle_of(contract: Product) -> Principle:

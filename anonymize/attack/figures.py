@@ -121,6 +121,28 @@ class EquivalenceFigures(Figures):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LinkageFigures(Figures):
+    """Rows and people with the same quasi-identifiers, in one release by itself."""
+
+    smallest_class: int | None = None
+    """k: the fewest rows with the same published quasi-identifiers."""
+    prosecutor_risk: float | None = None
+    """One by that: the largest share of a person's class that one row is."""
+    journalist_risk: float | None = None
+    """One by the fewest people whom rows of one class may be about."""
+    marketer_risk: float | None = None
+    """The share of all rows that is matched with the right person, if each is matched with one of these."""
+
+
+@dataclass(frozen=True)
+class DiversityFigures(Figures):
+    """Values of rows with the same quasi-identifiers, in one release by itself."""
+
+    fewest_values_of_a_class: int | None
+    """l: the fewest different values of such rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class JoinFigures(Figures):
     """A view, joined with every release before it."""
 

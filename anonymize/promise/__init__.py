@@ -13,6 +13,7 @@ from anonymize.promise.equivalence import Equivalence
 from anonymize.promise.join import Join, Linkability, LinkedValues
 from anonymize.promise.known_algorithm import KnownAlgorithm
 from anonymize.promise.part import KINDS, Part, Promise, Scope
+from anonymize.promise.reidentification import KAnonymity, LDiversity
 from anonymize.promise.share import LargestShare
 
 __all__ = [
@@ -22,7 +23,9 @@ __all__ = [
     "Company",
     "Equivalence",
     "Join",
+    "KAnonymity",
     "KnownAlgorithm",
+    "LDiversity",
     "LargestShare",
     "Linkability",
     "LinkedValues",

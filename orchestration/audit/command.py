@@ -14,7 +14,7 @@ from rich.text import Text
 from anonymize.errors import PublishedFolderError, SignatureError
 from orchestration.audit import SECONDS
 from orchestration.audit.read.folders import Reading, find_series, read_contract
-from orchestration.audit.read.foreign import load_mapping
+from orchestration.audit.read.foreign import load_mapping, states_promise
 from orchestration.audit.report.conclusion import READING, in_words, verdict
 from orchestration.audit.report.document import About, audited_releases, describe, signed_part, write_report
 from orchestration.audit.report.language import ENGLISH, Language
@@ -84,7 +84,8 @@ def audit(
     key = None if sign is None else load_private_key(sign)
     # A pipe has no width: 140 characters leave every promise on one line.
     console = console or Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 140)
-    declared_in = read_contract(contract)
+    is_promised = mapping is not None and states_promise(mapping)
+    declared_in = read_contract(contract, is_promised_elsewhere=is_promised)
     declared = declared_in.contract
     foreign = load_mapping(mapping, declared) if mapping else None
     reading = Reading()

@@ -73,6 +73,12 @@ class Material:
         """What the columns are and what is promised."""
         return self.file.contract
 
+    @property
+    def asked(self) -> Promise:
+        """What releases are to keep: what the mapping of another tool's tables says, or the contract."""
+        elsewhere = self.foreign.promise if self.foreign else None
+        return elsewhere or principle_of(self.contract).promise(self.contract.principle)
+
 
 @dataclass(frozen=True)
 class AttackedRelease:
@@ -189,6 +195,8 @@ class Findings:
     """What the audit came to."""
 
     contract: Product
+    promise: Promise
+    """What is asked for today."""
     series: list[AttackedSeries]
     together: pl.DataFrame | None
     """Evidence over all series, if there is more than one."""
@@ -250,28 +258,21 @@ def steps(material: Material) -> int:
 
 def _promise_otherwise(material: Material) -> bool:
     """Whether some release promised something else than the contract asks for."""
-    contract = material.contract
     return any(
-        promise != _asked_by(contract)
+        promise != material.asked
         for series in material.series
-        for promise in promises_of(contract, series, len(series.releases))
+        for promise in promises_of(material, series, len(series.releases))
     )
 
 
 def _never_took_up(material: Material) -> list[str]:
     """The series whose last release promises something else than the contract asks for."""
-    contract = material.contract
     gone_on = [one.before.name for one in material.series if one.before]
     return [
         one.name
         for one in material.series
-        if one.name not in gone_on
-        and promises_of(contract, one, len(one.releases))[-1] != _asked_by(contract)
+        if one.name not in gone_on and promises_of(material, one, len(one.releases))[-1] != material.asked
     ]
-
-
-def _asked_by(contract: Product) -> Promise:
-    return principle_of(contract).promise(contract.principle)
 
 
 def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
@@ -326,7 +327,11 @@ def _attack(material: Material, seconds: float) -> Generator[str, None, Findings
         domain = knowledge.domain
     found = list(attacked.values())
     return Findings(
-        material.contract, found, _together(found, material.contract), _not_covered(material, found)
+        material.contract,
+        material.asked,
+        found,
+        _together(found, material.asked),
+        _not_covered(material, found),
     )
 
 
@@ -510,37 +515,37 @@ def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedS
 
 
 def _judged_by(material: Material, series: PublishedSeries, number: int) -> list[Promise]:
-    promises = promises_of(material.contract, series, number)
+    promises = promises_of(material, series, number)
     if material.believes_manifests:
         return promises
-    return [_asked_by(material.contract)] * len(promises)
+    return [material.asked] * len(promises)
 
 
-def promises_of(contract: Product, series: PublishedSeries, number: int) -> list[Promise]:
+def promises_of(material: Material, series: PublishedSeries, number: int) -> list[Promise]:
     """What the first releases of a series each promised to the people they published first.
 
     The promises of the series that it goes on from come first: people who were published there keep them.
-    A manifest of the contract's own principle states the parameters of its release; where there is none, the
-    contract's count.
+    A manifest of the contract's own principle states the parameters of its release; where there is none, what
+    the contract or the mapping asks for counts.
 
     Raises
     ------
     PublishedFolderError
         If a manifest's parameters are none of the principle's.
     """
-    principle = principle_of(contract)
+    principle = principle_of(material.contract)
     promises = []
     for release in [*(series.before.chain if series.before else []), *series.releases[:number]]:
         stated = (release.manifest or {}).get("principle")
-        parameters = contract.principle
+        promise = material.asked
         if isinstance(stated, dict) and stated.get("name") == principle.name:
             try:
-                parameters = principle.parameters.model_validate(stated)
+                promise = principle.promise(principle.parameters.model_validate(stated))
             except ValidationError as error:
                 fault = error.errors()[0]
                 where = ".".join(map(str, ("principle", *fault["loc"])))
                 raise PublishedFolderError(f"{release.path / MANIFEST}: {where}: {fault['msg']}") from None
-        promises.append(principle.promise(parameters))
+        promises.append(promise)
     return promises
 
 
@@ -555,7 +560,7 @@ def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
     return minimum_equivalence(members, knowledge.parts[CONTENTS], seconds=seconds)
 
 
-def _together(attacked: list[AttackedSeries], contract: Product) -> pl.DataFrame | None:
+def _together(attacked: list[AttackedSeries], asked: Promise) -> pl.DataFrame | None:
     """All series are out there: what is left of each person when they are intersected with each other.
 
     A series that goes on from another one was attacked with it already, and stands for both.
@@ -566,7 +571,7 @@ def _together(attacked: list[AttackedSeries], contract: Product) -> pl.DataFrame
         return None
     rows = [
         part.scopes[scope].finding(count)
-        for part in principle_of(contract).promise(contract.principle)
+        for part in asked
         if (found := part.attack_together(known, part)) is not None
         for scope, count in found.counts.items()
     ]
@@ -731,7 +736,7 @@ def _unlinked_gaps(material: Material) -> list[Gap]:
     return [
         Gap(part.needs_hosts, Text("no private folder was given (--private)."), series=series.name)
         for series in material.series
-        for part in promises_of(material.contract, series, len(series.releases))[-1]
+        for part in promises_of(material, series, len(series.releases))[-1]
         if part.needs_hosts is not None
     ]
 

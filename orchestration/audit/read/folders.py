@@ -20,7 +20,7 @@ from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
 from anonymize.people.values import by_own_names
-from anonymize.principles import principle_of
+from anonymize.principles import SOME_PRINCIPLE, principle_of
 from anonymize.promise.owed import METADATA
 from anonymize.spelling import value_form
 from orchestration.audit.read.foreign import Foreign, convert
@@ -88,15 +88,18 @@ class Reading:
             self.files[str(path)] = (hashlib.file_digest(file, "sha256").hexdigest(), rows)
 
 
-def read_contract(path: Path) -> ContractFile:
+def read_contract(path: Path, *, is_promised_elsewhere: bool = False) -> ContractFile:
     """The contract with its place; of one that leaves out where snapshots come from, what an audit needs.
+
+    A contract need not have a principle if a mapping says what is promised.
 
     Raises
     ------
     ContractError
         Naming the file and every fault.
     """
-    return load_contract(path, UNNEEDED, is_scheduled=False)
+    unneeded = UNNEEDED | ({"principle": SOME_PRINCIPLE} if is_promised_elsewhere else {})
+    return load_contract(path, unneeded, is_scheduled=False)
 
 
 def find_series(published: Sequence[Path], foreign: Foreign | None) -> list[PublishedSeries]:

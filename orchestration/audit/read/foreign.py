@@ -12,17 +12,42 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Self
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
 
 from anonymize.contract import CategoryAttribute, Contract, DateAttribute, Product, QuasiIdentifier
 from anonymize.errors import ContractError, PublishedFolderError
 from anonymize.people.codes import code_domain, code_dtype, decode
+from anonymize.promise import KAnonymity, LDiversity, Promise
 from orchestration.contracts.yaml_text import read_yaml
 
 Bounds = tuple[float, float]
 ReadValue = Callable[[str], Bounds | None]
+
+
+class Promised(BaseModel):
+    """What another tool says of each of its tables."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    k: Annotated[StrictInt, Field(ge=1)] | None = None
+    """k-anonymity: so many rows have the same quasi-identifiers."""
+    l: Annotated[StrictInt, Field(ge=1)] | None = None
+    """l-diversity: such rows have so many different sensitive values."""
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.k is None and self.l is None:
+            raise ValueError("say k, l or both, as in {k: 5, l: 2}")
+        return self
+
+    @property
+    def promise(self) -> Promise:
+        """The same as parts of a promise."""
+        parts = (self.k and KAnonymity(self.k), self.l and LDiversity(self.l))
+        return Promise(*(part for part in parts if part))
 
 
 class Mapping(BaseModel):
@@ -40,6 +65,8 @@ class Mapping(BaseModel):
     """Per quasi-identifier: a CSV of paths `leaf;parent;…;root` that published labels are nodes of."""
     suppressed: tuple[StrictStr, ...] = ("*", "?", "")
     """What is published where a value is suppressed: anything is possible."""
+    promise: Promised | None = None
+    """What the tables promise, in place of the contract's principle."""
     separator: StrictStr = ","
     """Between the columns of a CSV file."""
 
@@ -50,6 +77,23 @@ class Foreign:
 
     mapping: Mapping
     hierarchies: dict[str, list[list[str]]]
+
+    @property
+    def promise(self) -> Promise | None:
+        """What the tables promise, if the mapping says it."""
+        return None if self.mapping.promise is None else self.mapping.promise.promise
+
+
+def states_promise(path: Path) -> bool:
+    """Whether a mapping file says what is promised, so that the contract need not.
+
+    Raises
+    ------
+    ContractError
+        If the file can't be read.
+    """
+    stated = read_yaml(path)
+    return isinstance(stated, dict) and "promise" in stated
 
 
 def load_mapping(path: Path, contract: Product) -> Foreign:
@@ -63,9 +107,6 @@ def load_mapping(path: Path, contract: Product) -> Foreign:
     if not isinstance(contract, Contract):
         fault = "is for tables of groups, and the contract is of a view: leave --mapping out"
         raise ContractError(str(path), [("", fault)])
-    if not isinstance(contract, Contract):
-        message = "is for releases in groups, and the contract is of a view: publish views as view.parquet"
-        raise ContractError(str(path), [("", message)])
     try:
         mapping = Mapping.model_validate(read_yaml(path))
     except ValidationError as error:

@@ -16,6 +16,7 @@ from typing import Any
 
 import jinja2
 
+from anonymize.attack.figures import DiversityFigures, LinkageFigures
 from anonymize.contract import Product
 from anonymize.principles import principle_of
 from anonymize.promise import LargestShare, Promise
@@ -53,6 +54,7 @@ BACKGROUND_OF_VIEWS = [
     Text("the hierarchies and domains of the columns, and which pairs of values nobody has"),
     Text("nobody's record in particular"),
 ]
+OF_ANOTHER_TOOL = Text("another tool's")
 GROUPS_KNOWN = Text("everybody's group in every release (private folder)")
 
 
@@ -70,7 +72,7 @@ class About:
 
 def describe(findings: Findings, material: Material, contract: Path, about: About) -> dict[str, Any]:
     """Everything the report says, as plain JSON values."""
-    promise = promise_of(findings)
+    promise = findings.promise
     described = {
         "product": findings.contract.product,
         "date": about.date,
@@ -84,7 +86,7 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
             "file": str(contract),
             "product": findings.contract.product,
             **_columns(findings),
-            "principle": findings.contract.principle.model_dump(mode="json"),
+            "principle": _principle(material),
         },
         "columns": described_columns(material),
         "background_knowledge": (BACKGROUND if any(map(_in_groups, findings.series)) else BACKGROUND_OF_VIEWS)
@@ -130,9 +132,12 @@ def _residual_risk(findings: Findings, promise: Promise) -> dict[str, Any] | Non
     return worst | {"promised": promised}
 
 
-def promise_of(findings: Findings) -> Promise:
-    """What the contract promises today."""
-    return principle_of(findings.contract).promise(findings.contract.principle)
+def _principle(material: Material) -> dict[str, Any]:
+    """The contract's principle and its parameters, or what a mapping says in its place."""
+    foreign = material.foreign
+    if foreign is not None and foreign.promise is not None:
+        return {"name": OF_ANOTHER_TOOL, **foreign.promise.as_json()}
+    return material.contract.principle.model_dump(mode="json")
 
 
 def _columns(findings: Findings) -> dict[str, Any]:
@@ -198,10 +203,25 @@ def _release(release: AttackedRelease, contract: Product) -> dict[str, Any]:
         "tuples": release.tuples,
         "figures": release.attack.figures,
         "findings": release.attack.findings.to_dicts(),
+        "reidentification": _reidentification(release.attack.figures),
         "useful": None if release.useful is None else _useful(release.useful, contract),
         "guesses": None
         if guesses is None
         else asdict(guesses) | {"error": guesses.error, "group_known": guesses.hosted / guesses.people},
+    }
+
+
+def _reidentification(figures: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Risks of a release by itself; None of a view."""
+    if figures.get("smallest_class") is None:
+        return None
+    linkage = LinkageFigures.of(figures)
+    return {
+        "k": linkage.smallest_class,
+        "l": DiversityFigures.of(figures).fewest_values_of_a_class,
+        "prosecutor_risk": linkage.prosecutor_risk,
+        "journalist_risk": linkage.journalist_risk,
+        "marketer_risk": linkage.marketer_risk,
     }
 
 
@@ -275,8 +295,8 @@ def write_report(
         (folder / name).unlink(missing_ok=True)
     language = language or Language.of(ENGLISH)
     contract = findings.contract
-    kinds = kinds_of(principle_of(contract).format(contract), [promise_of(findings)])
-    plots = [charts.of_series(one, promise_of(findings), kinds, language) for one in findings.series]
+    kinds = kinds_of(principle_of(contract).format(contract), [findings.promise])
+    plots = [charts.of_series(one, findings.promise, kinds, language) for one in findings.series]
     written = []
     for name, told in (("audit", described), ("handout", handed_out(described))):
         html, data = folder / f"{name}.html", folder / f"{name}.json"

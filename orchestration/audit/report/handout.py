@@ -97,6 +97,7 @@ def _release(release: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "release": release["release"],
         "tuples": release["tuples"],
+        "reidentification": release["reidentification"],
         "useful": None if useful is None else useful | {"held_back": without_small(useful["held_back"])},
         "guesses": None if guesses is None else {part: guesses[part] for part in SHARES},
     }

@@ -1,11 +1,15 @@
 import datetime as dt
+import json
 
 import polars as pl
 import pytest
 import yaml
+from rich.console import Console
 
 from anonymize.errors import ContractError, PublishedFolderError
 from anonymize.principles import parse_contract
+from anonymize.promise import KAnonymity, Promise
+from orchestration.audit.command import audit
 from orchestration.audit.read.foreign import convert, interval_reader, load_mapping
 from tests.anonymize.sequential.sequential_tables import view_contract
 from tests.clinic import CLINIC
@@ -212,6 +216,48 @@ def test_a_missing_column_is_named(mapping, declared):
 def test_faults_of_a_mapping_are_named(mapping, changes, fault):
     with pytest.raises(ContractError, match=fault):
         mapping(changes)
+
+
+@pytest.mark.parametrize(
+    ("stated", "fault"),
+    [({}, "say k, l or both"), ({"k": 0}, "greater than or equal to 1"), ({"m": 2}, "Extra inputs")],
+)
+def test_a_promise_of_another_tool_says_k_or_l(mapping, stated, fault):
+    with pytest.raises(ContractError, match=fault):
+        mapping({"promise": stated})
+    assert mapping({"promise": {"k": 5}}).promise == Promise(KAnonymity(5))
+    assert mapping().promise is None
+
+
+@pytest.mark.parametrize(("promised", "code"), [({"k": 2}, 0), ({"k": 2, "l": 2}, 3), ({"k": 3, "l": 1}, 3)])
+def test_another_tools_table_is_held_to_what_that_tool_promises(tmp_path, promised, code):
+    """No principle of ours is named anywhere, and none is judged."""
+    (tmp_path / "truth").mkdir()
+    (tmp_path / "table.csv").write_text("AGE,DISEASE\n20-29,flu\n20-29,flu\n30-39,flu\n30-39,ulcer\n")
+    (tmp_path / "truth/table.csv").write_text("id,age,disease\n1,21,flu\n2,22,flu\n3,33,flu\n4,34,ulcer\n")
+    columns = [{"name": "age", "kind": "number", "domain": [0, 99]}]
+    told = {"identifier": "id", "quasi_identifiers": columns, "sensitive": {"name": "disease"}}
+    (tmp_path / "contract.yaml").write_text(yaml.safe_dump(told))
+    named = {"quasi_identifiers": {"age": "AGE"}, "sensitive": "DISEASE"}
+    (tmp_path / "mapping.yaml").write_text(yaml.safe_dump(named | {"promise": promised}))
+    files = [tmp_path / name for name in ("truth", "contract.yaml")]
+    options = {
+        "mapping": tmp_path / "mapping.yaml",
+        "out": tmp_path / "report",
+        "console": Console(quiet=True),
+    }
+    assert audit([tmp_path / "table.csv"], *files, **options) == code
+    said = json.loads((tmp_path / "report/audit.json").read_text())
+    kept = {row["promise"]: row["holds"] for row in said["promises"]}
+    stated = {"k": "k-anonymity", "l": "l-diversity"}
+    assert {name for name in kept if name in stated.values()} == {stated[key] for key in promised}
+    assert kept.get("l-diversity", True) == (promised.get("l", 1) == 1)
+    assert "candidates by quasi-identifiers" not in kept
+    risks = said["series"][0]["releases"][0]["reidentification"]
+    assert (risks["k"], risks["l"], risks["prosecutor_risk"]) == (2, 1, 0.5)
+    (tmp_path / "mapping.yaml").write_text(yaml.safe_dump(named))
+    with pytest.raises(ContractError, match="principle"):
+        audit([tmp_path / "table.csv"], *files, **options)
 
 
 def test_a_view_has_no_groups_to_map(tmp_path):

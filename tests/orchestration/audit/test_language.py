@@ -38,7 +38,17 @@ UNSAID = {
     "low",
     "high",
 }
-UNSAID |= {"renamed", "people_per_group", "per", "group"}
+UNSAID |= {
+    "renamed",
+    "people_per_group",
+    "Sweeney",
+    "Machanavajjhala",
+    "El",
+    "Emam",
+    "Dankar",
+    "per",
+    "group",
+}
 """Names that are the same in every language: of options, files and contract keys."""
 
 

@@ -241,6 +241,18 @@ def test_the_contract_may_name_the_auditor(audited, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["audit", "handout"])
+def test_every_audit_has_the_measures_of_one_table(audited, name):
+    told = json.loads((audited / f"report/{name}.json").read_text())
+    figures = section((audited / f"report/{name}.html").read_text(), "Figures that are not promised")
+    for release in told["series"][0]["releases"]:
+        risks = release["reidentification"]
+        assert (risks["k"], risks["l"]) == (3, 3)
+        assert risks["prosecutor_risk"] == pytest.approx(1 / 3)
+        assert risks["marketer_risk"] <= risks["journalist_risk"] <= risks["prosecutor_risk"]
+        assert f">{100 * risks['marketer_risk']:.1f} %<" in figures
+
+
+@pytest.mark.parametrize("name", ["audit", "handout"])
 def test_the_conclusion_says_what_risk_remains_on_a_scale(audited, name):
     told = json.loads((audited / f"report/{name}.json").read_text())
     risk = told["residual_risk"]

@@ -1,0 +1,133 @@
+"""Re-identification: rows and people with the same quasi-identifiers, and the values of such rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from anonymize.attack.figures import DiversityFigures, LinkageFigures
+from anonymize.attack.finding import Count, Found
+from anonymize.attack.seen import Seen
+from anonymize.columns import VALUE, least_of, most_of
+from anonymize.people.codes import encode
+
+
+def attack_rows(seen: Seen, least: int | None) -> Found:
+    """Whether every row has the same quasi-identifiers as enough others, and the risks that follow.
+
+    A class is all rows with the same published quasi-identifiers, counterfeits included. An adversary finds
+    the class that a person must be in, and takes one of its rows for the person's.
+
+    - *Prosecutor risk*: the adversary knows that the person is in the table. It is 1 by the rows of the
+      class, and the largest one counts.
+    - *Journalist risk*: the adversary does not know who is in the table, and takes a row for that of one of
+      the people whom its class may be about. It is 1 by these people, and the largest one counts.
+    - *Marketer risk*: the share of the rows that an adversary expects to get right who takes each row for
+      that of one of these people.
+
+    Parameters
+    ----------
+    seen
+        The release. Its truth is the population.
+    least
+        The rows that were promised for each class: k; None where that is not promised. Then there are
+        figures alone, and these in audits alone.
+
+    References
+    ----------
+    Sweeney, k-anonymity, IJUFKS 2002. El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA 2008.
+    Dankar and El Emam, A method for evaluating marketer re-identification risk, EDBT/ICDT workshops 2010.
+    """
+    if least is None and not seen.everything:
+        return Found()
+    classes = _classes(seen)
+    if classes.is_empty():
+        return Found()
+    rows, smallest = int(classes["rows"].sum()), least_of(classes["rows"])
+    # No fewer than the rows: where people are fewer, some rows are counterfeits, and nobody can tell which.
+    about = classes.select("rows", people=pl.max_horizontal("rows", pl.Series(_people(classes, seen.known))))
+    expected = about.select((pl.col("rows") / pl.col("people")).sum()).item()
+    figures = LinkageFigures(
+        smallest_class=smallest,
+        prosecutor_risk=1 / smallest,
+        journalist_risk=most_of(1 / about["people"]),
+        marketer_risk=expected / rows,
+    )
+    if least is None:
+        return Found(figures=figures)
+    broken = int(classes.filter(pl.col("rows") < least)["rows"].sum())
+    return Found({"": Count(rows, broken, smallest, least)}, figures)
+
+
+def attack_diversity(seen: Seen, least: int | None) -> Found:
+    """Whether the rows of every class have enough different sensitive values.
+
+    Parameters
+    ----------
+    seen
+        The release.
+    least
+        The values that were promised for each class: l; None as above.
+
+    References
+    ----------
+    Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity, TKDD 2007: distinct l-diversity.
+    """
+    if least is None and not seen.everything:
+        return Found()
+    classes = _classes(seen)
+    fewest = least_of(classes["values"])
+    figures = DiversityFigures(fewest_values_of_a_class=fewest)
+    if least is None or classes.is_empty():
+        return Found(figures=figures)
+    broken = int(classes.filter(pl.col("values") < least)["rows"].sum())
+    return Found({"": Count(int(classes["rows"].sum()), broken, fewest, least)}, figures)
+
+
+def _classes(seen: Seen) -> pl.DataFrame:
+    """A row for each class: `qi_0_low`, `qi_0_high`, … as codes, `rows`, `values`."""
+    ends = []
+    for column, attribute in seen.schema.attributes():
+        for end in ("low", "high"):
+            published = column if column in seen.main.columns else f"{column}_{end}"
+            ends.append(encode(pl.col(published), attribute).alias(f"{column}_{end}"))
+    rows = seen.main.select("group_id", *ends)
+    names = rows.columns[1:]
+    classes = rows.group_by(names, maintain_order=True).agg(rows=pl.len().cast(pl.Int64), group_id="group_id")
+    held = (
+        classes.with_row_index("class")
+        .select("class", pl.col("group_id").list.unique())
+        .explode("group_id")
+        .join(seen.published.values, on="group_id")
+        .group_by("class")
+        .agg(values=pl.col(VALUE).n_unique().cast(pl.Int64))
+    )
+    counted = classes.drop("group_id").with_row_index("class").join(held, on="class", how="left")
+    return counted.drop("class").with_columns(pl.col("values").fill_null(0))
+
+
+def _people(classes: pl.DataFrame, known: pl.DataFrame) -> np.ndarray:
+    """int64[C]: the people whose quasi-identifiers lie in each class."""
+    names = [column for column in known.columns if column.startswith("qi_")]
+    exact = all((classes[f"{name}_low"] == classes[f"{name}_high"]).all() for name in names)
+    if exact:
+        here = known.group_by(names).agg(people=pl.len().cast(pl.Int64))
+        points = classes.select(pl.col(f"{name}_low").alias(name) for name in names)
+        found = points.join(here, on=names, how="left", maintain_order="left")["people"]
+        return found.fill_null(0).to_numpy()
+    # People are put in the order of the column that tells most of them apart: each class is a slice of them.
+    first, *others = sorted(names, key=lambda name: -known[name].n_unique())
+    at = known.select(names).sort(first)
+    codes = {name: at[name].to_numpy() for name in names}
+    low = {name: classes[f"{name}_low"].to_numpy() for name in names}
+    high = {name: classes[f"{name}_high"].to_numpy() for name in names}
+    begins = np.searchsorted(codes[first], low[first], "left")
+    ends = np.searchsorted(codes[first], high[first], "right")
+    people = np.empty(len(classes), np.int64)
+    for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        inside = np.ones(end - begin, bool)
+        for name in others:
+            code = codes[name][begin:end]
+            inside &= (code >= low[name][number]) & (code <= high[name][number])
+        people[number] = np.count_nonzero(inside)
+    return people
