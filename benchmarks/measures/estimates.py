@@ -194,6 +194,7 @@ def asked(made: list[Made], conditions: int) -> dict[tuple[str, str], Answers]:
             answers += [
                 ((name, ANY), sum(counts[name].values()), people, error)
                 for name, (_, people, error, *_) in noted(f"estimate({words}")
+                if kind == VALUES
             ]
             answers += [
                 (

@@ -57,7 +57,7 @@ value from signature to signature."""
 FEW, HARDLY = 0.2, 0.1
 """Each value is taken to have so many counterfeits more, in tuples with as many as all have; and the value of
 a signature that has the fewest, so many times as many."""
-ALIKE, LASTING = 4, 0.98
+ALIKE, LASTING = 5, 0.98
 """What is by chance in the errors of two releases correlates by the share of people who are in both: about
 that of people whom signatures have in common, to this power. What lasts correlates by so much."""
 FRACTIONS = 1_000_000
