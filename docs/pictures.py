@@ -43,7 +43,7 @@ def main() -> None:
         page.open(f"{RELEASE}?view=checks&checkDetail=m_uniqueness", "At least 4 values", "newcomers")
         _keep(page, "checks", 1400, 900)
         page.open(f"{RELEASE}?view=overview", "mean error of counts")
-        page.click("Plots", "fewest candidate values")
+        page.click("Plots", "mean width of age")
         page.run(SCROLL)
         _keep(page, "plots", 1400, 1000)
     with browser(home.path / "browser", report.parent.as_uri()) as page:

@@ -37,6 +37,13 @@ NAMES = {
 """What the UI calls a figure; others have the words of their field."""
 CONSTANT = {"promises", "broken_promises", "hosts_known"}
 """Figures of an attack that are the same in every release that is published: they are no plot."""
+SELDOM = {"batch_counterfeits"}
+"""Figures that are shown where they are not 0."""
+
+
+def as_text(figures: Mapping[str, Any]) -> dict[str, str]:
+    """Figures as texts: what is promised stays as it is, and a plot of it would be a straight line."""
+    return {name: f"{figure:,}" for name, figure in figures.items()}
 
 
 def named(figures: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,5 +51,5 @@ def named(figures: Mapping[str, Any]) -> dict[str, Any]:
     return {
         NAMES.get(name, name.replace("_", " ")): figure
         for name, figure in figures.items()
-        if figure is not None and name not in CONSTANT
+        if figure is not None and name not in CONSTANT and (figure or name not in SELDOM)
     }

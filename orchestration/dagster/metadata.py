@@ -22,7 +22,7 @@ from anonymize.utility.views import view_usefulness
 from orchestration.chain.publication import Publication
 from orchestration.chain.snapshot import Taken
 from orchestration.dagster.charts import picture
-from orchestration.dagster.figures import named
+from orchestration.dagster.figures import as_text, named
 from orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from orchestration.readers.datapackage.dated import undated
 from orchestration.series.committed import CANDIDATE, Committed, read_state, read_tables
@@ -127,11 +127,11 @@ def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
 
 def _what_is_asked_first(
     series: Series, release: str, committed: Committed, tables: Mapping[str, pl.DataFrame] | None
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Candidate values that an adversary is left with, and the error of counts, to plot over releases."""
     contract = series.contract
     asked = ("smallest_candidates", "smallest_candidates_by_host")
-    shown = named({name: committed.attack.get(name) for name in asked})
+    shown: dict[str, Any] = as_text(named({name: committed.attack.get(name) for name in asked}))
     release_format = principle_of(contract).format(contract)
     snapshot = series.private(release) / "snapshot.parquet"
     counts = committed.counts

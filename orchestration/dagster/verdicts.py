@@ -6,7 +6,11 @@ from typing import Any
 
 import dagster as dg
 
+from orchestration.dagster.figures import as_text
 from orchestration.expectations import Verdict
+
+FIXED = ("expectations", "promises", "promises that hold")
+"""Figures that are the same in every release that is published."""
 
 
 def words_of(verdict: Verdict) -> str | None:
@@ -17,7 +21,8 @@ def words_of(verdict: Verdict) -> str | None:
 
 def metadata_of(verdict: Verdict) -> dict[str, Any]:
     """The figures that plot, and beside them what is broken and the evidence, as far as it has names."""
-    shown: dict[str, Any] = dict(verdict.figures)
+    fixed = {name: figure for name, figure in verdict.figures.items() if name in FIXED}
+    shown: dict[str, Any] = {**verdict.figures, **as_text(fixed)}
     if verdict.broken:
         shown["broken promises"] = dg.MetadataValue.md("\n".join(f"- {one}" for one in verdict.broken))
     if verdict.table:
