@@ -32,7 +32,7 @@ SCROLL = """[...document.querySelectorAll("*")].find(
 def main() -> None:
     """Make all pictures."""
     home = Home.named(Path(sys.argv[1]))
-    report, checks = _report(home), _checks(home)
+    checks = _checks(home)
     with (
         dagster_server(home, package_file("workspace.yaml")) as address,
         browser(home.path / "browser", address) as page,
@@ -46,9 +46,16 @@ def main() -> None:
         page.click("Plots", "mean width of age")
         page.run(SCROLL)
         _keep(page, "plots", 1400, 1000)
-    with browser(home.path / "browser", report.parent.as_uri()) as page:
-        page.open(report.name, "Conclusion")
-        _keep(page, "report", 900, 1160)
+    reports(home)
+
+
+def reports(home: Home) -> None:
+    """Make the pictures of the report, one for each language."""
+    for name, language, heading in (("report", "en", "Conclusion"), ("report_de", "de", "Ergebnis")):
+        report = _report(home, language)
+        with browser(home.path / "browser", report.parent.as_uri()) as page:
+            page.open(report.name, heading)
+            _keep(page, name, 900, 1160)
 
 
 def _checks(home: Home) -> str:
@@ -60,11 +67,12 @@ def _checks(home: Home) -> str:
     return f"{len(committed.verdicts)} / {len(committed.verdicts)} Passed"
 
 
-def _report(home: Home) -> Path:
+def _report(home: Home, language: str) -> Path:
     """The report of an audit of the demo."""
     out = home.path / "report"
     truth, contract = home.path / "demo/snapshots/hospital", home.path / "demo/hospital.yaml"
     options = ["--truth", truth, "--contract", contract, "--private", home.path / "private", "--out", out]
+    options += ["--language", language]
     command = [sys.executable, "-m", "orchestration.cli", "audit", home.published("hospital", "v1")]
     subprocess.run([*map(str, (*command, *options))], check=True)
     return out / "audit.html"
