@@ -1,6 +1,7 @@
 """`republish audit`, as an auditor uses it: folders in, a verdict and a report out."""
 
 import hashlib
+import io
 import json
 import re
 import subprocess
@@ -126,6 +127,14 @@ def test_a_stray_file_in_a_release_is_reported(folders):
     (folders / "published/hospital/v1/2024-01-01/notes.txt").write_text("counterfeits: see row 7")
     assert run(folders, "v1", out=folders / "report") == 3
     assert broken(report(folders / "report")) == {fi.METADATA}
+
+
+def test_where_output_is_redirected_each_release_is_a_line_of_its_own(folders, capfd):
+    paths = [folders / "published/hospital/v1"]
+    audit(paths, folders / "truth", folders / "contract.yaml", console=Console(file=io.StringIO()))
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[:2] == [f"attacking v1 2024-0{n}-01 ({n} of 4)" for n in (1, 2)]
+    assert len(lines) == 4
 
 
 def test_the_truth_is_read_as_the_contracts_source_is_written_and_called(folders):
