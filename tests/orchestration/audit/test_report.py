@@ -243,7 +243,7 @@ def test_the_contract_may_name_the_auditor(audited, tmp_path):
 @pytest.mark.parametrize("name", ["audit", "handout"])
 def test_every_audit_has_the_measures_of_one_table(audited, name):
     told = json.loads((audited / f"report/{name}.json").read_text())
-    figures = section((audited / f"report/{name}.html").read_text(), "Figures that are not promised")
+    figures = section((audited / f"report/{name}.html").read_text(), "Measures of each release by itself")
     for release in told["series"][0]["releases"]:
         risks = release["reidentification"]
         assert (risks["k"], risks["l"]) == (3, 3)
