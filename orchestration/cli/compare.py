@@ -58,8 +58,8 @@ def compare(
     among published tuples; the share of people held back; and the median error of counts, each of people
     with one sensitive value, whose quasi-identifiers lie in half of their domain.
 
-    In a sample, intervals are wider and errors larger than in the whole table; the order of the lines is
-    mostly the same. Exit code 3 if every line is refused.
+    In a sample, intervals are wider and errors larger than in the whole table, and the largest m that works
+    may be smaller; the order of the lines is mostly the same. Exit code 3 if every line is refused.
     """
     from orchestration.cli.comparing import show_comparison
     from orchestration.contracts.contract_file import load_contract
