@@ -64,18 +64,22 @@ class Tiny:
 
 
 def tiny(seed: int, m: int, releases: int, *, changes: bool) -> Tiny:
-    """A series: two people leave before each release, m come, and from the third release on one returns."""
+    """A series: two people leave before each release, others come, and from the third release on one returns.
+
+    2m people begin it. Those who come are m people, and one more if m is above 2: who come in one whole group
+    are not told apart by any algorithm.
+    """
     random = np.random.default_rng(seed)
-    values, people = VALUES[: m + 1 + changes], 2 * m
-    batches = [_eligible(random, values, people if not number else m, m) for number in range(releases)]
+    values, people, come = VALUES[: m + 1 + changes], 2 * m, m + (m > 2)
+    batches = [_eligible(random, values, come if number else people, m) for number in range(releases)]
     present, known = [list(range(people))], people
     left: list[int] = []
     for number in range(1, releases):
         leaving = list(random.choice(present[-1][1:], 2, replace=False))
         staying = [one for one in present[-1] if one not in leaving]
         back = left[:1] if number > 1 else []
-        present.append(sorted([*staying, *back, *range(known, known + m)]))
-        left, known = [*left[1:], *(int(one) for one in leaving)], known + m
+        present.append(sorted([*staying, *back, *range(known, known + come)]))
+        left, known = [*left[1:], *(int(one) for one in leaving)], known + come
     return Tiny(present, batches, {(0, 1): VALUES} if changes else {})
 
 
