@@ -44,7 +44,7 @@ def chosen_on(people: int) -> Iterator[tuple[str, Maker, int]]:
     yield "census, income", functools.partial(_census, people, "income", 2007), 4
 
 
-def held_out(people: int) -> Iterator[tuple[str, Maker, int]]:
+def other_tables(people: int) -> Iterator[tuple[str, Maker, int]]:
     """Tables that had no say in the constants; the real ones only where they are."""
     yield "another hospital", functools.partial(_hospital, people, 5), 4
     yield "another census, occupation", functools.partial(_census, people, "occupation", 2010), 4

@@ -51,7 +51,7 @@ def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, t
     committed = compute_candidate(series, THIRD)
     assert not committed.is_new
     shown = metadata.of_candidate(series, THIRD, committed)["release"]
-    assert shown["smallest_cut"] > 4
+    assert shown["smallest cut"] > 4
     assert {"cut of each bucket", "graph of the weakest bucket"} <= set(shown)
 
 

@@ -124,7 +124,7 @@ def test_what_no_check_foresaw_ends_in_one_line_that_names_the_release_and_no_va
         cli.main()
     said = capsys.readouterr().err
     assert ended.value.code == UnforeseenInput.exit_code == 2
-    assert said.count("\n") == 1
+    assert len([line for line in said.splitlines() if not line.startswith("attacking ")]) == 1
     assert f"{folder}: it, or what belongs to it, has something" in said
     assert "RuntimeError" in said
     assert "flu" not in said
