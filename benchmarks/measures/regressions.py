@@ -17,11 +17,11 @@ import numpy as np
 import polars as pl
 import scipy.stats
 
-from benchmarks.measures.estimates import EXACT, m_invariance, of_adult, of_census, of_hospital
-from benchmarks.measures.estimator import estimating
-from benchmarks.measures.means import people_of
-from benchmarks.real_data import data_folder
-from benchmarks.series import Made
+from benchmarks.measures.estimates import last
+from benchmarks.measures.estimator import DATE, estimating
+from benchmarks.measures.means import EXACT, m_invariance, of_census, of_hospital, people_of
+from benchmarks.real_data import adult, adult_contract, data_folder
+from benchmarks.series import Made, contract_of
 from benchmarks.tables import Table, main
 
 QUICK = {"copies": 2, "words": ("a second hospital, m = 4",)}
@@ -90,8 +90,9 @@ def releases() -> Iterator[tuple[str, Callable[[], Made]]]:
     yield "e_equivalence: a second hospital, m = 4", part(second, **EXACT)
     yield "m_invariance: census, occupation, m = 4", part(of_census, **m_invariance(4))
     yield "m_invariance: census, occupation, m = 10", part(of_census, **m_invariance(10))
-    if data_folder():
-        yield "m_invariance: Adult, occupation, m = 4", part(of_adult, **m_invariance(4))
+    if folder := data_folder():
+        contract = contract_of(adult_contract(folder), **m_invariance(4))
+        yield "m_invariance: Adult, occupation, m = 4", lambda: last([(DATE, adult(folder))], contract)
 
 
 def tables(copies: int = 20, words: tuple[str, ...] = ("",)) -> Iterator[Table]:
