@@ -43,7 +43,10 @@ def test_people_exposed_by_counterfeits_are_stated(half, tmp_path):
     assert stated["counterfeits"] > 0
     assert stated["exposed"] >= 12
     committed = series.committed(SECOND)
-    assert metadata.of_candidate(series, SECOND, committed)["audit"]["exposed"] == stated["exposed"]
+    assert (
+        metadata.of_candidate(series, SECOND, committed)["audit"]["people exposed by counterfeits"]
+        == stated["exposed"]
+    )
 
 
 def test_people_beside_counterfeits_are_stated_to_readers_who_can_count_them_themselves(half, tmp_path):
