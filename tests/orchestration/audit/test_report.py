@@ -396,7 +396,7 @@ def test_it_prints_on_a4_with_page_numbers_and_no_cut_column(audited, tmp_path, 
 
 
 @needs_chromium
-@pytest.mark.parametrize("lines", drawn(range(0, 48, 6), 2))
+@pytest.mark.parametrize("lines", drawn(range(0, 48, 6), 1))
 def test_a_place_to_sign_is_never_alone_on_a_page(audited, tmp_path, lines):
     """However far the text before it goes, it comes with what is signed, and glossary or annex."""
     page = (audited / "report/handout.html").read_text()

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 from anonymize.errors import ContractError, SnapshotError
 from orchestration.contracts.contract_file import load_contract
 from orchestration.snapshots.sources import enter, read_snapshot, snapshot_exists, snapshot_faults
+from tests.profiles import drawn
 
 RELEASE = "2024-04-01"
 CONTRACT = """\
@@ -552,7 +553,7 @@ class TestQueriesThatFail:
         PEOPLE[:1].write_csv(tmp_path / "elsewhere/people.csv")
         for folder in (tmp_path, tmp_path / "elsewhere"):
             monkeypatch.chdir(folder)
-            for table in ("read_csv('people.csv')", "'people.csv'", "read_csv('people' || '.csv')"):
+            for table in drawn(("read_csv('people.csv')", "'people.csv'", "read_csv('people' || '.csv')"), 1):
                 query = f"FROM {table} WHERE :release > DATE '2000-01-01'"
                 assert read_snapshot(in_duckdb(query), RELEASE).height == PEOPLE.height
                 assert snapshot_exists(in_duckdb(query), RELEASE)

@@ -30,7 +30,6 @@ from orchestration.readers.estimate.condition import checked_column, checked_con
 from orchestration.readers.estimate.statements import estimate_sql
 from tests.hospital import RELEASES, make
 from tests.orchestration.audit.published_folders import seal
-from tests.profiles import drawn
 
 DATE = "2024-01-01"
 QUERIES = 16 * 28
@@ -294,7 +293,8 @@ PRINCIPLES = {
 }
 
 
-@pytest.mark.parametrize("principle", drawn(PRINCIPLES, 1))
+@pytest.mark.thorough
+@pytest.mark.parametrize("principle", PRINCIPLES)
 def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_be(principle):
     """A normal error is 0.8 standard errors on average, so that 1.25 is as narrow as can be."""
     hospitals = [simulated(principle, seed=seed) for seed in (1, 2, 3)]
