@@ -6,7 +6,7 @@ import secrets
 import pytest
 from hypothesis import settings
 
-from tests.profiles import QUICK, Run, is_thorough
+from tests.profiles import QUICK, Run, is_drawn, is_thorough
 
 # Nearly all tests have tables of a few rows, where further threads only wait for each other. Commands that
 # tests start as processes of their own have several (`tests.hospital.several_threads`), and what
@@ -24,11 +24,14 @@ def pytest_configure(config):
         of_run = getattr(config, "workerinput", {}).get("hypothesis_seed")
         config.option.hypothesis_seed = of_run or str(secrets.randbelow(10**9))
     Run.seed = int(config.option.hypothesis_seed)
+    names_nothing = config.args_source is not pytest.Config.ArgsSource.ARGS
+    Run.is_whole = getattr(config, "workerinput", {}).get("is_whole", names_nothing)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
     node.workerinput["hypothesis_seed"] = node.config.option.hypothesis_seed
+    node.workerinput["is_whole"] = Run.is_whole
 
 
 def pytest_report_header(config):
@@ -36,9 +39,14 @@ def pytest_report_header(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is thorough, unless the run is."""
+    """Leave out what is thorough, and half of what is halved, unless the run is thorough."""
     if is_thorough():
         return
-    thorough = [item for item in items if item.get_closest_marker("thorough")]
-    config.hook.pytest_deselected(items=thorough)
-    items[:] = [item for item in items if item not in set(thorough)]
+    left_out = {
+        item
+        for item in items
+        if item.get_closest_marker("thorough")
+        or (item.get_closest_marker("halved") and Run.is_whole and not is_drawn(item.nodeid))
+    }
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]

@@ -1,8 +1,9 @@
 """The two profiles of a test run: `quick` for every change, `thorough` before a release.
 
 A run is quick unless it is started with `--hypothesis-profile=thorough`. A quick run tries a tenth of the
-examples of each property and leaves out tests that are marked `thorough`, but no file as a whole. Examples
-are drawn anew in each run, by the seed at the head of its report.
+examples of each property and leaves out tests that are marked `thorough`, but no file as a whole. Of files
+whose tests are many alike and slow, marked `halved`, it takes every second test, unless it is told which
+tests to run. Examples and tests are drawn anew in each run, by the seed at the head of its report.
 """
 
 import random
@@ -18,6 +19,8 @@ class Run:
     """The run that this process takes part in."""
 
     seed = 0
+    is_whole = True
+    """Whether it is of all tests, and not of those that somebody names."""
 
 
 def is_thorough() -> bool:
@@ -28,6 +31,11 @@ def is_thorough() -> bool:
 def examples(number: int) -> settings:
     """So many examples of a property in a thorough run, a tenth of them in a quick one."""
     return settings(max_examples=number if is_thorough() else max(5, number // 10))
+
+
+def is_drawn(name: str) -> bool:
+    """Whether a test of a file that is halved takes part in a quick run, by its seed."""
+    return random.Random(f"{Run.seed} {name}").random() < 0.5
 
 
 def drawn(items, number: int) -> list:

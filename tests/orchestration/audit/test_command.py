@@ -22,6 +22,8 @@ from tests.anonymize.attack.attack_series import contract as declared_with
 from tests.anonymize.attack.attack_series import publish, snapshots
 from tests.orchestration.audit.published_folders import write_manifests, write_tables
 
+pytestmark = pytest.mark.halved
+
 
 @pytest.fixture
 def folders(tmp_path):

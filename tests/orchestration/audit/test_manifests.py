@@ -15,6 +15,8 @@ from orchestration.audit.report import charts
 from tests import findings as fi
 from tests.orchestration.audit.published_folders import NAMES, forge, rewrite, run, write_series
 
+pytestmark = pytest.mark.halved
+
 
 @pytest.fixture(scope="session")
 def _written(tmp_path_factory):

@@ -21,6 +21,8 @@ from orchestration.audit.run import AttackedSeries, _hosts_unknown
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 from tests.profiles import drawn
 
+pytestmark = pytest.mark.halved
+
 CHROMIUM = next(
     filter(
         None, map(shutil.which, ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome"))

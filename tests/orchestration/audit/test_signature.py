@@ -29,6 +29,8 @@ from orchestration.cli.app import app
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 from tests.profiles import drawn
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = NAMES
 
 

@@ -23,6 +23,8 @@ from tests.hospital import RELEASES, everything, make, make_by_dagster, publishe
 from tests.orchestration.chain.test_bad_input import refused
 from tests.profiles import drawn
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 
 

@@ -19,6 +19,8 @@ from orchestration.cli.examine import examine
 from orchestration.series.series import Series
 from tests.hospital import RELEASES, everything, make, make_by_dagster
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 SEPARATE = {"hospital": "separate_readers"}
 ONCE = {"name": "streamliner", "l": 2}

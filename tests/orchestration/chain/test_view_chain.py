@@ -38,6 +38,8 @@ from orchestration.storage.store import sha256
 from tests import findings as fi
 from tests.hospital import make, make_by_dagster, published
 
+pytestmark = pytest.mark.halved
+
 DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
 RELEASES = ("2024-01-01", "2025-01-01")
 SUITES = ("join_privacy", "view_records", "taxonomy_cuts", "attack", "expected")

@@ -18,6 +18,8 @@ from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_bad_input import refused
 from tests.profiles import drawn
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 
 

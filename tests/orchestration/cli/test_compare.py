@@ -9,6 +9,8 @@ import pytest
 
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 
+pytestmark = pytest.mark.halved
+
 DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
 
 

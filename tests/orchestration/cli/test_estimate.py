@@ -17,6 +17,8 @@ from orchestration.storage.manifest import MANIFEST
 from tests.clinic import CLINIC
 from tests.hospital import RELEASES, make
 
+pytestmark = pytest.mark.halved
+
 DATE = "2024-01-01"
 PEOPLE = 60
 

@@ -12,6 +12,8 @@ from orchestration.cli.examine import examine
 from orchestration.series import due
 from tests.hospital import IDENTIFIER, PATIENTS, RELEASES, everything, make
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 
 

@@ -17,6 +17,8 @@ from orchestration.series import due
 from tests.hospital import IDENTIFIER, QUIET, RELEASES, definitions, everything, make, published
 from tests.profiles import drawn
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 ASSETS = ["snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication"]
 

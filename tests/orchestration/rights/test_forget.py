@@ -18,6 +18,8 @@ from orchestration.storage.store import read_table
 from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, published
 from tests.profiles import drawn
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 SOME = 12
 

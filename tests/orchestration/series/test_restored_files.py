@@ -13,6 +13,8 @@ from orchestration.chain.snapshot import take_snapshot
 from orchestration.cli.releasing import releases_to_make
 from tests.hospital import RELEASES, make, published
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 
 

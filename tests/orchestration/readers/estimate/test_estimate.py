@@ -31,6 +31,8 @@ from orchestration.readers.estimate.statements import estimate_sql
 from tests.hospital import RELEASES, make
 from tests.orchestration.audit.published_folders import seal
 
+pytestmark = pytest.mark.halved
+
 DATE = "2024-01-01"
 QUERIES = 16 * 28
 NAME = 'it\'s a "value"'
