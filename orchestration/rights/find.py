@@ -22,7 +22,7 @@ from orchestration.chain.snapshot import kept_snapshot
 from orchestration.rights.asked import BUILT_ON, Asked, last_release
 from orchestration.series.committed import read_record
 from orchestration.series.facts import Facts, facts_of
-from orchestration.series.persons import comparable
+from orchestration.series.persons import comparable, forgotten
 from orchestration.series.series import Series
 from orchestration.series.siblings import BEFORE, FIRST, pseudonym_key, published_releases, siblings
 from orchestration.storage.home import Home
@@ -106,6 +106,8 @@ class Person:
     series: tuple[InSeries, ...]
     elsewhere: tuple[str, ...]
     """Other products of the home whose releases have them."""
+    forgotten_through: str | None = None
+    """The last release when they were forgotten; None if they were not."""
 
     def as_json(self) -> dict[str, Any]:
         """Itself as a JSON object."""
@@ -131,19 +133,21 @@ def find(series: Series, identifier: str) -> Person:
     names = [series.contract.series, *siblings(home, product, series.contract.series)]
     other = comparable(home, pl.Series([identifier]))
     elsewhere = (one.name for one in other_products(series) if _has(one.people, other))
+    gone = forgotten(home, product).filter(pl.col("person").is_in(other.implode()))
+    through = max(gone["through"], default=None)
     found = (
-        _in_series(home, series.contract, name, identifier)
+        _in_series(home, series.contract, name, identifier, through)
         for name in names
         if published_releases(home, product, name)
     )
-    return Person(product, tuple(found), tuple(elsewhere))
+    return Person(product, tuple(found), tuple(elsewhere), through)
 
 
 def _has(people: pl.DataFrame | None, person: pl.Series) -> bool:
     return people is not None and bool(people["person"].is_in(person.implode()).any())
 
 
-def _in_series(home: Home, contract: Product, name: str, identifier: str) -> InSeries:
+def _in_series(home: Home, contract: Product, name: str, identifier: str, through: str | None) -> InSeries:
     product, folder = contract.product, home.private(contract.product, name)
     releases, facts = published_releases(home, product, name), facts_of(home, product, name)
     terms = (facts or Facts({}, {})).terms
@@ -161,11 +165,12 @@ def _in_series(home: Home, contract: Product, name: str, identifier: str) -> InS
         group = _group(linkage, asked) if linkage.exists() else None
         values = _values(home.published(product, name) / release, group, terms.get("sensitive"))
         left = before.narrowed(values, mine)
+        is_told = linkage.exists() and (group is not None or through is None or release > through)
         placed.append(
             Placed(
                 release,
-                None if mine is None else mine.height > 0,
-                group is not None if linkage.exists() else None,
+                None if mine is None or not is_told else mine.height > 0,
+                group is not None if is_told else None,
                 group if group != NO_GROUP else None,
                 sum(values.values()),
                 tuple(sorted(values)),

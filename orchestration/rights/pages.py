@@ -29,8 +29,12 @@ def write_sheet(folder: Path, person: Person, contract: Product, date: str) -> l
     date
         The day of the answer.
     """
-    page = _page("person").render(person=person, contract=contract, date=date)
-    return _write(folder, "person", page, {"date": date, **person.as_json()})
+    return _write(folder, "person", sheet(person, contract, date), {"date": date, **person.as_json()})
+
+
+def sheet(person: Person, contract: Product, date: str) -> str:
+    """The page that `write_sheet` writes."""
+    return _page("person").render(person=person, contract=contract, date=date)
 
 
 def write_record(folder: Path, record: Mapping[str, Any]) -> list[Path]:

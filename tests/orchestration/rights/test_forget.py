@@ -13,6 +13,7 @@ from orchestration.chain.snapshot import take_snapshot
 from orchestration.cli.app import app
 from orchestration.rights.find import find
 from orchestration.rights.forget import forget, what_is_kept
+from orchestration.rights.pages import sheet
 from orchestration.series.persons import comparable
 from orchestration.storage.store import read_table
 from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, published
@@ -234,3 +235,19 @@ def test_under_every_principle_the_series_goes_on(hospital, tmp_path, principle,
     code, promises = audited(hospital, series, tmp_path / "report", private=False)
     assert code == 0
     assert all(row["holds"] for row in promises.values())
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_sheet_does_not_say_of_the_forgotten_that_they_never_were(hospital, home, series, people, again):
+    who = people[0]
+    forget(series, people, again=again)
+    make(series, THIRD)
+    found = find(series, who)
+    (one,) = found.series
+    assert found.forgotten_through == SECOND
+    assert one.unknown == [FIRST, SECOND]
+    assert [placed.release for placed in one.published] == ([THIRD] if again else [])
+    assert bool(one.held) == again
+    page = sheet(found, series.contract, THIRD)
+    assert f"after the release of {SECOND}" in page
+    assert find(series, "P99999999").forgotten_through is None
