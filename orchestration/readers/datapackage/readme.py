@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orchestration.readers.estimate.statements import column_names, quoted
+from orchestration.readers.estimate.statements import VIEW, column_names, quoted
 
 README = "README.md"
 
@@ -53,7 +53,7 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
 
 
 def _what_it_is(own: Mapping[str, Any]) -> str:
-    what = OF_A_VIEW if own["format"] == "taxonomy_cuts" else OF_GROUPS
+    what = OF_A_VIEW if own["format"] == VIEW else OF_GROUPS
     return f"This is release {own['n']} of the series {own['product']}/{own['series']}. {what}"
 
 
@@ -73,7 +73,7 @@ def _files(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
 
 
 def _how_to_count(package: Mapping[str, Any]) -> str:
-    if package["republish"]["format"] == "taxonomy_cuts":
+    if package["republish"]["format"] == VIEW:
         return "Rows are people under labels of hierarchies: counts of these labels are exact."
     return (
         "Some rows may be counterfeits, which stand for nobody; `counterfeits.parquet` says how many there"

@@ -157,6 +157,10 @@ def statements_of(folder: Path, values: Collection[str] = ()) -> tuple[str, dict
         columns = {} if statements is None else columns_of(package, values)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         raise PublishedFolderError(f"{folder / DATA_PACKAGE}: is not a package of republish's") from None
+    if statements is None and not (folder / "view.parquet").is_file():
+        raise PublishedFolderError(
+            f"{folder}: its package says that it is a view, and it has no view.parquet"
+        )
     if statements is None:
         raise QueryError(
             f"{folder}: is a view, whose rows are people under labels: nothing has to be estimated, so count"

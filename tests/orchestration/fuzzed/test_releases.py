@@ -219,6 +219,17 @@ def test_a_release_with_another_manifest_or_package(published, data):
         verified_and_counted(folder)
 
 
+@pytest.mark.parametrize("release_format", ["", "views", "taxonomy_cuts", ["anatomy"], None])
+def test_a_package_of_another_format_is_refused(published, release_format):
+    with copy_of(published) as folder:
+        package = json.loads((folder / "datapackage.json").read_text())
+        package["republish"]["format"] = release_format
+        (folder / "datapackage.json").write_text(json.dumps(package))
+        seal(folder)
+        with pytest.raises(PublishedFolderError):
+            estimate(folder)
+
+
 @examples(400)
 @given(st.data())
 def test_a_release_with_another_table(published, data):
