@@ -27,7 +27,7 @@ def tables(
     releases: int = 81,
     every: int = 20,
     queries: int = 2_000,
-    m: tuple[int, ...] = (10, 6),
+    m: tuple[int, ...] = (8, 6),
     formats: tuple[str, ...] = ("generalization", "anatomy"),
     adversaries: tuple[str, ...] = ("paper", "knows_algorithm"),
 ) -> Iterator[Table]:
