@@ -16,6 +16,8 @@ PSEUDONYM = "pseudonym"
 """What a person is known by inside a series: 16 bytes."""
 VALUE = "value"
 """The sensitive value."""
+CORRECTED = "corrected"
+"""Whether the sensitive value that was published so far was wrong. Only there if somebody's was."""
 
 
 def qi_column(position: int) -> str:

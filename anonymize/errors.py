@@ -138,5 +138,9 @@ class UnforeseenInput(_OfForeignFiles):
     """Something in a file that somebody else wrote, which no check of ours names."""
 
 
+class StoreError(_OfForeignFiles):
+    """An object store that can't be used, or has something else where a release is to be."""
+
+
 class SignatureError(_OfForeignFiles):
     """A signed report, or what it is about, is not what was signed; or a key can't be used."""

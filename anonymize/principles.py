@@ -119,7 +119,24 @@ def _faults_together(contract: Product) -> list[tuple[str, str]]:
     """What is wrong with a contract whose parts are each right."""
     principle = principle_of(contract)
     unfit = _unfit_semantics(contract, principle)
-    return [*unfit, *principle.format(contract).faults(contract), *principle.faults(contract)]
+    return [
+        *unfit,
+        *principle.format(contract).faults(contract),
+        *principle.faults(contract),
+        *_undivided(contract, principle),
+    ]
+
+
+def _undivided(contract: Product, principle: Principle) -> list[tuple[str, str]]:
+    """The fault of a contract with shards that can't have any."""
+    if contract.shards == 1:
+        return []
+    why = principle.undivided
+    if not why and contract.sensitive is not None and contract.sensitive.values is None:
+        why = "each shard is checked by itself, and by sensitive.values alone: list the values there"
+    if not why and contract.separate_readers:
+        why = "what separate readers could put together is counted over all people at once"
+    return [("shards", f"must be 1: {why}")] if why else []
 
 
 def _shape(declared: Mapping[str, Any]) -> type[Product]:

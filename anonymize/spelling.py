@@ -62,6 +62,13 @@ def value_form(text: pl.Expr) -> pl.Expr:
     return pl.when(form.str.contains(NUMBER)).then(number).otherwise(form)
 
 
+def identifier_forms(identifiers: pl.Series) -> pl.Series:
+    """One normal form of each identifier, as text; bytes as hexadecimal digits."""
+    own = pl.lit(identifiers)
+    is_bytes = identifiers.dtype == pl.Binary
+    return pl.select(own.bin.encode("hex") if is_bytes else value_form(own.cast(pl.String))).to_series()
+
+
 def twins(values: pl.Series) -> list[list[str]]:
     """Values that are written in another way and are one value: each group of them, sorted.
 

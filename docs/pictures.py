@@ -6,23 +6,31 @@ python -m docs.pictures HOME     HOME is where `republish demo --home HOME` was 
 from __future__ import annotations
 
 import io
+import json
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import dagster as dg
 from PIL import Image
 
 from orchestration.contracts.contract_file import load_contract
+from orchestration.dagster.instance import dagster_instance
 from orchestration.package_files import package_file
 from orchestration.series.series import Series
 from orchestration.series.siblings import published_releases
 from orchestration.storage.home import Home
 from tests.browser import Page, browser, dagster_server
+from tests.hospital import RELEASES, build
+from tests.team import build_project
 
 DOCS = Path(__file__).parent
 COLOURS = 128
 RELEASE = "assets/hospital/release"
 ASSETS = ("snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication")
+UPSTREAM_KEY = dg.AssetKey(["warehouse", "patients"])
 WIDE, GRAPH = (2700, 760), (250, 170, 2640, 760)
 """A window, and the part of it that shows a lineage: left, upper, right and lower end."""
 SCROLL = """[...document.querySelectorAll("*")].find(
@@ -32,7 +40,7 @@ SCROLL = """[...document.querySelectorAll("*")].find(
 def main() -> None:
     """Make all pictures."""
     home = Home.named(Path(sys.argv[1]))
-    checks = _checks(home)
+    checks = _checks(Series(load_contract(home.path / "demo/hospital.yaml"), home))
     with (
         dagster_server(home, package_file("workspace.yaml")) as address,
         browser(home.path / "browser", address) as page,
@@ -47,6 +55,39 @@ def main() -> None:
         page.run(SCROLL)
         _keep(page, "plots", 1400, 1000)
     reports(home)
+    component()
+
+
+def component() -> None:
+    """Make the picture of a team's project with the hospital among its assets, and two releases made."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "hospital").mkdir()
+        hospital = build(folder / "hospital", 2)
+        contract = build_project(folder / "project", hospital) / "defs.yaml"
+        source, home = folder / "project/src", Home.at(folder / "project/var")
+        sys.path.insert(0, str(source))
+        os.environ["DELIVERED"] = str(hospital.folder / "snapshots/hospital")
+        from warehouse.definitions import defs  # noqa: PLC0415 - written just now
+
+        with dagster_instance(home) as instance:
+            whole, ours = defs(), defs().resolve_job_def("release_hospital")
+            made = [(whole.resolve_implicit_global_asset_job_def(), [UPSTREAM_KEY]), (ours, None)]
+            for release in RELEASES[:2]:
+                for job, assets in made:
+                    job.execute_in_process(instance=instance, partition_key=release, asset_selection=assets)
+        origin = {"module_name": "warehouse.definitions", "location_name": "warehouse"}
+        (folder / "workspace.yaml").write_text(json.dumps({"load_from": [{"python_module": origin}]}))
+        paths = os.pathsep.join([str(source), str(DOCS.parent)])
+        with (
+            dagster_server(home, folder / "workspace.yaml", PYTHONPATH=paths) as address,
+            browser(folder / "browser", address) as page,
+        ):
+            page.resize(*WIDE)
+            checks = _checks(Series(load_contract(contract), home))
+            lineage = "locations/warehouse/asset-groups/hospital/lineage"
+            page.open(lineage, *ASSETS, "patients", "Great Expectations", checks)
+            _keep(page, "component", *WIDE, GRAPH)
 
 
 def reports(home: Home) -> None:
@@ -58,12 +99,11 @@ def reports(home: Home) -> None:
             _keep(page, name, 900, 1160)
 
 
-def _checks(home: Home) -> str:
+def _checks(series: Series) -> str:
     """How the lineage says that every check of the last release passed."""
-    series = Series(load_contract(home.path / "demo/hospital.yaml"), home)
-    last = published_releases(home, "hospital", "v1")[-1]
+    last = published_releases(series.home, "hospital", "v1")[-1]
     committed = series.record(last)
-    assert committed is not None, f"{home.path}: run republish demo there first"
+    assert committed is not None, f"{series.home.path}: run republish demo there first"
     return f"{len(committed.verdicts)} / {len(committed.verdicts)} Passed"
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 from anonymize.errors import LimitError
@@ -97,14 +99,16 @@ def check(where: object, name: str, found: int) -> None:
     )
 
 
-def check_parquet(file: Path, where: object, columns: int | None = None) -> None:
+def check_parquet(file: Path | BytesIO | Sequence[Path], where: object, columns: int | None = None) -> None:
     """Refuse a Parquet file that has too many rows or columns, or that is too large when it is unpacked.
 
     Only its footer is read. What is no Parquet file is left to whoever reads it.
 
     Parameters
     ----------
-    file, where
+    file
+        The file, or what is in it; or all parts of a table that is to be read as one.
+    where
         As in `check`.
     columns
         How many of its columns are to be read; None for all.
@@ -113,13 +117,12 @@ def check_parquet(file: Path, where: object, columns: int | None = None) -> None
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
-        with pq.ParquetFile(file) as parquet:
-            footer = parquet.metadata
-            groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
+        footers = [pq.read_metadata(one) for one in ([file] if isinstance(file, Path | BytesIO) else file)]
+        groups = [footer.row_group(at) for footer in footers for at in range(footer.num_row_groups)]
     except (pa.ArrowException, OSError, UnicodeError):
         return
-    check(where, "rows", max(footer.num_rows, sum(group.num_rows for group in groups)))
+    rows = sum(footer.num_rows for footer in footers)
+    check(where, "rows", max(rows, sum(group.num_rows for group in groups)))
     if columns is None:
-        check(where, "columns", columns := footer.num_columns)
-    unpacked = footer.num_rows * columns * BYTES
-    check(where, "megabytes", max(unpacked, sum(group.total_byte_size for group in groups)))
+        check(where, "columns", columns := max((footer.num_columns for footer in footers), default=0))
+    check(where, "megabytes", max(rows * columns * BYTES, sum(group.total_byte_size for group in groups)))

@@ -9,7 +9,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import dagster as dg
 import polars as pl
 import yaml
 from rich.console import Console
@@ -22,7 +21,6 @@ from orchestration.chain.snapshot import take_snapshot
 from orchestration.contracts.contract_file import load_contract
 from orchestration.dagster.factory import product_definitions
 from orchestration.dagster.instance import dagster_instance
-from orchestration.dagster.resources import resources
 from orchestration.dagster.run import make_release
 from orchestration.demo.hospital import CONTRACT, hospital_snapshots
 from orchestration.series.series import Series
@@ -112,9 +110,8 @@ def make(series, *releases):
 
 
 def definitions(series):
-    """The series' product with the resources that products share, as Dagster loads it."""
-    shared = dg.Definitions(resources=resources(series.home))
-    return dg.Definitions.merge(product_definitions(series), shared)
+    """The series' product, as Dagster loads it."""
+    return product_definitions(series)
 
 
 def make_by_dagster(series, *releases):

@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+import typer
+
+from orchestration.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = "anonymize|benchmarks|data_contracts|docs|orchestration|sql|tests"
@@ -37,3 +40,11 @@ def test_every_link_leads_somewhere(page):
 def test_every_file_that_is_named_is_there(page):
     named = re.findall(rf"`((?:{OURS})/[\w/.]*)`", (ROOT / page).read_text())
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_units_for_systemd_run_commands_that_there_are():
+    for unit in ROOT.glob("docs/systemd/*.service"):
+        (line,) = re.findall(r"^ExecStart=\S+/republish (.*)$", unit.read_text(), flags=re.MULTILINE)
+        words = [word.replace("/backup/hospital", "x") for word in line.split()]
+        command = typer.main.get_command(app).commands[words[0]]
+        command.make_context(words[0], words[1:])

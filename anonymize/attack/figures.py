@@ -6,21 +6,25 @@ A figure is None where there was nothing to count.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from anonymize.figures import Figures
+from anonymize.figures import Counted, Figures, Least, MeanBy, Most, Total
+
+Mean = Annotated[float | None, MeanBy("people")]
+"""A mean over the people whom a release may have."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttackFigures(Figures):
     """Counts that every attack on a release has, whatever the release promises."""
 
-    people: int
+    people: Total
     """People whom the release may have."""
-    hosts_known: int
+    hosts_known: Total
     """Those of them whose group is known."""
-    promises: int
+    promises: Annotated[int, max]
     """Rows of findings."""
-    broken_promises: int
+    broken_promises: Total
     """Those that do not hold."""
 
 
@@ -28,31 +32,31 @@ class AttackFigures(Figures):
 class CandidateFigures(Figures):
     """Candidate values that are left of people, after intersecting all releases so far."""
 
-    people_ever: int
+    people_ever: Total
     """People in any release so far."""
-    vulnerable: int
+    vulnerable: Total
     """Of these, lifespans with one value that have one candidate value left: it is known."""
-    smallest_candidates: int | None = None
+    smallest_candidates: Least = None
     """The fewest candidate values, of anybody ever published who has any."""
-    mean_candidates: float | None = None
+    mean_candidates: Mean = None
     """The mean number of candidate values of the people in this release."""
-    mean_covering_groups: float | None = None
+    mean_covering_groups: Mean = None
     """The mean number of groups that cover a person of this release."""
-    fewest_candidates_now: int | None = None
+    fewest_candidates_now: Least = None
     """The fewest candidate values of the people in this release."""
-    candidates_of_5_percent: int | None = None
+    candidates_of_5_percent: Least = None
     """The number of candidate values that 5 % of them do not exceed."""
-    median_candidates: int | None = None
+    median_candidates: Least = None
     """The number that half of them do not exceed."""
-    risk_by_quasi_identifiers: float | None = None
+    risk_by_quasi_identifiers: Most = None
     """One by `smallest_candidates`."""
-    changed: int
+    changed: Total
     """People whose value changed so far."""
-    misled: int
+    misled: Total
     """People of whom no candidate value is left, over all their values."""
-    smallest_candidates_by_host: int | None = None
+    smallest_candidates_by_host: Least = None
     """As `smallest_candidates`, for an adversary who knows people's groups."""
-    risk_by_host: float | None = None
+    risk_by_host: Most = None
     """One by that."""
 
 
@@ -78,7 +82,7 @@ class RiskFigures(Figures):
 class ShareFigures(Figures):
     """Shares of values in groups, for an adversary who knows the algorithm."""
 
-    exposed: int | None = None
+    exposed: Counted = None
     """People who share a group with a counterfeit, and of whom more is learned than was promised."""
 
 
@@ -86,11 +90,11 @@ class ShareFigures(Figures):
 class CompanyFigures(Figures):
     """People beside counterfeits."""
 
-    fewest_people: int | None
+    fewest_people: Least
     """The fewest people in a group, counterfeits left out."""
-    beside_counterfeits: int
+    beside_counterfeits: Total
     """People who share a group with a counterfeit."""
-    guessed_beside: float | None
+    guessed_beside: Annotated[float | None, MeanBy("beside_counterfeits")]
     """The share of these who have the value of their group that is the most frequent in the table."""
 
 
@@ -98,7 +102,7 @@ class CompanyFigures(Figures):
 class BreachFigures(Figures):
     """Breach probabilities."""
 
-    largest_breach_probability: float | None
+    largest_breach_probability: Most
     """The largest probability with which anybody was ever linked to one value."""
 
 
@@ -106,7 +110,7 @@ class BreachFigures(Figures):
 class ArrivalFigures(Figures):
     """What frequencies of values tell of the people who are in a release for the first time."""
 
-    largest_by_frequencies: float | None
+    largest_by_frequencies: Most
     """The largest probability of any value of any of them."""
 
 
@@ -124,13 +128,13 @@ class EquivalenceFigures(Figures):
 class LinkageFigures(Figures):
     """Rows and people with the same quasi-identifiers, in one release by itself."""
 
-    smallest_class: int | None = None
+    smallest_class: Least = None
     """k: the fewest rows with the same published quasi-identifiers."""
-    prosecutor_risk: float | None = None
+    prosecutor_risk: Most = None
     """One by that: the largest share of a person's class that one row is."""
-    journalist_risk: float | None = None
+    journalist_risk: Most = None
     """One by the fewest people whom rows of one class may be about."""
-    marketer_risk: float | None = None
+    marketer_risk: Mean = None
     """The share of all rows that is matched with the right person, if each is matched with one of these."""
 
 
@@ -138,7 +142,7 @@ class LinkageFigures(Figures):
 class DiversityFigures(Figures):
     """Values of rows with the same quasi-identifiers, in one release by itself."""
 
-    fewest_values_of_a_class: int | None
+    fewest_values_of_a_class: Least
     """l: the fewest different values of such rows."""
 
 

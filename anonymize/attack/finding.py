@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -84,3 +84,30 @@ def finding(name: str, count: Count, bound: str | None = None) -> pl.DataFrame:
     people, broken, found, required, undecided = count
     row = (name, people, broken, undecided, found, required, bound, broken == 0)
     return pl.DataFrame([row], schema=SCHEMA, orient="row")
+
+
+def findings_of_all(several: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """What was found on each promise in all shards together: a promise holds if it holds in every shard.
+
+    Parameters
+    ----------
+    several
+        The findings of each shard, a row for each promise (`finding`).
+    """
+    if len(several) == 1:
+        return several[0]
+    worst = pl.when(pl.col("bound") == "at most")
+    rows = pl.concat(several).group_by("promise", "bound", maintain_order=True)
+    return (
+        rows.agg(
+            pl.col("people", "broken", "undecided").sum(),
+            *(pl.col(name).min().alias(f"{name}_min") for name in ("found", "required")),
+            *(pl.col(name).max().alias(f"{name}_max") for name in ("found", "required")),
+            pl.col("holds").all(),
+        )
+        .with_columns(
+            found=worst.then("found_max").otherwise("found_min"),
+            required=worst.then("required_min").otherwise("required_max"),
+        )
+        .select(SCHEMA.keys())
+    )

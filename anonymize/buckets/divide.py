@@ -15,7 +15,7 @@ from anonymize.buckets.counts import Counts
 from anonymize.buckets.memory import Memory
 from anonymize.buckets.parameters import BucketParameters
 from anonymize.buckets.signatures import Signatures
-from anonymize.columns import VALUE
+from anonymize.columns import CORRECTED, VALUE
 from anonymize.contract import Contract
 from anonymize.errors import ValueChangeRefused
 from anonymize.people.values import known_values, positions
@@ -68,7 +68,8 @@ def divide_people(
         people["pseudonym"], value, memory.people, signatures, number, positions(whole, whole.unique())
     )
     if contract.principle.on_value_change == "refuse":
-        _refuse_value_changes(division)
+        stated = people[CORRECTED].to_numpy() if CORRECTED in people.columns else np.zeros(len(value), bool)
+        _refuse_value_changes(int(((division.queue >= len(values)) & ~stated).sum()))
     return values, value, division
 
 
@@ -80,12 +81,13 @@ def _signatures(buckets: pl.DataFrame, values: pl.Series) -> Signatures:
     return Signatures(bucket[order], value[order], buckets.height, len(values))
 
 
-def _refuse_value_changes(division: Division) -> None:
-    """Raise ValueChangeRefused if anybody has a value outside their signature."""
-    if changed := division.counts.separated.sum():
+def _refuse_value_changes(changed: int) -> None:
+    """Raise ValueChangeRefused if values changed to one outside the signature, and no correction says so."""
+    if changed:
         raise ValueChangeRefused(
             f"{changed} people have a sensitive value outside their signature, and the contract says"
-            " on_value_change: refuse. Set it to separate, or begin a new series"
+            " on_value_change: refuse. Set it to separate, say under corrections which values were wrong so"
+            " far, or begin a new series"
         )
 
 

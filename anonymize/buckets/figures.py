@@ -9,6 +9,7 @@ import polars as pl
 
 from anonymize.buckets.counts import Plan
 from anonymize.buckets.divide import UNDECIDED, Division
+from anonymize.figures import Total
 from anonymize.principle.candidate import ReleaseFigures
 
 
@@ -16,15 +17,15 @@ from anonymize.principle.candidate import ReleaseFigures
 class BucketFigures(ReleaseFigures):
     """Counts of a release from buckets."""
 
-    carried: int
+    carried: Total
     """People who keep their signature."""
-    returned: int
+    returned: Total
     """People who were published, though not in the last release."""
-    inserted: int
+    inserted: Total
     """People whom any signature with their value may get: nobody published them yet."""
-    separated: int
+    separated: Total
     """People who need a new signature: their value is outside their own."""
-    buckets: int
+    buckets: Total
     """Buckets in use."""
 
     @classmethod

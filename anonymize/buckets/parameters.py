@@ -15,6 +15,16 @@ PeoplePerGroup = Annotated[StrictInt, Field(ge=1, exclude_if=lambda people: peop
 """People that each group has at least, counterfeits left out. Manifests state it if it promises anything."""
 
 
+CORRECTED = (
+    "If the right value is in the person's signature, the signature stays, and the candidate values are the"
+    " same. Else the person gets a new signature that shares no value with the earlier ones. An adversary who"
+    " follows the person then sees that the value changed or was wrong, and each value of the new signature"
+    " may be the right one. Tell nobody the wrong value: one row of the person's former group has it, and it"
+    " is no candidate of the other people there any more"
+)
+"""What principles of buckets say of a corrected value."""
+
+
 class BucketParameters(Parameters):
     """What a contract says of a principle that puts people into buckets of at least m values."""
 

@@ -19,9 +19,18 @@ from anonymize.contract.previous import PreviousRelease
 from anonymize.contract.product import Governance, Product
 from anonymize.contract.schema import Schema, Table, View
 from anonymize.contract.sensitive import Sensitive
-from anonymize.contract.source import FileSource, QuerySource, Releases, Written
+from anonymize.contract.source import (
+    EACH_FILE,
+    FileSource,
+    QuerySource,
+    Releases,
+    TableSource,
+    Written,
+    is_in_store,
+)
 
 __all__ = [
+    "EACH_FILE",
     "CategoryAttribute",
     "CategoryColumn",
     "Contract",
@@ -40,8 +49,10 @@ __all__ = [
     "Schema",
     "Sensitive",
     "Table",
+    "TableSource",
     "View",
     "ViewContract",
     "Written",
+    "is_in_store",
     "too_few_values",
 ]

@@ -9,7 +9,7 @@ import polars as pl
 
 from anonymize.contract import Product
 from anonymize.contract.expect import CHANGED
-from anonymize.figures import Figures
+from anonymize.figures import Counted, Figures, Total
 
 RENAMED = "renamed"
 """The measure of people whose value looks renamed: expected of nobody, and accepted by this name."""
@@ -29,21 +29,23 @@ SCHEMA = {
 class DeltaFigures(Figures):
     """How many people became what since the snapshot before; None where that can't be counted."""
 
-    carried: int
+    carried: Total
     """In both snapshots, with the same sensitive value."""
-    changed: int
+    changed: Total
     """In both, with another one."""
-    deleted: int
+    deleted: Total
     """In the snapshot before alone."""
-    inserted: int
+    inserted: Total
     """In this snapshot alone."""
-    moved: int = 0
+    moved: Total = 0
     """In both, with another quasi-identifier."""
-    renamed: int | None = None
+    corrected: Total = 0
+    """In both, with another sensitive value, which is the right one of what was wrong so far."""
+    renamed: Counted = None
     """With a value that looks renamed."""
-    drifted: int | None = None
+    drifted: Counted = None
     """Deleted, while their identifier is there in another form."""
-    all_but_one_character: int | None = None
+    all_but_one_character: Counted = None
     """Inserted under an identifier that is like a deleted one but for a character."""
 
 
@@ -71,7 +73,7 @@ def expected_of_snapshot(figures: DeltaFigures, contract: Product, accepted: Col
         neither ordinary nor accepted.
     """
     expect = contract.expect
-    both = figures.carried + figures.changed
+    both = figures.carried + figures.changed + figures.corrected
     before, people = both + figures.deleted, both + figures.inserted
     fewest, most = expect.people or (1, None)
     rows: list[Expected] = [("people", float(people), float(fewest), most)]

@@ -13,7 +13,7 @@ from anonymize.contract.parameters import Parameters
 from anonymize.contract.scalars import Declaration, shown
 from anonymize.contract.schema import Table, role_fault
 from anonymize.contract.sensitive import Sensitive
-from anonymize.contract.source import FileSource, QuerySource, Releases, is_query
+from anonymize.contract.source import Releases, kind_of_source
 
 Location = Sequence[str | int]
 Principles = Mapping[str, type[Parameters]]
@@ -106,9 +106,8 @@ def _part(
     """The part of the contract that a location of one of its keys lies in."""
     if kinds := [shape.KINDS[str(step)] for step in location[:-1] if step in shape.KINDS]:
         return kinds[0]
-    source = QuerySource if is_query(declared.get("source")) else FileSource
     parts: dict[str | int, type[Declaration]] = {
-        "source": source,
+        "source": kind_of_source(declared.get("source")),
         "releases": Releases,
         "sensitive": Sensitive,
         "expect": Expect,

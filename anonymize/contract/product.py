@@ -23,13 +23,22 @@ from pydantic import (
 
 from anonymize.contract.expect import Expect
 from anonymize.contract.parameters import P_co, Parameters, read_parameters
-from anonymize.contract.scalars import Declaration, WordedColumn, Words, repeated, shown
+from anonymize.contract.retention import Retention
+from anonymize.contract.scalars import Declaration, WordedColumn, Words, check_releases, repeated, shown
 from anonymize.contract.schema import Table
-from anonymize.contract.source import FileSource, QuerySource, Releases, is_query
+from anonymize.contract.source import (
+    FileSource,
+    QuerySource,
+    Releases,
+    TableSource,
+    checked_place,
+    is_in_store,
+    kind_of_source,
+)
 
 LONGEST_NAME = 100
 """Letters in the name of a product or series: they are names of folders and of Dagster's jobs."""
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+MOST_SHARDS = 10_000
 ASSET_KEY = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
 OWNER = re.compile(r"team:.+|[^@\s]+@[^@\s]+\.[^@\s]+")
 
@@ -84,6 +93,12 @@ def _acceptance(declared: Any) -> Any:
     return {"what": declared} if isinstance(declared, list | tuple) else declared
 
 
+def _in_store(place: str) -> str:
+    if not is_in_store(place):
+        raise ValueError("must be an address in an object store: s3://bucket/path, gs://… or az://…")
+    return checked_place(place).rstrip("/")
+
+
 class Governance(Declaration):
     """Who answers for the releases, and why: for reports and the record of processing."""
 
@@ -122,7 +137,7 @@ class Product(Table, Generic[P_co]):
     """What the report of an audit says of responsibility."""
     owners: tuple[StrictStr, ...] = ()
     """E-mail addresses, or `team:name`."""
-    source: FileSource | QuerySource
+    source: FileSource | QuerySource | TableSource
     """Where snapshots come from."""
     upstream: tuple[StrictStr, ...] = ()
     """Keys of Dagster's assets that snapshots are made from, often of another code location."""
@@ -136,12 +151,21 @@ class Product(Table, Generic[P_co]):
     """What is accepted of single releases although it is not ordinary, by the release's date."""
     supersedes: StrictStr | None = None
     """The series that this one goes on from: its signatures are carried over, and it can't be continued."""
+    shards: Annotated[StrictInt, Field(ge=1, le=MOST_SHARDS)] = 1
+    """Parts that the people are divided into, each a series of its own, so that one fits into memory."""
     separate_readers: StrictBool = False
     """Nobody gets releases both of this series and of another one of the same product."""
     same_people: dict[StrictStr, SamePeople] = Field(default_factory=dict)
     """Other products of the home that are about the same people, and why they may be released beside it."""
+    published_to: Annotated[StrictStr, AfterValidator(_in_store)] | None = None
+    """Where in an object store every release is put, too, before it counts as published."""
     keep_private: Literal["all"] | StrictInt = "all"
     """Private folders older than the last N published releases are deleted; `all` keeps them."""
+
+    corrections: dict[StrictStr, StrictStr] = Field(default_factory=dict)
+    """Files that say which values were wrong so far, by the first release that has the right ones."""
+    retention: Retention | None = None
+    """When people are forgotten whom the source has no more; without it, never."""
 
     def accepted(self, release: str) -> tuple[str, ...]:
         """What is accepted of a release although it is not ordinary."""
@@ -154,10 +178,10 @@ class Product(Table, Generic[P_co]):
 
     @field_validator("source", mode="wrap")
     @classmethod
-    def _file_or_query(cls, declared: Any, _validate: object) -> FileSource | QuerySource:
-        if isinstance(declared, FileSource | QuerySource):
+    def _of_one_kind(cls, declared: Any, _validate: object) -> FileSource | QuerySource | TableSource:
+        if isinstance(declared, FileSource | QuerySource | TableSource):
             return declared
-        return (QuerySource if is_query(declared) else FileSource).model_validate(declared)
+        return kind_of_source(declared).model_validate(declared)
 
     @field_validator("owners")
     @classmethod
@@ -182,13 +206,11 @@ class Product(Table, Generic[P_co]):
             raise ValueError(f"lists {twice} more than once")
         return upstream
 
-    @field_validator("accept")
+    @field_validator("accept", "corrections")
     @classmethod
-    def _check_accept(cls, accept: dict[str, Acceptance]) -> dict[str, Acceptance]:
-        for release in accept:
-            if not DATE.fullmatch(release):
-                raise ValueError(f"{release} must be the date of a release, YYYY-MM-DD")
-        return accept
+    def _check_dates(cls, by_release: dict[str, Any]) -> dict[str, Any]:
+        check_releases(by_release)
+        return by_release
 
     @field_validator("principle", mode="wrap")
     @classmethod

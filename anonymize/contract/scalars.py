@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StrictFloat, StrictInt, StrictStr
 
+RELEASE = re.compile(r"\d{4}-\d{2}-\d{2}")
+"""A release is named by its date."""
 LONGEST_WORDS = 1000
 """Letters in a text for readers."""
 
@@ -36,6 +39,13 @@ def repeated(names: Sequence[Any]) -> Any:
             return name
         seen.add(name)
     return None
+
+
+def check_releases(named: Iterable[str]) -> None:
+    """Raise ValueError unless all of these are dates of releases."""
+    for release in named:
+        if not RELEASE.fullmatch(release):
+            raise ValueError(f"{release} must be the date of a release, YYYY-MM-DD")
 
 
 def _number(declared: Any) -> Any:

@@ -8,13 +8,19 @@ from collections.abc import Mapping
 from typing import Any, Literal, Self
 from urllib.parse import unquote
 
-from pydantic import Field, StrictStr, field_validator, model_validator
+from pydantic import Field, StrictInt, StrictStr, field_validator, model_validator
 
-from anonymize.contract.scalars import Date, Declaration, Label, shown
+from anonymize.contract.scalars import Date, Declaration, Label, check_releases, shown
 
 DATE_PARTS = ("%d", "%m", "%Y")
 TIME_PARTS = ("%H", "%M", "%S", "%f")
 NOT_FOR_TABLES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
+EACH_FILE = ("*.parquet", "*.csv")
+"""In place of a file's name: every file of the folder that ends so."""
+STORES = ("s3", "gs", "az")
+"""Object stores: of Amazon and others who speak its language, of Google, of Azure."""
+FORMATS = ("delta", "iceberg")
+"""Table formats that keep earlier versions."""
 
 
 class Written(Declaration):
@@ -56,7 +62,8 @@ class FileSource(Written):
     """Snapshots that arrive as files."""
 
     path: StrictStr
-    """A .parquet or .csv file for each release, with `{release}` in its name; relative to the contract."""
+    """A .parquet or .csv file for each release, or a folder of them (`{release}/*.parquet`); relative to the
+    contract, or in an object store (`s3://bucket/{release}.parquet`)."""
     separator: StrictStr = ","
     """Between the columns of a CSV file: one letter."""
     encoding: StrictStr = "utf-8"
@@ -83,7 +90,7 @@ class FileSource(Written):
             raise ValueError("needs {release} in it: each release has a snapshot of its own")
         if not path.endswith((".parquet", ".csv")):
             raise ValueError("must end in .parquet or .csv")
-        return path
+        return checked_place(path)
 
     @field_validator("separator")
     @classmethod
@@ -132,6 +139,78 @@ class QuerySource(Declaration):
         return dsn
 
 
+class TableSource(Declaration):
+    """Snapshots that are versions of one table."""
+
+    table: StrictStr
+    """`delta:FOLDER`, `iceberg:FOLDER` or `iceberg:catalog.namespace.table`; a folder is relative to the
+    contract, or in an object store."""
+    versions: dict[StrictStr, StrictInt] = Field(default_factory=dict)
+    """The version (of Iceberg the snapshot's id) of single releases, by the release's date; of each other one
+    it is that of the moment at which the release is due."""
+
+    @property
+    def format(self) -> str:
+        """`delta` or `iceberg`."""
+        return self.table.partition(":")[0]
+
+    @property
+    def place(self) -> str:
+        """Its folder, or its name in a catalog."""
+        return self.table.partition(":")[2]
+
+    @property
+    def is_in_catalog(self) -> bool:
+        """Whether its place is a name in a catalog."""
+        return self.format == "iceberg" and re.fullmatch(r"[^/.]+\.[^/]+\.[^/.]+", self.place) is not None
+
+    @field_validator("table")
+    @classmethod
+    def _check_table(cls, table: str) -> str:
+        kind, _, place = table.partition(":")
+        if kind not in FORMATS or not place:
+            raise ValueError("must be delta:FOLDER, iceberg:FOLDER or iceberg:catalog.namespace.table")
+        checked_place(place)
+        return table
+
+    @field_validator("versions")
+    @classmethod
+    def _check_versions(cls, versions: dict[str, int]) -> dict[str, int]:
+        check_releases(versions)
+        if negative := [version for version in versions.values() if version < 0]:
+            raise ValueError(f"{negative[0]} is no version: versions are counted from 0 on")
+        return versions
+
+
+def is_in_store(place: str) -> bool:
+    """Whether a place is in an object store, rather than a path."""
+    return "://" in place
+
+
+def checked_place(place: str) -> str:
+    """A path, or an address in an object store that has no credentials in it.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    scheme, found, rest = place.partition("://")
+    if not found:
+        return place
+    if scheme not in STORES:
+        raise ValueError(f"must be a path, or begin with {', '.join(f'{store}://' for store in STORES)}")
+    if set("@?#") & set(rest):
+        raise ValueError(
+            "has credentials or parameters in it, and contracts are read by others: write"
+            f" {scheme}://bucket/path, and give credentials where the store's other programs look for them"
+            " (environment, profile, role of the machine). If the contract was given away, change them"
+        )
+    if not re.fullmatch(r"[^/]+/.+", rest):
+        raise ValueError(f"must name a bucket and a path in it, {scheme}://bucket/path")
+    return place
+
+
 def _has_password(dsn: str) -> bool:
     """Whether an address has a password, before its @ or among its parameters, however it is written."""
     address, _, parameters = dsn.partition("?")
@@ -149,6 +228,9 @@ class Releases(Declaration):
     """The schedule; each tick from `first` on is a release, named by its date. Without it, there is one."""
 
 
-def is_query(source: Any) -> bool:
-    """Whether a source is a query: one with a dsn or a query, so that faults are told of one kind alone."""
-    return isinstance(source, Mapping) and bool({"dsn", "query"} & set(source))
+def kind_of_source(source: Any) -> type[FileSource | QuerySource | TableSource]:
+    """What a source is declared as, so that faults are told of one kind alone."""
+    keys = set(source) if isinstance(source, Mapping) else set()
+    if {"dsn", "query"} & keys:
+        return QuerySource
+    return TableSource if {"table", "versions"} & keys else FileSource

@@ -5,6 +5,7 @@ from __future__ import annotations
 from anonymize.buckets.lots import split_by_lot
 from anonymize.buckets.parameters import (
     BUCKETS_ASSET,
+    CORRECTED,
     bucket_changes,
     bucket_faults,
     bucket_promise,
@@ -46,6 +47,7 @@ E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     faults=bucket_faults,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
+    corrected=CORRECTED,
     choice=Choice(("m", "e"), {"m": 2, "e": 2}),
     warm_up=({"m": 3, "e": 2, "on_ineligible": "counterfeit", "people_per_group": 2},),
     plots=on_first_call("anonymize.e_equivalence.plots", "plots"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,6 +24,7 @@ from anonymize.e_equivalence.forget import merge_old_nodes
 from anonymize.e_equivalence.graph import Graphs, Opening, advance, open_graphs
 from anonymize.e_equivalence.parameters import EEquivalence
 from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
+from anonymize.figures import Total
 from anonymize.formats.anatomy import anatomize
 from anonymize.people.codes import code_domain, encode
 from anonymize.people.ranks import keyed_ranks
@@ -35,18 +36,23 @@ ATTRIBUTES = "attributes"
 """The state's table of the quasi-identifiers that its counterfeits have: `column`, `name`."""
 
 
+def smallest_of_any(cuts: Iterable[int]) -> int:
+    """The smallest cut of several graphs, some of which may have none (0)."""
+    return min((cut for cut in cuts if cut), default=0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class EquivalenceFigures(BucketFigures):
     """What is counted of a release and of the graphs behind it."""
 
-    new_counterfeits: int
+    new_counterfeits: Total
     """Counterfeits that this release adds."""
-    cuts: int
+    cuts: Total
     """Buckets whose graph has a smallest cut, of this release."""
-    smallest_cut: int
+    smallest_cut: Annotated[int, smallest_of_any]
     """The weight of the smallest cut of all graphs; 0 where there is none."""
-    nodes: int
-    edges: int
+    nodes: Total
+    edges: Total
     """Of all graphs."""
 
 

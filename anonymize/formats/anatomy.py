@@ -106,6 +106,35 @@ def _numbered_by_content(tuples: pl.DataFrame, counts: pl.DataFrame, stated: pl.
     )
 
 
+FIRST, HELD, STATED, ROWS, TIMES = "first", "held", "count", "rows", "times"
+"""What groups are ordered by, as in `_numbered_by_content`: their first row of quasi-identifiers, the values
+that they hold, their counterfeits, all rows, and how many times they hold each value."""
+
+
+def _as_groups(tables: Tables, schema: Schema) -> pl.DataFrame:
+    """`group_id`, and what groups are ordered by."""
+    row = pl.struct(column for column, _ in schema.attributes())
+    rows = tables[QUASI_IDENTIFIERS].group_by("group_id", maintain_order=True)
+    values = tables[SENSITIVE].group_by("group_id", maintain_order=True)
+    counts = pl.col("count")
+    return (
+        rows.agg(row.first().alias(FIRST), row.alias(ROWS))
+        .join(values.agg(pl.col(VALUE).alias(HELD), counts.alias(TIMES)), on="group_id")
+        .join(tables["counterfeits"].select("group_id", counts.alias(STATED)), on="group_id", how="left")
+        .select("group_id", FIRST, HELD, pl.col(STATED).fill_null(0), ROWS, TIMES)
+    )
+
+
+def _of_groups(groups: pl.DataFrame, _schema: Schema) -> Tables:
+    return {
+        QUASI_IDENTIFIERS: groups.select("group_id", ROWS).explode(ROWS).unnest(ROWS),
+        SENSITIVE: groups.select("group_id", pl.col(HELD).alias(VALUE), pl.col(TIMES).alias("count")).explode(
+            VALUE, "count"
+        ),
+        "counterfeits": groups.filter(pl.col(STATED) > 0),
+    }
+
+
 def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
     group = PublishedColumn(
         "group_id", "group_id", "Int64", "all that the tables share; groups are numbered by content"
@@ -173,4 +202,6 @@ ANATOMY = Format(
     read=_read,
     counterfeit_key=lambda schema: [column for column, _ in schema.attributes()],
     refused=_refuse_widths,
+    as_groups=_as_groups,
+    of_groups=_of_groups,
 )

@@ -64,6 +64,11 @@ class Format:
     """What a contract can't have with this format, as `(key, what is wrong and the way out)`."""
     figures: Callable[[Tables, Any], dict[str, float]] = lambda _tables, _schema: {}
     """Figures worth plotting over releases, from tables in our own column names."""
+    as_groups: Callable[[Tables, Any], pl.DataFrame] = _no_groups
+    """From tables in our own column names to a row for each group: `group_id`, and all that is published of
+    it, in columns by which groups are ordered."""
+    of_groups: Callable[[pl.DataFrame, Any], Tables] = _no_groups
+    """The tables again, in our own column names, from such rows under the numbers that are published."""
 
     def tables(self, schema: Table) -> list[str]:
         """The names of the published tables, the main one first."""

@@ -60,12 +60,8 @@ def generalize(
     values = schema.sensitive.published(values)
     groups = _in_order_of_content(_summarize(codes, values, group, counterfeit, schema))
     groups = groups.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("group_id"))
-    tables = {
-        MICRODATA: groups.explode(VALUE),
-        "counterfeits": groups.filter(pl.col("count") > 0),
-    }
     return Generalization(
-        tables=GENERALIZATION.published(tables, schema),
+        tables=GENERALIZATION.published(_of_groups(groups, schema), schema),
         group_id=groups.sort("group")["group_id"].to_numpy()[group],
     )
 
@@ -163,6 +159,19 @@ def _in_order_of_content(groups: pl.DataFrame) -> pl.DataFrame:
         .sort(*intervals, "key", "count", "group")
         .drop("key")
     )
+
+
+def _as_groups(tables: Tables, schema: Schema) -> pl.DataFrame:
+    """`group_id`, `qi_0_low`, `qi_0_high`, …, `value` (a list), `count` (of counterfeits)."""
+    ends = [f"{column}_{end}" for column, _ in schema.attributes() for end in ("low", "high")]
+    groups = tables[MICRODATA].group_by("group_id", *ends, maintain_order=True).agg(VALUE)
+    return groups.join(tables["counterfeits"], on="group_id", how="left").with_columns(
+        pl.col("count").fill_null(0)
+    )
+
+
+def _of_groups(groups: pl.DataFrame, _schema: Schema) -> Tables:
+    return {MICRODATA: groups.explode(VALUE), "counterfeits": groups.filter(pl.col("count") > 0)}
 
 
 def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
@@ -277,4 +286,6 @@ GENERALIZATION = Format(
     counterfeit_key=lambda _schema: [VALUE],
     plots=_plots,
     figures=_figures,
+    as_groups=_as_groups,
+    of_groups=_of_groups,
 )

@@ -30,6 +30,8 @@ GLOBAL_GUARANTEE: Principle[GlobalGuarantee, Contract[GlobalGuarantee]] = Princi
         "What the releases so far have spent of each person's budget for each value, under pseudonyms.",
         ("remembered", "links", "placed_no_more", "placed_once_more"),
     ),
+    corrected="What groups have spent of a person's budget counts for every value that they held, whether it"
+    " was the person's or not. So the promise covers the right value and the wrong one alike",
     plots=on_first_call("anonymize.global_guarantee.plots", "plots"),
 )
 """Everything that the data product needs to make, judge and show releases under the global guarantee."""

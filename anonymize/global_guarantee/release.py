@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from anonymize.arrays import Ints
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema, Sensitive
 from anonymize.errors import NotEligible
+from anonymize.figures import Total
 from anonymize.formats.generalization import generalize
 from anonymize.global_guarantee.admission import choose_placed
 from anonymize.global_guarantee.forecast import forecast, longest_plan, placed_in, releases_of_most
@@ -34,21 +36,21 @@ HELD_BACK = -1
 class GuaranteeFigures(ReleaseFigures):
     """What is counted of a release, of the ledger after it, and of what the ledger leaves to spend."""
 
-    new: int
+    new: Total
     """People in the release whom the ledger did not have."""
-    largest_group: int
+    largest_group: Annotated[int, max]
     """People in the largest group."""
-    links: int
+    links: Total
     """Pairs of a person and a value that the ledger has spent a part of the budget for."""
-    remembered: int
+    remembered: Total
     """People in the ledger."""
-    forgotten: int
+    forgotten: Total
     """People who left the ledger with this release."""
-    placed_no_more: int
+    placed_no_more: Total
     """People whom no further release of the same table can place."""
-    placed_once_more: int
+    placed_once_more: Total
     """People whom one further release of the same table can place, and no second one."""
-    releases_left_of_most: int
+    releases_left_of_most: Annotated[int, min]
     """Further releases of the same table that can place at least half of the people."""
 
 

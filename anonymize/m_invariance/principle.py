@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymize.buckets.lots import split_by_lot
-from anonymize.buckets.parameters import BUCKETS_ASSET
+from anonymize.buckets.parameters import BUCKETS_ASSET, CORRECTED
 from anonymize.contract import Contract
 from anonymize.formats import FORMATS
 from anonymize.late import on_first_call
@@ -22,6 +22,7 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     stated=("apart",),
     parameter_changes=parameter_changes,
     memory=BUCKETS_ASSET,
+    corrected=CORRECTED,
     choice=Choice(("m",)),
     warm_up=({"m": 3, "on_ineligible": "counterfeit", "people_per_group": 2},),
 )

@@ -20,6 +20,7 @@ from anonymize.buckets.plan import make_plan
 from anonymize.buckets.tables import all_buckets, buckets_in_use
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
+from anonymize.figures import Total
 from anonymize.m_invariance.family import Family, choose_family
 from anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
 from anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
@@ -42,7 +43,7 @@ adversary who knows the algorithm."""
 class WholeGroupFigures(BucketFigures):
     """What is counted of a release against an adversary who knows the algorithm."""
 
-    apart: int
+    apart: Total
     """People in buckets of people whose value changed."""
 
 

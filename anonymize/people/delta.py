@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.columns import CORRECTED, PSEUDONYM, VALUE
 from anonymize.contract.expected import DeltaFigures
 
 CHANGES = ("carried", "changed", "deleted", "inserted")
@@ -64,10 +64,14 @@ def delta_figures(changes: pl.DataFrame) -> DeltaFigures:
     Parameters
     ----------
     changes
-        What `delta` returned.
+        What `delta` returned; `corrected` may say whose value was wrong so far.
     """
-    counts = {change: int((changes["change"] == change).sum()) for change in CHANGES}
-    return DeltaFigures(**counts, moved=int(changes["moved"].sum()))
+    corrected = pl.col("change") == "changed"
+    corrected &= pl.col(CORRECTED) if CORRECTED in changes.columns else pl.lit(value=False)
+    others = changes.filter(~corrected)["change"]
+    counts = {change: int((others == change).sum()) for change in CHANGES}
+    moved = int(changes["moved"].sum())
+    return DeltaFigures(**counts, moved=moved, corrected=changes.height - others.len())
 
 
 def _sensitive(table: pl.DataFrame) -> dict[str, str]:

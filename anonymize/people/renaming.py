@@ -14,7 +14,29 @@ FEWEST_TO_A_KNOWN_VALUE = 5
 """So many people make a renaming of a move to one value that others had before, as after a merge of two."""
 
 
-def suspected_renamings(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
+def moves(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
+    """How many people came from each value to each: what `suspected_renamings` looks at.
+
+    Parameters
+    ----------
+    before, now
+        T(n-1) and T(n): `pseudonym` (unique) and `value`; values of two types are compared as text.
+
+    Returns
+    -------
+    polars.DataFrame
+        `gone`, `became`, `people`: of those who are in both tables. Beside that, a row for each value of one
+        of them, with null for the other.
+    """
+    if before.schema[VALUE] != now.schema[VALUE]:
+        before, now = (table.with_columns(pl.col(VALUE).cast(pl.String)) for table in (before, now))
+    former, latter = before.select(PSEUDONYM, gone=VALUE), now.select(PSEUDONYM, became=VALUE)
+    both = former.join(latter, on=PSEUDONYM).group_by("gone", "became").agg(people=pl.len().cast(pl.Int64))
+    values = former.select("gone").unique(), latter.select("became").unique()
+    return pl.concat([both, *values], how="diagonal")
+
+
+def suspected_renamings(moved: pl.DataFrame) -> pl.DataFrame:
     """Values that are gone, and what nearly all of their people carry instead.
 
     A value that is renamed looks like a change to everybody who carries it. Their new signatures share no
@@ -27,8 +49,8 @@ def suspected_renamings(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame
 
     Parameters
     ----------
-    before, now
-        T(n-1) and T(n): `pseudonym` (unique) and `value`; values of two types are compared as text.
+    moved
+        What `moves` counted; rows of several parts of the people may stand one below the other.
 
     Returns
     -------
@@ -37,12 +59,11 @@ def suspected_renamings(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame
         that only one of them carries); `people`: how many of them moved so; `stayed`: how many who carried
         it are in both tables; `is_new`: whether nobody carried it before. Sorted by `gone`.
     """
-    if before.schema[VALUE] != now.schema[VALUE]:
-        before, now = (table.with_columns(pl.col(VALUE).cast(pl.String)) for table in (before, now))
-    carried = before.select(PSEUDONYM, gone=VALUE).join(now.select(PSEUDONYM, became=VALUE), on=PSEUDONYM)
-    carried = carried.filter(~pl.col("gone").is_in(now[VALUE].unique().implode()))
-    is_new = ~pl.col("became").is_in(before[VALUE].unique().implode())
-    moved = carried.group_by("gone", "became", is_new.alias("is_new")).len("people")
+    carried = moved.drop_nulls("people").filter(
+        ~pl.col("gone").is_in(moved["became"].drop_nulls().unique().implode())
+    )
+    is_new = ~pl.col("became").is_in(moved["gone"].drop_nulls().unique().implode())
+    moved = carried.group_by("gone", "became", is_new.alias("is_new")).agg(pl.col("people").sum())
     ways = moved.sort("people", "became", descending=[True, False]).group_by("gone", maintain_order=True)
     is_shared = pl.col("people") >= FEWEST_TO_A_NEW_VALUE
     found = ways.agg(

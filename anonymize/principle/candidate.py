@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.figures import Figures
+from anonymize.figures import Figures, Total
 from anonymize.principle.state import State
 
 
@@ -16,17 +16,17 @@ from anonymize.principle.state import State
 class ReleaseFigures(Figures):
     """What is counted of every release. A principle that counts more has a subclass."""
 
-    people: int
+    people: Total
     """People in the release."""
-    tuples: int
+    tuples: Total
     """Published tuples: one for each person, and the counterfeits."""
-    groups: int
+    groups: Total
     """QI groups."""
-    counterfeits: int
+    counterfeits: Total
     """Published tuples that stand for nobody."""
-    held_back: int
+    held_back: Total
     """People of the snapshot who wait for a later release."""
-    batch_counterfeits: int = 0
+    batch_counterfeits: Total = 0
     """Counterfeits that make the inserted people eligible; an adversary who knows the algorithm learns from
     them."""
 

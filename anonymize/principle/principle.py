@@ -117,10 +117,14 @@ class Principle(Generic[P, C]):
     """What is wrong between a contract and these tables: `(key, what is wrong and the way out)`."""
     warm_up: tuple[Mapping[str, Any], ...] = ()
     """Parameters whose releases call, between them, every kernel of the principle: set-up makes some."""
+    undivided: str = ""
+    """Why its people can't be divided into shards, in a sentence; empty where they can."""
     memory: Memory | None = None
     """None where nothing is remembered from release to release."""
     choice: Choice | None = None
     """What is compared before the first release; None where nothing can be."""
+    corrected: str = ""
+    """What an adversary sees of a sensitive value that was wrong so far and is right from a release on."""
     plots: Callable[[C, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
     """Charts of the states that the last releases left, by release, oldest first."""
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.part import Part, Promise, Scope, required
+from anonymize.text import Text
 
 _attack: Callable[..., Found] = on_first_call("anonymize.attack.algorithm", "attack_algorithm")
 
@@ -37,10 +38,11 @@ class Posterior(Part):
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        yield (
-            "An adversary who knows the algorithm, everybody's quasi-identifiers and this release, and takes"
-            " all tables with the same values as equally likely, gives no value of a person a probability"
-            f" above {self.posterior:.3g}."
+        yield Text(
+            "An adversary who knows the algorithm, everybody's quasi-identifiers and this release,"
+            " and takes all tables with the same values as equally likely, gives no value of a person"
+            " a probability above {posterior:.3g}.",
+            posterior=self.posterior,
         )
 
     @classmethod

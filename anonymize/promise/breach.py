@@ -11,6 +11,7 @@ from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Chart, Curve, Part, Promise, Scope, required
+from anonymize.text import Text
 
 _attack: Callable[..., Found] = on_first_call("anonymize.attack.breach", "attack_breach")
 
@@ -56,15 +57,17 @@ class BreachProbability(Part):
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        yield (
+        yield Text(
             "Nobody is linked to a value, in all releases so far together, with a probability above"
-            f" {self.breach_probability:.3g}. This is not promised against adversaries who know the algorithm"
-            " and ask why a group was not cut further."
+            " {breach_probability:.3g}. This is not promised against adversaries who know the"
+            " algorithm and ask why a group was not cut further.",
+            breach_probability=self.breach_probability,
         )
         if self.forgets_after is not None:
-            yield (
-                f"People who were absent from {self.forgets_after} releases in a row are promised this anew"
-                " when they return."
+            yield Text(
+                "People who were absent from {forgets_after} releases in a row are promised this anew"
+                " when they return.",
+                forgets_after=self.forgets_after,
             )
 
     @property

@@ -11,6 +11,7 @@ from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Chart, Curve, Figure, Part, Promise, Scope, required
+from anonymize.text import Text
 
 _attack: Callable[..., Found] = on_first_call("anonymize.attack.candidates", "attack_candidates")
 _attack_assignments: Callable[..., Found | None] = on_first_call(
@@ -63,8 +64,8 @@ class Signatures(Part):
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        often = {"unique": "once", "even": "equally often"}[self.signatures]
-        yield f"Each group has each of its values {often}."
+        often = {"unique": Text("once"), "even": Text("equally often")}[self.signatures]
+        yield Text("Each group has each of its values {often}.", often=often)
 
     @property
     def check(self) -> Check:
@@ -174,9 +175,10 @@ class Candidates(Part):
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        yield (
-            f"Each person keeps at least {self.candidates} possible values, also for readers who have"
-            " every release of the series and know everybody's quasi-identifiers."
+        yield Text(
+            "Each person keeps at least {candidates} possible values, also for readers who have every"
+            " release of the series and know everybody's quasi-identifiers.",
+            candidates=self.candidates,
         )
 
     @property

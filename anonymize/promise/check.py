@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,42 +21,38 @@ class Check:
     found: str = "{rows:,} rows of evidence."
     """What was found, a format of the figures that `describe` takes from the table."""
 
-    def describe(self, table: pl.DataFrame) -> str:
+    def describe(self, known: Mapping[str, Any]) -> str:
         """What was found, in words.
 
         Parameters
         ----------
-        table
-            The counts that the check judges.
+        known
+            The figures of the table that the check judges (`figures_of`).
 
         Examples
         --------
         >>> check = Check("sizes", "Groups are large.", "Fewest found {tuples_min}.")
-        >>> check.describe(pl.DataFrame({"tuples": [4, 5]}))
+        >>> check.describe(figures_of(pl.DataFrame({"tuples": [4, 5]})))
         'Fewest found 4.'
         """
-        return self.found.format_map(figures_of(table))
+        return self.found.format_map({name: _Figure(number) for name, number in known.items()})
 
-    def figures(self, table: pl.DataFrame) -> dict[str, int | float]:
+    def figures(self, known: Mapping[str, Any]) -> dict[str, int | float]:
         """The numbers of that sentence by name: those that plot over releases.
 
         Parameters
         ----------
-        table
-            As `describe` takes it.
+        known
+            As `describe` takes them.
 
         Examples
         --------
         >>> check = Check("sizes", "Groups are large.", "Fewest found {tuples_min}.")
-        >>> check.figures(pl.DataFrame({"tuples": [4, 5]}))
+        >>> check.figures(figures_of(pl.DataFrame({"tuples": [4, 5]})))
         {'smallest tuples': 4}
         """
-        known = figures_of(table)
         stated = [field for _, field, _, _ in string.Formatter().parse(self.found) if field]
-        numbers = {
-            "rows of evidence" if field == "rows" else _words(field): _number(known[field])
-            for field in stated
-        }
+        numbers = {"rows of evidence" if field == "rows" else _words(field): known[field] for field in stated}
         return {name: number for name, number in numbers.items() if number is not None}
 
 
@@ -70,8 +67,53 @@ def figures_of(table: pl.DataFrame) -> dict[str, Any]:
         column = table[name]
         figures[f"{name}_sum"] = column.sum()
         for end, found in (("min", column.min()), ("max", column.max()), ("new", new[name].min())):
-            figures[f"{name}_{end}"] = _Figure(found)
+            figures[f"{name}_{end}"] = found
     return figures
+
+
+def figures_of_all(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of several tables one below the other, from those of each (`figures_of`).
+
+    Examples
+    --------
+    >>> some = [figures_of(pl.DataFrame({"tuples": tuples})) for tuples in ([4, 5], [3, 8])]
+    >>> figures_of_all(some) == figures_of(pl.DataFrame({"tuples": [4, 5, 3, 8]}))
+    True
+    """
+    over: dict[str, Callable[[list[Any]], Any]] = {
+        "rows": sum,
+        "sum": sum,
+        "max": max,
+        "min": min,
+        "new": min,
+    }
+    stated = {name: [one[name] for one in several if one[name] is not None] for name in several[0]}
+    return {
+        name: over[name.rpartition("_")[2]](numbers) if numbers else None for name, numbers in stated.items()
+    }
+
+
+NAMED = {"column", "measure", "promise"}
+"""What a row of evidence may be about: then there is one of each, however many people there are."""
+
+
+def named_together(several: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
+    """One table of evidence from those of several shards, where rows have names; None where they have none.
+
+    Counts add up; of other numbers it is the mean.
+    """
+    first = several[0]
+    names = [name for name, dtype in first.schema.items() if not dtype.is_numeric()]
+    if not NAMED & set(names):
+        return None
+    if len(several) == 1:
+        return first
+    numbers = [
+        pl.col(name).sum() if dtype.is_integer() else pl.col(name).mean()
+        for name, dtype in first.schema.items()
+        if name not in names
+    ]
+    return pl.concat(several).group_by(names, maintain_order=True).agg(numbers).select(first.columns)
 
 
 ENDS = {"sum": "{}", "max": "{}", "min": "smallest {}", "new": "fewest {} with newcomers"}
@@ -81,10 +123,6 @@ ENDS = {"sum": "{}", "max": "{}", "min": "smallest {}", "new": "fewest {} with n
 def _words(field: str) -> str:
     column, _, end = field.rpartition("_")
     return ENDS[end].format(column.replace("_", " ").removeprefix("min "))
-
-
-def _number(figure: Any) -> int | float | None:
-    return figure.number if isinstance(figure, _Figure) else figure
 
 
 class _Figure:

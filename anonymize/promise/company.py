@@ -11,6 +11,7 @@ from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Figure, Part, Promise, Scope, required
+from anonymize.text import Text
 
 _attack: Callable[..., Found] = on_first_call("anonymize.attack.exposure", "attack_company")
 
@@ -51,10 +52,11 @@ class Company(Part):
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
         least = self.people_per_group
-        yield (
-            f"Of the people in a group, counterfeits left out, at most one in {least} has the same value: an"
-            " adversary who knows which values the counterfeits have gives no person's value a probability"
-            f" above 1/{least}."
+        yield Text(
+            "Of the people in a group, counterfeits left out, at most one in {least} has the same"
+            " value: an adversary who knows which values the counterfeits have gives no person's"
+            " value a probability above 1/{least}.",
+            least=least,
         )
 
     @property

@@ -11,6 +11,7 @@ from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Chart, Part, Promise, Scope, required
+from anonymize.text import Text
 
 _attack: Callable[..., Found] = on_first_call("anonymize.attack.same_values", "attack_same_values")
 
@@ -52,9 +53,10 @@ class Equivalence(Part):
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        yield (
-            f"No set of fewer than {self.equivalence} people is known to have the same values as another"
-            " set of as many."
+        yield Text(
+            "No set of fewer than {equivalence} people is known to have the same values as another"
+            " set of as many.",
+            equivalence=self.equivalence,
         )
 
     @property

@@ -11,6 +11,7 @@ from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Figure, Part, Promise, Scope, required
+from anonymize.text import Text
 
 _attack: Callable[..., Found] = on_first_call("anonymize.attack.view", "attack_join")
 
@@ -86,9 +87,10 @@ class LinkedValues(_OfAJoin):
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        yield (
-            "Joined with every earlier release, each combination of the joined columns is linked to at least"
-            f" {self.linked_values} values of what is protected."
+        yield Text(
+            "Joined with every earlier release, each combination of the joined columns is linked to"
+            " at least {linked_values} values of what is protected.",
+            linked_values=self.linked_values,
         )
 
 
@@ -112,9 +114,10 @@ class Linkability(_OfAJoin):
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        yield (
-            "Joined with every earlier release, no combination of the joined columns implies a protected"
-            f" value with a confidence above {self.linkability:.3g}."
+        yield Text(
+            "Joined with every earlier release, no combination of the joined columns implies a"
+            " protected value with a confidence above {linkability:.3g}.",
+            linkability=self.linkability,
         )
 
 

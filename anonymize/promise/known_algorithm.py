@@ -11,6 +11,7 @@ from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Figure, Part, Promise, Scope, required
+from anonymize.text import Text
 
 _attack: Callable[..., Found] = on_first_call("anonymize.attack.arrivals", "attack_arrivals")
 
@@ -45,12 +46,13 @@ class KnownAlgorithm(Part):
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        yield (
-            f"No value of a person has a probability above {self.known_algorithm:.3g}, also for readers who"
-            " know the algorithm, everybody's group in every release, and how frequent each value is among"
-            " the people who are in a release for the first time. This does not extend to knowing how"
-            " frequent the values are that people changed to; the manifest counts the people concerned"
-            " (`apart`)."
+        yield Text(
+            "No value of a person has a probability above {known_algorithm:.3g}, also for readers who"
+            " know the algorithm, everybody's group in every release, and how frequent each value is"
+            " among the people who are in a release for the first time. This does not extend to"
+            " knowing how frequent the values are that people changed to; the manifest counts the"
+            " people concerned (`apart`).",
+            known_algorithm=self.known_algorithm,
         )
 
     @property

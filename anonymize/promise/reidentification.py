@@ -10,6 +10,7 @@ from anonymize.attack.figures import DiversityFigures, LinkageFigures
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.part import Part, Promise, Scope, required
+from anonymize.text import Text
 
 _attack_rows: Callable[..., Found] = on_first_call("anonymize.attack.reidentification", "attack_rows")
 _attack_diversity: Callable[..., Found] = on_first_call(
@@ -38,7 +39,10 @@ class KAnonymity(Part):
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        yield f"Each combination of quasi-identifiers stands in at least {self.k_anonymity} rows."
+        yield Text(
+            "Each combination of quasi-identifiers stands in at least {k_anonymity} rows.",
+            k_anonymity=self.k_anonymity,
+        )
 
     @classmethod
     def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
@@ -69,7 +73,10 @@ class LDiversity(Part):
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        yield f"The rows with the same quasi-identifiers have at least {self.l_diversity} different values."
+        yield Text(
+            "The rows with the same quasi-identifiers have at least {l_diversity} different values.",
+            l_diversity=self.l_diversity,
+        )
 
     @classmethod
     def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:

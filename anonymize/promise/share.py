@@ -10,6 +10,7 @@ from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Part, Promise, Scope, required
+from anonymize.text import Text
 
 _attack: Callable[..., Found] = on_first_call("anonymize.attack.shares", "attack_shares")
 
@@ -33,8 +34,10 @@ class LargestShare(Part):
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        most = f"{self.largest_share:.3g}"
-        yield f"No value has more than {most} of the rows of a group, counterfeits included."
+        yield Text(
+            "No value has more than {most:.3g} of the rows of a group, counterfeits included.",
+            most=self.largest_share,
+        )
 
     @property
     def likeliest(self) -> float:

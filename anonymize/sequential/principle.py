@@ -46,6 +46,8 @@ SEQUENTIAL: Principle[Sequential, ViewContract[Sequential]] = Principle(
     contract=ViewContract,
     previous=lambda contract: contract.principle.previous,
     previous_faults=on_first_call("anonymize.sequential.values", "faults_of_values"),
+    undivided="a view is judged by its join with whole releases before it, and groups of its records are the"
+    " values that people share, wherever they are",
     warm_up=(
         {"x": ["age", "sex"], "y": ["patient_id"], "requirement": "anonymity", "k": 2},
         {"x": ["age", "sex"], "y": ["disease"], "requirement": "linkability", "k": 0.9},

@@ -36,4 +36,5 @@ def streamliner(
             description="Each person's signature, if later releases follow another principle. Private.",
             figures=("groups",),
         ),
+        corrected=later.corrected,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from anonymize.buckets.memory import Memory
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
 from anonymize.errors import NotEligible, smaller
+from anonymize.figures import Total
 from anonymize.formats.generalization import Generalization, generalize
 from anonymize.people.codes import code_domain, encode_columns
 from anonymize.people.ranks import keyed_ranks
@@ -28,11 +30,11 @@ from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
 class StreamlinerFigures(ReleaseFigures):
     """What is counted of the release of a table."""
 
-    values: int
+    values: Annotated[int, max]
     """Sensitive values that anybody has."""
-    largest_group: int
+    largest_group: Annotated[int, max]
     """People in the largest group."""
-    buckets: int = 0
+    buckets: Total = 0
     """Signatures that later releases keep to; 0 where none follow."""
 
 

@@ -25,7 +25,7 @@ from anonymize.contract import Product, Schema, View
 from anonymize.errors import PublishedFolderError
 from anonymize.formats import Format, Published
 from anonymize.formats.published import GROUP, knowledge_table
-from anonymize.people.renaming import suspected_renamings
+from anonymize.people.renaming import moves, suspected_renamings
 from anonymize.principles import principle_of, publisher_of
 from anonymize.promise import Part, Posterior, Promise
 from anonymize.promise.attacked import ReleaseAttack
@@ -441,7 +441,8 @@ def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | Non
 def _renamings(before: AttackedRelease, now: AttackedRelease) -> pl.DataFrame | None:
     if before.known is None or now.known is None:
         return None
-    return suspected_renamings(*(known.rename({"person": PSEUDONYM}) for known in (before.known, now.known)))
+    known = (one.rename({"person": PSEUDONYM}) for one in (before.known, now.known))
+    return suspected_renamings(moves(*known))
 
 
 def _like_published(

@@ -18,7 +18,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from anonymize.errors import PublishedFolderError, SignatureError
-from orchestration.storage.manifest import MANIFEST, is_release
+from orchestration.storage.manifest import MANIFEST, TABLES, is_release
+from orchestration.storage.parts import table_of
 from orchestration.storage.store import read_json, sha256
 
 SIGNED, SIGNATURE = "audit.signed.json", "audit.sig"
@@ -182,7 +183,8 @@ def _is_statement(statement: Mapping[str, Any]) -> bool:
 
 def _are_files(stated: Any) -> bool:
     return isinstance(stated, dict) and all(
-        Path(name).name == name and isinstance(digest, str) for name, digest in stated.items()
+        (Path(name).name == name or table_of(name) in TABLES) and isinstance(digest, str)
+        for name, digest in stated.items()
     )
 
 

@@ -1,28 +1,49 @@
 """The audit of a candidate: the attacks on it, and what Great Expectations says to what they counted.
 
 It decides inside the chain: a candidate that breaks a promise is not committed, so nothing is built on it.
+People who are divided into shards are attacked shard by shard, by an adversary who knows who is in which.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import polars as pl
 
+from anonymize.attack.finding import findings_of_all
 from anonymize.attack.knowledge import Knowledge
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product
 from anonymize.errors import AuditFailed
+from anonymize.figures import combined
 from anonymize.principle.candidate import Candidate
 from anonymize.principles import principle_of, publisher_of
 from anonymize.promise import Promise
 from anonymize.promise.attacked import ReleaseAttack, attack
+from anonymize.promise.check import figures_of, figures_of_all, named_together
 from anonymize.promise.registry import checks_of, describe_findings
 from orchestration.expectations import Verdict, judge
 
 ATTACK = "attack"
 """The check and the suite of what an adversary is left with."""
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What the attacks on a candidate counted, or on one shard of it."""
+
+    evidence: Mapping[str, pl.DataFrame]
+    """A table for each check."""
+    fewest: Mapping[str, int]
+    """How many rows there have to be of some (`fewest_rows`)."""
+    figures: Mapping[str, float | None]
+    """What the attacks came to: candidate values left, people vulnerable."""
+
+
+NO_EVIDENCE = Attacked({}, {}, {})
+"""What is left of it once it is judged."""
 
 
 @dataclass(frozen=True)
@@ -34,19 +55,17 @@ class Audit:
     findings: pl.DataFrame
     """What the attacks found, a row per promise."""
     figures: Mapping[str, float | None]
-    """What the attacks came to: candidate values left, people vulnerable."""
-    knowledge: Knowledge
-    """What an adversary remembers of the series: for the audit of the next release."""
+    """What the attacks came to."""
 
 
-def audit(
+def attack_candidate(
     candidate: Candidate,
     people: pl.DataFrame,
     contract: Product,
     promises: Sequence[Promise],
     knowledge: Knowledge | None,
-) -> Audit:
-    """Attack and judge a candidate.
+) -> tuple[Attacked, Knowledge]:
+    """Attack a candidate, or one shard of it.
 
     Parameters
     ----------
@@ -59,33 +78,75 @@ def audit(
     promises
         What each release so far promised to the people it published first, this one last.
     knowledge
-        What the audit of the release before left, or None.
+        What the attack on the release before left, or None.
+
+    Returns
+    -------
+    tuple
+        What was counted, and what an adversary remembers of the series: for the attack on the next release.
     """
     attacked = _attack(candidate, people, contract, promises, knowledge)
     release_format = principle_of(contract).format(contract)
     checks = checks_of(promises[-1], release_format, contract)
-    tables = {check.name: attacked.tables[check.name] for check in checks}
-    evidence = {**tables, ATTACK: attacked.findings}
-    parameters = fewest_rows(_promised(candidate.linkage, people, contract), knowledge, len(promises))
-    verdicts = judge(evidence, parameters)
-    words = {check.name: check.describe(tables[check.name]) for check in checks}
-    words[ATTACK] = describe_findings(attacked.findings)
-    numbers = {check.name: check.figures(tables[check.name]) for check in checks}
-    numbers[ATTACK] = {
-        "promises": len(attacked.findings),
-        "promises that hold": int(attacked.findings["holds"].sum()),
-    }
-    return Audit(
-        verdicts=tuple(
-            _naming_promises(verdict, attacked.findings).with_words(
-                words[verdict.promise], evidence[verdict.promise], numbers[verdict.promise]
-            )
-            for verdict in verdicts
-        ),
-        findings=attacked.findings,
-        figures=attacked.figures,
-        knowledge=attacked.knowledge.of_the_present(len(promises)),
-    )
+    evidence = {check.name: attacked.tables[check.name] for check in checks} | {ATTACK: attacked.findings}
+    fewest = fewest_rows(_promised(candidate.linkage, people, contract), knowledge, len(promises))
+    return Attacked(evidence, fewest, attacked.figures), attacked.knowledge.of_the_present(len(promises))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the suites say to one shard, and what is left of its evidence."""
+
+    verdicts: Mapping[str, Verdict]
+    counted: Mapping[str, Mapping[str, Any]]
+    """Figures of each table of evidence (`figures_of`)."""
+    named: Mapping[str, pl.DataFrame | None]
+    """The tables whose rows have names."""
+    figures: Mapping[str, float | None]
+
+    @classmethod
+    def of(cls, attacked: Attacked) -> Self:
+        """Have Great Expectations judge what was counted."""
+        evidence = attacked.evidence
+        return cls(
+            {verdict.promise: verdict for verdict in judge(evidence, attacked.fewest)},
+            {name: figures_of(table) for name, table in evidence.items()},
+            {name: named_together([table]) for name, table in evidence.items()},
+            attacked.figures,
+        )
+
+
+def audit(judged: Sequence[Judged], contract: Product, promise: Promise) -> Audit:
+    """What was found on a whole candidate.
+
+    Parameters
+    ----------
+    judged
+        Each shard of it.
+    contract
+        The columns.
+    promise
+        What the release promises.
+    """
+    findings = findings_of_all([named for one in judged if (named := one.named[ATTACK]) is not None])
+    checks = {one.name: one for one in checks_of(promise, principle_of(contract).format(contract), contract)}
+    verdicts = []
+    for name in judged[0].verdicts:
+        verdict = Verdict.of_all([one.verdicts[name] for one in judged])
+        if name == ATTACK:
+            numbers = {"promises": len(findings), "promises that hold": int(findings["holds"].sum())}
+            words = describe_findings(findings)
+            verdicts.append(_naming_promises(verdict, findings).with_words(words, findings, numbers))
+            continue
+        tables = [table for one in judged if (table := one.named[name]) is not None]
+        table = named_together(tables) if tables else None
+        counted = (
+            figures_of_all([one.counted[name] for one in judged]) if table is None else figures_of(table)
+        )
+        check = checks[name]
+        verdicts.append(verdict.with_words(check.describe(counted), table, check.figures(counted)))
+    figures = combined([one.figures for one in judged])
+    return Audit(tuple(verdicts), findings, figures | {"broken_promises": int((~findings["holds"]).sum())})
 
 
 def fewest_rows(linkage: pl.DataFrame, knowledge: Knowledge | None, release: int) -> dict[str, int]:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from anonymize.errors import AlreadyPublished
+from anonymize.figures import combined
+from anonymize.principle.candidate import ReleaseFigures
 from anonymize.principles import principle_of
-from orchestration.chain.commit import commit
-from orchestration.chain.inputs import made_from, people_of
-from orchestration.chain.making import Clock, make_candidate
+from orchestration.chain.audit import NO_EVIDENCE, Judged
+from orchestration.chain.commit import Whole, commit
+from orchestration.chain.inputs import made_from
+from orchestration.chain.making import Clock, audited, promised, refuse_unfit
+from orchestration.chain.same_people import refuse_same_people
+from orchestration.chain.shard import ShardJob, make_shard
+from orchestration.chain.snapshot import KEPT, identifiers_in
+from orchestration.engine import the_engine
 from orchestration.expectations import start_judge
-from orchestration.series.basis import basis_of
+from orchestration.series.basis import Basis, basis_of
 from orchestration.series.committed import COMMITTED, Committed
 from orchestration.series.series import Series
+from orchestration.series.shards import shards_of
+from orchestration.storage.store import read_json
 
 
 def compute_candidate(series: Series, release: str) -> Committed:
@@ -22,7 +33,7 @@ def compute_candidate(series: Series, release: str) -> Committed:
     Raises
     ------
     RepublishError
-        As `make_candidate` does. Then nothing is committed.
+        As `make_whole` does. Then nothing is committed.
     AlreadyPublished
         If the release is published and was made from other inputs or parameters.
     """
@@ -37,8 +48,61 @@ def compute_candidate(series: Series, release: str) -> Committed:
             return committed
         (folder / COMMITTED).unlink(missing_ok=True)
         clock = Clock()
-        made = make_candidate(series, release, people_of(series, release, folder), basis, clock)
+        made = make_whole(series, release, basis, folder, clock)
         return commit(series, release, folder, made, present, clock)
+
+
+def make_whole(series: Series, release: str, basis: Basis, folder: Path, clock: Clock) -> Whole:
+    """Make all shards of a release in a folder, and judge the whole.
+
+    Parameters
+    ----------
+    series, release
+        Which one.
+    basis
+        What it is built on.
+    folder
+        Where snapshots and deltas are, as a private folder has them.
+    clock
+        Told what time is spent on.
+
+    Raises
+    ------
+    HomeError, PublishedFolderError
+        If the release before is not there to be built on, or is not the one that was published.
+    ContractError
+        If the contract changed in a way that is neither safe nor accepted, or another product has published
+        some of the people and no contract says why it may.
+    NotEligible, SnapshotError, ValueChangeRefused
+        If the principle refuses the batch.
+    AuditFailed
+        If the candidate breaks a promise.
+    """
+    refuse_unfit(series, release, basis)
+    shards = shards_of(series)
+    refuse_same_people(series, (identifiers_in(shard.within(folder)) for shard in shards))
+    clock.lap("files")
+    number = series.chain_number(release)
+    jobs = [ShardJob(shard, release, number, basis.of_shard(shard.place), folder) for shard in shards]
+    made, judged = [], []
+    for part in the_engine().run(make_shard, jobs, _most_people(jobs)):
+        judged.append(Judged.of(part.attacked))
+        made.append(replace(part, attacked=NO_EVIDENCE))  # that of one shard at a time is in memory
+    if len(shards) > 1:
+        clock.lap("shards")
+    clock.skip()  # a shard alone says itself what its time was spent on
+    promises = promised(series, basis.promises)
+    figures = ReleaseFigures.of(combined([part.figures for part in made]))
+    corrected = sum(part.corrected for part in made)
+    found = audited(series, release, judged, figures, promises[-1], corrected)
+    clock.lap("audit")
+    return Whole(made, figures, found, promises)
+
+
+def _most_people(jobs: Sequence[ShardJob]) -> int:
+    """The people of the largest shard."""
+    stated = (read_json(job.shard.within(job.folder) / KEPT) or {} for job in jobs)
+    return max(int(one.get("people", 0)) for one in stated)
 
 
 def _already_published(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 import polars as pl
@@ -22,6 +24,7 @@ from anonymize.utility.usefulness import information_lost, usefulness
 from orchestration.chain.making import Clock, Made, Remembered, make_audited
 from orchestration.chain.snapshot import look_at_snapshot
 from orchestration.series.series import Series
+from orchestration.series.shards import Shard
 from orchestration.snapshots.sources import place, snapshot_exists
 
 LADDER = (2, 3, 4, 6, 8, 10)
@@ -122,7 +125,8 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
         if not snapshot_exists(file, release):
             break
         say(release)
-        table = look_at_snapshot(series, release).snapshot.table
+        with TemporaryDirectory() as folder:
+            table = look_at_snapshot(series, release, Path(folder)).first_shard().table
         if table.is_empty():
             raise SnapshotError(
                 f"{series.name} {release}: there is nobody in {place(file, release)} to compare with"
@@ -258,7 +262,7 @@ def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option
         for number, (release, table) in enumerate(
             zip(compared.releases, compared.tables, strict=True), start=1
         ):
-            made.append(make_audited(changed, release, number, table, before, Clock()))
+            made.append(make_audited(Shard(changed), release, number, table, before, Clock()))
             before = made[-1].remembered
     except ContractError as refusal:
         return replace(option, refused=refusal.faults[0][1])
@@ -283,7 +287,7 @@ def _with_figures(option: Option, contract: Product, made: Sequence[Made]) -> Op
         promised=max((row["required"] for row in named), default=None),
         best_guess=max((row["found"] for row in named), default=None),
         counterfeits=_share(sum(one.counterfeits for one in counted), sum(one.tuples for one in counted)),
-        held_back=_share(sum(one.held_back for one in counted), sum(one.people.height for one in made)),
+        held_back=_share(sum(one.held_back for one in counted), sum(one.drawn.people.height for one in made)),
         information_lost=_share(sum(lost for lost, _ in worth), len(worth)),
         median_error=_share(sum(error for _, error in worth), len(worth)),
     )
@@ -296,7 +300,7 @@ def _worth(contract: Product, made: Made) -> tuple[float, float] | None:
         return None
     release_format = principle_of(contract).format(contract)
     tables = release_format.internal(made.candidate.published, contract)
-    known = knowledge_table(made.people.rename({PSEUDONYM: "person"}), contract)
+    known = knowledge_table(made.drawn.people.rename({PSEUDONYM: "person"}), contract)
     found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
     return information_lost(found.widths, dict(contract.attributes())), found.median_error
 

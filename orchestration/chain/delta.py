@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.columns import CORRECTED, IDENTIFIER, PSEUDONYM, VALUE
 from anonymize.contract.expected import (
     RENAMED,
     DeltaFigures,
@@ -15,31 +17,45 @@ from anonymize.contract.expected import (
     expected_of_snapshot,
 )
 from anonymize.errors import HomeError, SnapshotError
+from anonymize.figures import combined
 from anonymize.people.delta import delta, delta_figures
-from anonymize.people.renaming import declarable, describe_renamings, suspected_renamings
-from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot
+from anonymize.people.renaming import declarable, describe_renamings, moves, suspected_renamings
+from orchestration.chain.corrections import corrections_of
+from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, loaded
 from orchestration.contracts.yaml_text import on_a_line
+from orchestration.engine import the_engine
 from orchestration.expectations import Verdict, judge
 from orchestration.series.basis import Basis, basis_of
 from orchestration.series.series import Series
-from orchestration.snapshots.identifiers import all_but_one_character, changed_form, drifted, gone_and_new
-from orchestration.storage.store import read_table, write_table
+from orchestration.series.shards import Shard, shards_of
+from orchestration.snapshots.identifiers import (
+    MOST_COMPARED,
+    all_but_one_character,
+    changed_form,
+    drifted,
+    gone_and_new,
+)
+from orchestration.storage.store import PARTIAL, read_table, write_table
 
 EXPECTED = "expected"
 """The check and the suite of what is ordinary."""
+CHANGES = "delta.parquet"
+"""In the folder of a shard: what became of each of its people."""
+UNJUDGED = f".{CHANGES}{PARTIAL}"
+"""There, until it is judged: nothing can be built on it."""
 
 
 @dataclass(frozen=True)
 class Delta:
     """What changed since the snapshot before."""
 
-    changes: pl.DataFrame
-    """What became of each person."""
     figures: DeltaFigures
     evidence: pl.DataFrame
     """What the contract expects of these figures, a row per measure."""
     verdict: Verdict
     """What the suite `expected` found."""
+    changes: pl.DataFrame | None = None
+    """What became of each person, where that is not kept."""
 
 
 def compare_snapshots(series: Series, release: str) -> Delta | None:
@@ -55,25 +71,60 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
         If this snapshot was not taken yet, or the one before is gone.
     """
     with series.locked_for(release) as folder:
-        file = folder / "delta.parquet"
+        folders = [shard.within(folder) for shard in shards_of(series)]
         if series.is_published(release):
-            if not file.exists():
+            if not all((own / CHANGES).exists() for own in folders):
                 return None
-            changes = read_table(file)
-            return _judged(series, release, changes, delta_figures(changes))
-        now = kept_snapshot(folder)
-        if now is None:
+            kept = [delta_figures(read_table(own / CHANGES)).as_json() for own in folders]
+            return _judged(series, release, DeltaFigures.of(combined(kept)))
+        if not all((own / PEOPLE).exists() for own in folders):
             raise HomeError(
                 f"{series.name} {release}: its snapshot was not taken yet. Materialize"
                 f" {series.contract.product}/snapshot first, or run republish release"
             )
-        compared = compare(series, release, now, basis_of(series, release))
-        write_table(file, compared.changes)
-        return compared
+        return compare(series, release, folders, basis_of(series, release), folder)
 
 
-def compare(series: Series, release: str, now: Snapshot, basis: Basis) -> Delta:
+@dataclass(frozen=True)
+class _Job:
+    """A shard whose snapshot is to be compared, and where its delta is to be kept."""
+
+    shard: Shard
+    release: str
+    now: Snapshot | Path
+    before: Path | None
+    into: Path | None
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What changed in one shard."""
+
+    figures: DeltaFigures
+    moved: pl.DataFrame | None
+    """People by the values that they had and have (`moves`)."""
+    gone: pl.DataFrame
+    new: pl.DataFrame
+    """Identifiers of the snapshot before alone, and of this one; of many, one more than are compared."""
+    changes: pl.DataFrame | None
+    """What became of each person, if it is not written."""
+
+
+def compare(
+    series: Series, release: str, now: Sequence[Snapshot | Path], basis: Basis, into: Path | None = None
+) -> Delta:
     """What changed since the snapshot that a release is built on, if that is ordinary.
+
+    Parameters
+    ----------
+    series, release
+        Which one.
+    now
+        The snapshot of each shard, or the folder that it is kept in.
+    basis
+        What the release is built on.
+    into
+        The release's private folder, to keep what became of each person; None to keep nothing.
 
     Raises
     ------
@@ -82,36 +133,93 @@ def compare(series: Series, release: str, now: Snapshot, basis: Basis) -> Delta:
     HomeError
         If the snapshot before is gone.
     """
-    before = kept_snapshot(basis.folder) if basis.folder else None
-    if before is None and basis.folder and basis.committed:
+    shards = shards_of(series)
+    before = [shard.within(basis.folder) if basis.folder else None for shard in shards]
+    gone = next((one for one in before if one is not None and not (one / PEOPLE).exists()), None)
+    if gone is not None and basis.committed:
         # Without it, everybody would look like a new person, and nothing would look odd.
         raise HomeError(
-            f"{basis.folder / PEOPLE}: is not there, and {series.name} {release} has to be compared with it."
-            " Put it back from a copy"
+            f"{gone / PEOPLE}: is not there, and {series.name} {release} has to be compared with it. Put it"
+            " back from a copy"
         )
-    renamed = _renamings(before, now)
-    changes = _changes(before, now)
-    figures = _suspicious(delta_figures(changes), before, now, renamed)
-    compared = _judged(series, release, changes, figures)
+    jobs = [
+        _Job(shard, release, here, then, into and shard.within(into))
+        for shard, here, then in zip(shards, now, before, strict=True)
+    ]
+    parts = list(the_engine().run(compare_shard, jobs))
+    moved = [part.moved for part in parts if part.moved is not None]
+    renamed = suspected_renamings(pl.concat(moved)) if moved else None
+    compared = _judged(series, release, _together(parts, renamed))
     if not compared.verdict.passed:
         reasons = describe_odd(compared.evidence) or compared.verdict.broken
         odd = compared.evidence.filter(pl.col("odd") > 0)["measure"].to_list()
-        if "carried" in odd and before is not None:
-            reasons += filter(None, [changed_form(before.table[IDENTIFIER], now.table[IDENTIFIER])])
+        if "carried" in odd:
+            reasons += filter(None, [_other_form(jobs[0])])
         ways_out = [_way_out(renamed)] if RENAMED in odd and renamed is not None else []
         accepted = f"accept: {{{release}: [{', '.join(odd)}]}}"
         ways_out.append(f"Correct the snapshot; or, if it is right, accept it in the contract, {accepted}")
         raise SnapshotError(
             f"{series.name} {release}: {'; '.join(reasons)}. {' '.join(ways_out)}", [compared.verdict]
         )
-    return compared
+    for job in jobs:
+        if job.into is not None:
+            (job.into / UNJUDGED).rename(job.into / CHANGES)
+    return replace(compared, changes=parts[0].changes)
 
 
-def _renamings(before: Snapshot | None, now: Snapshot) -> pl.DataFrame | None:
-    """Values that look renamed since the snapshot before; None if there is nothing to compare."""
-    if before is None or VALUE not in before.table.columns or VALUE not in now.table.columns:
-        return None
-    return suspected_renamings(before.table, now.table)
+def with_corrected(people: pl.DataFrame, changes: pl.DataFrame) -> pl.DataFrame:
+    """People, and whose sensitive value was wrong so far, if anybody's was.
+
+    Parameters
+    ----------
+    people
+        T(n): `pseudonym`.
+    changes
+        As `compare` found them.
+    """
+    if CORRECTED not in changes.columns:
+        return people
+    return people.join(changes.select(PSEUDONYM, CORRECTED), on=PSEUDONYM, maintain_order="left")
+
+
+def compare_shard(job: _Job) -> _Compared:
+    """What became of the people of one shard."""
+    now, before = loaded(job.now), kept_snapshot(job.before) if job.before else None
+    changes = _changes(before, now)
+    if (corrected := corrections_of(job.shard, job.release, before, now)) is not None:
+        changes = changes.with_columns(pl.col(PSEUDONYM).is_in(corrected.implode()).alias(CORRECTED))
+    kept = changes if job.into is None else None
+    if job.into is not None:
+        write_table(job.into / UNJUDGED, changes)
+    nobody = pl.DataFrame(schema={"text": pl.String})
+    if before is None:
+        return _Compared(delta_figures(changes), None, nobody, nobody, kept)
+    has_values = VALUE in before.table.columns and VALUE in now.table.columns
+    gone, new = gone_and_new(before.table[IDENTIFIER], now.table[IDENTIFIER])
+    figures = replace(delta_figures(changes), drifted=drifted(gone, new))
+    moved = moves(before.table, now.table) if has_values else None
+    return _Compared(figures, moved, gone.head(MOST_COMPARED + 1), new.head(MOST_COMPARED + 1), kept)
+
+
+def _together(parts: Sequence[_Compared], renamed: pl.DataFrame | None) -> DeltaFigures:
+    """What changed in all shards, with how many people may be somebody who left, or have a renamed value."""
+    figures = DeltaFigures.of(combined([part.figures.as_json() for part in parts]))
+    if figures.drifted is None:
+        return figures
+    gone, new = (pl.concat([getattr(part, kind) for part in parts]) for kind in ("gone", "new"))
+    return replace(
+        figures,
+        renamed=None if renamed is None else int(renamed["people"].sum()),
+        all_but_one_character=all_but_one_character(gone, new),
+    )
+
+
+def _other_form(job: _Job) -> str | None:
+    """By what the identifiers of a shard differ from those of the snapshot before, if that is all."""
+    before = kept_snapshot(job.before) if job.before else None
+    return (
+        None if before is None else changed_form(before.table[IDENTIFIER], loaded(job.now).table[IDENTIFIER])
+    )
 
 
 def _way_out(renamed: pl.DataFrame) -> str:
@@ -126,29 +234,16 @@ def _way_out(renamed: pl.DataFrame) -> str:
     )
 
 
-def _suspicious(
-    figures: DeltaFigures, before: Snapshot | None, now: Snapshot, renamed: pl.DataFrame | None
-) -> DeltaFigures:
-    """With how many people may be somebody who left, or have a value that somebody had."""
-    if before is None:
-        return figures
-    gone, new = gone_and_new(before.table[IDENTIFIER], now.table[IDENTIFIER])
-    return replace(
-        figures,
-        renamed=None if renamed is None else int(renamed["people"].sum()),
-        drifted=drifted(gone, new),
-        all_but_one_character=all_but_one_character(gone, new),
-    )
-
-
-def _judged(series: Series, release: str, changes: pl.DataFrame, figures: DeltaFigures) -> Delta:
+def _judged(series: Series, release: str, figures: DeltaFigures) -> Delta:
     contract = series.contract
     evidence = expected_of_snapshot(figures, contract, contract.accepted(release))
     words = describe_expected(evidence)
+    if figures.corrected:
+        words += f"; {figures.corrected:,} more have the right one of what was wrong so far"
     if alike := figures.all_but_one_character:
         words += f"; {alike:,} new people's identifiers are, but for one character, like one that is gone"
     verdict = judge({EXPECTED: evidence}, {})[0].with_words(words, evidence)
-    return Delta(changes, figures, evidence, verdict)
+    return Delta(figures, evidence, verdict)
 
 
 def _changes(before: Snapshot | None, now: Snapshot) -> pl.DataFrame:

@@ -10,10 +10,12 @@ import polars as pl
 from anonymize.columns import PSEUDONYM
 from anonymize.errors import HomeError, SnapshotError
 from anonymize.principles import principle_of
-from orchestration.chain.snapshot import content_digest
+from orchestration.chain.delta import CHANGES, with_corrected
+from orchestration.chain.snapshot import KEPT, PEOPLE, content_digest
 from orchestration.series.basis import Basis
 from orchestration.series.committed import STATE
 from orchestration.series.series import Series
+from orchestration.series.shards import Shard
 from orchestration.snapshots.previous import read_previous
 from orchestration.storage.store import read_json, read_table
 
@@ -23,7 +25,7 @@ LAYOUT = "dated tables"
 
 def made_from(series: Series, release: str, basis: Basis) -> dict[str, Any]:
     """Everything that a release's published bytes depend on, as it is now."""
-    snapshot = read_json(series.private(release) / "snapshot.json") or {}
+    snapshot = read_json(series.private(release) / KEPT) or {}
     return {
         "number": series.chain_number(release),
         "snapshot": snapshot.get("sha256"),
@@ -32,20 +34,28 @@ def made_from(series: Series, release: str, basis: Basis) -> dict[str, Any]:
         "parameters": series.contract.privacy_digest(),
         "key": series.key_fingerprint,
         "layout": LAYOUT,
+        "shards": series.contract.shards,
         **_previous_digest(series, release),
     }
 
 
-def people_of(series: Series, release: str, folder: Path) -> pl.DataFrame:
-    """T(n): the people of the snapshot, as far as the delta says that they are there.
+def people_of(shard: Shard, release: str, folder: Path) -> pl.DataFrame:
+    """T(n): the people of a shard's snapshot, as far as the delta says that they are there.
+
+    Parameters
+    ----------
+    shard, release
+        Which one.
+    folder
+        The shard's, of the release.
 
     Raises
     ------
     HomeError
         If the delta was made of another snapshot.
     """
-    people = read_table(folder / "snapshot.parquet")
-    file = folder / "delta.parquet"
+    people, series = read_table(folder / PEOPLE), shard.series
+    file = folder / CHANGES
     changes = read_table(file) if file.exists() else people.select(PSEUDONYM).clear()
     present = changes.filter(pl.col("change") != "deleted") if changes.height else changes
     found = people.join(present, on=PSEUDONYM, how="semi")
@@ -54,7 +64,7 @@ def people_of(series: Series, release: str, folder: Path) -> pl.DataFrame:
             f"{series.name} {release}: the delta is not that of the snapshot. Materialize"
             f" {series.contract.product}/delta once more, or run republish release"
         )
-    return found
+    return with_corrected(found, changes)
 
 
 def _previous_digest(series: Series, release: str) -> dict[str, Any]:

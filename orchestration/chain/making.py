@@ -6,25 +6,26 @@ Nothing is written: `republish release` commits the candidate, and `republish va
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from anonymize.attack.knowledge import Knowledge
-from anonymize.columns import IDENTIFIER
+from anonymize.columns import CORRECTED, IDENTIFIER
 from anonymize.contract.expected import describe_expected, describe_odd, expected_of_release
 from anonymize.errors import NotEligible, SnapshotError, ValueChangeRefused
-from anonymize.principle.candidate import Candidate
+from anonymize.principle.candidate import Candidate, ReleaseFigures
 from anonymize.principle.state import State
 from anonymize.principles import principle_of
 from anonymize.promise import Promise
-from orchestration.chain.audit import Audit, audit, refuse_broken
+from orchestration.chain.audit import Attacked, Audit, Judged, attack_candidate, audit, refuse_broken
 from orchestration.chain.changes import refuse_changes
 from orchestration.chain.delta import EXPECTED
-from orchestration.chain.same_people import refuse_same_people
 from orchestration.expectations import Verdict, judge
 from orchestration.series.basis import Basis, verify_basis
 from orchestration.series.series import Series
+from orchestration.series.shards import Shard
 from orchestration.snapshots.previous import join_previous
 from orchestration.steps import say_step
 
@@ -42,6 +43,10 @@ class Clock:
         self.seconds[spent_on] = round(self.seconds.get(spent_on, 0.0) + now - self._at, 3)
         self._at = now
 
+    def skip(self) -> None:
+        """Leave the time since the last lap to whoever worked in it."""
+        self._at = time.perf_counter()
+
 
 @dataclass(frozen=True)
 class Remembered:
@@ -56,85 +61,159 @@ class Remembered:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A candidate that passed its audit."""
+class Drawn:
+    """A candidate that was drawn and attacked, or a shard of it, and is not judged yet."""
 
     people: pl.DataFrame
     """T(n), as it was made from."""
     candidate: Candidate
+    attacked: Attacked
+    knowledge: Knowledge
+    """What an adversary remembers: for the attack on the next release."""
+
+    @property
+    def corrected(self) -> int:
+        """How many sensitive values were wrong so far."""
+        return int(self.people[CORRECTED].sum()) if CORRECTED in self.people.columns else 0
+
+
+@dataclass(frozen=True)
+class Made:
+    """A candidate that passed its audit."""
+
+    drawn: Drawn
     audit: Audit
     """What was found, what is ordinary included."""
     promises: tuple[Promise, ...]
     """What each release so far promised to the people it published first, this one last."""
 
     @property
+    def candidate(self) -> Candidate:
+        """As the principle made it."""
+        return self.drawn.candidate
+
+    @property
     def remembered(self) -> Remembered:
         """What the release after this one would be built on."""
-        return Remembered(self.candidate.state, self.audit.knowledge, self.promises)
+        return Remembered(self.candidate.state, self.drawn.knowledge, self.promises)
 
 
-def make_candidate(series: Series, release: str, people: pl.DataFrame, basis: Basis, clock: Clock) -> Made:
-    """Make the candidate of a release, and audit it.
-
-    Parameters
-    ----------
-    series, release
-        Which one.
-    people
-        T(n): `identifier`, `pseudonym`, `qi_0`, …, `value`, a row per person.
-    basis
-        What it is built on.
-    clock
-        Told what time is spent on.
+def refuse_unfit(series: Series, release: str, basis: Basis) -> None:
+    """Refuse what a release can't be built on, whatever its people are.
 
     Raises
     ------
     HomeError, PublishedFolderError
         If the release before is not there to be built on, or is not the one that was published.
     ContractError
-        If the contract changed in a way that is neither safe nor accepted, or another product has published
-        some of the people and no contract says why it may.
+        If the contract changed in a way that is neither safe nor accepted.
+    """
+    verify_basis(series, release, basis)
+    refuse_changes(series, release, basis.declared)
+
+
+def remembered_of(series: Series, release: str, basis: Basis) -> Remembered:
+    """What is remembered of the releases so far, with the tables that others released."""
+    try:
+        state, others = join_previous(basis.state, series.file)
+    except SnapshotError as refusal:
+        raise SnapshotError(f"{series.name} {release}: {refusal}") from None
+    knowledge = (basis.knowledge or Knowledge()).with_releases(others) if others else basis.knowledge
+    return Remembered(state, knowledge, basis.promises)
+
+
+def make_audited(
+    shard: Shard, release: str, number: int, people: pl.DataFrame, before: Remembered, clock: Clock
+) -> Made:
+    """Make the candidate of the n-th release from what is remembered, audit it, and write nothing.
+
+    Parameters
+    ----------
+    shard, release
+        Which one.
+    number
+        n, counted from 1.
+    people
+        T(n): `identifier`, `pseudonym`, `qi_0`, …, `value`, a row per person.
+    before
+        What is remembered.
+    clock
+        Told what time is spent on.
+
+    Raises
+    ------
     NotEligible, SnapshotError, ValueChangeRefused
         If the principle refuses the batch.
     AuditFailed
         If the candidate breaks a promise.
     """
-    verify_basis(series, release, basis)
-    refuse_changes(series, release, basis.declared)
-    refuse_same_people(series, people[IDENTIFIER])
-    state, knowledge = _with_others(series, release, basis)
-    clock.lap("files")
-    before = Remembered(state, knowledge, basis.promises)
-    return make_audited(series, release, series.chain_number(release), people, before, clock)
+    promises = promised(shard.series, before.promises)
+    drawn = draw(shard, release, number, people, before, clock)
+    judged = [Judged.of(drawn.attacked)]
+    figures = drawn.candidate.figures
+    found = audited(shard.series, release, judged, figures, promises[-1], drawn.corrected)
+    clock.lap("audit")
+    return Made(drawn, found, promises)
 
 
-def make_audited(
-    series: Series, release: str, number: int, people: pl.DataFrame, before: Remembered, clock: Clock
-) -> Made:
-    """Make the candidate of the n-th release from what is remembered, and audit it.
+def promised(series: Series, before: tuple[Promise, ...]) -> tuple[Promise, ...]:
+    """What each release so far has promised, and the next one promises."""
+    contract = series.contract
+    return (*before, principle_of(contract).promise(contract.principle))
+
+
+def draw(
+    shard: Shard, release: str, number: int, people: pl.DataFrame, before: Remembered, clock: Clock
+) -> Drawn:
+    """Draw a candidate and attack it; arguments and errors as those of `make_audited`, but for the audit."""
+    say_step("making groups")
+    candidate = draw_candidate(shard, release, number, people, before.state)
+    say_step("attacking them")
+    clock.lap("algorithm")
+    promises = promised(shard.series, before.promises)
+    attacked, knowledge = attack_candidate(candidate, people, shard.contract, promises, before.knowledge)
+    clock.lap("audit")
+    return Drawn(people, candidate, attacked, knowledge)
+
+
+def audited(
+    series: Series,
+    release: str,
+    judged: Sequence[Judged],
+    figures: ReleaseFigures,
+    promise: Promise,
+    corrected: int,
+) -> Audit:
+    """What is found on a candidate.
+
+    Parameters
+    ----------
+    series, release
+        Whose it is.
+    judged
+        Each shard of it.
+    figures
+        Of the whole.
+    promise
+        What the release promises.
+    corrected
+        How many sensitive values were wrong so far.
 
     Raises
     ------
-    NotEligible, SnapshotError, ValueChangeRefused, AuditFailed
-        As `make_candidate` does.
+    NotEligible
+        If it has more counterfeits than the contract expects.
+    AuditFailed
+        If it breaks a promise.
     """
-    contract = series.contract
-    promises = (*before.promises, principle_of(contract).promise(contract.principle))
-    say_step("making groups")
-    candidate = draw_candidate(series, release, number, people, before.state)
-    say_step("attacking them")
-    clock.lap("algorithm")
-    ordinary = _judge_ordinary(series, release, candidate)
-    found = audit(candidate, people, contract, promises, before.knowledge)
+    ordinary = _judge_ordinary(series, release, figures, corrected)
+    found = audit(judged, series.contract, promise)
     found = replace(found, verdicts=(*found.verdicts, ordinary))
-    clock.lap("audit")
     refuse_broken(f"{series.name} {release}", found.verdicts)
-    return Made(people, candidate, found, promises)
+    return found
 
 
-def draw_candidate(
-    series: Series, release: str, number: int, people: pl.DataFrame, state: State
-) -> Candidate:
+def draw_candidate(shard: Shard, release: str, number: int, people: pl.DataFrame, state: State) -> Candidate:
     """What the principle makes of T(n) on a state; `number` is n, also where another one than the release's.
 
     Raises
@@ -143,40 +222,37 @@ def draw_candidate(
         If it refuses the batch.
     """
     try:
-        return principle_of(series.contract).release(
+        return principle_of(shard.contract).release(
             people.drop(IDENTIFIER),
-            series.contract,
+            shard.contract,
             state,
             number,
-            lambda purpose: series.draw(release, purpose),
+            lambda purpose: shard.draw(release, purpose),
         )
     except (NotEligible, SnapshotError, ValueChangeRefused) as refusal:
-        raise type(refusal)(f"{series.name} {release}: {refusal}") from None
+        where = f" in shard {shard.number} of {shard.contract.shards}" if shard.place else ""
+        raise type(refusal)(f"{shard.series.name} {release}{where}: {refusal}") from None
 
 
-def _with_others(series: Series, release: str, basis: Basis) -> tuple[State, Knowledge | None]:
-    """What is remembered, with the tables that others released."""
-    try:
-        state, others = join_previous(basis.state, series.file)
-    except SnapshotError as refusal:
-        raise SnapshotError(f"{series.name} {release}: {refusal}") from None
-    if not others:
-        return state, basis.knowledge
-    return state, (basis.knowledge or Knowledge()).with_releases(others)
+def _judge_ordinary(series: Series, release: str, figures: ReleaseFigures, corrected: int) -> Verdict:
+    """What the suite `expected` says of a candidate.
 
-
-def _judge_ordinary(series: Series, release: str, candidate: Candidate) -> Verdict:
-    """What the suite `expected` says of a candidate, before the time that its audit takes.
+    Where values are corrected, it says what an adversary sees of that.
 
     Raises
     ------
     NotEligible
         If it has more counterfeits than the contract expects.
     """
-    contract, figures = series.contract, candidate.figures
+    contract = series.contract
     accepted = contract.accepted(release)
     evidence = expected_of_release(figures.counterfeits, figures.tuples, contract, accepted)
-    verdict = judge({EXPECTED: evidence}, {})[0].with_words(describe_expected(evidence), evidence)
+    words = describe_expected(evidence)
+    if corrected:
+        words += f". {corrected:,} sensitive values were wrong so far. {principle_of(contract).corrected}"
+    verdict = judge({EXPECTED: evidence}, {})[0].with_words(
+        words, evidence, {CORRECTED: corrected} if corrected else {}
+    )
     if verdict.passed:
         return verdict
     reasons = describe_odd(evidence) or verdict.broken

@@ -9,22 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from anonymize.attack.figures import ShareFigures
-from anonymize.columns import IDENTIFIER
 from anonymize.errors import HomeError
 from anonymize.principles import principle_of
 from orchestration.chain.inputs import made_from
 from orchestration.chain.same_people import note_people, refuse_same_people
-from orchestration.chain.snapshot import PEOPLE
+from orchestration.chain.snapshot import identifiers_in
 from orchestration.readers.datapackage.folder import column_types, texts
 from orchestration.series.basis import basis_of
 from orchestration.series.committed import CANDIDATE, Committed
 from orchestration.series.homes import name_home
 from orchestration.series.series import Series
+from orchestration.series.shards import shards_of
+from orchestration.series.since import refuse_other_bytes
 from orchestration.steps import say_step
 from orchestration.storage.home import only_one, public_folder
+from orchestration.storage.in_stores import has, put_release
 from orchestration.storage.log import note
 from orchestration.storage.manifest import BESIDE, COUNTED, MANIFEST, Described, manifest, sums
-from orchestration.storage.store import read_table, sha256, write_folder
+from orchestration.storage.store import SUMS, sha256, write_folder
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,16 @@ def publish(series: Series, release: str) -> Publication:
         If another product has published some of its people meanwhile, and no contract says why it may.
     PublishedFolderError
         If the published folder, or that of the release before, was changed.
+    StoreError
+        If the contract names an object store that has something else there, or can't be used.
     """
     say_step("publishing it")
     with series.locked_for(release):
         folder = series.published(release)
         is_new = not series.is_published(release)
         with only_one(series.home.path, "the people of its products", name=".people-lock"):
+            if series.contract.published_to:
+                _put_missing(series, release)
             if is_new:
                 _publish(series, release, folder)
             stated = series.verify(release)
@@ -73,10 +79,10 @@ def _publish(series: Series, release: str, folder: Path) -> None:
     previous = series.previous(release)
     if previous:
         series.verify(previous)  # the chain would vouch for a manifest that was changed
-    people = read_table(private / PEOPLE)[IDENTIFIER]
+    people = (identifiers_in(shard.within(private)) for shard in shards_of(series))
     refuse_same_people(series, people)  # another product may have published them since the candidate was made
     series.begin()
-    note_people(series, release, people)
+    note_people(series, release)
     figures = committed.figures
     stated = [name for name in principle_of(series.contract).stated if name in figures]
     is_exposing = committed.counts is not None and committed.counts.batch_counterfeits > 0
@@ -101,10 +107,39 @@ def _publish(series: Series, release: str, folder: Path) -> None:
     tables = {name.removeprefix(CANDIDATE): private / name for name in committed.tables(CANDIDATE)}
     files: dict[str, Path | str] = {
         **tables,
-        **texts(series.contract, release_format, asdict(described), column_types(tables)),
+        **texts(series.contract, release_format, asdict(described) | {"files": tables}, column_types(tables)),
     }
+
+    def last(written: Path, stated: Mapping[str, Any]) -> str:
+        refuse_other_bytes(series, release, written)
+        text = sums(written, stated)
+        if address := _address(series, release):
+            # There first: what another home has published there is no fact of this one.
+            put_release(address, written, {SUMS: text.encode()})
+        return text
+
     public_folder(folder.parent, series.home.path)
-    write_folder(folder, files, lambda written: manifest(described, written), sums)
+    write_folder(folder, files, lambda written: manifest(described, written), last)
+
+
+def _address(series: Series, release: str) -> str | None:
+    """Where in an object store a release is put; None if it is in this home alone."""
+    place = series.contract.published_to
+    return f"{place}/{series.name}/{release}" if place else None
+
+
+def _put_missing(series: Series, release: str) -> None:
+    """Put the published releases up to this one in the store, if they are not there yet."""
+    missing: list[tuple[str, Path]] = []
+    for due in reversed(series.due[: series.number(release)]):
+        address, folder = _address(series, due), series.published(due)
+        if address is None or not series.is_published(due):
+            continue
+        if has(f"{address}/{MANIFEST}", (folder / MANIFEST).read_bytes()):
+            break
+        missing.append((address, folder))
+    for address, folder in reversed(missing):
+        put_release(address, folder, {})
 
 
 def _audited(series: Series, release: str) -> Committed:

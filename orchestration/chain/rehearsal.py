@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from orchestration.chain.delta import compare
-from orchestration.chain.making import Clock, Made, draw_candidate, make_candidate
-from orchestration.chain.snapshot import Snapshot
+import polars as pl
+
+from anonymize.columns import IDENTIFIER
+from anonymize.principle.candidate import ReleaseFigures
+from anonymize.principle.state import State
+from orchestration.chain.candidate import make_whole
+from orchestration.chain.delta import compare, with_corrected
+from orchestration.chain.inputs import people_of
+from orchestration.chain.making import Clock, draw_candidate, make_audited, refuse_unfit, remembered_of
+from orchestration.chain.same_people import refuse_same_people
+from orchestration.chain.snapshot import Taken
+from orchestration.engine import the_engine
 from orchestration.series.basis import basis_of
+from orchestration.series.committed import Committed, read_state
 from orchestration.series.series import Series
+from orchestration.series.shards import Shard, shards_of
 
 
 def rehearsing(series: Series) -> Series:
@@ -28,8 +41,17 @@ def refuse_damaged(series: Series) -> None:
     series.verify_published()
 
 
-def rehearse(series: Series, release: str, snapshot: Snapshot) -> Made:
-    """The candidate that a release would be made of, audited, and nothing written.
+@dataclass(frozen=True)
+class Rehearsed:
+    """What a release would come to."""
+
+    figures: ReleaseFigures
+    held_back_next: int
+    """How many people the release after it would hold back, if its table were the same."""
+
+
+def rehearse(series: Series, release: str, taken: Taken, folder: Path) -> Rehearsed:
+    """Make the candidate that a release would be made of, and audit it; nothing is written in the home.
 
     Parameters
     ----------
@@ -37,26 +59,62 @@ def rehearse(series: Series, release: str, snapshot: Snapshot) -> Made:
         What `rehearsing` returned.
     release
         The next one that is not published.
-    snapshot
+    taken
         As `look_at_snapshot` found it.
+    folder
+        Where it has put the shards of people who are divided.
 
     Raises
     ------
     RepublishError
         Whatever `compare_snapshots` and `compute_candidate` would refuse it with.
     """
-    basis = basis_of(series, release)
-    compare(series, release, snapshot, basis)
-    return make_candidate(series, release, snapshot.table, basis, Clock())
+    basis, clock = basis_of(series, release), Clock()
+    (first, *others) = taken.shards
+    if isinstance(first, Path):
+        compare(series, release, taken.shards, basis, folder)
+        made = make_whole(series, release, basis, folder, clock)
+        jobs = [
+            _Job(shard, release, folder, part.files)
+            for shard, part in zip(shards_of(series), made.shards, strict=True)
+        ]
+        return Rehearsed(made.figures, sum(the_engine().run(forecast, jobs)) if _may_run_out(series) else 0)
+    assert not others
+    changes = compare(series, release, taken.shards, basis).changes
+    assert changes is not None
+    refuse_unfit(series, release, basis)
+    refuse_same_people(series, [first.table[IDENTIFIER]])
+    people, before = with_corrected(first.table, changes), remembered_of(series, release, basis)
+    shard = Shard(series)
+    alone = make_audited(shard, release, series.chain_number(release), people, before, clock)
+    figures, state = alone.candidate.figures, alone.candidate.state
+    return Rehearsed(figures, _held_back(shard, release, people, state) if _may_run_out(series) else 0)
 
 
-def held_back_next(series: Series, release: str, made: Made) -> int:
-    """How many people the release after this one would hold back, if its table were the same.
-
-    For values that come and go: there, people may be published for some releases and not for ever.
-    """
+def _may_run_out(series: Series) -> bool:
+    """Whether values come and go: then people may be published for some releases and not for ever."""
     sensitive = series.contract.sensitive
-    if sensitive is None or sensitive.semantics != "transient":
-        return 0
-    number = series.chain_number(release) + 1
-    return draw_candidate(series, release, number, made.people, made.candidate.state).figures.held_back
+    return sensitive is not None and sensitive.semantics == "transient"
+
+
+def _held_back(shard: Shard, release: str, people: pl.DataFrame, state: State) -> int:
+    """How many people the release after this one would hold back, if its table were the same."""
+    number = shard.series.chain_number(release) + 1
+    return draw_candidate(shard, release, number, people, state).figures.held_back
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A shard of a release that was rehearsed, and its files in a folder."""
+
+    shard: Shard
+    release: str
+    folder: Path
+    files: Mapping[str, str]
+
+
+def forecast(job: _Job) -> int:
+    """How many people of a shard the release after this one would hold back."""
+    own = job.shard.within(job.folder)
+    state = read_state(own, Committed({}, files=job.files).of_shard(job.shard.place))
+    return _held_back(job.shard, job.release, people_of(job.shard, job.release, own), state)

@@ -6,25 +6,31 @@ everybody it published.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER
+from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import View
 from anonymize.errors import ContractError
-from orchestration.chain.snapshot import kept_snapshot
+from orchestration.chain.snapshot import PEOPLE, kept_snapshot
+from orchestration.engine import the_engine
 from orchestration.series.facts import Facts, facts_of
-from orchestration.series.persons import comparable
+from orchestration.series.persons import comparable, forgotten
 from orchestration.series.series import Series
-from orchestration.series.siblings import Sibling, published_releases, sibling, siblings
+from orchestration.series.shards import Shard, shards_of
+from orchestration.series.siblings import SHARDS, Sibling, published_releases, sibling, siblings
 from orchestration.snapshots.previous import published_here
 from orchestration.storage.home import Home
+from orchestration.storage.parts import tables_in
 from orchestration.storage.store import read_columns, read_table, write_table
 
 NOTED = "people.parquet"
-"""In the private folder of a series: `person`, and `since`, the first release that each was in."""
+"""In the private folder of a series: `person`, as all products of the home call them, and `pseudonym`, as the
+series does; `since` and `until`, the first and the last release whose snapshot each was in. `pseudonym` and
+`until` are null of people who left before they were noted."""
 SEPARATE_READERS, EACH_BY_ITSELF, OTHER_PEOPLE = "separate_readers", "each_by_itself", "other_people"
 MEANS = {
     SEPARATE_READERS: "nobody gets releases of both",
@@ -44,19 +50,28 @@ class OtherProduct:
 
     @property
     def people(self) -> pl.DataFrame | None:
-        """Everybody in its releases, as `people_of` has it; None if that is not known of a series."""
+        """`person`: everybody in its releases, forgotten or not; None if it is not known of a series."""
         found = [people_of(self.home, self.name, one) for one in self.series]
-        known = [one for one in found if one is not None]
-        return pl.concat(known) if len(known) == len(found) else None
+        known = [one.select("person") for one in found if one is not None]
+        gone = forgotten(self.home, self.name).filter("published").select("person")
+        return pl.concat([*known, gone]) if len(known) == len(found) else None
 
     @property
     def columns(self) -> set[str]:
         """What its releases publish of people, in small letters."""
         folders = [self.home.published(self.name, one) / release for one, release in self._releases]
         names = (
-            name for folder in folders for file in folder.glob("*.parquet") for name in read_columns(file)
+            name
+            for folder in folders
+            for file, *_ in tables_in(folder).values()
+            for name in read_columns(file)
         )
         return {name.lower().removesuffix("_low").removesuffix("_high") for name in names}
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether its people are divided into shards."""
+        return any(one.terms.get(SHARDS, 1) > 1 for one in self._facts)
 
     @property
     def sensitive(self) -> set[str]:
@@ -93,7 +108,7 @@ def other_products(series: Series) -> Iterator[OtherProduct]:
             yield OtherProduct(home, path.name, there)
 
 
-def refuse_same_people(series: Series, identifiers: pl.Series) -> None:
+def refuse_same_people(series: Series, identifiers: Iterable[pl.Series]) -> None:
     """Raise ContractError if another product published some of the people, and no contract says why it may.
 
     Parameters
@@ -101,14 +116,14 @@ def refuse_same_people(series: Series, identifiers: pl.Series) -> None:
     series
         Whose next release is to be made.
     identifiers
-        Those of the release's snapshot.
+        Those of the release's snapshot, of each shard; looked at if there are other products.
     """
     others = list(other_products(series))
     if not others:
         return
     contract = series.contract
     before = people_of(series.home, contract.product, contract.series)
-    now = comparable(series.home, identifiers).to_frame()
+    now = pl.concat([comparable(series.home, some).to_frame() for some in identifiers])
     people = now if before is None else pl.concat([now, before.select("person")])
     for other in others:
         known = other.people
@@ -128,6 +143,8 @@ def _fault(series: Series, other: OtherProduct, shared: int | None) -> str | Non
         return None
     apart = [] if given_away or may_be_joined else [EACH_BY_ITSELF]
     accepted = [SEPARATE_READERS, *apart, OTHER_PEOPLE]
+    if contract.shards > 1 or other.is_divided:
+        accepted.remove(SEPARATE_READERS)  # what both could put together is counted over all people at once
     declared = _declared(series, other)
     if declared in accepted:
         return None
@@ -169,38 +186,73 @@ def separate_products(series: Series) -> Iterator[Sibling]:
 
 
 def people_of(home: Home, product: str, series: str) -> pl.DataFrame | None:
-    """Everybody in the published releases of a series, as all products of the home call them.
+    """Everybody in the published releases of a series, as `NOTED` says.
 
     Of a series that was published before this was noted, it is everybody in the snapshots that are kept.
 
     Returns
     -------
     polars.DataFrame or None
-        `person` (16 bytes), `since` (a release); None if there are no releases, nothing of them is kept, or
-        they have another key.
+        None if there are no releases, nothing of them is kept, or they have another key.
     """
     folder, releases = home.private(product, series), published_releases(home, product, series)
     if not releases or facts_of(home, product, series) is None:
         return None
-    if (folder / NOTED).exists():
-        return read_table(folder / NOTED).filter(pl.col("since").is_in(releases))
-    kept = {release: taken for release in releases if (taken := kept_snapshot(folder / release)) is not None}
-    found = [_noted(home, taken.table[IDENTIFIER], release) for release, taken in kept.items()]
-    return pl.concat(found).unique("person", keep="first", maintain_order=True) if found else None
+    noted = pl.concat([read_table(file) for file in files]) if (files := noted_files(folder)) else None
+    if noted is not None and "until" in noted.columns:
+        return noted.filter(pl.col("since").is_in(releases))
+    kept = ((release, kept_snapshot(folder / release)) for release in releases)
+    found = _joined(_noted(home, taken.table, release) for release, taken in kept if taken is not None)
+    if noted is None:
+        return found if found.height else None
+    return noted.filter(pl.col("since").is_in(releases)).join(found.drop("since"), on="person", how="left")
 
 
-def note_people(series: Series, release: str, identifiers: pl.Series) -> None:
+def noted_files(folder: Path) -> list[Path]:
+    """Where it is noted who is in a series: a file, or one for each shard."""
+    whole = folder / NOTED
+    return [whole] if whole.exists() else sorted(folder.glob(f"{whole.stem}-*{whole.suffix}"))
+
+
+def note_people(series: Series, release: str) -> None:
     """Keep who is in a release that is about to be published, with everybody of those before it.
 
     If it is never published after all, people who are new in it count for nobody.
     """
-    before = people_of(series.home, series.contract.product, series.contract.series)
-    now = _noted(series.home, identifiers, release)
-    if before is not None:
-        now = pl.concat([before, now.join(before, on="person", how="anti")])
-    write_table(series.private_folder / NOTED, now.sort(pl.all()))
+    list(the_engine().run(note_shard, [(shard, release) for shard in shards_of(series)]))
 
 
-def _noted(home: Home, identifiers: pl.Series, release: str) -> pl.DataFrame:
-    people = comparable(home, identifiers).unique().to_frame()
-    return people.with_columns(since=pl.lit(release))
+def note_shard(job: tuple[Shard, str]) -> None:
+    """Keep who of a shard is in a release, with everybody of those before it."""
+    shard, release = job
+    series = shard.series
+    name = NOTED.replace(".", f"-{shard.place}.") if shard.place else NOTED
+    file, snapshot = series.private_folder / name, shard.within(series.private(release)) / PEOPLE
+    now, before = (
+        _noted(series.home, read_table(snapshot, [IDENTIFIER, PSEUDONYM]), release),
+        _before(shard, file),
+    )
+    table = now if before is None else _joined([before, now])
+    write_table(file, table.sort(pl.all()))
+
+
+def _before(shard: Shard, file: Path) -> pl.DataFrame | None:
+    """Who of a shard is in the releases before."""
+    home, contract = shard.series.home, shard.contract
+    if not shard.place:
+        return people_of(home, contract.product, contract.series)
+    releases = published_releases(home, contract.product, contract.series)
+    return read_table(file).filter(pl.col("since").is_in(releases)) if file.exists() else None
+
+
+def _noted(home: Home, people: pl.DataFrame, release: str) -> pl.DataFrame:
+    person, at = comparable(home, people[IDENTIFIER]), pl.lit(release)
+    return people.select(person, PSEUDONYM, since=at, until=at).unique("person")
+
+
+def _joined(noted: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """A row per person: of tables with a row for each of their people, oldest first."""
+    schema = {"person": pl.Binary, PSEUDONYM: pl.Binary, "since": pl.String, "until": pl.String}
+    rows = pl.concat([pl.DataFrame(schema=schema), *(table.select(schema.keys()) for table in noted)])
+    newest = (pl.col(name).drop_nulls().last() for name in (PSEUDONYM, "until"))
+    return rows.group_by("person").agg(pl.col("since").min(), *newest).select(schema.keys())

@@ -3,53 +3,102 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.contract import TableSource
 from anonymize.errors import AlreadyPublished, SnapshotError
 from anonymize.people.pseudonyms import pseudonyms
 from orchestration.chain.arrival import missing_before, never_comes
 from orchestration.chain.audit import refuse_broken
+from orchestration.chain.division import Divided, divide
+from orchestration.engine import the_engine
 from orchestration.expectations import Verdict, judge
 from orchestration.series.persons import without_forgotten
 from orchestration.series.series import Series
-from orchestration.snapshots.sources import read_snapshot, snapshot_faults
+from orchestration.series.shards import Shard, shards_of
+from orchestration.snapshots.conformity import counted_together
+from orchestration.snapshots.sources import (
+    Look,
+    look_at,
+    read_snapshot,
+    refuse_faults,
+    snapshot_faults,
+    version_of,
+    where_of,
+)
 from orchestration.steps import say_step
-from orchestration.storage.store import read_json, read_table, write_csv, write_json, write_table
+from orchestration.storage.store import PARTIAL, read_json, read_table, write_csv, write_json, write_table
 
 FAULTS = "faults.csv"
 """In a release's private folder: which rows of a snapshot were at fault when it was last refused."""
 KEPT, PEOPLE = "snapshot.json", "snapshot.parquet"
-"""There, too: what is said of the snapshot that was taken, and the snapshot itself."""
+"""There, too: what is said of the snapshot that was taken, and the snapshot itself. Where people are divided,
+each shard's folder has both, and that of the release the first."""
+DIVISION = f".division{PARTIAL}"
+"""There, while a snapshot is divided: nothing in it counts."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A snapshot under our own column names, in the order of pseudonyms."""
+    """A snapshot, or one shard of it, under our own column names, in the order of pseudonyms."""
 
     table: pl.DataFrame
     """`identifier`, `qi_0`, …, `value`, `pseudonym`."""
     columns: Mapping[str, str]
     """The publisher's names by ours."""
 
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What is said of it beside it."""
+        return {
+            "people": self.table.height,
+            "columns": dict(self.columns),
+            "sha256": content_digest(self.table),
+        }
+
+    def keep(self, folder: Path) -> None:
+        """Write it into a folder."""
+        (folder / KEPT).unlink(missing_ok=True)
+        write_table(folder / PEOPLE, self.table)
+        write_json(folder / KEPT, self.stated)
+
 
 @dataclass(frozen=True)
 class Taken:
     """A snapshot that is what the contract promises."""
 
-    snapshot: Snapshot
+    shards: Sequence[Snapshot | Path]
+    """That of each shard, or the folder that it is kept in for a while."""
+    stated: Mapping[str, Any]
+    """What is said of the whole of it; with its version, if it is of a table that keeps versions."""
     verdict: Verdict
     """What the suite `snapshot` found."""
 
     @property
     def people(self) -> int:
         """Rows, one per person."""
-        return self.snapshot.table.height
+        return int(self.stated["people"])
+
+    def first_shard(self) -> Snapshot:
+        """Everybody where people are not divided; else as many as are in the first shard, drawn by lot."""
+        return loaded(self.shards[0])
+
+
+def loaded(shard: Snapshot | Path) -> Snapshot:
+    """The snapshot of a shard, read if it is kept in a folder."""
+    if isinstance(shard, Snapshot):
+        return shard
+    kept = kept_snapshot(shard)
+    assert kept is not None
+    return kept
 
 
 def take_snapshot(series: Series, release: str) -> Taken:
@@ -64,34 +113,64 @@ def take_snapshot(series: Series, release: str) -> Taken:
     AlreadyPublished
         If the release is published and the source now says something else.
     """
-    with series.locked_for(release) as folder:
+    with series.locked_for(release) as folder, _for_a_while(folder / DIVISION) as division:
         listed = folder / FAULTS
         listed.unlink(missing_ok=True)
         try:
-            taken = look_at_snapshot(series, release)
+            taken = look_at_snapshot(series, release, division)
         except SnapshotError as error:
             if error.rows is None:
                 raise
             write_csv(listed, error.rows)
             between = "\n  " if "\n" in str(error) else "; "
             raise SnapshotError(f"{error}{between}{listed} lists the rows") from None
-        snapshot = taken.snapshot
-        kept = {
-            "people": taken.people,
-            "columns": dict(snapshot.columns),
-            "sha256": content_digest(snapshot.table),
-        }
         if series.is_published(release):
-            _refuse_other_content(series, release, kept)
-        elif read_json(folder / KEPT) != kept or not (folder / PEOPLE).exists():
-            (folder / KEPT).unlink(missing_ok=True)
-            write_table(folder / PEOPLE, snapshot.table)
-            write_json(folder / KEPT, kept)
+            _refuse_other_content(series, release, taken.stated)
+        elif not _is_kept(series, folder, taken.stated):
+            taken = replace(taken, shards=_keep(series, folder, taken))
         return taken
 
 
-def look_at_snapshot(series: Series, release: str) -> Taken:
+def _is_kept(series: Series, folder: Path, stated: Mapping[str, Any]) -> bool:
+    files = (shard.within(folder) / PEOPLE for shard in shards_of(series))
+    return read_json(folder / KEPT) == stated and all(file.exists() for file in files)
+
+
+def _keep(series: Series, folder: Path, taken: Taken) -> list[Snapshot | Path]:
+    """Put what was taken where it is kept; the folder states it last."""
+    (folder / KEPT).unlink(missing_ok=True)
+    kept: list[Snapshot | Path] = []
+    for shard, found in zip(shards_of(series), taken.shards, strict=True):
+        own = shard.within(folder)
+        if isinstance(found, Snapshot):
+            found.keep(own)
+            kept.append(found)
+            continue
+        shutil.rmtree(own, ignore_errors=True)
+        found.rename(own)
+        kept.append(own)
+    write_json(folder / KEPT, taken.stated)
+    return kept
+
+
+@contextmanager
+def _for_a_while(folder: Path) -> Iterator[Path]:
+    """A folder that is gone afterwards, whatever happens."""
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     """Read the source and check it against the contract.
+
+    Parameters
+    ----------
+    series, release
+        Which one.
+    division
+        A folder for the shards of people who are divided; nothing is written of others.
 
     Raises
     ------
@@ -102,36 +181,120 @@ def look_at_snapshot(series: Series, release: str) -> Taken:
     """
     say_step("reading its snapshot")
     try:
-        people = read_snapshot(series.file, release)
+        version = kept_version(series, release)
+        version = version_of(series.file, release) if version is None else version
+        found = _look_at_shards(series, release, version, division)
     except SnapshotError as error:
         if error.rows is None and (later := missing_before(series, release)):
             raise SnapshotError(f"{error}. {never_comes(later)}") from None
         raise
-    kept = without_forgotten(series.home, series.contract.product, people, release)
-    snapshot = Snapshot(keyed(kept, series.pseudonym_key), series.contract.column_names())
     # Asked last: until then Great Expectations may still be on its way in.
-    faults = snapshot_faults(people, series.contract)
-    words = _in_words(people, faults, people.height - kept.height)
+    faults = counted_together([one.counted for one in found])
+    words = _in_words(faults, sum(one.forgotten for one in found))
     verdict = judge({"snapshot": faults}, {})[0].with_words(words, faults)
     refuse_broken(f"{series.name} {release}", [verdict])
-    return Taken(snapshot, verdict)
+    source = series.contract.source
+    read = {"table": source.table, "version": version} if isinstance(source, TableSource) else {}
+    stated = stated_of_all([one.stated for one in found]) | read
+    return Taken([one.snapshot for one in found], stated, verdict)
+
+
+def kept_version(series: Series, release: str) -> int | None:
+    """The version of the contract's table that a release was made from.
+
+    None if it was not made yet, was made from something else, or the contract names a version.
+    """
+    kept = read_json(series.private(release) / KEPT) or {}
+    source = series.contract.source
+    if not isinstance(source, TableSource) or release in source.versions:
+        return None
+    return kept.get("version") if kept.get("table") == source.table else None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was found in a shard without faults."""
+
+    snapshot: Snapshot | Path
+    stated: Mapping[str, Any]
+    counted: pl.DataFrame
+    """What `snapshot_faults` counts of the people as they are read, once more."""
+    forgotten: int
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A shard of a source to be looked at, and where to keep it for a while."""
+
+    shard: Shard
+    release: str
+    divided: Divided
+    division: Path
+
+
+def _look_at_shards(series: Series, release: str, version: int | None, division: Path) -> list[_Found]:
+    """What is found in each shard. Raises SnapshotError if there are faults in any of them."""
+    if series.contract.shards == 1:
+        return [_found(Shard(series), release, read_snapshot(series.file, release, version))]
+    divided = divide(series, release, version, division / "source")
+    jobs = [_Job(shard, release, divided, division) for shard in shards_of(series)]
+    say_step("checking its snapshot")
+    seen = list(the_engine().run(look_at_shard, jobs, max(divided.rows)))
+    found = [one for _, one in seen if one is not None]
+    faulty = next((job for job, (_, one) in zip(jobs, seen, strict=True) if one is None), jobs[0])
+    looks, where = [look for look, _ in seen], where_of(series.file, release)
+    refuse_faults(where, looks, divided.source_of(faulty.shard), series.contract, divided.present)
+    shutil.rmtree(divided.folder)
+    return found
+
+
+def look_at_shard(job: _Job) -> tuple[Look, _Found | None]:
+    """Look for faults in a shard; if there are none, keep it for a while."""
+    shard = job.shard
+    seen = look_at(job.divided.source_of(shard), shard.contract)
+    if not seen.people.width:
+        return seen, None
+    found = _found(shard, job.release, seen.people)
+    kept = shard.within(job.division)
+    loaded(found.snapshot).keep(kept)
+    return replace(seen, people=pl.DataFrame()), replace(found, snapshot=kept)
+
+
+def _found(shard: Shard, release: str, people: pl.DataFrame) -> _Found:
+    series = shard.series
+    left = without_forgotten(series.home, series.contract.product, series.contract.series, people, release)
+    snapshot = Snapshot(keyed(left, series.pseudonym_key), series.contract.column_names())
+    counted = snapshot_faults(people, series.contract)
+    return _Found(snapshot, snapshot.stated, counted, people.height - left.height)
+
+
+def stated_of_all(shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What is said of a whole snapshot, from what is said of its shards."""
+    digests = [one["sha256"] for one in shards]
+    whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+    return {**shards[0], "people": sum(one["people"] for one in shards), "sha256": whole}
+
+
+def identifiers_in(folder: Path) -> pl.Series:
+    """The identifiers of the snapshot in the folder of a shard."""
+    return read_table(folder / PEOPLE, [IDENTIFIER])[IDENTIFIER]
 
 
 def kept_snapshot(folder: Path) -> Snapshot | None:
-    """The snapshot in a release's private folder, or None if it is not kept."""
+    """The snapshot in a release's private folder, or in a shard's; None if it is not kept."""
     if not (folder / PEOPLE).exists():
         return None
     kept = read_json(folder / KEPT) or {}
     return Snapshot(read_table(folder / PEOPLE), kept.get("columns", {}))
 
 
-def _in_words(people: pl.DataFrame, faults: pl.DataFrame, forgotten: int) -> str:
+def _in_words(faults: pl.DataFrame, forgotten: int) -> str:
     """What was found in a snapshot, by kind of fault, and how many of the people were forgotten."""
     kinds = [name for name, dtype in faults.schema.items() if dtype.is_integer() and name != "rows"]
     counts = {name: faults[name].sum() for name in kinds}
     found = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
     left_out = f" {forgotten:,} of them were forgotten, and are left out." if forgotten else ""
-    return f"{people.height:,} people in {faults.height} columns: {found}.{left_out}"
+    return f"{faults['rows'][0]:,} people in {faults.height} columns: {found}.{left_out}"
 
 
 def keyed(people: pl.DataFrame, key: bytes) -> pl.DataFrame:
@@ -147,7 +310,7 @@ def content_digest(people: pl.DataFrame) -> str:
 
 def _refuse_other_content(series: Series, release: str, now: Mapping[str, Any]) -> None:
     kept = read_json(series.private(release) / KEPT)
-    if kept is not None and kept != now:
+    if kept is not None and any(kept.get(name) != now[name] for name in ("people", "columns", "sha256")):
         raise AlreadyPublished(
             f"{series.name} {release} is published from a snapshot of {kept['people']} people; the source now"
             " has another one. A published release can't be made again: correct the next one, or begin a"

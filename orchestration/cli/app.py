@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestration.cli.audit import audit
+from orchestration.cli.backup import backup, restore
 from orchestration.cli.compare import compare
 from orchestration.cli.demo import demo
 from orchestration.cli.estimate import estimate
@@ -16,6 +17,7 @@ from orchestration.cli.impute import impute
 from orchestration.cli.person import person
 from orchestration.cli.record import record
 from orchestration.cli.release import release
+from orchestration.cli.status import status
 from orchestration.cli.tidy import tidy
 from orchestration.cli.ui import ui
 from orchestration.cli.validate import validate
@@ -58,7 +60,7 @@ def _before_any_command(
     only_for_the_owner()
 
 
-OF_A_PUBLISHER = (release, validate, compare, demo, ui, tidy, person, forget, record)
+OF_A_PUBLISHER = (status, release, validate, compare, demo, ui, tidy, backup, restore, person, forget, record)
 OF_EVERYBODY = (verify, estimate, impute, audit)
 for command in (*OF_A_PUBLISHER, *OF_EVERYBODY):
     app.command()(command)

@@ -8,14 +8,8 @@ from typing import Annotated
 import typer
 
 from orchestration.audit import SECONDS
-from orchestration.audit.report.language import ENGLISH, LANGUAGES
-from orchestration.cli.options import Debug, Limit
-
-
-def _known(language: str) -> str:
-    if language not in LANGUAGES:
-        raise typer.BadParameter(f"{language} is none of {', '.join(LANGUAGES)}")
-    return language
+from orchestration.cli.options import Debug, Limit, known_language
+from orchestration.languages.language import ENGLISH, LANGUAGES
 
 
 def audit(
@@ -75,7 +69,7 @@ def audit(
     language: Annotated[
         str,
         typer.Option(
-            callback=_known,
+            callback=known_language,
             help=f"The language of the report's pages: {' or '.join(LANGUAGES)}. JSON is in English.",
         ),
     ] = ENGLISH,
@@ -94,18 +88,20 @@ def audit(
     wrong.
     """
     from orchestration.audit.command import audit as audited
+    from orchestration.storage.in_stores import fetched
 
-    code = audited(
-        published,
-        truth,
-        contract,
-        private=private,
-        out=out,
-        mapping=mapping,
-        seconds=seconds,
-        auditor=auditor,
-        purpose=purpose,
-        sign=sign,
-        language=language,
-    )
+    with fetched(published) as folders:
+        code = audited(
+            folders,
+            truth,
+            contract,
+            private=private,
+            out=out,
+            mapping=mapping,
+            seconds=seconds,
+            auditor=auditor,
+            purpose=purpose,
+            sign=sign,
+            language=language,
+        )
     raise typer.Exit(code)

@@ -74,12 +74,14 @@ def estimate(
     """
     from anonymize.errors import QueryError
     from orchestration.readers.estimate import command
+    from orchestration.storage.in_stores import fetched
 
     measure = _measure(mean, quantile)
     if change and measure:
         raise QueryError(f"--change {measure.option}: a change is estimated of counts only")
-    answer = command.estimate(published, where or "true", by or (), measure, change=change)
-    say(answer, command.held_back(published), form)
+    with fetched([published]) as (folder,):
+        answer = command.estimate(folder, where or "true", by or (), measure, change=change)
+        say(answer, command.held_back(folder), form)
 
 
 def _measure(mean: str | None, quantile: str | None) -> Measure | None:

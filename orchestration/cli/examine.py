@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 
@@ -10,8 +12,8 @@ from anonymize.contract.changes import declared_columns
 from anonymize.errors import RepublishError, SnapshotError
 from orchestration.chain.arrival import has_arrived
 from orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
-from orchestration.chain.rehearsal import held_back_next, refuse_damaged, rehearse, rehearsing
-from orchestration.chain.snapshot import KEPT, Snapshot, content_digest, keyed, look_at_snapshot
+from orchestration.chain.rehearsal import refuse_damaged, rehearse, rehearsing
+from orchestration.chain.snapshot import KEPT, Taken, content_digest, kept_version, keyed, look_at_snapshot
 from orchestration.expectations import start_judge
 from orchestration.series.basis import basis_of
 from orchestration.series.due import none_is_due
@@ -21,6 +23,8 @@ from orchestration.snapshots.sources import place, read_snapshot, snapshot_exist
 from orchestration.storage.store import read_json
 
 Say = Callable[[str], None]
+FEWEST_IN_A_SHARD, PEOPLE_IN_A_SHARD, MOST_IN_A_SHARD = 1_000_000, 2_000_000, 5_000_000
+"""People of a shard: fewer lengthen intervals, so many fit into 2 GiB, and more take more than 4."""
 
 
 def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
@@ -61,9 +65,10 @@ def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
             is_next = release == waiting[0] and may_be_released
             if is_next:
                 _say_changes(series, release, say)
-            snapshot = _look_at_snapshot(series, release, say)
-            if is_next:
-                _foresee(series, release, snapshot, say, show)
+            with TemporaryDirectory() as folder:
+                taken = _look_at_snapshot(series, release, Path(folder), say)
+                if is_next:
+                    _foresee(series, release, taken, Path(folder), say, show)
         except RepublishError as refusal:
             say(f"  {release}: would be refused: {str(refusal).removeprefix(f'{series.name} {release}: ')}")
             _say_profile(getattr(refusal, "table", None), series, show)
@@ -98,13 +103,15 @@ def _replaced(series: Series, release: str) -> str | None:
     committed = series.record(release)
     if kept is None or committed is None or not snapshot_exists(series.file, release):
         return None
+    if series.contract.shards > 1:
+        return None  # republish release looks, which divides it anyway
     columns = declared_columns(series.contract)
     if kept["columns"] != series.contract.column_names() or columns != {
         part: committed.declared.get(part) for part in columns
     }:
         return None  # under other columns the same people look different
     try:
-        people = read_snapshot(series.file, release)
+        people = read_snapshot(series.file, release, kept_version(series, release))
     except SnapshotError as error:
         return f"is published, and its snapshot can't be read any more: {error}"
     if content_digest(keyed(people, series.pseudonym_key)) == kept["sha256"]:
@@ -115,14 +122,14 @@ def _replaced(series: Series, release: str) -> str | None:
     )
 
 
-def _look_at_snapshot(series: Series, release: str, say: Say) -> Snapshot | None:
+def _look_at_snapshot(series: Series, release: str, folder: Path, say: Say) -> Taken | None:
     """Say how many people there are; None if the snapshot has not arrived."""
     if not has_arrived(series, release):
         say(f"  {release}: no snapshot yet in {place(series.file, release)}")
         return None
-    taken = look_at_snapshot(series, release)
+    taken = look_at_snapshot(series, release, folder)
     say(f"  {release}: {taken.people:,} people, no faults")
-    return taken.snapshot
+    return taken
 
 
 def _say_profile(table: pl.DataFrame | None, series: Series, say: Say) -> None:
@@ -142,19 +149,38 @@ def _say_changes(series: Series, release: str, say: Say) -> None:
         say(f"  {release}: changed since the release before: {line}")
 
 
-def _foresee(series: Series, release: str, snapshot: Snapshot | None, say: Say, show: Say) -> None:
+def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, say: Say, show: Say) -> None:
     """Say what would become of the next release; what stands against it is raised."""
-    if snapshot is None:
+    if taken is None:
         refuse_changes(series, release, basis_of(series, release).declared)
         return
-    for sentence in lumpy_columns(snapshot.table, series.contract):
+    some = taken.first_shard().table
+    for sentence in lumpy_columns(some, series.contract):
         say(f"  {release}: advice: {sentence}")
-    _say_profile(snapshot.table, series, show)
-    made = rehearse(series, release, snapshot)
-    figures = made.candidate.figures
+    if advice := _shards_advised(taken, series):
+        say(f"  {release}: advice: {advice}")
+    if some.height < taken.people:
+        show(f"    {some.height:,} of the people, those of the first shard:")
+    _say_profile(some, series, show)
+    rehearsed = rehearse(series, release, taken, folder)
+    figures = rehearsed.figures
     say(
         f"  {release}: would be released with {figures.groups:,} groups, {figures.counterfeits:,}"
         f" counterfeits and {figures.held_back:,} people held back"
     )
-    if forecast := held_back_next(series, release, made):
+    if forecast := rehearsed.held_back_next:
         say(f"  if the next table is the same, {forecast:,} people are held back then")
+
+
+def _shards_advised(taken: Taken, series: Series) -> str | None:
+    """Another number of shards for so many people; None where it is right, or can't change any more."""
+    declared = series.contract.shards
+    most = max(1, taken.people // FEWEST_IN_A_SHARD)
+    wanted = min(most, max(1, -(-taken.people // PEOPLE_IN_A_SHARD)))
+    is_begun = any(series.is_published(release) for release in series.due)
+    if is_begun or (declared == 1 and taken.people <= MOST_IN_A_SHARD) or wanted <= declared <= most:
+        return None
+    return (
+        f"shards: {wanted} would have about {taken.people // wanted:,} people each; it can't be changed once"
+        " the series is begun"
+    )

@@ -21,14 +21,22 @@ def forget(
             help="A file with an identifier on each line. Default: standard input.",
         ),
     ] = None,
-    again: Annotated[
+    by_rule: Annotated[
         bool,
+        typer.Option(
+            "--by-rule",
+            help="Forget whom the contract's retention is about. Each release does so, too.",
+        ),
+    ] = False,
+    again: Annotated[
+        bool | None,
         typer.Option(
             "--again/--never-again",
             help="Whether they may be published again. If so, their signatures stay under pseudonyms, and a"
-            " return is safe; else a keyed pseudonym stays, by which snapshots leave them out.",
+            " return is safe; else a keyed pseudonym stays, by which snapshots leave them out. Default: they"
+            " may; --by-rule does what retention.never_again says.",
         ),
-    ] = True,
+    ] = None,
     delete: Annotated[
         bool, typer.Option("--delete", help="Forget them. Without it, nothing is changed.")
     ] = False,
@@ -45,6 +53,7 @@ def forget(
     from orchestration.contracts.contract_file import load_contract
     from orchestration.rights.forget import forget as forgotten
     from orchestration.rights.forget import what_is_kept
+    from orchestration.rights.retention import absent, forget_absent, would_be_forgotten
     from orchestration.series.homes import default_home, refuse_other_home
     from orchestration.series.series import Series
     from orchestration.storage.home import Home
@@ -52,8 +61,23 @@ def forget(
     file = load_contract(contract)
     series = Series(file, Home.named(home, default_home(file)))
     refuse_other_home(series)
-    asked = read_identifiers(identifiers)
-    found = forgotten(series, asked, again=again) if delete else what_is_kept(series, asked)
+    if by_rule:
+        if identifiers is not None or again is not None:
+            raise typer.BadParameter("goes with neither --identifiers nor --again or --never-again")
+        whom = absent(series)
+        again = not (file.contract.retention and file.contract.retention.never_again)
+        found = forget_absent(series) if delete else would_be_forgotten(series)
+        if whom.unknown:
+            out.print(
+                f"{whom.unknown:,} people left before this home noted when: a list can name them, no rule can"
+            )
+        if not whom.persons.len():
+            out.print("nobody is to be forgotten by the contract's rule")
+            return
+    else:
+        again = again is not False
+        asked = read_identifiers(identifiers)
+        found = forgotten(series, asked, again=again) if delete else what_is_kept(series, asked)
     for one in found:
         out.print(f"{one.series}  {one.people:,} people in {one.rows:,} rows of {one.files:,} files")
     if not delete:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from orchestration.languages.language import LANGUAGES
+
 
 class Form(StrEnum):
     """How an answer is written."""
@@ -50,3 +52,16 @@ Limit = Annotated[
 """No command looks at it: it holds for all that is read from here on."""
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 """No command looks at it: `main` finds it among the words, also where a command never began."""
+
+
+def known_language(language: str) -> str:
+    """A language that pages can be written in.
+
+    Raises
+    ------
+    typer.BadParameter
+        If there is no catalogue of it.
+    """
+    if language not in LANGUAGES:
+        raise typer.BadParameter(f"{language} is none of {', '.join(LANGUAGES)}")
+    return language

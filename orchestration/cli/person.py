@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.options import ContractPath, Debug, HomePath
+from orchestration.cli.options import ContractPath, Debug, HomePath, known_language
 from orchestration.cli.terminal import out
+from orchestration.languages.language import ENGLISH, LANGUAGES
 
 
 def person(
@@ -26,6 +27,15 @@ def person(
             help="A file with the person's identifier on its only line. Default: standard input.",
         ),
     ] = None,
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language",
+            metavar="NAME",
+            help=f"The language of the sheet: {' or '.join(LANGUAGES)}. JSON is in English.",
+            callback=known_language,
+        ),
+    ] = ENGLISH,
     home: HomePath = None,
     debug: Debug = False,
 ) -> None:
@@ -53,7 +63,8 @@ def person(
     if len(asked) > 1:
         raise PersonError(f"{len(asked)} identifiers are given: a sheet is about one person")
     found = find(series, asked[0])
-    page, content = write_sheet(folder, found, file.contract, dt.datetime.now(dt.UTC).date().isoformat())
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    page, content = write_sheet(folder, found, file.contract, today, language)
     note(series.home, "person", series.name, file.sha256)
     for one in found.series:
         unknown = f", {len(one.unknown)} more unknown" if one.unknown else ""

@@ -27,6 +27,16 @@ def release(
             " are complete.",
         ),
     ] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            envvar="REPUBLISH_ENGINE",
+            metavar="ENGINE",
+            help="Where shards are worked on: local, or local[2] for two at a time; spark, or spark[MASTER]."
+            " As many on this machine as fit, if it is left out.",
+        ),
+    ] = None,
     limit: Limit = None,
     debug: Debug = False,
 ) -> None:
@@ -45,7 +55,9 @@ def release(
     """
     from orchestration.cli.releasing import make_due_releases
     from orchestration.contracts.contract_file import load_contract
+    from orchestration.engine.engine import named_engine
 
+    named_engine(engine)
     made = make_due_releases(load_contract(contract), through, home, without_upstream=without_upstream)
     if made.waits and strict:
         raise typer.Exit(2)

@@ -21,15 +21,13 @@ from orchestration.series.due import none_is_due
 from orchestration.series.homes import default_home, refuse_other_home
 from orchestration.series.series import Series, named
 from orchestration.snapshots.sources import place
-from orchestration.storage.home import Home, only_one, sync
+from orchestration.storage.home import RELEASING, Home, only_one, sync
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
     from orchestration.dagster.run import Released
 
-RELEASING = ".releasing"
-"""The lock of a series that a command makes releases of, in its private folder."""
 UNFINISHED = ".unfinished"
 """There while a command has Dagster open, and after one that did not end as it should."""
 

@@ -29,9 +29,8 @@ def tidy(
     So do runs of the last releases, runs that are not over, and runs of releases that are not published.
     Nothing that republish has published or builds on is touched.
     """
-    from orchestration.cli.releasing import RELEASING
     from orchestration.dagster import tidy as dagster
-    from orchestration.storage.home import Home, only_one
+    from orchestration.storage.home import RELEASING, Home, only_one
     from orchestration.storage.log import note
 
     place = Home.named(home)

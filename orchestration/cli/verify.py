@@ -17,7 +17,7 @@ def verify(
         typer.Argument(
             metavar="PUBLISHED",
             help="A published release, published/hospital/v1/2024-01-01 say, or its series,"
-            " published/hospital/v1.",
+            " published/hospital/v1; or the address of one in an object store, s3://bucket/hospital/v1.",
         ),
     ],
     report: Annotated[
@@ -54,10 +54,13 @@ def verify(
         from anonymize.errors import SignatureError
 
         raise SignatureError("--report and --public-key belong together: give both, or neither")
-    if report is None or _has_manifests(published):
-        _verify_folder(published)
-    if report is not None and public_key is not None:
-        _verify_signature(published, report, public_key)
+    from orchestration.storage.in_stores import fetched
+
+    with fetched([published]) as (folder,):
+        if report is None or _has_manifests(folder):
+            _verify_folder(folder)
+        if report is not None and public_key is not None:
+            _verify_signature(folder, report, public_key)
 
 
 def _has_manifests(published: Path) -> bool:

@@ -41,7 +41,7 @@ class ContractFile:
 def load_contract(
     path: Path, defaults: Mapping[str, Any] | None = None, *, is_scheduled: bool = True
 ) -> ContractFile:
-    """Read a contract and the hierarchies it names.
+    """Read a contract and the hierarchies it names, or the contract of a component's `defs.yaml`.
 
     Scalars are those of YAML 1.2: `no` and `010` are text, only `true` and `false` are not.
 
@@ -64,6 +64,13 @@ def load_contract(
     where = str(path)
     content = read_content(path)
     declared, faults = parse_yaml(content, where)
+    if isinstance(declared, Mapping) and declared.keys() >= {"type", "attributes"}:
+        inline = (
+            declared["attributes"].get("contract") if isinstance(declared["attributes"], Mapping) else None
+        )
+        if isinstance(inline, str):
+            return load_contract(path.parent / inline, defaults, is_scheduled=is_scheduled)
+        declared = inline
     if isinstance(declared, Mapping):
         declared = {**(defaults or {}), **declared}
     named: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.package_files import package_file
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.store import read_json, write_json
+
+_log = logging.getLogger(__name__)
 
 SHIPPED = package_file("data_contracts")
 
@@ -45,6 +48,15 @@ def known_contracts(home: Home) -> dict[str, ContractFile | Exception]:
             declared.setdefault(product, path)
         contracts.setdefault(path, loaded)
     return contracts
+
+
+def loaded_contracts(home: Home) -> list[ContractFile]:
+    """The contracts that a home knows; one with faults is left out, with a warning that names them."""
+    known = known_contracts(home)
+    for path, contract in known.items():
+        if not isinstance(contract, ContractFile):
+            _log.warning("left out: %s", contract or path)
+    return [contract for contract in known.values() if isinstance(contract, ContractFile)]
 
 
 def _load(path: Path) -> ContractFile | Exception:

@@ -33,6 +33,7 @@ from orchestration.dagster.names import (
 from orchestration.dagster.partitions import previous_release
 from orchestration.dagster.step import CheckOn, Done, Step, build
 from orchestration.expectations import Verdict
+from orchestration.rights.retention import forget_absent
 from orchestration.series.series import Series
 from orchestration.series.siblings import published_releases
 from orchestration.snapshots.previous import published_here
@@ -208,6 +209,8 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
 def _publication(described: Series) -> Step:
     def work(series: Series, release: str) -> Done:
         publication = publish(series, release)
+        if series.contract.retention is not None:
+            forget_absent(series, releasing=True)
         figures = {
             "files": len(publication.manifest["files"]),
             "releases_before": publication.manifest["n"] - 1,

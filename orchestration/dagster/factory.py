@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import logging
+from collections.abc import Iterable
 
 import dagster as dg
+import networkx as nx
 
+from orchestration.contracts.contract_file import ContractFile
 from orchestration.dagster.assets import assets_of
 from orchestration.dagster.names import job_name, series_tag
 from orchestration.dagster.other_series import other_series
 from orchestration.dagster.schedule import schedule_of, sensor_of
 from orchestration.dagster.watch import checks_of, watch_sensor
 from orchestration.series.series import Series
+from orchestration.snapshots.previous import published_here
+
+_log = logging.getLogger(__name__)
 
 
-def product_definitions(series: Series, *, apart: Collection[str] = ()) -> dg.Definitions:
+def product_definitions(series: Series, *, among: Iterable[ContractFile] = ()) -> dg.Definitions:
     """The assets, checks, job, schedule and sensor of the product that a series' contract declares.
 
-    They need the resources of the series' home (`resources`), which all products share. Of products that are
-    `apart`, the lineage says nothing. Other series of the product are there to be looked at.
+    They need no resource, IO manager or executor of the project that they are in. Other series of the product
+    are there to be looked at.
+
+    Parameters
+    ----------
+    series
+        The product's.
+    among
+        The contracts of the home. Of products whose releases name each other, the lineage says nothing.
     """
+    apart = _each_other(series, among)
+    if apart:
+        _log.warning(
+            "%s name releases of each other: their lineage is not shown",
+            ", ".join(sorted({*apart, series.contract.product})),
+        )
     assets, cron = assets_of(series, apart), series.contract.releases.cron
     watched = checks_of(series)
     job = dg.define_asset_job(
@@ -36,5 +55,15 @@ def product_definitions(series: Series, *, apart: Collection[str] = ()) -> dg.De
         schedules=[schedule_of(series, cron)] if cron else [],
         sensors=[sensor_of(series), watch_sensor(series)],
         asset_checks=watched,
-        executor=dg.in_process_executor,
     )
+
+
+def _each_other(series: Series, among: Iterable[ContractFile]) -> set[str]:
+    """The other products of a circle, of any length, that are joined with releases of each other."""
+    product, joined = series.contract.product, nx.DiGraph()
+    joined.add_node(product)
+    for file in (series.file, *among):
+        others = published_here(file, series.home)
+        joined.add_edges_from((file.contract.product, other) for other, _ in others)
+    circle: set[str] = next(one for one in nx.strongly_connected_components(joined) if product in one)
+    return circle - {product}

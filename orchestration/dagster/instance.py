@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
+import yaml
 from sqlalchemy.exc import DBAPIError
 
 from anonymize.errors import HomeError
@@ -17,7 +18,10 @@ from orchestration.dagster.private import end_run, events_lost_in_silence, migra
 from orchestration.package_files import package_file
 from orchestration.series.series import Series
 from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
-from orchestration.storage.store import write_copy
+from orchestration.storage.store import write_text
+
+OWN = "own.yaml"
+"""In DAGSTER_HOME: settings of Dagster that are the publisher's own, `storage` say. Never written to."""
 
 
 @contextmanager
@@ -26,9 +30,22 @@ def dagster_instance(home: Home) -> Iterator[dg.DagsterInstance]:
     folder = prepare_dagster_home(home)
     with usable_tables(folder), migrations_read_once(), events_lost_in_silence():
         with only_one(folder, "Dagster's own tables", name=".lock"):  # two that make them at once fail
-            instance = dg.DagsterInstance.get()
+            instance = _instance(folder)
         with instance:
             yield instance
+
+
+def _instance(folder: Path) -> dg.DagsterInstance:
+    try:
+        return dg.DagsterInstance.get()
+    except DBAPIError:
+        raise
+    except Exception as error:  # what they name may raise anything: a driver, a database that does not answer
+        own = folder / OWN
+        if not own.exists():
+            raise
+        why = (str(error).splitlines() or [type(error).__name__])[-1].strip()
+        raise HomeError(f"{own}: Dagster can't begin with these settings: {why}. See to them") from None
 
 
 @contextmanager
@@ -39,8 +56,8 @@ def usable_tables(folder: Path) -> Iterator[None]:
     except (DBAPIError, sqlite3.DatabaseError) as error:
         raise HomeError(
             f"{folder}: Dagster's own tables can't be read or written: {getattr(error, 'orig', error)}."
-            " Make room on the disk, or move the folder away: Dagster begins anew, and what is published is"
-            " untouched"
+            f" Make room on the disk, start the database that {OWN} names, or move the folder away: Dagster"
+            " begins anew, and what is published is untouched"
         ) from None
 
 
@@ -49,10 +66,26 @@ def prepare_dagster_home(home: Home) -> Path:
     folder = private_folder(home.dagster)
     only_for_the_owner()
     with only_one(folder, "Dagster's settings", name=".lock"):
-        write_copy(folder / "dagster.yaml", package_file("dagster.yaml"))
+        file, settings = folder / "dagster.yaml", _settings(folder / OWN)
+        if not file.is_file() or file.read_text(encoding="utf-8") != settings:
+            write_text(file, settings)
     os.environ["DAGSTER_HOME"] = str(folder)
     os.environ["REPUBLISH_HOME"] = str(home.path)
     return folder
+
+
+def _settings(own: Path) -> str:
+    """The `dagster.yaml` of republish, with what the publisher's file says of its own or says otherwise."""
+    ours = package_file("dagster.yaml").read_text(encoding="utf-8")
+    if not own.exists():
+        return ours
+    try:
+        stated = yaml.safe_load(own.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        stated = None
+    if not isinstance(stated, dict):
+        raise HomeError(f"{own}: is no YAML file with settings of Dagster, as in storage: {{postgres: …}}")
+    return yaml.safe_dump(yaml.safe_load(ours) | stated, sort_keys=False)
 
 
 def end_dead_runs(series: Series, instance: dg.DagsterInstance) -> None:

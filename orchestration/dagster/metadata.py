@@ -52,7 +52,9 @@ def of_snapshot(series: Series, snapshot: Taken) -> dict[str, Any]:
     ]
     if (sensitive := contract.sensitive) is not None:
         columns.append(dg.TableColumn(sensitive.name, description=f"sensitive, {sensitive.semantics}"))
-    return {"people": snapshot.people, "dagster/row_count": snapshot.people, **_column_schema(columns)}
+    counts = {"people": snapshot.people, "dagster/row_count": snapshot.people}
+    divided = {"shards": str(contract.shards)} if contract.shards > 1 else {}
+    return {**counts, **divided, **_column_schema(columns)}
 
 
 def of_candidate(series: Series, release: str, committed: Committed) -> dict[str, dict[str, Any]]:
@@ -150,9 +152,9 @@ def _what_is_asked_first(
 def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame] | None:
     """The candidate's tables under our own names, without the column that says of which release they are.
 
-    None if its files are not kept any more.
+    None if its files are not kept any more, or are of people who are divided: they may not fit into memory.
     """
-    if not _is_kept(series.private(release), committed):
+    if series.contract.shards > 1 or not _is_kept(series.private(release), committed):
         return None
     candidate = read_tables(series.private(release), CANDIDATE, committed).items()
     named = {name: undated(table, release) for name, table in candidate}

@@ -17,6 +17,7 @@ from orchestration.dagster.names import (
 from orchestration.series.series import Series
 from orchestration.series.siblings import published_releases, siblings
 from orchestration.storage.manifest import MANIFEST
+from orchestration.storage.parts import table_of
 from orchestration.storage.store import read_json
 
 
@@ -40,7 +41,8 @@ def _assets(series: Series, name: str) -> list[dg.AssetSpec]:
     stated = read_json(home.published(product, name) / releases[-1] / MANIFEST) or {}
     principle = PRINCIPLES.get(stated.get("principle", {}).get("name"))
     memory = principle.memory.name if principle and principle.memory else None
-    above = lineage(memory, has_counterfeits=f"{COUNTERFEITS}.parquet" in stated.get("files", ()))
+    published = {table_of(name) for name in stated.get("files", ())}
+    above = lineage(memory, has_counterfeits=COUNTERFEITS in published)
     description = (
         f"Series {name}, as it was left. To be looked at: releases are made of {series.contract.series}, the"
         " series that the contract declares."

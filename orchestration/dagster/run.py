@@ -12,7 +12,6 @@ from anonymize.principle.candidate import ReleaseFigures
 from orchestration.dagster.factory import product_definitions
 from orchestration.dagster.names import COMMAND, job_name
 from orchestration.dagster.private import run_of_the_ui
-from orchestration.dagster.resources import resources
 from orchestration.series.series import Series
 
 
@@ -35,9 +34,7 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
     RepublishError
         What refused the release, as it was raised in the step.
     """
-    needed = dg.Definitions(resources=resources(series.home))
-    definitions = dg.Definitions.merge(product_definitions(series), needed)
-    job = definitions.resolve_job_def(job_name(series.contract.product))
+    job = product_definitions(series).resolve_job_def(job_name(series.contract.product))
     try:
         with run_of_the_ui(instance, job.name):
             job.execute_in_process(

@@ -1,17 +1,14 @@
 """Releases that nobody asks for: a schedule on their dates, a sensor when their snapshots have arrived."""
 
-import datetime as dt
-
 import dagster as dg
 
-from anonymize.contract import QuerySource
-from anonymize.errors import SnapshotError
+from anonymize.errors import SnapshotError, StoreError
 from orchestration.dagster.names import job_name, upstream_keys
 from orchestration.dagster.partitions import for_dagster
 from orchestration.dagster.upstream import materialized, missing_upstream
 from orchestration.series.due import FORMAT, none_is_due
 from orchestration.series.series import Series
-from orchestration.snapshots.sources import snapshot_exists
+from orchestration.snapshots.sources import arrival_of, snapshot_exists
 
 
 def schedule_of(series: Series, cron: str) -> dg.ScheduleDefinition:
@@ -43,7 +40,7 @@ def sensor_of(series: Series) -> dg.SensorDefinition:
         description=_begins_when(series),
     )
     def arrival_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        release = next_release(series)
+        release = series.next_due
         if release is None:
             everything = "every release that is due is published"
             return dg.SkipReason(everything if series.due else none_is_due(series.file))
@@ -54,11 +51,6 @@ def sensor_of(series: Series) -> dg.SensorDefinition:
         return dg.RunRequest(run_key=run_key, partition_key=release)
 
     return arrival_sensor
-
-
-def next_release(series: Series) -> str | None:
-    """The first due release that is not published."""
-    return next((release for release in series.due if not series.is_published(release)), None)
 
 
 def _begins_when(series: Series) -> str:
@@ -75,26 +67,17 @@ def why_not(
         return f"{release} is not a release of {series.name} that is due"
     if series.is_published(release):
         return f"{release} is published"
-    if (waiting := next_release(series)) != release:
+    if (waiting := series.next_due) != release:
         return f"the release before, {waiting}, is not published yet"
     if series.contract.upstream and (key := missing_upstream(series, release, context.instance)):
         return f"{key.to_user_string()} is not materialized for {release} yet"
     try:
         arrived = snapshot_exists(series.file, release)
-    except SnapshotError as error:
+    except (SnapshotError, StoreError) as error:
         return str(error)
     return None if arrived else f"the snapshot of {release} has not arrived"
 
 
 def _arrival(series: Series, release: str) -> str:
-    """Tells a snapshot from one that replaced it: a corrected file, or contract, is tried again.
-
-    What a query would answer can't be told without asking: it is tried again every day.
-    """
-    source = series.contract.source
-    if isinstance(source, QuerySource):
-        arrived = dt.datetime.now(dt.UTC).strftime(FORMAT)
-    else:
-        file = series.file.resolve(source.path.replace("{release}", release)).stat()
-        arrived = f"{file.st_mtime_ns} {file.st_size}"
-    return f"{arrived} {series.file.sha256[:12]}"
+    """Tells a snapshot from one that replaced it: a corrected file, or contract, is tried again."""
+    return f"{arrival_of(series.file, release)} {series.file.sha256[:12]}"

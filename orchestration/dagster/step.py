@@ -11,7 +11,6 @@ import dagster as dg
 from anonymize.errors import RepublishError
 from orchestration.dagster.names import SERIES_TAG, asset_key, tag_value
 from orchestration.dagster.partitions import release_partitions
-from orchestration.dagster.resources import PublisherHome
 from orchestration.dagster.status import keep_facts, version_tags
 from orchestration.dagster.verdicts import metadata_of, words_of
 from orchestration.expectations import Verdict
@@ -65,20 +64,20 @@ class Step:
     """Called once when the step begins."""
 
 
-def build(step: Step, series: Series) -> dg.AssetsDefinition:
+def build(step: Step, described: Series) -> dg.AssetsDefinition:
     """The assets of a step, one function for all of them.
 
     Parameters
     ----------
     step
         What is made.
-    series
-        Whose releases are made.
+    described
+        The series whose releases are made.
     """
-    file, product = series.file, series.contract.product
-    on = {check.name: asset_key(series, check.asset) for check in step.checks}
+    file, product = described.file, described.contract.product
+    on = {check.name: asset_key(described, check.asset) for check in step.checks}
     made_here = {spec.key for spec in step.assets}
-    tag = {SERIES_TAG: tag_value(series.contract.series)}
+    tag = {SERIES_TAG: tag_value(described.contract.series)}
 
     @dg.multi_asset(
         name=f"{product}_{step.name}",
@@ -97,17 +96,18 @@ def build(step: Step, series: Series) -> dg.AssetsDefinition:
         backfill_policy=ONE_RUN,
     )
     def make(
-        context: dg.AssetExecutionContext, home: PublisherHome
+        context: dg.AssetExecutionContext,
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-        _refuse_another_series(context, series)
+        _refuse_another_series(context, described)
+        series = Series(file, described.home)  # the server's has read history when it began
         step.before()
         for release in context.partition_keys:
             try:
                 with _refusals([earlier for earlier in context.partition_keys if earlier < release]):
-                    refuse_other_home(home.series(file))
-                    done = step.work(home.series(file), release)
+                    refuse_other_home(series)
+                    done = step.work(series, release)
             except dg.Failure as failure:
-                keep_facts(context, home.series(file))
+                keep_facts(context, series)
                 yield from (_result(verdict, on) for verdict in _found(failure, step))
                 raise
             context.log.info(f"{release}: {done.says}")

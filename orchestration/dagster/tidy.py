@@ -15,7 +15,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestration.dagster.instance import usable_tables
+from anonymize.errors import HomeError
+from orchestration.dagster.instance import OWN, usable_tables
 from orchestration.dagster.names import job_name
 from orchestration.series.siblings import published_releases
 from orchestration.storage.home import Home
@@ -54,6 +55,10 @@ def old_runs(home: Home, keep: int) -> list[OldRuns]:
     HomeError
         If Dagster's tables can't be read.
     """
+    if (home.dagster / OWN).exists() and not _runs(home).exists():
+        raise HomeError(
+            f"{home.dagster / OWN}: puts Dagster's tables elsewhere, and only those in the home are tidied"
+        )
     if not _runs(home).exists():
         return []
     with _opened(home, _runs(home)) as connection:

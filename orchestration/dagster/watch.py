@@ -8,8 +8,8 @@ from collections.abc import Callable
 import dagster as dg
 
 from orchestration.dagster.names import FAILURE, FRESHNESS, PUBLICATION, asset_key, job_name, series_tag
-from orchestration.dagster.schedule import next_release
-from orchestration.series.due import none_is_due, today
+from orchestration.dagster.tell import tell
+from orchestration.series.due import none_is_due
 from orchestration.series.series import Series
 
 Looked = Callable[[Series, dg.DagsterInstance], tuple[bool, str]]
@@ -51,14 +51,20 @@ def watch_sensor(series: Series) -> dg.SensorDefinition:
         name=f"{job_name(series.contract.product)}_watch",
         minimum_interval_seconds=300,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Notes whether releases are late, and whether the last run failed.",
+        description="Notes whether releases are late, and whether the last run failed; says so by webhook or"
+        " mail, if there is any.",
     )
     def look(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         found = watch(series, context.instance)
         words = " ".join(str(one.description) for one in found)
-        if words == context.cursor:
+        wrong = " ".join(str(one.description) for one in found if not one.passed)
+        noted, _, told = (context.cursor or "").partition("\n")
+        if wrong != told and tell(series.name, wrong, context.log):
+            told = wrong
+        cursor = f"{words}\n{told}"
+        if cursor == context.cursor:
             return dg.SkipReason(words)
-        return dg.SensorResult(asset_events=found, cursor=words)
+        return dg.SensorResult(asset_events=found if words != noted else [], cursor=cursor)
 
     return look
 
@@ -76,12 +82,11 @@ def _check(series: Series, name: str) -> dg.AssetChecksDefinition:
 
 def _freshness(series: Series, _: dg.DagsterInstance) -> tuple[bool, str]:
     """A release may be made on the day on which it is due; after that, it is late."""
-    due, waiting = series.due, next_release(series)
+    due, waiting, late = series.due, series.next_due, series.late
     if not due:
         return True, f"{none_is_due(series.file)}."
     if waiting is None:
         return True, f"Every release that is due is published; the last one is {due[-1]}."
-    late = [release for release in due if waiting <= release < today()]
     if not late:
         return True, f"{waiting} is due today, and not published yet."
     days = f"{len(late)} releases are late" if len(late) > 1 else "It is late"

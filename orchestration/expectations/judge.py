@@ -87,6 +87,7 @@ def _answer(questions: Connection) -> None:
     os.dup2(2, 1)  # what a library prints is no output of ours
     _import_when_used("scipy.stats")  # a third of the import; Great Expectations wants it for distributions
     sys.modules["sqlalchemy"] = None  # type: ignore[assignment] # a tenth; it does without, but for databases
+    sys.modules["pyspark"] = None  # type: ignore[assignment] # where it is installed, it ends this process
     gc.disable()  # a fifth: to look over again and again what is imported, none of which is garbage
     from orchestration.expectations.suites import verdict  # noqa: PLC0415 - takes two seconds
 

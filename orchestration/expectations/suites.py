@@ -14,7 +14,7 @@ from great_expectations.core.batch_definition import BatchDefinition
 from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
-from orchestration.expectations.verdict import Verdict
+from orchestration.expectations.verdict import ROWS, Verdict
 from orchestration.package_files import package_file
 
 SUITES = package_file("data_contracts") / "expectations"
@@ -49,7 +49,7 @@ def verdict(promise: str, table: pl.DataFrame, parameters: Mapping[str, Any]) ->
     return Verdict(
         promise=promise,
         passed=not broken,
-        figures={"rows of evidence": table.height, "expectations": len(results)},
+        figures={ROWS: table.height, "expectations": len(results)},
         broken=broken,
     )
 

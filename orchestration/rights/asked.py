@@ -2,79 +2,185 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER
+from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.errors import HomeError
 from anonymize.people.pseudonyms import pseudonyms
-from anonymize.spelling import value_form
-from orchestration.chain.snapshot import FAULTS
+from anonymize.spelling import identifier_forms
+from orchestration.chain.same_people import noted_files
+from orchestration.chain.snapshot import FAULTS, Snapshot, kept_snapshot
 from orchestration.series.committed import KNOWLEDGE, STATE
+from orchestration.series.facts import facts_of
 from orchestration.series.persons import comparable
+from orchestration.series.shards import shard_folders
+from orchestration.series.siblings import FIRST, pseudonym_key, published_releases, siblings
 from orchestration.storage.home import Home
 from orchestration.storage.store import read_table
 
 BUILT_ON = (STATE, KNOWLEDGE)
 """What the names of files begin with that the next release is built on."""
+NOBODY = pl.Series("person", [], dtype=pl.Binary)
+
+
+def series_of(home: Home, product: str) -> list[str]:
+    """All series of a product that have working files or releases in a home."""
+    folder = home.private(product, "")
+    begun = (path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else ()
+    return sorted({*(name for name in begun if name[0] != "."), *siblings(home, product)})
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a file that are about people who are asked for."""
+
+    file: Path
+    about: pl.Series
+    """bool: which rows."""
+    persons: pl.Series
+    """Whom these are about, as all products of the home call them."""
 
 
 class Asked:
-    """Identifiers of people, and the spellings of them that were found.
+    """People who are asked for in one series, and the spellings of their identifiers that were found.
 
     Parameters
     ----------
+    home, product, name
+        Which series of the home it is.
     identifiers
         As the source has them, or other spellings (`P7` for `p7`); bytes as hexadecimal digits.
     column
-        What the identifier is called in the source.
+        What the identifier is called in the source, if the series does not say so.
+    persons
+        More people, as all products of the home call them.
+
+    Raises
+    ------
+    HomeError
+        If the series has releases, and not under the home's key.
     """
 
-    def __init__(self, identifiers: Sequence[str], column: str):
-        self.column = column
+    def __init__(
+        self,
+        home: Home,
+        product: str,
+        name: str,
+        identifiers: Sequence[str],
+        column: str,
+        persons: pl.Series = NOBODY,
+    ):
+        facts = facts_of(home, product, name)
+        self.home, self.product, self.name, self.persons = home, product, name, persons
+        self.folder, self.releases = home.private(product, name), published_releases(home, product, name)
+        if facts is None and self.releases:
+            raise HomeError(
+                f"{self.folder}: says nothing under this key of whom {product}/{name} has. Restore"
+                " secret.key, REPUBLISH_KEY or the folder from a copy"
+            )
+        self.terms: Mapping[str, Any] = facts.terms if facts else {}
+        self.column: str = self.terms.get("identifier", column)
         given = pl.Series(identifiers, dtype=pl.String)
-        self._forms = pl.select(value_form(pl.lit(given))).to_series().unique()
+        self._forms = identifier_forms(given).unique()
         self.spellings = given
+
+    @property
+    def last(self) -> str:
+        """The last release that is published: the next one is built on it. Empty if there is none."""
+        return self.releases[-1] if self.releases else ""
+
+    @property
+    def everybody(self) -> pl.Series:
+        """All who are asked for, as all products of the home call them."""
+        return pl.concat([comparable(self.home, self.spellings), self.persons]).unique()
+
+    def in_snapshot(self, release: str) -> Snapshot | None:
+        """Their rows in a snapshot, whose spelling is noted; None if it is not kept."""
+        shards = [kept_snapshot(folder) for folder in shard_folders(self.folder / release)]
+        kept = [shard for shard in shards if shard is not None]
+        if not kept:
+            return None
+        mine = pl.concat([shard.table.filter(self.within(shard.table[IDENTIFIER])) for shard in kept])
+        self._spelled(mine[IDENTIFIER])
+        return replace(kept[0], table=mine)
+
+    def release_of(self, file: Path) -> str:
+        """The release that a file is of; empty of one that is of the whole series."""
+        return file.relative_to(self.folder).parts[0] if file.parent != self.folder else ""
 
     def within(self, identifiers: pl.Series) -> pl.Series:
         """bool[N]: which of some identifiers are asked for."""
-        own = identifiers.alias("own").to_frame()
-        is_bytes = identifiers.dtype == pl.Binary
-        form = pl.col("own").bin.encode("hex") if is_bytes else value_form(pl.col("own").cast(pl.String))
-        return own.select(form.is_in(self._forms.implode()).fill_null(value=False)).to_series()
+        asked = identifier_forms(identifiers).is_in(self._forms.implode()).fill_null(value=False)
+        if not self.persons.len():
+            return asked
+        named = identifiers.drop_nulls().unique()
+        known = named.filter(comparable(self.home, named).is_in(self.persons.implode()))
+        return asked | identifiers.is_in(known.implode()).fill_null(value=False)
 
-    def spelled(self, found: pl.Series) -> None:
+    def _spelled(self, found: pl.Series) -> None:
         """Note in which spelling a snapshot has them: pseudonyms are of that."""
         if found.dtype == pl.Binary:
             self.spellings = found if found.len() else self.spellings
         elif self.spellings.dtype != pl.Binary:
             self.spellings = pl.concat([self.spellings, found.cast(pl.String).alias("")]).unique()
 
-    def files(self, home: Home, folder: Path, key: bytes) -> Iterator[tuple[Path, pl.Series]]:
-        """The files of a series that have rows about them, and which rows: bool[N].
+    def files(self) -> Iterator[Rows]:
+        """The series' files that have rows about them, and which rows.
 
-        Parameters
-        ----------
-        home, folder
-            The series' private folder, in its home.
-        key
-            What identifiers become pseudonyms with.
+        Pseudonyms are those that the home noted at publication, and those of the spellings that were given,
+        or found by `in_snapshot`.
         """
-        pseudonym = pl.concat([pseudonyms(self.spellings, key), comparable(home, self.spellings)]).implode()
-        for file in sorted(folder.rglob("*")):
+        for file in sorted(self.folder.rglob("*")):
             table = read_rows(file)
             if table is None:
                 continue
-            about = [
-                self.within(table[name])
-                if name in (IDENTIFIER, self.column)
-                else table[name].is_in(pseudonym).fill_null(value=False)
+            whose = [
+                self._whose(table[name])
                 for name, dtype in table.schema.items()
                 if name in (IDENTIFIER, self.column) or dtype == pl.Binary
             ]
-            if about and (rows := pl.DataFrame(about).select(pl.any_horizontal(pl.all())).to_series()).any():
-                yield file, rows
+            found = [one for one in whose if one.null_count() < one.len()]
+            if found:
+                about = pl.DataFrame([one.alias(f"{at}") for at, one in enumerate(found)])
+                rows = about.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+                yield Rows(file, rows, pl.concat(found).drop_nulls().unique())
+
+    def _whose(self, column: pl.Series) -> pl.Series:
+        """Binary[N]: whom of them each cell is about, as all products of the home call them, or null."""
+        names = self._names
+        if column.name in (IDENTIFIER, self.column):
+            mine = column.filter(self.within(column)).unique()
+            names = pl.DataFrame({"name": mine, "person": comparable(self.home, mine)})
+        cells = column.alias("name").to_frame()
+        return cells.join(names, on="name", how="left", maintain_order="left")["person"].alias("person")
+
+    @cached_property
+    def _names(self) -> pl.DataFrame:
+        """`name`, what files call them, and `person`, what all products of the home do."""
+        home, own = self.home, comparable(self.home, self.spellings)
+        everybody = self.everybody
+        known = [pl.DataFrame({"name": everybody, "person": everybody})]
+        chains, noted = set(), []
+        for name in series_of(home, self.product):
+            facts, files = facts_of(home, self.product, name), noted_files(home.private(self.product, name))
+            chains.add(facts.terms.get(FIRST, name) if facts else name)
+            noted += [read_table(file) for file in files]
+        for first in sorted(
+            chains
+        ):  # of a series that is not published yet, no file says which it goes on from
+            names = pseudonyms(self.spellings, pseudonym_key(home, self.product, first))
+            known.append(pl.DataFrame({"name": names, "person": own}))
+        for people in noted:
+            if PSEUDONYM in people.columns:
+                mine = people.filter(pl.col("person").is_in(everybody.implode()))
+                known.append(mine.select(name=PSEUDONYM, person="person").drop_nulls())
+        return pl.concat(known).unique("name")
 
 
 def read_rows(file: Path) -> pl.DataFrame | None:
@@ -82,8 +188,3 @@ def read_rows(file: Path) -> pl.DataFrame | None:
     if file.suffix == ".parquet":
         return read_table(file)
     return pl.read_csv(file, infer_schema=False) if file.name == FAULTS else None
-
-
-def last_release(folder: Path) -> str:
-    """The last release of which a series' private folder has working files; empty if there is none."""
-    return max((path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != "."), default="")

@@ -7,28 +7,27 @@ that it was published.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM, VALUE
+from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product
 from anonymize.people.randomness import derive_key
+from anonymize.text import Text
 from orchestration.chain.same_people import other_products
-from orchestration.chain.snapshot import kept_snapshot
-from orchestration.rights.asked import BUILT_ON, Asked, last_release
-from orchestration.series.committed import read_record
-from orchestration.series.facts import Facts, facts_of
-from orchestration.series.persons import comparable, forgotten
+from orchestration.rights.asked import BUILT_ON, Asked, series_of
+from orchestration.series.committed import LINKAGE, read_record
+from orchestration.series.persons import comparable, forgotten, of_series
 from orchestration.series.series import Series
-from orchestration.series.siblings import BEFORE, FIRST, pseudonym_key, published_releases, siblings
+from orchestration.series.shards import shard_folders
+from orchestration.series.siblings import BEFORE
 from orchestration.storage.home import Home
+from orchestration.storage.parts import scan_parts, tables_in
 from orchestration.storage.store import read_table
-
-LINKAGE = "linkage.parquet"
 
 
 @dataclass(frozen=True)
@@ -130,16 +129,13 @@ def find(series: Series, identifier: str) -> Person:
         If a file of the home can't be read.
     """
     home, product = series.home, series.contract.product
-    names = [series.contract.series, *siblings(home, product, series.contract.series)]
+    names = sorted(series_of(home, product), key=lambda name: (name != series.contract.series, name))
     other = comparable(home, pl.Series([identifier]))
     elsewhere = (one.name for one in other_products(series) if _has(one.people, other))
     gone = forgotten(home, product).filter(pl.col("person").is_in(other.implode()))
     through = max(gone["through"], default=None)
-    found = (
-        _in_series(home, series.contract, name, identifier, through)
-        for name in names
-        if published_releases(home, product, name)
-    )
+    found = (_in_series(home, series.contract, name, identifier, gone) for name in names)
+    found = (one for one in found if one.releases or one.held)
     return Person(product, tuple(found), tuple(elsewhere), through)
 
 
@@ -147,25 +143,26 @@ def _has(people: pl.DataFrame | None, person: pl.Series) -> bool:
     return people is not None and bool(people["person"].is_in(person.implode()).any())
 
 
-def _in_series(home: Home, contract: Product, name: str, identifier: str, through: str | None) -> InSeries:
-    product, folder = contract.product, home.private(contract.product, name)
-    releases, facts = published_releases(home, product, name), facts_of(home, product, name)
-    terms = (facts or Facts({}, {})).terms
-    key = pseudonym_key(home, product, terms.get(FIRST, name))
-    asked = Asked([identifier], terms.get("identifier", contract.identifier))
+def _in_series(home: Home, contract: Product, name: str, identifier: str, gone: pl.DataFrame) -> InSeries:
+    asked = Asked(home, contract.product, name, [identifier], contract.identifier)
     placed, rows, before = [], [], _Before()
-    for release in releases:
-        snapshot = kept_snapshot(folder / release)
-        mine = None if snapshot is None else snapshot.table.filter(asked.within(snapshot.table[IDENTIFIER]))
-        if snapshot is not None and mine is not None:
-            asked.spelled(mine[IDENTIFIER])
-            named = mine.drop(PSEUDONYM).rename(dict(snapshot.columns), strict=False)
+    through = max(gone.filter(of_series(name))["through"], default=None)
+    begun = (path.name for path in asked.folder.glob("*") if path.is_dir())
+    for release in sorted({*asked.releases, *begun}):
+        snapshot = asked.in_snapshot(release)
+        mine = None if snapshot is None else snapshot.table
+        if snapshot is not None:
+            named = snapshot.table.drop(PSEUDONYM).rename(dict(snapshot.columns), strict=False)
             rows += [{"release": release, **row} for row in named.to_dicts()]
-        linkage = folder / release / LINKAGE
-        group = _group(linkage, asked) if linkage.exists() else None
-        values = _values(home.published(product, name) / release, group, terms.get("sensitive"))
+        if release not in asked.releases:
+            continue
+        folders = shard_folders(asked.folder / release)
+        linkages = [file for folder in folders if (file := folder / LINKAGE).exists()]
+        groups = (_group(file, asked) for file in linkages)
+        group = next((found for found in groups if found is not None), None)
+        values = _values(home.published(asked.product, name) / release, group, asked.terms.get("sensitive"))
         left = before.narrowed(values, mine)
-        is_told = linkage.exists() and (group is not None or through is None or release > through)
+        is_told = bool(linkages) and (group is not None or through is None or release > through)
         placed.append(
             Placed(
                 release,
@@ -177,15 +174,10 @@ def _in_series(home: Home, contract: Product, name: str, identifier: str, throug
                 left,
             )
         )
-    held = tuple(_held(home, folder, asked, key, contract if name == contract.series else None))
+    held = tuple(_held(asked, contract if name == contract.series else None))
     first = next((number for number, one in enumerate(placed) if one.in_release), None)
-    return InSeries(
-        f"{product}/{name}",
-        tuple(placed),
-        _promised(home, product, name, releases, terms.get(BEFORE, 0), first),
-        tuple(rows),
-        held,
-    )
+    promised = () if first is None else _promised(asked, first)
+    return InSeries(f"{asked.product}/{name}", tuple(placed), promised, tuple(rows), held)
 
 
 NO_GROUP = -1
@@ -203,9 +195,8 @@ class _Before:
         """What is left after a release in which the person's group has some values."""
         if not values:
             return ()
-        value = (
-            mine[VALUE].item() if mine is not None and VALUE in mine.columns and mine.height == 1 else None
-        )
+        has_value = mine is not None and VALUE in mine.columns and mine.height == 1
+        value = mine[VALUE].item() if mine is not None and has_value else None
         if self._left is None or (value is not None and self._value is not None and value != self._value):
             self._left = set(values)
         self._left &= set(values)
@@ -226,58 +217,74 @@ def _values(folder: Path, group: int | None, sensitive: str | None) -> dict[Any,
     """How often a published group has each of its values."""
     if group in (None, NO_GROUP) or sensitive is None:
         return {}
-    for file in sorted(folder.glob("*.parquet")):
-        names = pl.read_parquet_schema(file)
+    for files in tables_in(folder).values():
+        names = scan_parts(files).collect_schema()
         if {"group_id", sensitive} <= names.keys():
-            count = pl.col("count").sum() if "count" in names else pl.len()
-            mine = read_table(file).filter(pl.col("group_id") == group)
-            return dict(mine.group_by(sensitive).agg(count.alias("tuples")).iter_rows())
+            count = pl.col("count").sum() if "count" in names and sensitive != "count" else pl.len()
+            mine = scan_parts(files).filter(pl.col("group_id") == group)
+            return dict(mine.group_by(sensitive).agg(count.alias("tuples")).collect().iter_rows())
     return {}
 
 
-def _promised(
-    home: Home, product: str, name: str, releases: Sequence[str], before: int, first: int | None
-) -> tuple[str, ...]:
-    """What the release that has them first promised: the last record that is kept says it of all."""
-    for release in reversed(releases if first is not None else []):
-        key = derive_key(home.key(), "candidate", product, name, release)
-        record = read_record(home.private(product, name) / release, key)
-        if record is not None and first is not None and len(record.promises) > before + first:
-            return tuple(record.promises[before + first].sentences())
+def _promised(asked: Asked, first: int) -> tuple[str, ...]:
+    """What a release of the series promised, counted from 0: the last record that is kept says it of all."""
+    number = asked.terms.get(BEFORE, 0) + first
+    for release in reversed(asked.releases):
+        key = derive_key(asked.home.key(), "candidate", asked.product, asked.name, release)
+        record = read_record(asked.folder / release, key)
+        if record is not None and len(record.promises) > number:
+            return tuple(record.promises[number].sentences())
     return ()
 
 
-def _held(home: Home, folder: Path, asked: Asked, key: bytes, contract: Product | None) -> Iterator[Held]:
+def _held(asked: Asked, contract: Product | None) -> Iterator[Held]:
     """The files of a series that have a row of the person, and what is known of how long."""
-    last = last_release(folder)
-    for file, about in asked.files(home, folder, key):
-        is_needed = file.parent == folder or (file.parent.name == last and file.name.startswith(BUILT_ON))
-        until = _until(contract, is_needed=is_needed)
-        yield Held(f"{file.relative_to(home.path)}", int(about.sum()), _what(file), until)
+    for one in asked.files():
+        file = one.file
+        is_of_last = asked.release_of(file) == asked.last and file.name.startswith(BUILT_ON)
+        until = _until(contract, is_needed=file.parent == asked.folder or is_of_last)
+        yield Held(f"{file.relative_to(asked.home.path)}", int(one.about.sum()), _what(file), until)
 
 
 WHAT = {
-    "snapshot": "the snapshot that the release was made from",
-    "delta": "who came, left or changed since the release before, by pseudonym",
-    "linkage": "which group has whom",
-    "people": "who was ever published, by a pseudonym that all products of the home have in common",
-    "state-memory": "signatures, by pseudonym: whoever returns goes back to theirs",
-    "faults": "rows of a snapshot that were at fault",
+    "snapshot": Text("the table that the release was made from"),
+    "delta": Text("a list of who came, left or changed since the release before, by pseudonym"),
+    "linkage": Text("a list of the group that each person is in"),
+    "people": Text("a list of everybody who was ever published, by pseudonym"),
+    "state-memory": Text(
+        "a list of signatures, by pseudonym, so that a person who returns gets the same one"
+    ),
+    "faults": Text("a list of rows that had faults"),
 }
 """What files are, by their names without endings."""
 
 
-def _what(file: Path) -> str:
+def _what(file: Path) -> Text:
     if file.stem.startswith("knowledge-"):
-        return "what the next audit remembers of each person, by pseudonym"
-    return WHAT.get(file.stem, "what the next release is built on, by pseudonym")
+        return Text("what the next audit remembers of each person, by pseudonym")
+    if file.stem.startswith("people"):
+        return WHAT["people"]  # of a shard
+    return WHAT.get(file.stem, Text("what the next release is built on, by pseudonym"))
 
 
-def _until(contract: Product | None, *, is_needed: bool) -> str:
-    if is_needed:
-        return "as long as the series goes on"
+def _period(many: int, unit: str) -> Text:
+    words = {
+        "year": Text("1 year") if many == 1 else Text("{many} years", many=many),
+        "month": Text("1 month") if many == 1 else Text("{many} months", many=many),
+        "day": Text("1 day") if many == 1 else Text("{many} days", many=many),
+    }
+    return words[unit]
+
+
+def _until(contract: Product | None, *, is_needed: bool) -> Text:
+    goes_on = Text("as long as the series goes on")
     if contract is None:
-        return "as the contract of that series says"
+        return goes_on if is_needed else Text("as the contract of that series says")
+    rule = contract.retention
+    absent = rule and Text("until you have been absent for {period}", period=_period(*rule.period))
+    if is_needed:
+        return absent if absent and rule and rule.never_again else goes_on
     if contract.keep_private == "all":
-        return "until the publisher deletes it"
-    return f"until {contract.keep_private} later releases are published"
+        return absent or Text("until the publisher deletes it")
+    published = Text("until {releases} later releases are published", releases=contract.keep_private)
+    return Text("{one}, or {other}", one=published, other=absent) if absent else published

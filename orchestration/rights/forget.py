@@ -12,31 +12,37 @@ which they are left out of every snapshot.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER
-from anonymize.contract import Product
+from anonymize.errors import HomeError
 from anonymize.people.randomness import derive_key
-from orchestration.chain.same_people import NOTED
-from orchestration.chain.snapshot import FAULTS, KEPT, PEOPLE, content_digest, kept_snapshot
-from orchestration.rights.asked import BUILT_ON, Asked, last_release, read_rows
+from orchestration.chain.same_people import noted_files, people_of
+from orchestration.chain.snapshot import FAULTS, KEPT, PEOPLE, content_digest, stated_of_all
+from orchestration.rights.asked import BUILT_ON, NOBODY, Asked, Rows, read_rows, series_of
 from orchestration.series.committed import COMMITTED
-from orchestration.series.facts import facts_of
-from orchestration.series.persons import FORGOTTEN, comparable, forgotten
+from orchestration.series.persons import FORGOTTEN, FORGOTTEN_SCHEMA, forgotten
 from orchestration.series.series import Series
-from orchestration.series.siblings import FIRST, pseudonym_key, published_releases, siblings
-from orchestration.storage.home import Home, only_one
+from orchestration.series.shards import shard_folders
+from orchestration.series.siblings import published_releases
+from orchestration.storage.home import RELEASING, Home, only_one
 from orchestration.storage.log import note
 from orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
 from orchestration.storage.sealed import read_sealed, write_sealed
-from orchestration.storage.store import read_json, sha256, write_csv, write_json, write_table
-
-RELEASING = ".releasing"
+from orchestration.storage.store import (
+    clear_partial,
+    read_json,
+    read_table,
+    sha256,
+    write_csv,
+    write_json,
+    write_table,
+)
 
 
 @dataclass(frozen=True)
@@ -48,18 +54,23 @@ class Forgetting:
     people: int
     """How many of those asked for have a row in it."""
     files: int
+    """Files that have such a row, all together."""
     rows: int
 
 
-def what_is_kept(series: Series, identifiers: Sequence[str]) -> list[Forgetting]:
+def what_is_kept(series: Series, identifiers: Sequence[str], persons: pl.Series = NOBODY) -> list[Forgetting]:
     """What would be forgotten; nothing is changed."""
-    return [
-        Forgetting(f"{series.contract.product}/{one.name}", one.people, len(one.files), one.rows)
-        for one in _kept(series, identifiers)
-    ]
+    return [one.counted() for one in _kept(series, identifiers, persons)]
 
 
-def forget(series: Series, identifiers: Sequence[str], *, again: bool) -> list[Forgetting]:
+def forget(
+    series: Series,
+    identifiers: Sequence[str],
+    persons: Callable[[], pl.Series] = lambda: NOBODY,
+    *,
+    again: bool,
+    releasing: bool = False,
+) -> list[Forgetting]:
     """Take people out of all that is kept of them, all of it or nothing.
 
     Working files of releases that are not published yet are deleted: they are made again without them.
@@ -70,102 +81,91 @@ def forget(series: Series, identifiers: Sequence[str], *, again: bool) -> list[F
         The contract's; all series of its product are gone through.
     identifiers
         As the source has them, or other spellings.
+    persons
+        More people, as all products of the home call them; asked for once nothing can change any more.
     again
         Whether they may be published again. Their signatures stay under their pseudonyms then.
+    releasing
+        Whether it is part of a release, which holds one of the locks.
 
     Raises
     ------
     HomeError
-        If a file of the home can't be read or written, or another run is working on one of the series.
+        If a file of the home can't be read or written, is not as it was left, or is another key's; or another
+        run is working on one of the series. Nothing is changed then.
     """
     home, product = series.home, series.contract.product
     root = home.private(product, "")
-    with _all_locked(series):
+    with _all_locked(series, (".lock",) if releasing else (RELEASING, ".lock")):
         finish_replacing(root)
-        kept = _kept(series, identifiers)
-        found = [Forgetting(f"{product}/{one.name}", one.people, len(one.files), one.rows) for one in kept]
+        more = persons()
+        if not identifiers and not more.len():
+            return []
+        for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
+            clear_partial(folder)  # what a run that was killed wrote half has people's rows, too
+        kept = _kept(series, identifiers, more)
         staged = begin_replacing(root)
-        removed = [folder for one in kept for folder in _unpublished(home, product, one)]
         for one in kept:
-            _stage(home, product, one, staged / one.name, again=again, without=removed)
-        write_table(staged / FORGOTTEN, _remembered(series, kept, identifiers, again=again))
-        note(home, "forget", series.name, series.file.sha256, people=len(identifiers), again=again)
-        replace_files(root, removed)
-    return found
+            _stage(one, staged / one.asked.name, again=again)
+        for one in kept:
+            _restate(one, staged)
+        write_table(staged / FORGOTTEN, _remembered(series, kept, again=again))
+        people = kept[0].asked.everybody.len()
+        note(home, "forget", series.name, series.file.sha256, people=people, again=again)
+        replace_files(root, [folder for one in kept for folder in one.unpublished])
+    return [one.counted() for one in kept]
 
 
 @dataclass(frozen=True)
 class _Kept:
     """The rows of a series that are about people."""
 
-    name: str
-    folder: Path
     asked: Asked
-    files: list[tuple[Path, pl.Series]]
-    people: int
+    found: list[Rows]
 
     @property
-    def rows(self) -> int:
-        return sum(int(about.sum()) for _, about in self.files)
+    def unpublished(self) -> list[Path]:
+        """The folders of releases that are not published yet, and have any of the people."""
+        asked = self.asked
+        begun = {asked.release_of(one.file) for one in self.found} - {"", *asked.releases}
+        return sorted(asked.folder / release for release in begun)
+
+    def counted(self) -> Forgetting:
+        """Itself in numbers."""
+        people = pl.concat([NOBODY, *(one.persons for one in self.found)]).n_unique()
+        rows = sum(int(one.about.sum()) for one in self.found)
+        return Forgetting(f"{self.asked.product}/{self.asked.name}", people, len(self.found), rows)
+
+
+def _kept(series: Series, identifiers: Sequence[str], persons: pl.Series) -> list[_Kept]:
+    found, contract = [], series.contract
+    for name in _names(series):
+        asked = Asked(series.home, contract.product, name, identifiers, contract.identifier, persons)
+        for folder in sorted(path for path in asked.folder.glob("*") if path.is_dir()):
+            asked.in_snapshot(folder.name)
+        found.append(_Kept(asked, list(asked.files())))
+    return found
 
 
 def _names(series: Series) -> list[str]:
-    """All series of the product that have working files."""
-    home, product = series.home, series.contract.product
-    names = {series.contract.series, *siblings(home, product)}
-    return sorted(name for name in names if home.private(product, name).is_dir())
+    """All series of the product that have working files, and the contract's."""
+    return sorted({series.contract.series, *series_of(series.home, series.contract.product)})
 
 
-def _kept(series: Series, identifiers: Sequence[str]) -> list[_Kept]:
-    home, contract = series.home, series.contract
-    return [_kept_in(home, contract, name, identifiers) for name in _names(series)]
+def _stage(kept: _Kept, staged: Path, *, again: bool) -> None:
+    """Write all files of a series that have the people anew.
 
-
-def _kept_in(home: Home, contract: Product, name: str, identifiers: Sequence[str]) -> _Kept:
-    folder, facts = home.private(contract.product, name), facts_of(home, contract.product, name)
-    terms = facts.terms if facts else {}
-    asked = Asked(identifiers, terms.get("identifier") or contract.identifier)
-    people = 0
-    for release in sorted(path for path in folder.iterdir() if path.is_dir()):
-        if (snapshot := kept_snapshot(release)) is not None:
-            asked.spelled(snapshot.table[IDENTIFIER].filter(asked.within(snapshot.table[IDENTIFIER])))
-    key = pseudonym_key(home, contract.product, terms.get(FIRST, name))
-    files = list(asked.files(home, folder, key))
-    noted = [about for file, about in files if file.name == NOTED]
-    people = max((int(about.sum()) for about in (*noted, *(about for _, about in files))), default=0)
-    return _Kept(name, folder, asked, files, people)
-
-
-def _unpublished(home: Home, product: str, kept: _Kept) -> Iterator[Path]:
-    """The folders of releases that are not published yet, and have any of the people."""
-    published = published_releases(home, product, kept.name)
-    folders = {file.parent for file, _ in kept.files} - {kept.folder}
-    yield from sorted(folder for folder in folders if folder.name not in published)
-
-
-def _stage(
-    home: Home, product: str, kept: _Kept, staged: Path, *, again: bool, without: Sequence[Path]
-) -> None:
-    """Write all files of a series that have the people anew, and what is said of these files."""
-    last, lots = last_release(kept.folder), dict[bytes, bytes]()
-    changed = set[Path]()
-    for file, about in kept.files:
-        place = staged / file.relative_to(kept.folder)
-        table = read_rows(file)
-        if table is None or file.parent in without:
+    Of releases that are not published, nothing is written: they are made again.
+    """
+    asked, lots = kept.asked, dict[bytes, bytes]()
+    for one in kept.found:
+        file, table, is_memory = one.file, read_rows(one.file), one.file.name.startswith(BUILT_ON)
+        release, is_noted = asked.release_of(file), file in noted_files(asked.folder)
+        is_left = again and (is_noted or (is_memory and release == asked.last))
+        if table is None or is_left or asked.folder / release in kept.unpublished:
             continue
-        if file.name.startswith(BUILT_ON):
-            if again and file.parent.name == last:
-                continue
-            table = _by_lot(table, about, lots)
-        elif again and file.name == NOTED:
-            continue
-        else:
-            table = table.filter(~about)
-        (write_csv if file.name == FAULTS else write_table)(place, table)
-        changed.add(file.parent)
-    for folder in sorted(changed - {kept.folder}):
-        _restate(home, product, kept.name, folder, staged / folder.name)
+        table = _by_lot(table, one.about, lots) if is_memory else table.filter(~one.about)
+        (write_csv if file.name == FAULTS else write_table)(staged / file.relative_to(asked.folder), table)
 
 
 def _by_lot(table: pl.DataFrame, about: pl.Series, lots: dict[bytes, bytes]) -> pl.DataFrame:
@@ -181,44 +181,98 @@ def _by_lot(table: pl.DataFrame, about: pl.Series, lots: dict[bytes, bytes]) -> 
     return table.with_columns(columns)
 
 
-def _restate(home: Home, product: str, name: str, folder: Path, staged: Path) -> None:
-    """State the digests of a release's files as they are now."""
-    stated = read_json(folder / KEPT)
-    if stated is not None and (staged / PEOPLE).exists():
-        table = pl.read_parquet(staged / PEOPLE)
-        write_json(staged / KEPT, {**stated, "people": table.height, "sha256": content_digest(table)})
-    key = derive_key(home.key(), "candidate", product, name, folder.name)
-    record = read_sealed(folder / COMMITTED, key)
-    if record is not None:
-        digests = {
-            file: sha256(staged / file) if (staged / file).exists() else digest
-            for file, digest in record["files"].items()
-        }
-        write_sealed(staged / COMMITTED, {**record, "files": digests}, key)
+def _restate(kept: _Kept, root: Path) -> None:
+    """State the digests of the files of published releases, and of what they were made from, as they are now.
+
+    Raises
+    ------
+    HomeError
+        If a file was not as it is stated: its new digest would vouch for it.
+    """
+    asked, home, product = kept.asked, kept.asked.home, kept.asked.product
+    before = asked.terms.get("supersedes")
+    former = None if before is None else home.private(product, before) / _last(home, product, before)
+    for release in asked.releases:
+        folder, staged = asked.folder / release, root / asked.name / release
+        taken = _restate_snapshot(folder, staged)
+        made_from = {} if taken is None else {"snapshot": taken["sha256"]}
+        key = derive_key(home.key(), "candidate", product, asked.name, release)
+        record = read_sealed(folder / COMMITTED, key)
+        if record is None and (folder / COMMITTED).exists():
+            raise HomeError(f"{folder / COMMITTED}: was changed. Put it back from a copy")
+        if record is not None:
+            files = {name: _digest(folder, root, name, stated) for name, stated in record["files"].items()}
+            built_on = record["made_from"].get("release before")
+            if built_on and former is not None:
+                here = former
+                made_from["release before"] = {
+                    name: _digest(here, root, name, stated) for name, stated in built_on.items()
+                }
+            now = {**record, "files": files, "made_from": {**record["made_from"], **made_from}}
+            if now != record:
+                write_sealed(staged / COMMITTED, now, key)
+        former = folder
 
 
-def _remembered(
-    series: Series, kept: Sequence[_Kept], identifiers: Sequence[str], *, again: bool
-) -> pl.DataFrame:
-    """Whom the product has forgotten, these people included."""
+def _restate_snapshot(folder: Path, staged: Path) -> dict[str, Any] | None:
+    """State what a release's snapshot is now, and each shard's, if it is written anew; None if it is not."""
+    taken, now, is_new = read_json(folder / KEPT), [], False
+    for shard in shard_folders(folder):
+        stated, snapshot = read_json(shard / KEPT), staged / shard.relative_to(folder) / PEOPLE
+        if stated is not None and snapshot.exists():
+            if stated["sha256"] != content_digest(read_table(shard / PEOPLE)):
+                raise HomeError(f"{shard / PEOPLE}: was changed. Put it back from a copy")
+            table, is_new = pl.read_parquet(snapshot), True
+            stated |= {"people": table.height, "sha256": content_digest(table)}
+            write_json(snapshot.with_name(KEPT), stated)
+        now += [stated] if stated else []
+    if taken is None or not is_new:
+        return None
+    taken |= {name: part for name, part in stated_of_all(now).items() if name in ("people", "sha256")}
+    write_json(staged / KEPT, taken)
+    return taken
+
+
+def _last(home: Home, product: str, name: str) -> str:
+    return published_releases(home, product, name)[-1]
+
+
+def _digest(folder: Path, root: Path, name: str, stated: str) -> str:
+    """The digest of a file as it is to be; the one that is stated, if it is not written anew."""
+    staged = root / folder.relative_to(root.parent) / name
+    if not staged.exists():
+        return stated
+    if sha256(folder / name) != stated:
+        raise HomeError(f"{folder / name}: was changed. Put it back from a copy")
+    return sha256(staged)
+
+
+def _remembered(series: Series, kept: Sequence[_Kept], *, again: bool) -> pl.DataFrame:
+    """Whom the product has forgotten, these people included. Never again can't be taken back."""
     home, product = series.home, series.contract.product
-    through = max(
-        (release for one in kept for release in published_releases(home, product, one.name)), default=""
+    person = pl.concat([one.asked.everybody for one in kept]).unique()
+    noted = [people_of(home, product, one.asked.name) for one in kept]
+    published = pl.concat([NOBODY, *(one["person"] for one in noted if one is not None)])
+    now = pl.DataFrame(
+        {"person": person, "again": again, "published": person.is_in(published.implode())}
+    ).join(pl.DataFrame([(one.asked.name, one.asked.last) for one in kept], _LAST, orient="row"), how="cross")
+    everybody = pl.concat([forgotten(home, product), now.select(FORGOTTEN_SCHEMA.keys())])
+    of_series = everybody.group_by("person", "series").agg(
+        pl.max("through"), pl.all("again"), pl.any("published")
     )
-    spellings = [comparable(home, one.asked.spellings) for one in kept]
-    person = pl.concat([comparable(home, pl.Series(identifiers)), *spellings]).unique()
-    now = pl.DataFrame({"person": person}).with_columns(through=pl.lit(through), again=pl.lit(again))
-    before = forgotten(home, product).join(now, on="person", how="anti")
-    return pl.concat([before, now]).sort("person")
+    return of_series.with_columns(pl.col("again").all().over("person")).sort("person", "series")
+
+
+_LAST = {"series": pl.String, "through": pl.String}
 
 
 @contextmanager
-def _all_locked(series: Series) -> Iterator[None]:
+def _all_locked(series: Series, locks: Sequence[str]) -> Iterator[None]:
     """All series of the product for this process alone."""
     home, product = series.home, series.contract.product
     with ExitStack() as held:
         for name in _names(series):
             what = f"series {product}/{name}"
-            for lock in (RELEASING, ".lock"):
+            for lock in locks:
                 held.enter_context(only_one(home.private(product, name), what, name=lock))
         yield

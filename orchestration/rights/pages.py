@@ -11,11 +11,14 @@ from typing import Any
 import jinja2
 
 from anonymize.contract import Product
+from orchestration.languages.language import ENGLISH, Language
 from orchestration.rights.find import Person
 from orchestration.storage.store import write_json, write_text
 
 
-def write_sheet(folder: Path, person: Person, contract: Product, date: str) -> list[Path]:
+def write_sheet(
+    folder: Path, person: Person, contract: Product, date: str, language: str = ENGLISH
+) -> list[Path]:
     """Write `person.html`, for the person, and `person.json`; returns both paths.
 
     Parameters
@@ -28,13 +31,16 @@ def write_sheet(folder: Path, person: Person, contract: Product, date: str) -> l
         Whose product it is: its title and contact stand on the sheet.
     date
         The day of the answer.
+    language
+        Of the sheet: `en`, or one that there is a catalogue of. JSON is in English, for programs.
     """
-    return _write(folder, "person", sheet(person, contract, date), {"date": date, **person.as_json()})
+    page = sheet(person, contract, date, language)
+    return _write(folder, "person", page, {"date": date, **person.as_json()})
 
 
-def sheet(person: Person, contract: Product, date: str) -> str:
+def sheet(person: Person, contract: Product, date: str, language: str = ENGLISH) -> str:
     """The page that `write_sheet` writes."""
-    return _page("person").render(person=person, contract=contract, date=date)
+    return _page("person", language).render(person=person, contract=contract, date=date)
 
 
 def write_record(folder: Path, record: Mapping[str, Any]) -> list[Path]:
@@ -50,11 +56,14 @@ def _write(folder: Path, name: str, page: str, content: Mapping[str, Any]) -> li
 
 
 @functools.cache
-def _page(name: str) -> jinja2.Template:
+def _page(name: str, language: str = ENGLISH) -> jinja2.Template:
+    spoken = Language.of(language)
     source = resources.files("orchestration.rights").joinpath
     loader = jinja2.FunctionLoader(lambda file: source(file).read_text(encoding="utf-8"))
     undefined = jinja2.StrictUndefined
-    page: jinja2.Template = jinja2.Environment(
+    environment = jinja2.Environment(
         autoescape=True, undefined=undefined, trim_blocks=True, lstrip_blocks=True, loader=loader
-    ).get_template(f"{name}.html.j2")
-    return page
+    )
+    environment.globals |= {"_": spoken.say, "language": spoken}
+    environment.filters |= {"say": spoken.say, "day": spoken.day}
+    return environment.get_template(f"{name}.html.j2")

@@ -51,10 +51,11 @@ def record(series: Series, date: str) -> dict[str, Any]:
         "principle": contract.principle.model_dump(mode="json"),
         "promised": principle.promise(contract.principle).sentences(),
         "keep_private": contract.keep_private,
+        "retention": None if contract.retention is None else contract.retention.model_dump(mode="json"),
         "releases": [_release(series, name) for name in _published(series)],
         "forgotten": {
-            "people": gone.height,
-            "never_again": gone.filter(~gone["again"]).height,
+            "people": gone["person"].n_unique(),
+            "never_again": gone.filter(~gone["again"])["person"].n_unique(),
         },
         "log_lines": verify_log(home) if (home.path / LOG).exists() else 0,
         "contract_sha256": series.file.sha256,

@@ -37,6 +37,12 @@ class Basis:
         """The columns and the principle that the contract declared then."""
         return self.committed.declared if self.committed else None
 
+    def of_shard(self, place: str) -> Basis:
+        """Itself for one shard, whose files are in a folder of that name; the whole if it is empty."""
+        if self.folder is None or self.committed is None:
+            return Basis(self.folder and self.folder / place)
+        return Basis(self.folder / place, self.committed.of_shard(place))
+
     @cached_property
     def state(self) -> State:
         """What the principle remembers."""

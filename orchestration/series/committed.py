@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ COMMITTED = "candidate.json"
 CANDIDATE, STATE, KNOWLEDGE = "candidate-", "state-", "knowledge-"
 """What the names of files begin with: tables to be published, those the next release is built on, and those
 that the next attack remembers."""
+LINKAGE = "linkage.parquet"
+"""Which group has whom; of people who are divided, in the folder of each shard."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,18 @@ class Committed:
         return ReleaseFigures.of(self.figures) if self.figures else None
 
     def tables(self, kind: str) -> dict[str, str]:
-        """SHA-256 of the files of one kind (`CANDIDATE`, `STATE` or `KNOWLEDGE`), by file name."""
-        return {name: digest for name, digest in self.files.items() if name.startswith(kind)}
+        """SHA-256 of the files of one kind (`CANDIDATE`, `STATE` or `KNOWLEDGE`), by name, of all shards."""
+        return {name: digest for name, digest in self.files.items() if f"/{kind}" in f"/{name}"}
+
+    def of_shard(self, place: str) -> Committed:
+        """Itself with the files in one folder of it alone, `shard-0003`; all of them if that is empty."""
+        if not place:
+            return self
+        own = f"{place}/"
+        files = {
+            name.removeprefix(own): digest for name, digest in self.files.items() if name.startswith(own)
+        }
+        return replace(self, files=files)
 
     def as_json(self) -> dict[str, Any]:
         """Itself as the content of `candidate.json`."""
@@ -95,10 +107,28 @@ def _promises(stated: Sequence[Mapping[str, Any]]) -> tuple[Promise, ...]:
     return tuple(read[text] for text in texts)
 
 
-def write_tables(
-    folder: Path, candidate: Candidate, linkage: pl.DataFrame, knowledge: Knowledge, release: str
+def write_tables(folder: Path, candidate: Candidate, knowledge: Knowledge) -> dict[str, str]:
+    """Write what is private of a candidate, and what the next attack remembers; but for its linkage.
+
+    Returns
+    -------
+    dict
+        SHA-256 (hex) by file name.
+    """
+    tables = {
+        **({} if candidate.buckets is None else {"buckets": candidate.buckets}),
+        **{f"{STATE}{name}": table for name, table in candidate.state.tables.items()},
+        **{f"{KNOWLEDGE}{name}": table for name, table in knowledge.tables().items()},
+    }
+    for name, table in tables.items():
+        write_table(folder / f"{name}.parquet", table)
+    return {name: sha256(folder / name) for name in (f"{name}.parquet" for name in tables)}
+
+
+def write_published(
+    folder: Path, candidate: Candidate, linkage: pl.DataFrame, release: str
 ) -> dict[str, str]:
-    """Write a candidate's files and what the next attack remembers; returns their SHA-256 by file name.
+    """Write what is to be published of a candidate, and its linkage; returns SHA-256 (hex) by file name.
 
     Parameters
     ----------
@@ -108,24 +138,17 @@ def write_tables(
         As the principle made it.
     linkage
         Its linkage under the identifier's own name.
-    knowledge
-        What the attack left.
     release
         Its date, which the tables to be published carry in every row.
     """
-    tables = {
-        **{f"{CANDIDATE}{name}": dated(table, release) for name, table in candidate.published.items()},
-        "linkage": linkage,
-        **({} if candidate.buckets is None else {"buckets": candidate.buckets}),
-        **{f"{STATE}{name}": table for name, table in candidate.state.tables.items()},
-        **{f"{KNOWLEDGE}{name}": table for name, table in knowledge.tables().items()},
-    }
-    for name, table in tables.items():
-        write_table(folder / f"{name}.parquet", table)
-    documents = {f"{CANDIDATE}{name}.json": content for name, content in candidate.documents.items()}
-    for name, content in documents.items():
-        write_json(folder / name, content)
-    return {name: sha256(folder / name) for name in (*(f"{name}.parquet" for name in tables), *documents)}
+    for name, table in candidate.published.items():
+        write_table(folder / f"{CANDIDATE}{name}.parquet", dated(table, release))
+    write_table(folder / LINKAGE, linkage)
+    for name, content in candidate.documents.items():
+        write_json(folder / f"{CANDIDATE}{name}.json", content)
+    tables = [f"{CANDIDATE}{name}.parquet" for name in candidate.published]
+    documents = [f"{CANDIDATE}{name}.json" for name in candidate.documents]
+    return {name: sha256(folder / name) for name in (*tables, LINKAGE, *documents)}
 
 
 def write_committed(folder: Path, committed: Committed, key: bytes) -> None:

@@ -1,7 +1,8 @@
 """Which home a contract's series is in: a series that is begun in two homes is published twice.
 
-A hidden file beside the contract names the home in which each of its series was begun. A second home would
-have another key: together, both publications give people away.
+A hidden file beside the contract names the home in which each of its series was begun, and the last release
+that was published there. A second home would have another key: together, both publications give people away.
+So do two releases of one date, if the home was put back as it was before the first of them.
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ from anonymize.errors import HomeError
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.series import Series
 from orchestration.series.siblings import published_releases
+from orchestration.series.since import published_since
 from orchestration.storage.home import Home, is_home
 from orchestration.storage.store import read_json, write_json
+
+LAST = "last"
+"""Beside the homes, by product and series: the last release of each series."""
 
 
 def default_home(file: ContractFile) -> Path:
@@ -42,9 +47,9 @@ def default_home(file: ContractFile) -> Path:
 
 
 def refuse_other_home(series: Series) -> None:
-    """Raise HomeError if another home is named beside the contract, and has releases of the series.
+    """Raise HomeError if another home is named beside the contract, or a later state of this one.
 
-    A home that is not there any more was moved, and is followed.
+    A home that is not there any more was moved, and is followed; so is one without releases of the series.
 
     Parameters
     ----------
@@ -58,6 +63,7 @@ def refuse_other_home(series: Series) -> None:
             f" of the same people give them away. Name that one, --home {other}; or, if its releases never"
             f" left it, delete it, or {_marker(series.file)}"
         )
+    _refuse_older(series)
 
 
 def name_home(series: Series) -> None:
@@ -70,11 +76,42 @@ def name_home(series: Series) -> None:
     series
         The series, of which a release was published.
     """
-    if _named_home(series) is None:
+    named = _named_home(series)
+    if named is None or named.samefile(series.home.path):
         marker = _marker(series.file)
+        noted = _read(marker)
         path = os.path.relpath(series.home.path, marker.parent)
+        last = max(published_releases(series.home, series.contract.product, series.contract.series))
+        now = noted | {series.name: path, LAST: _last(noted) | {series.name: last}}
         with contextlib.suppress(HomeError, OSError):
-            write_json(marker, _read(marker) | {series.name: path})
+            if now != noted:
+                write_json(marker, now)
+
+
+def _refuse_older(series: Series) -> None:
+    """Raise HomeError if a release is known to be published, and the home has only those before it."""
+    last = _last(_read(_marker(series.file))).get(series.name)
+    product, name = series.contract.product, series.contract.series
+    here = published_releases(series.home, product, name)
+    if (
+        here
+        and isinstance(last, str)
+        and last > here[-1]
+        and last not in published_since(series.home, product, name)
+    ):
+        raise HomeError(
+            f"{series.home.path}: is as it was after {here[-1]}, and {series.name} {last} was published"
+            " since. The signatures of later releases are lost here; going on without them gives people away."
+            " Put a newer copy of the home back; or republish backup this one, and republish restore that"
+            f" with --published, copies of all that is out. If {last} never left the home, delete"
+            f" {_marker(series.file)}"
+        )
+
+
+def _last(noted: dict[str, Any]) -> dict[str, Any]:
+    """The last release of each series, as far as it is noted."""
+    last = noted.get(LAST, {})
+    return last if isinstance(last, dict) else {}
 
 
 def _named_home(series: Series) -> Path | None:

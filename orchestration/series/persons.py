@@ -14,9 +14,16 @@ from orchestration.storage.home import Home
 from orchestration.storage.store import read_table
 
 FORGOTTEN = "forgotten.parquet"
-"""In the private folder of a product: `person`, as all products of the home call them; `through`, the last
-release when they were forgotten; `again`, whether they may be published again."""
-FORGOTTEN_SCHEMA = {"person": pl.Binary, "through": pl.String, "again": pl.Boolean}
+"""In the private folder of a product: `person`, as all products of the home call them; `series`, and
+`through`, its last release when they were forgotten; `again`, whether they may be published again;
+`published`, whether they were in any release."""
+FORGOTTEN_SCHEMA = {
+    "person": pl.Binary,
+    "series": pl.String,
+    "through": pl.String,
+    "again": pl.Boolean,
+    "published": pl.Boolean,
+}
 
 
 def comparable(home: Home, identifiers: pl.Series) -> pl.Series:
@@ -36,24 +43,37 @@ def forgotten_file(home: Home, product: str) -> Path:
 
 
 def forgotten(home: Home, product: str) -> pl.DataFrame:
-    """Whom a product has forgotten, as `FORGOTTEN` says."""
+    """Whom a product has forgotten, as `FORGOTTEN` says: a row per person and series.
+
+    Version 0.3 wrote no `series`: it is null there, and means each of them.
+    """
     file = forgotten_file(home, product)
-    return read_table(file) if file.exists() else pl.DataFrame(schema=FORGOTTEN_SCHEMA)
+    table = read_table(file) if file.exists() else pl.DataFrame(schema=FORGOTTEN_SCHEMA)
+    known = [name for name in FORGOTTEN_SCHEMA if name in table.columns]
+    return pl.concat([pl.DataFrame(schema=FORGOTTEN_SCHEMA), table.select(known)], how="diagonal")
 
 
-def without_forgotten(home: Home, product: str, people: pl.DataFrame, release: str) -> pl.DataFrame:
+def of_series(name: str) -> pl.Expr:
+    """Which rows of `forgotten` are about a series."""
+    return pl.col("series").is_null() | (pl.col("series") == name)
+
+
+def without_forgotten(
+    home: Home, product: str, series: str, people: pl.DataFrame, release: str
+) -> pl.DataFrame:
     """A snapshot without those who were forgotten: for good, or since the release was published.
 
     Parameters
     ----------
-    home, product
+    home, product, series
         Who has forgotten them.
     people
         With the column `identifier`.
     release
         Whose snapshot it is.
     """
-    gone = forgotten(home, product).filter(~pl.col("again") | (pl.col("through") >= release))
+    since = of_series(series) & (pl.col("through") >= release)
+    gone = forgotten(home, product).filter(~pl.col("again") | since)
     if not gone.height:
         return people
     return people.filter(~comparable(home, people[IDENTIFIER]).is_in(gone["person"].implode()))

@@ -25,6 +25,7 @@ from orchestration.series.siblings import (
     ALONE,
     BEFORE,
     FIRST,
+    SHARDS,
     Sibling,
     began_alone,
     pseudonym_key,
@@ -68,6 +69,17 @@ class Series:
     def due(self) -> list[str]:
         """The dates of all releases up to now. Asked anew each time: Dagster's server runs for months."""
         return due_releases(self.file)
+
+    @property
+    def next_due(self) -> str | None:
+        """The first due release that is not published; None if all of them are."""
+        return next((release for release in self.due if not self.is_published(release)), None)
+
+    @property
+    def late(self) -> list[str]:
+        """The releases that are not published, and should be since the end of their day."""
+        waiting = self.next_due
+        return [] if waiting is None else [release for release in self.due if waiting <= release < today()]
 
     def number(self, release: str) -> int:
         """The n of a release, counted from 1. The first one has its number before it is due."""
@@ -157,7 +169,8 @@ class Series:
                 " date, or set the clock right"
             )
         with self.locked():
-            clear_partial(self.private(release))
+            for folder in (self.private(release), *self.private(release).glob("shard-*")):
+                clear_partial(folder)
             yield self.private(release)
 
     @contextmanager
@@ -237,6 +250,11 @@ class Series:
         return pseudonym_key(self.home, self.contract.product, self._chain[0])
 
     @property
+    def shard_key(self) -> bytes:
+        """What says in which shard a person is; the same for all series that go on from one another."""
+        return derive_key(self.home.key(), "shard", self.contract.product, self._chain[0])
+
+    @property
     def key_fingerprint(self) -> str:
         """Tells one key from another, and nothing else of it."""
         return self._key("fingerprint").hex()
@@ -271,7 +289,7 @@ class Series:
     def _on_disk(self) -> list[str]:
         return published_releases(self.home, self.contract.product, self.contract.series)
 
-    def _terms(self) -> dict[str, str | None]:
+    def _terms(self) -> dict[str, str | int | None]:
         """What can't change within a series."""
         sensitive = self.contract.sensitive
         return {
@@ -280,6 +298,7 @@ class Series:
             "sensitive": None if sensitive is None else sensitive.name,
             "principle": self.contract.principle.name,
             "supersedes": self.contract.supersedes,
+            SHARDS: self.contract.shards,
             "software_version": version("republish"),
         }
 
@@ -312,11 +331,11 @@ class Series:
     def _refuse_other_terms(self, on_disk: list[str], facts: Facts) -> None:
         if not on_disk:
             return
-        begun, now = facts.terms, self._terms()
+        begun, now = {SHARDS: 1, **facts.terms}, self._terms()
         said = f"but series {self.contract.series} was begun with"
         self._refuse(
             (part, f"is {now[part]}, {said} {begun.get(part)}: begin a new series")
-            for part in ("identifier", "sensitive", "principle", "supersedes")
+            for part in ("identifier", "sensitive", "principle", "supersedes", SHARDS)
             if begun.get(part) != now[part]
         )
 
@@ -346,8 +365,10 @@ class Series:
         stated, committed = verify_release(self.published(release)), self.committed(release)
         if committed is None or not is_of_candidate(stated, committed):
             raise PublishedFolderError(
-                f"{self.published(release)}: was not published by this series. Take it away, or put back"
-                f" {self._facts_file} from a copy"
+                f"{self.published(release)}: is not known to {self._facts_file}. If the series published it,"
+                f" {self.private_folder} is older than that: put it back from a newer copy; or move the"
+                " release out of the home, republish backup the home, and republish restore that with"
+                " --published. If the series did not publish it, take it away"
             )
 
     def _record(self, release: str) -> None:

@@ -19,6 +19,8 @@ FIRST = "first_series"
 """In a series' facts: the first series of its chain."""
 BEFORE = "releases_before"
 """In a series' facts: how many releases the series have that it goes on from."""
+SHARDS = "shards"
+"""In a series' facts: the shards that its people are divided into; one, where nothing is said of it."""
 ALONE = "began_alone"
 """In a series' facts: whether its product had no releases of another series when it was begun."""
 
@@ -37,6 +39,7 @@ class Sibling:
     """The last release's candidate."""
     first: str
     """The first series of its chain, whose pseudonyms all of the chain use."""
+    shards: int
 
     def pseudonym_key(self, home: Home) -> bytes:
         """What identifiers become its pseudonyms with."""
@@ -134,6 +137,11 @@ def superseded(home: Home, file: ContractFile, name: str) -> Sibling:
     if former != contract.principle.name:
         why = f"{name} is under {former}, and {contract.principle.name} can't go on from it"
         raise ContractError(str(file.path), [("supersedes", why)])
+    if found.shards != contract.shards:
+        why = (
+            f"must be {found.shards} as in {name}, which this series goes on from: people stay in their shard"
+        )
+        raise ContractError(str(file.path), [(SHARDS, why)])
     return found
 
 
@@ -148,7 +156,8 @@ def sibling(home: Home, product: str, name: str) -> Sibling | None:
     if committed is None:
         return None
     length = facts.terms.get(BEFORE, 0) + len(facts.published)
-    return Sibling(product, name, length, folder, committed, facts.terms.get(FIRST, name))
+    first, shards = facts.terms.get(FIRST, name), facts.terms.get(SHARDS, 1)
+    return Sibling(product, name, length, folder, committed, first, shards)
 
 
 def _chain(home: Home, product: str, name: str | None) -> list[str]:

@@ -90,7 +90,9 @@ def conform(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
     )
 
 
-def describe_faults(snapshot: pl.DataFrame, schema: Table, present: Sequence[str] = ()) -> list[str]:
+def describe_faults(
+    snapshot: pl.DataFrame, schema: Table, present: Sequence[str] = (), counted: pl.DataFrame | None = None
+) -> list[str]:
     """Every fault in a publisher's words: column, count, rule, way out. Empty if there is none.
 
     Parameters
@@ -101,29 +103,41 @@ def describe_faults(snapshot: pl.DataFrame, schema: Table, present: Sequence[str
         What it is to be.
     present
         The names of all columns of the source: one of them may be what a missing one is called there.
+    counted
+        What `snapshot_faults` counted, of more people than these; None to count these.
     """
     rules = _rules(schema)
     missing = [rule for rule in rules if rule.column not in snapshot.columns]
     faults = [_missing(rule.name, present) for rule in missing]
-    evidence = snapshot_faults(snapshot, schema)
-    for rule, counted in zip(rules, evidence.rows(named=True), strict=True):
+    evidence = snapshot_faults(snapshot, schema) if counted is None else counted
+    for rule, row in zip(rules, evidence.rows(named=True), strict=True):
         if rule not in missing:
             faults += [
-                f"{rule.name}: {counted[measure]:,} of {counted['rows']:,} rows {rule.does(measure)};"
+                f"{rule.name}: {row[measure]:,} of {row['rows']:,} rows {rule.does(measure)};"
                 f" {_way_out(rule, measure, snapshot)}"
                 for measure in MEASURES
-                if counted[measure]
+                if row[measure]
             ]
     return faults
 
 
-def rows_at_fault(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
+def counted_together(several: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """What `snapshot_faults` would count of all parts of a snapshot, from what it counted of each."""
+    if len(several) == 1:
+        return several[0]
+    counts = pl.col("rows", *MEASURES).sum()
+    return pl.concat(several).group_by("column", "role", maintain_order=True).agg(counts)
+
+
+def rows_at_fault(snapshot: pl.DataFrame, schema: Table, numbers: pl.Series | None = None) -> pl.DataFrame:
     """Which rows break a rule, for the publisher alone: identifiers are in it.
 
     Parameters
     ----------
     snapshot, schema
         As for `snapshot_faults`.
+    numbers
+        The number of each row in the source; None if these are all.
 
     Returns
     -------
@@ -132,6 +146,8 @@ def rows_at_fault(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
         first `LISTED` rows of each column and fault.
     """
     numbered = snapshot.with_row_index("row", offset=1)
+    if numbers is not None:
+        numbered = numbered.with_columns(numbers.alias("row"))
     kind = snapshot.schema.get(IDENTIFIER, pl.Null())
     identifier = pl.lit(None, pl.String)
     if kind == pl.Binary:
@@ -167,6 +183,8 @@ def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
         lines = proposals(snapshot[rule.column].cast(pl.String), rule.written)
         declare = f"if it is a file, write {' or '.join(lines)} under source; else " if lines else ""
         return declare + _OUT[measure]
+    if measure == "wrong_type" and getattr(snapshot.schema[rule.column], "time_zone", None):
+        return f"of moments with a time zone, midnights of UTC are dates: {_OUT[measure]}"
     if measure != "outside_domain":
         return _OUT[measure]
     return f"{_renamed(rule, snapshot)}{_OUT[measure]}{_close(rule, snapshot)}"
@@ -355,12 +373,9 @@ def _as_identifier(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
     """Text and bytes as they are, whole numbers as Int64, or as text where they may be wider than that."""
     if _is_text(dtype) or dtype == pl.Binary:
         return values
-    is_wide = dtype in (pl.UInt64, pl.Int128, pl.UInt128) or (
-        isinstance(dtype, pl.Decimal) and dtype.scale == 0
-    )
-    if is_wide:
+    if dtype in (pl.UInt64, pl.Int128, pl.UInt128) or (_is_whole(dtype) and dtype.is_decimal()):
         return values.cast(pl.String)
-    return values.cast(pl.Int64) if dtype.is_integer() else None
+    return values.cast(pl.Int64) if _is_whole(dtype) else None
 
 
 def _as_text_or_whole_number(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
@@ -368,15 +383,16 @@ def _as_text_or_whole_number(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | N
 
 
 def _as_label(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
-    """Text, and whole numbers and truth values as they are written."""
+    """Text, and whole numbers, decimals and truth values as they are written."""
     if _is_text(dtype):
         return values
-    return values.cast(pl.String) if dtype.is_integer() or dtype == pl.Boolean else None
+    is_written = dtype.is_integer() or dtype.is_decimal() or dtype == pl.Boolean
+    return values.cast(pl.String) if is_written else None
 
 
 def _as_whole_number(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
     """Whole numbers, also those written with decimals (39.0)."""
-    if dtype.is_integer():
+    if _is_whole(dtype):
         return values.cast(pl.Int64, strict=False)
     number = _as_number(values, dtype)
     if number is None:
@@ -393,10 +409,13 @@ def _as_number(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
 
 
 def _as_date(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
-    """Dates, midnights, and text YYYY-MM-DD."""
+    """Dates, midnights (of moments with a time zone those of UTC), and text YYYY-MM-DD."""
     if dtype == pl.Date:
         return values
     if isinstance(dtype, pl.Datetime):
+        if dtype.time_zone is not None:
+            # Most sources keep the moment alone, and show it in the zone of the machine that asks.
+            values = values.dt.convert_time_zone("UTC")
         return pl.when(values.dt.time() == dt.time()).then(values.dt.date())
     if _is_text(dtype):
         is_iso = values.str.contains(r"^\d{4}-\d{2}-\d{2}$")
@@ -406,3 +425,8 @@ def _as_date(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
 
 def _is_text(dtype: pl.DataType) -> bool:
     return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
+
+
+def _is_whole(dtype: pl.DataType) -> bool:
+    """Whether a type has whole numbers alone."""
+    return dtype.is_integer() or (isinstance(dtype, pl.Decimal) and dtype.scale == 0)

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from anonymize.contract import QuerySource
 from anonymize.errors import SnapshotError
-from orchestration.limits import check
+from orchestration.snapshots.arrow import from_arrow
 from orchestration.snapshots.files import check_file
 
 CONNECT_SECONDS = 10
@@ -58,7 +58,7 @@ def ask(
         answer = _ask_duckdb(file, query, date, folder, where)
     else:
         answer = _ask_postgresql(source.dsn, query, date, where)
-    return _to_polars(answer, columns, where), list(answer.column_names)
+    return from_arrow(answer, columns, where), list(answer.column_names)
 
 
 def database_file(source: QuerySource, folder: Path) -> Path | None:
@@ -141,35 +141,6 @@ def _ask_postgresql(dsn: str, query: str, release: dt.date, where: str) -> pa.Ta
     except postgresql.Error as error:
         reason = _postgresql_reason(str(error), error.sqlstate or "", query)
     raise SnapshotError(f"{where}: {reason}")
-
-
-def _to_polars(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame:
-    """Those of the columns that an answer has; decimals and identifiers of PostgreSQL's own as text."""
-    check(where, "rows", answer.num_rows)
-    present = [column for column in columns if column in answer.column_names]
-    if twice := [column for column in present if answer.column_names.count(column) > 1]:
-        raise SnapshotError(f"{where}: the query answers with {twice[0]} twice; name its columns one by one")
-    plain = {column: _plain(answer[column]) for column in present}
-    frame = pl.DataFrame(plain)
-    return frame.with_columns(_uuid_text(column) for column in present if _is_uuid(answer[column].type))
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of a type that Arrow knows; PostgreSQL's numeric arrives as text."""
-    return column.cast(column.type.storage_type) if isinstance(column.type, pa.BaseExtensionType) else column
-
-
-def _is_uuid(dtype: pa.DataType) -> bool:
-    return isinstance(dtype, pa.UuidType)
-
-
-def _uuid_text(column: str) -> pl.Expr:
-    """The 16 bytes of a UUID as they are written elsewhere: 8-4-4-4-12 hexadecimal digits."""
-    digits = pl.col(column).bin.encode("hex")
-    parts = [
-        digits.str.slice(start, length) for start, length in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))
-    ]
-    return pl.concat_str(parts, separator="-").alias(column)
 
 
 # ---- what may be said of a database's failure

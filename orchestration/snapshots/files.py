@@ -6,20 +6,67 @@ A CSV text that readers disagree about is refused: a reader that guesses reads f
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from anonymize.contract import EACH_FILE, is_in_store
 from anonymize.errors import SnapshotError
 from orchestration.limits import check, check_parquet
+from orchestration.storage.objects import Stored, objects_below, stored
 
+UNFINISHED = "_temporary"
+"""In a folder that Spark, or Hadoop, still writes into."""
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 
 
+def delivered(path: str, folder: Path) -> list[Path | Stored]:
+    """The files of a snapshot, by name: one, or all that end so in a folder (`…/*.parquet`).
+
+    Parameters
+    ----------
+    path
+        As a contract has it, its release filled in: a path, or an address in an object store. No other letter
+        in it is a pattern.
+    folder
+        The contract's: relative paths begin there.
+
+    Returns
+    -------
+    list of pathlib.Path or Stored
+        Empty if nothing is there yet, or while a program (Spark, say) still writes into the folder.
+    """
+    parent, _, name = path.rpartition("/")
+    if name not in EACH_FILE:
+        if is_in_store(path):
+            return [file for file in [stored(path)] if file is not None]
+        return [folder / path] if (folder / path).exists() else []
+    found: list[Path | Stored] = []
+    if is_in_store(path):
+        below = objects_below(parent)
+        if not any(one.address.startswith(f"{parent}/{UNFINISHED}/") for one in below):
+            found += [one for one in below if one.address == f"{parent}/{one.name}"]
+    elif (place := folder / parent).is_dir() and not (place / UNFINISHED).exists():
+        found += sorted(place.iterdir())
+    ending = name.removeprefix("*")
+    return [file for file in found if file.name.endswith(ending) and not file.name.startswith((".", "_"))]
+
+
+def size_of(file: Path | Stored) -> int:
+    """Bytes of a file."""
+    return file.size if isinstance(file, Stored) else file.stat().st_size
+
+
+def mark_of(file: Path | Stored) -> str:
+    """What tells a file from one that replaced it."""
+    return file.tag if isinstance(file, Stored) else f"{file.stat().st_mtime_ns} {file.stat().st_size}"
+
+
 def read_file(
-    file: Path,
+    file: Path | Stored,
     where: str,
     columns: Collection[str] | None = None,
     *,
@@ -31,7 +78,8 @@ def read_file(
     Parameters
     ----------
     file
-        Its name ends in `.parquet`, or it is read as CSV. No letter in its path is a pattern.
+        Its name ends in `.parquet`, or it is read as CSV. No letter in its path is a pattern. What is in a
+        store is read into memory, and never lies on this machine's disk.
     where
         What a message begins with.
     columns
@@ -44,12 +92,18 @@ def read_file(
     SnapshotError
         If it can't be read, or not in one way only: with line and column, and without what is written there.
     """
-    check_file(file, where)
-    is_parquet = file.suffix == ".parquet"
+    if isinstance(file, Stored):
+        check(where, "megabytes", file.size)
+        source: Path | bytes = file.content()
+    else:
+        check_file(file, where)
+        source = file
+    is_parquet = file.name.endswith(".parquet")
     try:
         if is_parquet:
-            return _read_parquet(file, where, columns)
-        return _read_csv(_text(file, encoding, where), where, columns, separator)
+            return _read_parquet(source, where, columns)
+        content = source.read_bytes() if isinstance(source, Path) else source
+        return _read_csv(_text(content, encoding, where), where, columns, separator)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         kind = "Parquet" if is_parquet else "CSV"
     raise SnapshotError(f"{where}: is no {kind} file that can be read, or a part of one; deliver it again")
@@ -73,12 +127,73 @@ def check_file(file: Path, where: str) -> None:
     check(where, "megabytes", size)
 
 
-def _read_parquet(file: Path, where: str, columns: Collection[str] | None) -> tuple[pl.DataFrame, list[str]]:
-    check_parquet(file, where, None if columns is None else len(columns))
-    with file.open("rb") as content:
+def _read_parquet(
+    source: Path | bytes, where: str, columns: Collection[str] | None
+) -> tuple[pl.DataFrame, list[str]]:
+    check_parquet(_readable(source), where, None if columns is None else len(columns))
+    with source.open("rb") if isinstance(source, Path) else BytesIO(source) as content:
         present = list(pl.read_parquet_schema(content))
     chosen = _positions(present, columns)
-    return pl.read_parquet(file, columns=chosen, glob=False, hive_partitioning=False), present
+    table = pl.read_parquet(_readable(source), columns=chosen, glob=False, hive_partitioning=False)
+    binary = [name for name, dtype in table.schema.items() if dtype == pl.Binary]
+    return table.with_columns(_uuids(_readable(source), binary)) if binary else table, present
+
+
+def _readable(source: Path | bytes) -> Path | BytesIO:
+    return source if isinstance(source, Path) else BytesIO(source)
+
+
+def _uuids(file: Path | BytesIO, binary: list[str]) -> list[pl.Expr]:
+    """Those of the columns of bytes that are UUIDs, as text: polars reads them as bytes like any other."""
+    import pyarrow as pa  # noqa: PLC0415 - a contract is read without it
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    from orchestration.snapshots.arrow import uuid_text  # noqa: PLC0415
+
+    try:
+        return uuid_text(pq.read_schema(file), binary)
+    except (pa.ArrowException, UnicodeError):
+        raise OSError from None  # it is no Parquet that can be read
+
+
+def parquet_pieces(
+    file: Path, where: str, columns: Collection[str], rows: int
+) -> tuple[Iterator[pl.DataFrame], list[str]]:
+    """The rows of a Parquet file a few at a time, and the names of all its columns.
+
+    How many rows there are, and how large they are unpacked, has no limit: they are never in memory together.
+
+    Parameters
+    ----------
+    file, where, columns
+        As for `read_file`.
+    rows
+        So many at a time.
+
+    Raises
+    ------
+    SnapshotError
+        If it can't be read, also at the piece where that turns out.
+    """
+    broken = SnapshotError(
+        f"{where}: is no Parquet file that can be read, or a part of one; deliver it again"
+    )
+    check_file(file, where)
+    try:
+        present = pl.scan_parquet(file, glob=False).collect_schema().names()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise broken from None
+    chosen = pl.nth(_positions(present, columns))
+    table = pl.scan_parquet(file, glob=False, hive_partitioning=False).select(chosen)
+
+    def pieces() -> Iterator[pl.DataFrame]:
+        try:
+            yield pl.DataFrame(schema=table.collect_schema())
+            yield from table.collect_batches(chunk_size=rows, maintain_order=True)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            raise broken from None
+
+    return pieces(), present
 
 
 def _read_csv(
@@ -141,9 +256,8 @@ def _checked(
     )
 
 
-def _text(file: Path, encoding: str, where: str) -> bytes:
+def _text(content: bytes, encoding: str, where: str) -> bytes:
     """The bytes of a CSV file in UTF-8, without the mark that some programs put first."""
-    content = file.read_bytes()
     if codecs.lookup(encoding).name != "utf-8":
         try:
             return content.decode(encoding).encode()

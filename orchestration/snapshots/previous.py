@@ -14,7 +14,8 @@ from anonymize.principles import principle_of
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.snapshots.files import read_file
 from orchestration.storage.home import Home
-from orchestration.storage.manifest import is_release, verify_release
+from orchestration.storage.manifest import is_release, verify_tables
+from orchestration.storage.parts import tables_in
 
 
 def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:
@@ -140,10 +141,12 @@ def _read_folder(folder: Path, previous: PreviousRelease, where: str) -> pl.Data
             f"{where}: is no release that republish published: name the folder of one, which has a manifest"
         )
     try:
-        verify_release(folder)
+        verify_tables(folder)
     except PublishedFolderError as error:
         raise SnapshotError(f"{where}: {error}") from None
-    tables = {file.name: _read(file, previous) for file in sorted(folder.glob("*.parquet"))}
+    tables = {
+        name: pl.concat(_read(file, previous) for file in files) for name, files in tables_in(folder).items()
+    }
     fitting = [
         table
         for table in tables.values()

@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 import polars as pl
 
 from anonymize.columns import VALUE
-from anonymize.contract import FileSource, QuerySource, Table
+from anonymize.contract import FileSource, QuerySource, Table, TableSource, is_in_store
 from anonymize.errors import SnapshotError
 from anonymize.people.values import by_own_names
 from orchestration.contracts.contract_file import ContractFile
-from orchestration.snapshots.conformity import conform, describe_faults, rows_at_fault, snapshot_faults
+from orchestration.limits import check
+from orchestration.snapshots.conformity import (
+    AT_FAULT,
+    MEASURES,
+    conform,
+    counted_together,
+    describe_faults,
+    rows_at_fault,
+    snapshot_faults,
+)
 from orchestration.snapshots.databases import ask, database_file, place_of
-from orchestration.snapshots.files import read_file
+from orchestration.snapshots.files import delivered, mark_of, parquet_pieces, read_file, size_of
+from orchestration.snapshots.tables import read_version, version_at
 from orchestration.snapshots.written import plainly
+from orchestration.storage.objects import Stored
 
 __all__ = ["enter", "read_snapshot", "snapshot_exists", "snapshot_faults"]
 
+ROW = "republish:row"
+"""The number of a row in its source, in a part of a snapshot."""
+PIECE = 1_000_000
+"""Rows that are read at a time where a snapshot is not read whole."""
 
-def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
+
+def read_snapshot(contract_file: ContractFile, release: str, version: int | None = None) -> pl.DataFrame:
     """The table of people as it is at a release.
 
     Parameters
@@ -29,6 +49,8 @@ def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
         The contract, and where it lies: paths in it are relative to it.
     release
         The release's date, `2024-01-01`.
+    version
+        Which version of a table to read; without it, that which `version_of` gives.
 
     Returns
     -------
@@ -43,29 +65,86 @@ def read_snapshot(contract_file: ContractFile, release: str) -> pl.DataFrame:
         If it is missing, can't be read, or breaks the contract: every fault with its column, count and
         way out; no identifier and no value of a person.
     """
-    contract = contract_file.contract
-    where = _where(contract_file, release)
-    source, present = _read(contract_file, release, where)
-    snapshot = enter(source, contract)
-    faults = [*_merged(source, contract), *describe_faults(snapshot, contract, present)]
-    if faults:
-        raise _refusal(where, faults, rows_at_fault(snapshot, contract), snapshot)
-    return conform(snapshot, contract)
+    where = where_of(contract_file, release)
+    source, present = _read(contract_file, release, version, where)
+    seen = look_at(source, contract_file.contract)
+    refuse_faults(where, [seen], source, contract_file.contract, present)
+    return seen.people
 
 
-def _refusal(where: str, faults: list[str], rows: pl.DataFrame, table: pl.DataFrame) -> SnapshotError:
+@dataclass(frozen=True)
+class Look:
+    """What was found in a snapshot, or in a part of its people."""
+
+    people: pl.DataFrame
+    """As `read_snapshot` returns them; no columns if any rule is broken."""
+    counted: pl.DataFrame
+    """What `snapshot_faults` counts of what the source has."""
+    under_names: Mapping[str, int]
+    """Rows with each name of a value that has two (`sensitive.renamed`)."""
+    rows: pl.DataFrame
+    """The rows at fault, for the publisher alone."""
+
+
+def look_at(source: pl.DataFrame, schema: Table) -> Look:
+    """Look for faults in people as a source has them; in their order, or with its numbers in `ROW`."""
+    entered = enter(source, schema)
+    counted, names = snapshot_faults(entered, schema), _under_names(source, schema)
+    is_whole = schema.column_names().keys() <= set(entered.columns)
+    if is_whole and not counted.select(pl.sum_horizontal(pl.col(MEASURES)).sum()).item():
+        return Look(conform(entered, schema), counted, names, pl.DataFrame(schema=AT_FAULT))
+    rows = rows_at_fault(entered, schema, source.get_column(ROW, default=None))
+    return Look(pl.DataFrame(), counted, names, rows)
+
+
+def refuse_faults(
+    where: str, seen: Sequence[Look], sample: pl.DataFrame, schema: Table, present: Sequence[str]
+) -> None:
+    """Raise SnapshotError if a snapshot breaks the contract.
+
+    Parameters
+    ----------
+    where
+        What the message begins with.
+    seen
+        What was found, in all parts.
+    sample
+        People as the source has them: all, or those of a part that has a fault.
+    schema
+        The columns.
+    present
+        The names of all columns of the source.
+    """
+    counted = counted_together([one.counted for one in seen])
+    entered = enter(sample, schema)
+    names = dict(sum((Counter(one.under_names) for one in seen), Counter()))
+    faults = [*_merged(names, schema), *describe_faults(entered, schema, present, counted)]
+    if not faults:
+        return
     lines = "\n  ".join(faults)
     several = f"{len(faults)} faults in the snapshot\n  " if len(faults) > 1 else ""
-    return SnapshotError(f"{where}: {several}{lines}", rows=rows if rows.height else None, table=table)
+    rows = pl.concat([one.rows for one in seen])
+    raise SnapshotError(f"{where}: {several}{lines}", rows=rows if rows.height else None, table=entered)
 
 
-def _merged(source: pl.DataFrame, schema: Table) -> list[str]:
+def _under_names(source: pl.DataFrame, schema: Table) -> dict[str, int]:
+    """How many rows have each name of a renamed value."""
+    if (
+        schema.sensitive is None
+        or schema.sensitive.name not in source.columns
+        or not schema.sensitive.renamed
+    ):
+        return {}
+    names = [*schema.sensitive.renamed, *schema.sensitive.renamed.values()]
+    column = source[schema.sensitive.name].cast(pl.String, strict=False)
+    return dict(column.filter(column.is_in(names)).value_counts().iter_rows())
+
+
+def _merged(counts: Mapping[str, int], schema: Table) -> list[str]:
     """The faults of a source that has a renamed value under both names: two values would become one."""
-    if schema.sensitive is None or schema.sensitive.name not in source.columns:
+    if schema.sensitive is None:
         return []
-    column = schema.sensitive.name
-    counts = dict(source[column].cast(pl.String, strict=False).value_counts().iter_rows())
-    renamed = schema.sensitive.renamed
+    column, renamed = schema.sensitive.name, schema.sensitive.renamed
     return [
         f"{column}: {counts[own]:,} rows have {own}, and {counts[now]:,} have {now}, its new name by"
         f" sensitive.renamed: write {now} for all of them in the source, or take the line out if they are two"
@@ -94,52 +173,176 @@ def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
 
 
 def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
-    """Whether a release's snapshot has arrived: a file that isn't empty, a query that answers with a row.
+    """Whether a release's snapshot has arrived.
+
+    That is a file that isn't empty, a folder of such files, a query that answers with a row, a table that had
+    been written to when the release was due.
 
     Raises
     ------
     SnapshotError
-        If the source is a query that fails, or a server that isn't there.
+        If the source is a query that fails, a server that isn't there, or a version that is gone.
     """
     source = contract_file.contract.source
+    if isinstance(source, TableSource):
+        return version_of(contract_file, release) is not None
     if isinstance(source, FileSource):
-        file = _snapshot_file(contract_file, source, release)
+        files = _files(contract_file, source, release)
         # What is there and no file (a folder, say) will never be one: reading it says so.
-        return file.exists() and (not file.is_file() or file.stat().st_size > 0)
+        return bool(files) and all(
+            size_of(file) > 0 for file in files if isinstance(file, Stored) or file.is_file()
+        )
     database = database_file(source, contract_file.path.parent)
     if database is not None and not database.is_file():
         return False
     any_row = resources.files("sql").joinpath("select_any_row.sql").read_text()
     query = any_row.replace("{query}", source.query.rstrip().rstrip(";"))
-    where = _where(contract_file, release)
+    where = where_of(contract_file, release)
     answer, _ = ask(source, query, release, ["any_row"], contract_file.path.parent, where)
     return answer.height > 0
 
 
-def place(contract_file: ContractFile, release: str) -> str:
-    """Where a release's snapshot is looked for: a file, or a server without user and password."""
+def arrival_of(contract_file: ContractFile, release: str) -> str:
+    """What tells a snapshot that has arrived from one that replaces it.
+
+    What a query would answer can't be told without asking: of a query it is today's date.
+    """
     source = contract_file.contract.source
     if isinstance(source, FileSource):
-        return str(_snapshot_file(contract_file, source, release))
+        return " ".join(mark_of(file) for file in _files(contract_file, source, release))
+    if isinstance(source, TableSource):
+        return str(version_of(contract_file, release))
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
+
+
+def version_of(contract_file: ContractFile, release: str) -> int | None:
+    """The version of a table that is a release's snapshot.
+
+    It is the one that the contract names, or the last one that was written up to the moment at which the
+    release is due. None if there is none yet, or the source is no table.
+
+    Raises
+    ------
+    SnapshotError
+        If it is gone, or the table can't be read.
+    """
+    source, releases = contract_file.contract.source, contract_file.contract.releases
+    if not isinstance(source, TableSource):
+        return None
+    if release in source.versions:
+        return source.versions[release]
+    from orchestration.contracts.schedule import ticks  # noqa: PLC0415 - not in the small install
+
+    date = dt.date.fromisoformat(release)
+    midnight = dt.datetime.combine(date, dt.time(), dt.UTC)
+    moment = next(ticks(releases.cron, date)) if releases.cron else midnight
+    return version_at(source, moment, contract_file.path.parent, where_of(contract_file, release))
+
+
+def place(contract_file: ContractFile, release: str) -> str:
+    """Where a release's snapshot is looked for: a file, a table, or a server without user and password."""
+    source = contract_file.contract.source
+    if isinstance(source, TableSource):
+        return source.table
+    if isinstance(source, FileSource):
+        path = source.path.replace("{release}", release)
+        return path if is_in_store(path) else str(contract_file.resolve(path))
     return place_of(source, contract_file.path.parent)
 
 
-def _where(contract_file: ContractFile, release: str) -> str:
+def where_of(contract_file: ContractFile, release: str) -> str:
     """What a message begins with: product, release and source."""
     return f"{contract_file.contract.product}, release {release}, {place(contract_file, release)}"
 
 
-def _read(contract_file: ContractFile, release: str, where: str) -> tuple[pl.DataFrame, list[str]]:
+def _read(
+    contract_file: ContractFile, release: str, version: int | None, where: str
+) -> tuple[pl.DataFrame, list[str]]:
     """Those of the contract's columns that the source has, as it has them, and the names of all it has."""
     contract = contract_file.contract
     source, names = contract.source, list(contract.column_names().values())
     if isinstance(source, QuerySource):
         return ask(source, source.query, release, names, contract_file.path.parent, where)
-    return read_as_declared(_snapshot_file(contract_file, source, release), contract, source, where)
+    if isinstance(source, TableSource):
+        version = version_of(contract_file, release) if version is None else version
+        if version is None:
+            raise SnapshotError(
+                f"{where}: there was no such table yet when the release was due; correct source.table, or"
+                " name a version under source.versions in the contract"
+            )
+        return read_version(source, version, names, contract_file.path.parent, where)
+    files = _files(contract_file, source, release)
+    if not files:
+        raise SnapshotError(
+            f"{where}: there is no such file; deliver the snapshot, or correct source.path in the contract"
+        )
+    named = [where] if len(files) == 1 else [f"{where}, {file.name}" for file in files]
+    read = [read_as_declared(file, contract, source, name) for file, name in zip(files, named, strict=True)]
+    return _together(read, where, named)
+
+
+def _together(
+    read: list[tuple[pl.DataFrame, list[str]]], where: str, named: list[str]
+) -> tuple[pl.DataFrame, list[str]]:
+    """The files of a folder as one table; each has the same columns, in types of its own."""
+    first, present = read[0]
+    _refuse_other_columns([table.columns for table, _ in read], named)
+    try:
+        whole = pl.concat([table.select(first.columns) for table, _ in read], how="vertical_relaxed")
+    except pl.exceptions.PolarsError:
+        raise SnapshotError(
+            f"{where}: the files of the folder have the same columns in types that don't go together; deliver"
+            " all of them with the same types"
+        ) from None
+    check(where, "rows", whole.height)
+    return whole, present
+
+
+def _refuse_other_columns(columns: list[list[str]], named: list[str]) -> None:
+    """Raise SnapshotError unless all files of a folder have the columns of the first one."""
+    for own, name in zip(columns, named, strict=True):
+        if odd := set(own) ^ set(columns[0]):
+            raise SnapshotError(
+                f"{name}: {min(odd)} is a column here or in the folder's first file, and not in both;"
+                " deliver all of them with the same columns"
+            )
+
+
+def read_pieces(
+    contract_file: ContractFile, release: str, version: int | None = None
+) -> tuple[Iterator[pl.DataFrame], list[str]]:
+    """A snapshot in pieces of about a million rows as the source has them, and the names of all its columns.
+
+    Parquet files are read piece by piece; what else there is, is read whole before it is cut.
+
+    Parameters
+    ----------
+    contract_file, release, version
+        As for `read_snapshot`.
+
+    Raises
+    ------
+    SnapshotError
+        If it is missing or can't be read.
+    """
+    contract, where = contract_file.contract, where_of(contract_file, release)
+    source, names = contract.source, list(contract.column_names().values())
+    files = _files(contract_file, source, release) if isinstance(source, FileSource) else []
+    local = [file for file in files if isinstance(file, Path) and file.suffix == ".parquet"]
+    if not isinstance(source, FileSource) or not local or len(local) < len(files):
+        table, present = _read(contract_file, release, version, where)
+        return table.iter_slices(PIECE), present
+    read = [parquet_pieces(file, where, names, PIECE) for file in local]
+    _refuse_other_columns(
+        [[one for one in present if one in names] for _, present in read],
+        [f"{where}, {file.name}" for file in local],
+    )
+    pieces = (piece for some, _ in read for piece in some)
+    return (plainly(piece, contract, source, where) for piece in pieces), read[0][1]
 
 
 def read_as_declared(
-    file: Path, schema: Table, source: FileSource, where: str
+    file: Path | Stored, schema: Table, source: FileSource, where: str
 ) -> tuple[pl.DataFrame, list[str]]:
     """Those of the schema's columns that a file has, read as the source is written, and the names of all."""
     names = schema.column_names().values()
@@ -147,5 +350,5 @@ def read_as_declared(
     return plainly(table, schema, source, where), present
 
 
-def _snapshot_file(contract_file: ContractFile, source: FileSource, release: str) -> Path:
-    return contract_file.resolve(source.path.replace("{release}", release))
+def _files(contract_file: ContractFile, source: FileSource, release: str) -> list[Path | Stored]:
+    return delivered(source.path.replace("{release}", release), contract_file.path.parent)

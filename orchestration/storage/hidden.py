@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from anonymize.errors import HomeError, PublishedFolderError
 from orchestration.storage.manifest import DATA_PACKAGE
+from orchestration.storage.parts import name_in, table_files, table_of
 from orchestration.storage.store import encode_table, read_json, read_table
 
 TYPES = {pl.Int64(), pl.Float64(), pl.String(), pl.Date()}
@@ -40,11 +41,11 @@ def check_tables(folder: Path, stated: Mapping[str, Any]) -> bool:
     """
     described = (read_json(folder / DATA_PACKAGE) or {}).get("resources")
     is_compared = True
-    for name in (name for name in stated["files"] if name.endswith(".parquet")):
+    for name in filter(table_of, stated["files"]):
         try:
             more, is_whole = hidden_in_our(folder / name)
             if more is None and described is not None:
-                more = _other_columns(folder / name, described)
+                more = _other_columns(folder, name, described)
         except (HomeError, pa.ArrowException, UnicodeError):
             raise PublishedFolderError(f"{folder / name}: is no Parquet file that can be read") from None
         if more is not None:
@@ -53,11 +54,13 @@ def check_tables(folder: Path, stated: Mapping[str, Any]) -> bool:
     return is_compared
 
 
-def _other_columns(file: Path, described: Any) -> str | None:
+def _other_columns(folder: Path, name: str, described: Any) -> str | None:
     """That a table has other columns than are described, or none are; None if it has these."""
+    files = [name_in(folder, file) for file in table_files(folder, str(table_of(name)))]
+    path = files if "/" in name else name
     try:
-        (fields,) = (one["schema"]["fields"] for one in described if one.get("path") == file.name)
-        is_described = [field["name"] for field in fields] == pq.read_schema(file).names
+        (fields,) = (one["schema"]["fields"] for one in described if one.get("path") == path)
+        is_described = [field["name"] for field in fields] == pq.read_schema(folder / name).names
     except (AttributeError, KeyError, TypeError, ValueError):
         is_described = False
     return None if is_described else f"has other columns than {DATA_PACKAGE} describes"
@@ -79,7 +82,7 @@ def hidden_in_our(file: Path) -> tuple[str | None, bool]:
     HomeError
         If the file can't be read.
     """
-    table = read_table(file).rechunk()
+    table = read_table(file)
     if other := [dtype for dtype in table.dtypes if dtype not in TYPES]:
         return f"has a column of type {other[0].base_type()}, which no release has", True
     again = BytesIO()

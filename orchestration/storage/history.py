@@ -19,6 +19,7 @@ import duckdb
 import polars as pl
 
 from anonymize.errors import HomeError
+from orchestration.storage.home import for_the_group
 from orchestration.storage.statements import statement
 
 HISTORY_VERSION = 1
@@ -158,6 +159,7 @@ def _open(file: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         else:
             if not read_only:
                 file.chmod(0o600)
+                for_the_group(file)
             return connection
 
 

@@ -19,8 +19,14 @@ _log = logging.getLogger(__name__)
 KEY_VARIABLE = "REPUBLISH_KEY"
 HOME_VARIABLE = "REPUBLISH_HOME"
 SHORTEST_KEY = 16
+RELEASING = ".releasing"
+"""The lock of a series that a command makes releases of, in its private folder."""
 PATIENCE = 120
 """Seconds a run waits for another one on the same series."""
+SHARED = 0o2050
+"""The mode of a home whose group may read what is in it: setgid, readable and searchable for the group."""
+_shared: set[Path] = set()
+"""The homes of this process that are shared. No folder above one decides: a shared project folder is none."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,11 @@ class Home:
     """Its place; only its owner may enter."""
     stand_in: bytes | None = field(default=None, repr=False)
     """Of a home in which nothing may be made: what stands for its key as long as there is none."""
+
+    def __post_init__(self) -> None:
+        """Note whether its group may read it, for all that is written in it."""
+        is_shared = self.path.is_dir() and self.path.stat().st_mode & SHARED == SHARED
+        (_shared.add if is_shared else _shared.discard)(self.path)
 
     @classmethod
     def at(cls, path: Path | None = None, default: Path | None = None) -> Home:
@@ -106,6 +117,10 @@ class Home:
             self._make_key(file)
         try:
             return _checked(file.read_text(encoding="utf-8"), str(file))
+        except PermissionError:
+            raise HomeError(
+                f"{file}: this account may not read it. Run this as the account that makes the releases"
+            ) from None
         except (OSError, UnicodeDecodeError):
             raise HomeError(f"{file}: can't be read. Put it back as it was, or set {KEY_VARIABLE}") from None
 
@@ -153,11 +168,18 @@ def sync(path: Path) -> None:
 
 
 def private_folder(path: Path) -> Path:
-    """Make a folder, and those above it that are missing, for its owner alone."""
+    """Make a folder and those above that are missing for its owner; in a shared home, for its group, too."""
     for folder in [*reversed(path.parents), path]:
         if not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)
+            for_the_group(folder)
     return path
+
+
+def for_the_group(path: Path) -> None:
+    """Let the group read a file or folder of the owner's, if it lies in a home that is shared."""
+    if any(path.is_relative_to(home) for home in _shared):
+        path.chmod(0o2750 if path.is_dir() else 0o640)
 
 
 def public_folder(path: Path, home: Path) -> Path:

@@ -7,18 +7,18 @@ Lines cut off at the end leave no trace in it; a copy elsewhere shows them.
 from __future__ import annotations
 
 import datetime as dt
-import getpass
 import hashlib
 import json
 import os
+import pwd
 import socket
 from typing import Any
 
 from anonymize.errors import HomeError
-from orchestration.storage.home import Home, only_one
+from orchestration.storage.home import Home, for_the_group, only_one
 
 LOG = "log.jsonl"
-"""In the home, for its owner alone."""
+"""In the home, for its owner alone, or for its group to read."""
 
 
 def note(
@@ -42,7 +42,7 @@ def note(
         lines = file.read_bytes().splitlines() if file.exists() else []
         line = {
             "at": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            "user": _user(),
+            **_who(),
             "host": socket.gethostname(),
             "what": what,
             "series": series,
@@ -51,6 +51,7 @@ def note(
             "before": _digest(lines[-1]) if lines else None,
         }
         descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        for_the_group(file)
         with os.fdopen(descriptor, "ab") as stream:
             stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
             stream.flush()
@@ -88,8 +89,12 @@ def _digest(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()
 
 
-def _user() -> str:
+def _who() -> dict[str, str]:
+    """The account, whatever the environment says of it, and who became it by sudo."""
+    number = os.getuid()
     try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a number without a name, in a container
-        return f"{os.getuid()}"
+        user = pwd.getpwuid(number).pw_name
+    except KeyError:  # a number without a name, in a container
+        user = f"{number}"
+    by_sudo = os.environ.get("SUDO_USER")
+    return {"user": user, **({"sudo_user": by_sudo} if by_sudo else {})}

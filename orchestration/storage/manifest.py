@@ -15,6 +15,7 @@ from anonymize.errors import PublishedFolderError
 from anonymize.formats import FORMATS
 from anonymize.principles import PRINCIPLES
 from orchestration.limits import check, check_parquet
+from orchestration.storage.parts import SUFFIX, files_in, name_in, part_name, scan_parts, table_of, tables_in
 from orchestration.storage.store import SUMS, read_json, sha256
 
 MANIFEST = "manifest.json"
@@ -26,12 +27,11 @@ BESIDE = ("beside_counterfeits", "fewest_people")
 """What a manifest states where there are counterfeits."""
 TABLES = ("microdata", "quasi_identifiers", "sensitive", "counterfeits", "view")
 """The tables of all formats."""
-FILES = {
-    *(f"{table}.parquet" for table in TABLES),
+DOCUMENTS = {
     *(f"{document}.json" for one in FORMATS.values() for document in one.documents),
     *(DATA_PACKAGE, "README.md", "estimate.sql"),
 }
-"""What a manifest may name. A table that is none of these could be the truth itself."""
+"""What a manifest may name beside tables. A table that is none of the above could be the truth itself."""
 KEYS = {
     *("product", "series", "release", "n", "format", "principle", *COUNTED, "files", "contract_sha256"),
     *("exposed", *BESIDE, "together_with", "supersedes", "not_sensitive", "software_version", "previous"),
@@ -102,7 +102,7 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         **({"together_with": dict(described.together)} if described.together else {}),
         **({"supersedes": described.supersedes} if described.supersedes else {}),
         **({"not_sensitive": list(described.not_sensitive)} if described.not_sensitive else {}),
-        "files": {file.name: _stated(file) for file in sorted(folder.iterdir())},
+        "files": {name_in(folder, file): _stated(file) for file in files_in(folder)},
         "contract_sha256": described.contract_sha256,
         "software_version": version("republish"),
         "previous": described.previous,
@@ -118,12 +118,14 @@ def sums(folder: Path, stated: Mapping[str, Any]) -> str:
 
 def _stated(file: Path) -> dict[str, Any]:
     """What a manifest says of a file; a document has no rows."""
-    stated = {"sha256": sha256(file)}
-    if file.suffix == ".parquet":
-        stated["rows"] = (
-            pl.scan_parquet(file, glob=False, hive_partitioning=False).select(pl.len()).collect().item()
-        )
+    stated: dict[str, Any] = {"sha256": sha256(file)}
+    if file.suffix == SUFFIX:
+        stated["rows"] = _rows(file)
     return stated
+
+
+def _rows(file: Path) -> int:
+    return int(scan_parts([file]).select(pl.len()).collect().item())
 
 
 def verify_release(folder: Path) -> dict[str, Any]:
@@ -142,20 +144,51 @@ def verify_release(folder: Path) -> dict[str, Any]:
         raise PublishedFolderError(f"{folder / MANIFEST}: {wrong}")
     for name, one in stated["files"].items():
         # A name is a file of this folder: with a path, or a link, a manifest could have any file read.
-        if (folder / name).is_symlink():
-            raise PublishedFolderError(f"{folder / name}: is a link, and must be a file of the folder itself")
+        for place in ((folder / name).parent, folder / name):
+            if place != folder and place.is_symlink():
+                raise PublishedFolderError(f"{place}: is a link, and must lie in the folder itself")
         if not (folder / name).is_file():
             raise PublishedFolderError(f"{folder / name}: is in the manifest and missing")
-        is_table = name.endswith(".parquet")
+        is_table = name.endswith(SUFFIX)
         check(folder / name, "megabytes" if is_table else "text", (folder / name).stat().st_size)
         if is_table:
             check_parquet(folder / name, folder / name)
         if sha256(folder / name) != one["sha256"]:
             raise PublishedFolderError(f"{folder / name}: was changed after publication (other SHA-256)")
-    if strangers := {file.name for file in folder.iterdir()} - {*stated["files"], MANIFEST, SUMS}:
+    if strangers := {name_in(folder, file) for file in files_in(folder)} - {*stated["files"], MANIFEST, SUMS}:
         raise PublishedFolderError(f"{folder / min(strangers)}: is not in the manifest")
+    _verify_parts(folder, stated["files"])
     _verify_sums(folder, stated)
     return stated
+
+
+def verify_tables(folder: Path) -> dict[str, Any]:
+    """The same before tables are read whole: those in several parts are held to the limits of a table, too.
+
+    Raises
+    ------
+    LimitError
+        If a table is too large.
+    """
+    stated = verify_release(folder)
+    for table, files in tables_in(folder).items():
+        check_parquet(files, folder / table)
+    return stated
+
+
+def _verify_parts(folder: Path, stated: Mapping[str, Mapping[str, Any]]) -> None:
+    """The parts of a table have one kind of columns, and the rows that the manifest states."""
+    first: dict[str, pl.Schema] = {}
+    for name in sorted(name for name in stated if "/" in name):
+        file = folder / name
+        try:
+            schema, rows = scan_parts([file]).collect_schema(), _rows(file)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            raise PublishedFolderError(f"{file}: is no Parquet file that can be read") from None
+        if [*schema.items()] != [*first.setdefault(file.parent.name, schema).items()]:
+            raise PublishedFolderError(f"{file}: has other columns than the first part of its table")
+        if rows != stated[name]["rows"]:
+            raise PublishedFolderError(f"{file}: has {rows:,} rows, and its manifest states another number")
 
 
 def _verify_sums(folder: Path, stated: Mapping[str, Any]) -> None:
@@ -198,8 +231,8 @@ def _more_than_a_manifest(stated: Mapping[str, Any]) -> str | None:
         return "states parameters that its principle does not have"
     if (odd := _odd_entry(stated, {*COUNTED, "exposed"} | further)) is not None:
         return odd
-    wrong = (_more_than_a_file(name, one) for name, one in stated["files"].items())
-    return next(filter(None, wrong), None)
+    wrong = [_more_than_a_file(name, one) for name, one in stated["files"].items()]
+    return next(filter(None, wrong), None) or _not_in_parts(stated["files"])
 
 
 def _odd_entry(stated: Mapping[str, Any], counted: set[str]) -> str | None:
@@ -226,10 +259,28 @@ def _together(stated: Any) -> list[Any]:
 
 
 def _more_than_a_file(name: str, stated: Mapping[str, Any]) -> str | None:
-    if name not in FILES:
+    if name not in DOCUMENTS and table_of(name) not in TABLES:
         return f"names a file {name}, which no release has"
-    if stated.keys() != ({"sha256", "rows"} if name.endswith(".parquet") else {"sha256"}):
+    rows = stated.get("rows", 0)
+    is_counted = type(rows) is int and 0 <= rows <= MOST
+    if stated.keys() != ({"sha256", "rows"} if name.endswith(SUFFIX) else {"sha256"}) or not is_counted:
         return f"must state sha256 of {name}, and rows if it is a table, and nothing else"
+    return None
+
+
+def _not_in_parts(files: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """What is wrong with the parts that tables are named to have; None if nothing is."""
+    for table in TABLES:
+        names = sorted(name for name in files if table_of(name) == table)
+        if names in ([], [f"{table}{SUFFIX}"]):
+            continue
+        if f"{table}{SUFFIX}" in names:
+            return f"names both {table}{SUFFIX} and parts of it"
+        if names != [f"{table}/{part_name(number)}" for number in range(len(names))]:
+            return f"names {len(names)} parts of {table} that are not those from {part_name(0)} on"
+        *rows, last = (files[name]["rows"] for name in names)
+        if rows and (len({*rows}) > 1 or not 0 < last <= rows[0]):
+            return f"states parts of {table} of different sizes: only the last may have fewer rows"
     return None
 
 

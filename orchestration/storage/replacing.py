@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from orchestration.storage.home import private_folder, sync
@@ -45,8 +46,8 @@ def finish_replacing(folder: Path) -> None:
     if ready is None:
         return
     for name in ready["files"]:
-        if (staged / name).exists():
-            os.replace(staged / name, folder / name)  # noqa: PTH105 - and of another process at the same time
+        with suppress(FileNotFoundError):  # it is in its place; maybe another process put it there just now
+            os.replace(staged / name, folder / name)  # noqa: PTH105 - over the old one
             sync((folder / name).parent)
     for name in ready["removed"]:
         shutil.rmtree(folder / name, ignore_errors=True)

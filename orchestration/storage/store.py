@@ -15,7 +15,7 @@ import polars as pl
 
 from anonymize.errors import HomeError
 from orchestration.limits import check
-from orchestration.storage.home import private_folder, sync
+from orchestration.storage.home import for_the_group, private_folder, sync
 
 T = TypeVar("T")
 SUMS = "SHA256SUMS"
@@ -30,8 +30,8 @@ def write_table(file: Path, table: pl.DataFrame) -> None:
 
 
 def encode_table(table: pl.DataFrame, into: Path | BytesIO) -> None:
-    """The Parquet that a table is published as."""
-    table.write_parquet(into, compression="zstd", statistics=False)
+    """The Parquet that a table is published as: its bytes depend on its rows alone."""
+    table.rechunk().write_parquet(into, compression="zstd", statistics=False)
 
 
 def write_csv(file: Path, table: pl.DataFrame) -> None:
@@ -77,7 +77,7 @@ def write_folder(
     folder
         Must not exist.
     files
-        By the names they are to have: files to be copied, or texts.
+        By the names they are to have, with one folder before it at most: files to be copied, or texts.
     manifest
         From the folder as written so far to what `manifest.json` is to say.
     sums
@@ -95,12 +95,17 @@ def write_folder(
     write_json(partial / "manifest.json", stated)
     if sums is not None:
         write_text(partial / SUMS, sums(partial, stated))
-    for file in partial.iterdir():
-        file.chmod(0o644)
-    partial.chmod(0o755)
-    sync(partial)
+    make_public(partial)
     partial.rename(folder)
     sync(folder.parent)
+
+
+def make_public(folder: Path) -> None:
+    """Let everybody read a folder, those in it and their files, as far as they can reach it."""
+    for path in (*folder.rglob("*"), folder):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+        if path.is_dir():
+            sync(path)
 
 
 def clear_partial(folder: Path) -> None:
@@ -112,20 +117,20 @@ def clear_partial(folder: Path) -> None:
             partial.unlink()
 
 
-def read_table(file: Path) -> pl.DataFrame:
-    """A table of the publisher's own working files.
+def read_table(file: Path, columns: list[str] | None = None) -> pl.DataFrame:
+    """A table of the publisher's own working files, or some of its columns.
 
     Raises
     ------
     HomeError
         If it is not there, or is no Parquet file that can be read.
     """
-    return _read(file, lambda: pl.read_parquet(file, glob=False, hive_partitioning=False))
+    return _read(file, lambda: pl.read_parquet(file, columns=columns, glob=False, hive_partitioning=False))
 
 
 def read_columns(file: Path) -> list[str]:
     """The names of the columns of a table. Raises as `read_table` does."""
-    return _read(file, lambda: list(pl.read_parquet_schema(file)))
+    return _read(file, lambda: pl.scan_parquet(file, glob=False).collect_schema().names())
 
 
 def _read(file: Path, read: Callable[[], T]) -> T:
@@ -158,6 +163,7 @@ def _write(file: Path, write: Callable[[Path], Any]) -> None:
     try:
         # The mode is set before a byte is in the file: there is no moment at which others may read it.
         os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        for_the_group(partial)
         write(partial)
         sync(partial)
         partial.rename(file)

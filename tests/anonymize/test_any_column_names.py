@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -26,6 +27,8 @@ from orchestration.readers.estimate.statements import column_names, estimate_sql
 from orchestration.storage.store import write_table
 from tests.profiles import drawn, examples
 from tests.series import draws, entered, make_contract
+
+pytestmark = pytest.mark.halved
 
 INSIDE = (
     *("pseudonym", "identifier", "value", "qi_0", "qi_1", "qi_0_low", "qi_0_high", "group_id", "bucket_id"),
@@ -354,7 +357,12 @@ def test_any_column_names_at_all_give_what_ordinary_names_give(principle, names,
 
 def assert_counted_as_usual(principle, names, folder, ordinary):
     usual = ordinary(principle)[-1].ours
-    assert estimates(principle, names, usual, folder) == counted(principle, ordinary, folder)
+    found, expected = estimates(principle, names, usual, folder), counted(principle, ordinary, folder)
+    assert [len(answer) for answer in found] == [len(answer) for answer in expected]
+    cells = (chain.from_iterable(chain(*answers)) for answers in (found, expected))
+    for one, other in zip(*cells, strict=True):
+        # DuckDB adds in an order of its own: a rounded figure may differ in its last digit.
+        assert one == (pytest.approx(other, rel=0, abs=1.01e-4) if isinstance(other, float) else other)
 
 
 @cache

@@ -6,7 +6,10 @@ import pwd
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
+import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -99,6 +102,7 @@ def postgresql():
         cluster, port = f"{folder}/cluster", _free_port()
         options = f"-k {folder} -h 127.0.0.1 -p {port} -F"
         (password := Path(folder, "password")).write_text("open-sesame\n")
+        shutil.chown(password, owner)  # and for nobody else, whatever the umask is
         options_of_it = ["-A", "scram-sha-256", f"--pwfile={password}", "-N", "-E", "UTF8", "--locale=C"]
         _run(owner, initdb, "-D", cluster, "-U", "republish", *options_of_it)
         _run(owner, pg_ctl, "-D", cluster, "-w", "-l", f"{folder}/log", "-o", options, "start")
@@ -108,6 +112,46 @@ def postgresql():
                 yield f"postgresql://republish@127.0.0.1:{port}/postgres"
         finally:
             _run(owner, pg_ctl, "-D", cluster, "-m", "immediate", "stop")
+
+
+@pytest.fixture(scope="session")
+def _object_store():
+    """The address of a server on this machine that speaks S3's language: moto's."""
+    for module in ("obstore", "boto3"):
+        pytest.importorskip(module, reason=f"needs {module}: pip install 'republish[stores]'")
+    pytest.importorskip("moto.server", reason="needs moto, which stands in for S3")
+    port = _free_port()
+    # A process of its own: deltalake keeps all threads of a process waiting while it waits for an answer.
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        while server.poll() is None and not _answers(port):
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}"
+        server.terminate()
+
+
+@pytest.fixture
+def bucket(_object_store, monkeypatch, tmp_path):
+    """A bucket of the test's own, as boto3 sees it; its credentials are in a profile."""
+    import boto3
+
+    (tmp_path / "credentials").write_text(
+        "[of-a-test]\naws_access_key_id = somebody\naws_secret_access_key = open-sesame\n"
+    )
+    environment = {
+        "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials"),
+        "AWS_PROFILE": "of-a-test",
+        "AWS_ENDPOINT_URL": _object_store,
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_REGION": "us-east-1",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    return boto3.resource("s3").create_bucket(Bucket=f"b-{uuid.uuid4()}")
 
 
 def _program(name):
@@ -130,6 +174,11 @@ def _free_port():
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         return server.getsockname()[1]
+
+
+def _answers(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _run(owner, *command):

@@ -30,7 +30,8 @@ from orchestration.snapshots.conformity import conform, describe_faults
 from orchestration.snapshots.files import read_file
 from orchestration.snapshots.sources import enter, read_as_declared
 from orchestration.storage.hidden import hidden_in_foreign, hidden_in_our
-from orchestration.storage.manifest import MANIFEST, is_release, verify_release
+from orchestration.storage.manifest import MANIFEST, is_release, verify_tables
+from orchestration.storage.parts import SUFFIX, files_in, name_in, table_files, table_of
 
 UNNEEDED = {
     "product": "releases",
@@ -55,7 +56,11 @@ class ReleaseFiles:
     @property
     def files(self) -> list[Path]:
         """Everything in it."""
-        return [self.path] if self.path.is_file() else sorted(p for p in self.path.iterdir() if p.is_file())
+        return [self.path] if self.path.is_file() else [p for p in files_in(self.path) if p.is_file()]
+
+    def name_of(self, file: Path) -> str:
+        """What one of them is called in it."""
+        return file.name if self.path == file else name_in(self.path, file)
 
 
 @dataclass(frozen=True)
@@ -215,19 +220,23 @@ def read_release(
         assert foreign is not None and isinstance(contract, Contract)  # noqa: PT018 - a mapping was loaded
         return _by_own_names(convert(rows, foreign, contract, str(release.path)), contract, reading)
     expected = release_format.columns(contract)
-    tables = {}
+    parts: dict[str, list[pl.DataFrame]] = {name: [] for name in expected}
     for file in release.files:
-        if file.suffix == ".parquet" and file.stem in expected:
-            tables[file.stem] = undated(_read_table(file), release.name)
-        reading.note(file, len(tables[file.stem]) if file.stem in tables else None)
+        read = parts.get(table_of(release.name_of(file)) or "")
+        if read is not None:
+            read.append(_read_table(file))
+        reading.note(file, None if read is None else len(read[-1]))
+    tables = {}
     for name, columns in expected.items():
-        if name not in tables:
-            raise PublishedFolderError(f"{release.path / name}.parquet: is missing")
+        first = next(iter(table_files(release.path, name)), release.path / f"{name}{SUFFIX}")
+        if not parts[name]:
+            raise PublishedFolderError(f"{first}: is missing")
+        if len(parts[name]) > 1 and first.stem == name:
+            raise PublishedFolderError(f"{first}: is there beside parts of the same table")
+        tables[name] = undated(pl.concat(parts.pop(name)), release.name)
         if missing := [column.name for column in columns if column.name not in tables[name].columns]:
-            raise PublishedFolderError(
-                f"{release.path / name}.parquet: has no column {missing[0]}, which the contract asks for"
-            )
-        tables[name] = _typed(tables[name], columns, f"{release.path / name}.parquet")
+            raise PublishedFolderError(f"{first}: has no column {missing[0]}, which the contract asks for")
+        tables[name] = _typed(tables[name], columns, str(first))
     return _by_own_names(tables, contract, reading)
 
 
@@ -341,21 +350,28 @@ def read_linkage(
     """
     tail = Path(series).name
     # Another series' linkage would be worse than none.
+    shards = {path.parent for path in folder.glob("**/shard-*/linkage.parquet")}
+    found = {path.parent for path in folder.glob("**/linkage.parquet")} - shards
     places = [
-        path
-        for path in sorted(folder.glob("**/linkage.parquet"))
-        if path.parent.name == release and (path.parents[1].name == tail or path.parents[1] == folder)
+        place
+        for place in sorted(found | {shard.parent for shard in shards})
+        if place.name == release and (place.parent.name == tail or place.parent == folder)
     ]
     if len(places) > 1 and (product := Path(series).parent.name):
-        places = [path for path in places if path.parents[2].name == product]
+        places = [place for place in places if place.parents[1].name == product]
     if len(places) != 1:
         raise SnapshotError(
             f"{folder}: has {len(places) or 'no'} linkage.parquet of release {release} of series {tail}"
         )
-    linkage = _read_table(places[0])
+    files = sorted(shard / "linkage.parquet" for shard in shards if shard.parent == places[0])
+    return pl.concat(_linkage(file, contract, reading) for file in files or [places[0] / "linkage.parquet"])
+
+
+def _linkage(file: Path, contract: Product, reading: Reading) -> pl.DataFrame:
+    linkage = _read_table(file)
     if missing := {contract.identifier, "group_id"} - set(linkage.columns):
-        raise SnapshotError(f"{places[0]}: has no column {min(missing)}")
-    reading.note(places[0], len(linkage))
+        raise SnapshotError(f"{file}: has no column {min(missing)}")
+    reading.note(file, len(linkage))
     person = linkage[contract.identifier].cast(pl.String).alias("person")
     return pl.DataFrame([person, linkage["group_id"].cast(pl.Int64)])
 
@@ -374,22 +390,24 @@ def metadata_finding(
     differ
         For each text that was made again, whether the published one is another.
     """
-    tables = {f"{name}.parquet": columns for name, columns in release_format.columns(contract).items()}
+    tables = release_format.columns(contract)
     documents = {MANIFEST, *(f"{name}.json" for name in release_format.documents)}
     suspicious, is_compared = [name for name, other in differ.items() if other], True
     for file in release.files:
-        if file.name in documents:
+        name = release.name_of(file)
+        table = table_of(name)
+        if name in documents:
             more: object = re.search(r"\d{2}:\d{2}:\d{2}", file.read_text(errors="replace"))
-        elif file.suffix == ".parquet" and (release.manifest is None or file.name not in tables):
-            more = hidden_in_foreign(file) or (release.path.is_dir() and file.name not in tables)
-        elif file.suffix == ".parquet":
+        elif file.suffix == SUFFIX and (release.manifest is None or table not in tables):
+            more = hidden_in_foreign(file) or (release.path.is_dir() and table not in tables)
+        elif table is not None:
             more, is_whole = hidden_in_our(file)
-            more = more or not _in_order(file, [column.name for column in tables[file.name]])
+            more = more or not _in_order(file, [column.name for column in tables[table]])
             is_compared &= is_whole
         else:
-            more = file.name not in differ and file.suffix != ".csv"
+            more = name not in differ and file.suffix != ".csv"
         if more:
-            suspicious.append(file.name)
+            suspicious.append(name)
     return METADATA.finding(Count(len(release.files), len(set(suspicious)))), is_compared
 
 
@@ -431,7 +449,7 @@ def _foreign(path: Path, foreign: Foreign | None) -> ReleaseFiles:
 
 
 def _own(path: Path) -> ReleaseFiles:
-    manifest = verify_release(path) if (path / MANIFEST).exists() else None
+    manifest = verify_tables(path) if (path / MANIFEST).exists() else None
     return ReleaseFiles(path.name, path, manifest)
 
 
@@ -440,7 +458,7 @@ def _is_series(folder: Path) -> bool:
 
 
 def _is_release(folder: Path) -> bool:
-    return is_release(folder) or any((folder / f"{table}.parquet").exists() for table in MAIN_TABLES)
+    return is_release(folder) or any(table_files(folder, table) for table in MAIN_TABLES)
 
 
 def _ordered(releases: list[ReleaseFiles]) -> list[ReleaseFiles]:

@@ -16,6 +16,7 @@ from anonymize.formats import Format
 from anonymize.promise.owed import CHAIN, CLAIMS
 from orchestration.audit.read.folders import PublishedSeries, ReleaseFiles
 from orchestration.storage.manifest import BESIDE, MANIFEST
+from orchestration.storage.parts import table_of
 from orchestration.storage.store import sha256
 
 
@@ -89,12 +90,12 @@ def claims_finding(
     if BESIDE[0] in release.manifest:
         claims |= _beside_counterfeits(tables, main)
     wrong = [name for name, found in claims.items() if not _is_same(release.manifest.get(name), found)]
-    wrong += [
-        file
-        for file, stated in release.manifest["files"].items()
-        if not _is_same(stated.get("rows"), _rows(tables, file))
-    ]
-    return CLAIMS.finding(Count(len(claims) + len(release.manifest["files"]), len(wrong)))
+    files = release.manifest["files"]
+    for table in filter(None, {*map(table_of, files)}):
+        parts = [file for file in files if table_of(file) == table]
+        if table not in tables or sum(files[file]["rows"] for file in parts) != len(tables[table]):
+            wrong += parts
+    return CLAIMS.finding(Count(len(claims) + len(files), len(wrong)))
 
 
 def _beside_counterfeits(tables: Mapping[str, pl.DataFrame], main: str) -> dict[str, int]:
@@ -112,11 +113,6 @@ def held_back(release: ReleaseFiles) -> int:
     """How many people a release says it holds back; none if it doesn't say so in a way that can be read."""
     stated = (release.manifest or {}).get("held_back")
     return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else 0
-
-
-def _rows(tables: Mapping[str, pl.DataFrame], file: str) -> int | None:
-    table = tables.get(Path(file).stem)
-    return None if table is None else len(table)
 
 
 def _is_same(stated: Any, found: Any) -> bool:

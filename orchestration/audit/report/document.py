@@ -27,7 +27,6 @@ from orchestration.audit.read.columns import described_columns
 from orchestration.audit.report import charts
 from orchestration.audit.report.conclusion import READING, conclusion, verdict
 from orchestration.audit.report.handout import handed_out, public_names
-from orchestration.audit.report.language import ENGLISH, Language
 from orchestration.audit.run import (
     AttackedRelease,
     AttackedSeries,
@@ -38,6 +37,8 @@ from orchestration.audit.run import (
     intersection_table,
 )
 from orchestration.audit.signature import SIGNATURE, SIGNED
+from orchestration.languages.language import ENGLISH, Language
+from orchestration.storage.in_stores import origin_of
 from orchestration.storage.manifest import MANIFEST
 
 PURPOSE = Text("To find out whether the published releases keep what the contract promises.")
@@ -98,7 +99,7 @@ def describe(findings: Findings, material: Material, contract: Path, about: Abou
         "residual_risk": _residual_risk(findings, promise),
         "not_covered": [_gap(gap) for gap in findings.not_covered],
         "read": [
-            {"file": file, "sha256": digest, "rows": rows}
+            {"file": origin_of(Path(file)), "sha256": digest, "rows": rows}
             for file, (digest, rows) in sorted(material.reading.files.items())
         ],
         "published": _published(material),
@@ -245,7 +246,7 @@ def _published(material: Material) -> list[dict[str, Any]]:
     read = material.reading.files
     return [
         {
-            "file": f"{names[series.name]}/{release.name}/{file.name}"
+            "file": f"{names[series.name]}/{release.name}/{release.name_of(file)}"
             if release.path.is_dir()
             else f"{names[series.name]}/{file.name}",
             "sha256": read[str(file)][0],
@@ -270,7 +271,7 @@ def audited_releases(material: Material) -> list[dict[str, Any]]:
                 {
                     "series": release.path.parent.name if release.manifest is None else named,
                     "release": release.name,
-                    "files": {file.name: read[str(file)][0] for file in files},
+                    "files": {release.name_of(file): read[str(file)][0] for file in files},
                 }
             )
     return releases

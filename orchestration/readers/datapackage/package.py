@@ -10,7 +10,7 @@ https://specs.frictionlessdata.io/data-package/
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from anonymize.contract import CategoryAttribute, DateAttribute, Product
@@ -19,6 +19,7 @@ from anonymize.formats import Format
 from anonymize.formats.format import RELEASE, PublishedColumn
 from anonymize.principles import PRINCIPLES
 from orchestration.readers.datapackage.words import SEMANTICS, may_be_known
+from orchestration.storage.parts import SUFFIX, table_of
 
 TYPES = {"Int64": "integer", "Float64": "number", "String": "string", "Date": "date"}
 """The types of published columns, in a Data Package's words."""
@@ -57,7 +58,8 @@ def data_package(
     release_format
         Of the release.
     stated
-        The release's manifest, or what it is to say: `product`, `series`, `release`, `n`, `principle`.
+        The release's manifest, or what it is to say: `product`, `series`, `release`, `n`, `principle`; and
+        `files`, of which the names of tables in parts matter.
     types
         The type (`Int64`, `String`) of each published column that may have either, by its name.
     """
@@ -75,7 +77,10 @@ def data_package(
             "contributors": contract.contact and [_contact(contract.contact)],
             "citation": contract.citation,
             "resources": [
-                *(_table(name, columns, contract, types) for name, columns in tables),
+                *(
+                    _table(name, _path(name, stated.get("files", ())), columns, contract, types)
+                    for name, columns in tables
+                ),
                 *(
                     {"name": name, "path": f"{name}.json", "mediatype": "application/json"}
                     for name in release_format.documents
@@ -94,8 +99,17 @@ def data_package(
     )
 
 
+def _path(table: str, files: Iterable[str]) -> str | list[str]:
+    """The file of a table, or the files of its parts."""
+    return sorted(name for name in files if "/" in name and table_of(name) == table) or f"{table}{SUFFIX}"
+
+
 def _table(
-    name: str, columns: list[PublishedColumn], contract: Product, types: Mapping[str, str]
+    name: str,
+    path: str | list[str],
+    columns: list[PublishedColumn],
+    contract: Product,
+    types: Mapping[str, str],
 ) -> dict[str, Any]:
     release = {
         "name": RELEASE,
@@ -105,7 +119,7 @@ def _table(
     }
     return {
         "name": name,
-        "path": f"{name}.parquet",
+        "path": path,
         "format": "parquet",
         "mediatype": "application/vnd.apache.parquet",
         "description": TABLES[name],

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orchestration.readers.estimate.statements import VIEW, column_names, quoted
+from orchestration.readers.estimate.statements import VIEW, column_names, is_in_parts, pattern, quoted
 
 README = "README.md"
 
 
-DATED = (
-    "Every table begins with the column `release`. Read `../*/<table>.parquet` to get all releases as one"
-    " dated table."
+DATED = "Every table begins with the column `release`. Read `../*/{}` to get all releases as one dated table."
+IN_PARTS = (
+    "Each table is a folder of files, and each file has the rows that follow those of the file before it:"
+    " read `{}` as one table."
 )
 
 OF_GROUPS = "It is anonymized: no row says which value a person has."
@@ -42,7 +43,7 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
         own.get("not_promised", ""),
         _values(own.get("sensitive")),
         _files(package, documents),
-        DATED,
+        _how_to_read(package),
         "Check the files with `sha256sum -c SHA256SUMS`, and the whole series with `republish verify`.",
         _how_to_count(package),
         *(f"Licence: {next(iter(licence.values()))}" for licence in package.get("licenses", [])),
@@ -65,18 +66,33 @@ def _values(sensitive: Mapping[str, Any] | None) -> str:
 
 def _files(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
     files = {
-        resource["path"]: resource.get("description", "Which values each label stands for.")
+        _path(package, resource): resource.get("description", "Which values each label stands for.")
         for resource in package["resources"]
     }
     rows = (f"| `{name}` | {what} |" for name, what in {**files, **documents}.items())
     return "\n".join(["| file | what it is |", "|---|---|", *rows])
 
 
+def _path(package: Mapping[str, Any], resource: Mapping[str, Any]) -> str:
+    """The file of a table or document, or the pattern of its files."""
+    name = resource["name"]
+    return pattern(package, name) if is_in_parts(package, name) else resource["path"]
+
+
+def _how_to_read(package: Mapping[str, Any]) -> str:
+    """How to read a table of all releases, and one that is in parts."""
+    main = package["resources"][0]["name"]
+    path = pattern(package, main)
+    dated = DATED.format(path.replace(main, "<table>"))
+    return f"{IN_PARTS.format(path)}\n\n{dated}" if is_in_parts(package, main) else dated
+
+
 def _how_to_count(package: Mapping[str, Any]) -> str:
     if package["republish"]["format"] == VIEW:
         return "Rows are people under labels of hierarchies: counts of these labels are exact."
+    counterfeits = pattern(package, "counterfeits")
     return (
-        "Some rows may be counterfeits, which stand for nobody; `counterfeits.parquet` says how many there"
+        f"Some rows may be counterfeits, which stand for nobody; `{counterfeits}` says how many there"
         " are in which group. To count people, with an error bar, in DuckDB:\n\n"
         "```sql\n"
         ".read estimate.sql\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import secrets
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,11 +16,12 @@ import duckdb
 import polars as pl
 import pyarrow.parquet as pq
 
-from anonymize.errors import PublishedFolderError, QueryError
+from anonymize.errors import LimitError, PublishedFolderError, QueryError
 from orchestration.limits import check
 from orchestration.readers.estimate.condition import Column, checked_column, checked_condition, columns_of
 from orchestration.readers.estimate.statements import estimate_sql, quoted
-from orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, releases_in, verify_release
+from orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, releases_in, verify_tables
+from orchestration.storage.parts import scan_parts, table_files
 from orchestration.storage.store import read_json
 from orchestration.unforeseen import named
 
@@ -101,13 +103,13 @@ def estimate(
     verified, found, values = {}, [], set[str]()
     for folder in releases_in(published):
         with named(folder):
-            verified[folder] = verify_release(folder)
+            verified[folder] = verify_tables(folder)
             values |= _values(folder)
     if change and len(verified) < 2:
         raise QueryError(f"{published}: a change needs two releases, and there is one; give the series")
     together = itertools.pairwise(verified.items()) if change else ([one] for one in verified.items())
     for releases in together:
-        with named(releases[-1][0]):
+        with named(releases[-1][0]), fitting(releases[-1][0]):
             found.append(_estimated(dict(releases), where, by, measure, values))
     return pl.concat(found, how="vertical_relaxed")
 
@@ -122,13 +124,12 @@ def _values(folder: Path) -> set[str]:
     """The sensitive values in a release, if they are text; none if its package does not say where."""
     try:
         name = _package(folder)["republish"]["sensitive"]["name"]
-        tables = (folder / f"{table}.parquet" for table in ("sensitive", "microdata"))
-        file = next(table for table in tables if table.is_file())
-        at = pq.read_schema(file).names.index(name)
-    except (KeyError, StopIteration, TypeError, ValueError):
+        files = table_files(folder, "sensitive") or table_files(folder, "microdata")
+        at = pq.read_schema(files[0]).names.index(name)
+    except (LookupError, TypeError, ValueError):
         return set()
-    column = pl.read_parquet(file, columns=[at], glob=False, hive_partitioning=False).to_series()
-    return set(column.unique().drop_nulls()) if column.dtype == pl.String else set()
+    column = scan_parts(files).select(pl.nth(at).unique()).collect(engine="streaming").to_series()
+    return set(column.drop_nulls()) if column.dtype == pl.String else set()
 
 
 def statements_of(folder: Path, values: Collection[str] = ()) -> tuple[str, dict[str, Column]]:
@@ -157,7 +158,7 @@ def statements_of(folder: Path, values: Collection[str] = ()) -> tuple[str, dict
         columns = {} if statements is None else columns_of(package, values)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         raise PublishedFolderError(f"{folder / DATA_PACKAGE}: is not a package of republish's") from None
-    if statements is None and not (folder / "view.parquet").is_file():
+    if statements is None and not table_files(folder, "view"):
         raise PublishedFolderError(
             f"{folder}: its package says that it is a view, and it has no view.parquet"
         )
@@ -227,6 +228,18 @@ def refuse_other_figures(
             )
 
 
+@contextmanager
+def fitting(folder: Path) -> Iterator[None]:
+    """Raise LimitError if what is asked of a release fits neither into memory nor on the disk beside it."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise LimitError(
+            f"{folder}: is too large to be estimated from here: it fits neither into memory nor into"
+            f" {tempfile.gettempdir()}. Set TMPDIR to a folder with more room, or take a larger machine"
+        ) from None
+
+
 def prepared(folder: Path, statements: str, each: str = "") -> duckdb.DuckDBPyConnection:
     """A connection on which a release's statements were run, and that reaches nothing but what they read.
 
@@ -244,7 +257,9 @@ def prepared(folder: Path, statements: str, each: str = "") -> duckdb.DuckDBPyCo
     PublishedFolderError
         If the tables have not the columns that the statements ask for.
     """
-    connection = duckdb.connect()
+    # What does not fit into memory goes to the folder of temporary files, and not to the one somebody is in.
+    spilled = Path(tempfile.gettempdir()) / f"republish-{secrets.token_hex(8)}"
+    connection = duckdb.connect(config={"temp_directory": str(spilled)})
     # DuckDB takes every path for a pattern: what means something in one stands in brackets.
     path = re.sub(r"([*?\[])", r"[\1]", str(folder.absolute())) + each
     connection.execute("SET VARIABLE folder = $folder", {"folder": path})
@@ -252,6 +267,8 @@ def prepared(folder: Path, statements: str, each: str = "") -> duckdb.DuckDBPyCo
         connection.execute(statements)
     except duckdb.Error as error:
         connection.close()
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise
         raise PublishedFolderError(
             f"{folder}: its tables are not what {DATA_PACKAGE} says: {str(error).splitlines()[0]}"
         ) from None
@@ -294,6 +311,8 @@ def _asked(
                 " the people by --where, or for ranges one after the other"
             )
         return pl.DataFrame(connection.sql(f"SELECT {figures} FROM {macro}{asked})").pl())  # noqa: S608 - as above
+    except duckdb.OutOfMemoryException:
+        raise
     except duckdb.Error as error:
         raise QueryError(f"--where {where}: {str(error).splitlines()[0]}") from None
 

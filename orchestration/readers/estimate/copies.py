@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestration.readers.estimate.command import prepared, refuse_other_figures, statements_of
-from orchestration.storage.manifest import releases_in, verify_release
+from orchestration.readers.estimate.command import fitting, prepared, refuse_other_figures, statements_of
+from orchestration.storage.manifest import releases_in, verify_tables
 from orchestration.unforeseen import named
 
 
@@ -38,8 +38,8 @@ def imputed(published: Path, copies: int, seed: int) -> pl.DataFrame:
     """
     found = []
     for folder in releases_in(published):
-        with named(folder):
-            stated, (statements, _) = verify_release(folder), statements_of(folder)
+        with named(folder), fitting(folder):
+            stated, (statements, _) = verify_tables(folder), statements_of(folder)
             with prepared(folder, statements) as connection:
                 refuse_other_figures(connection, {folder: stated})
                 dealt = f"FROM estimate_copies({copies:d}, seed := {seed:d})"

@@ -6,11 +6,13 @@ import datetime as dt
 import itertools
 import math
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
 import jinja2
+
+from orchestration.storage.parts import SUFFIX
 
 ESTIMATE = "estimate.sql"
 OURS = {
@@ -23,18 +25,18 @@ OURS = {
         "estimate_value",
         "estimate_real",
     ),
-    *("estimate_weight", "estimate_split", "estimate_expected"),
+    *("estimate_weight", "estimate_split", "estimate_expected", "estimate_modelled"),
 }
 """The statements' own names wherever columns of the release are named, too."""
 BINS = 128
 """The density of an attribute is a step function of so many steps; of fewer values, of one for each."""
-POINTS = 32
+POINTS = 16
 """A group's people stand at so many points."""
 ATOM, FEWEST_ENDS = 0.005, 4
 """A value has a step of its own if so large a share of all interval ends are there, and so many."""
 ROUNDS = 2
 """How often the density is improved. More rounds gain little, and lose where groups are wide."""
-THINNED = 4
+THINNED = 2
 """One point of so many is looked at where the condition is tried on people of every value."""
 CUTS = 3
 """Groups are divided into 2 to the power of so many regions, as m-invariance divides people."""
@@ -44,17 +46,23 @@ TAU_SQUARED = (0.0001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6, 1.2
 """How much values may differ: variances of the log odds of meeting a condition, within a stratum."""
 USUAL_TAU_SQUARED, SPREAD = 0.1, 1.5
 """The prior of that variance is log-normal: its median, and the standard deviation of its logarithm."""
-MISPLACED = 0.2
-"""Where a group's people are within their intervals is a model. It is off by so much where intervals say
-nearly everything: the standard deviation of the log odds of meeting a condition. Where they say a part k of
-it, the variance is divided by the power `GROWN` of k (benchmarks/measures/estimates.py)."""
-GROWN = 0.5
-DRAWS, DRAW_ROUNDS = 32, 6
-"""Allocations of counterfeits to values that are drawn, and how often the odds of each draw are fitted."""
+CLUSTERED, INDEPENDENT = 0.1, 0.001
+"""People of a group are alike: a place on an attribute counts so many times more for each person of the group
+who is there (Polya's urn), and so many times for people who are all but independent."""
+AT_ENDS = 1.5
+"""So many people of a group are taken to stand at the ends of its intervals for certain."""
+CROWDED, MISPLACED, UNEVEN = 1.7, 0.013, 0.26
+"""Where a group's people are within their intervals is a model. The variance of a count by chance is so many
+times that of people who stand independently; that of the log odds of meeting a condition is `MISPLACED`,
+divided by the part of the condition that intervals decide; and the square of the difference that it makes if
+people are spread evenly instead counts so many times (benchmarks/measures/estimates.py)."""
+DRAWS, DRAW_ROUNDS, DRAWS_APART = 32, 12, 1.3
+"""Allocations of counterfeits to values that are drawn, how often the odds of each draw are fitted, and how
+many times as far apart as they are then they count: odds are not the same in every signature."""
 VALUE_SPREAD, SIGNATURE_SPREAD = 2, 1.5
 """A draw begins with log odds that differ by so much (standard deviations) from value to value, and within a
 value from signature to signature."""
-FEW, HARDLY = 0.2, 0.1
+FEW, HARDLY = 0.2, 0.01
 """Each value is taken to have so many counterfeits more, in tuples with as many as all have; and the value of
 a signature that has the fewest, so many times as many."""
 ALIKE, LASTING = 5, 0.98
@@ -96,6 +104,7 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "example": _one_line(sensitive),
         "column_list": _one_line(", ".join(names)),
         "sensitive": sensitive,
+        "file": partial(pattern, package),
         "points_columns": ", ".join(f"points.{column}" for column in columns),
         "attributes": attributes,
         "fractions": [one for one in attributes if one["tolerance"]],
@@ -106,22 +115,27 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "rounds": ROUNDS,
         "thinned": 1 if is_exact else THINNED,
         "unbiased": 0 if is_exact else POINTS / (POINTS - THINNED),
-        "exact": "beside * (1 - least(1, y))" if is_exact else "placed",
-        "misplaced": 0 if is_exact else MISPLACED**2,
+        "is_exact": is_exact,
+        "exact": "beside * (1 - least(1, y))" if is_exact else f"{CROWDED} * placed",
+        "misplaced": 0 if is_exact else MISPLACED,
+        "unevenly": 0 if is_exact else UNEVEN,
+        "at_ends": AT_ENDS,
+        "clustered": CLUSTERED,
+        "independent": INDEPENDENT,
         "draws": DRAWS,
         "draw_rounds": DRAW_ROUNDS,
+        "draws_apart": DRAWS_APART,
         "value_spread": VALUE_SPREAD,
         "signature_spread": SIGNATURE_SPREAD,
         "few": FEW,
         "hardly": HARDLY,
         "alike": ALIKE,
         "lasting": LASTING,
-        "grown": GROWN,
         "cuts": CUTS,
         "groups": FEWEST_GROUPS,
         "grid": ", ".join(f"({tau_squared}, {_prior(tau_squared):.4f})" for tau_squared in TAU_SQUARED),
     }
-    words["checks"] = _template("create_estimate_checks").render(words, is_exact=is_exact)
+    words["checks"] = _template("create_estimate_checks").render(words)
     statements = (
         "create_estimate_settings",
         points,
@@ -130,6 +144,18 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "create_estimate_copies",
     )
     return "\n".join(_template(name).render(words) for name in statements)
+
+
+def pattern(package: Mapping[str, Any], table: str) -> str:
+    """The file of a table, or the pattern of those of its parts; nothing of it is the package's own words."""
+    return f"{table}/part-*{SUFFIX}" if is_in_parts(package, table) else f"{table}{SUFFIX}"
+
+
+def is_in_parts(package: Mapping[str, Any], table: str) -> bool:
+    """Whether a table is a folder of several files."""
+    return any(
+        one.get("name") == table and isinstance(one.get("path"), list) for one in package.get("resources", ())
+    )
 
 
 def column_names(package: Mapping[str, Any]) -> list[str]:

@@ -130,7 +130,8 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     assert (key, more) == ("sourse", [])
     words, keys = message.split(": ")
     assert words == "is unknown; accepted"
-    optional = {"description", "owners", "keep_private"}
+    optional = {"description", "owners", "keep_private", "retention", "corrections", "shards"}
+    optional |= {"published_to"}
     optional |= {"title", "licence", "contact", "citation", "governance"}
     optional |= {"upstream", "expect", "accept", "supersedes", "separate_readers", "same_people"}
     assert sorted(keys.split(", ")) == sorted(HOSPITAL.keys() | optional)

@@ -13,7 +13,7 @@ from anonymize.m_invariance import M_INVARIANCE, whole_groups
 from anonymize.m_invariance.principle import M_INVARIANCE as PRINCIPLE
 from anonymize.principle.state import State
 from benchmarks.adversaries.known_algorithm import Publisher, learn, tiny, tiny_contract
-from orchestration.chain.audit import audit
+from orchestration.chain.audit import Judged, attack_candidate, audit
 from tests.attacks import attack_releases
 from tests.profiles import examples, is_thorough
 from tests.series import draws, entered, make_contract, publish, tables, under_pseudonyms
@@ -149,8 +149,8 @@ def test_a_planner_that_fills_one_shortage_by_value_is_convicted_by_the_check_of
         for contract, people, candidate in released(snapshots(1, releases=2)):
             told.append(PRINCIPLE.promise(contract.principle))
             named = people.with_columns(identifier=pl.col("pseudonym").bin.encode("hex"))
-            found = audit(candidate, named, contract, told, knowledge)
-            knowledge = found.knowledge
+            attacked, knowledge = attack_candidate(candidate, named, contract, told, knowledge)
+            found = audit([Judged.of(attacked)], contract, told[-1])
             judged.append({one.promise: one for one in found.verdicts})
         return judged
 

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from anonymize.people.renaming import declarable, suspected_renamings
+from anonymize.people.renaming import declarable, moves, suspected_renamings
 
 
 def table(*runs):
@@ -52,17 +52,17 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_suspected(case):
     now, expected = CASES[case]
-    assert suspected_renamings(BEFORE, now).drop("is_new").rows() == expected
+    assert suspected_renamings(moves(BEFORE, now)).drop("is_new").rows() == expected
 
 
 def test_nothing_is_suspected_of_a_first_snapshot():
-    assert suspected_renamings(BEFORE.clear(), BEFORE).rows() == []
+    assert suspected_renamings(moves(BEFORE.clear(), BEFORE)).rows() == []
 
 
 def test_numbers_are_values_too():
     before, now = ([0, 1, 2], [7, 7, 7]), ([0, 1, 2], [9, 9, 9])
     tables = (pl.DataFrame({"pseudonym": who, "value": values}) for who, values in (before, now))
-    assert suspected_renamings(*tables).rows() == [(7, [9], 3, 3, True)]
+    assert suspected_renamings(moves(*tables)).rows() == [(7, [9], 3, 3, True)]
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_numbers_are_values_too():
     ],
 )
 def test_only_a_value_that_became_one_new_value_can_be_declared(case, expected):
-    assert declarable(suspected_renamings(BEFORE, CASES[case][0])) == expected
+    assert declarable(suspected_renamings(moves(BEFORE, CASES[case][0]))) == expected

@@ -16,4 +16,4 @@ def test_of_people_who_are_owed_something_the_fewest_are_stated():
 
 def test_where_nobody_is_new_nothing_is_found():
     check = Check("sizes", "Groups are large.", "fewest found {values_new} of {rows}")
-    assert check.describe(SIZES.filter(newcomers=0)) == "fewest found none of 1"
+    assert check.describe(figures_of(SIZES.filter(newcomers=0))) == "fewest found none of 1"

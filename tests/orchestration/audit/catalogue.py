@@ -22,10 +22,11 @@ def every_text():
 
 
 def of_the_template():
-    source = (ROOT / "orchestration/audit/report/report.html.j2").read_text()
-    calls = extract_from_ast(jinja2.Environment(autoescape=True).parse(source), ("_",))
-    for _, _, said in calls:
-        yield from [said] if isinstance(said, str) else [one for one in said if one]
+    for template in ("audit/report/report.html.j2", "rights/person.html.j2"):
+        source = (ROOT / "orchestration" / template).read_text()
+        calls = extract_from_ast(jinja2.Environment(autoescape=True).parse(source), ("_",))
+        for _, _, said in calls:
+            yield from [said] if isinstance(said, str) else [one for one in said if one]
 
 
 def of_the_code():

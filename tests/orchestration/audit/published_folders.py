@@ -8,7 +8,9 @@ import yaml
 from rich.console import Console
 
 from orchestration.audit.command import audit
-from orchestration.storage.manifest import MANIFEST, Described, manifest, sums
+from orchestration.readers.datapackage.folder import texts_of_package
+from orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, Described, manifest, sums
+from orchestration.storage.parts import table_of, write_parts
 from orchestration.storage.store import SUMS, sha256, write_table
 from tests.anonymize.attack.attack_series import contract, publish, snapshots
 
@@ -94,6 +96,28 @@ def seal(folder):
             one["rows"] = pq.read_metadata(folder / name).num_rows
     (folder / MANIFEST).write_text(json.dumps(stated))
     (folder / SUMS).write_text(sums(folder, stated))
+
+
+def divide(series, rows):
+    """Let every release of a series be what it would be if its tables were in parts of so many rows."""
+    before = None
+    for release in sorted(series.iterdir()):
+        stated = json.loads((release / MANIFEST).read_text())
+        package = json.loads((release / DATA_PACKAGE).read_text())
+        for resource in package["resources"]:
+            file = release / resource["path"]
+            if table_of(file.name):
+                parts = write_parts(release / file.stem, [pl.read_parquet(file)], rows)
+                file.unlink()
+                del stated["files"][file.name]
+                resource["path"] = [f"{file.stem}/{part.name}" for part in parts]
+                stated["files"] |= {name: {"rows": 0} for name in resource["path"]}
+        for name, content in texts_of_package(package).items():
+            (release / name).write_text(content)
+        stated["files"] = dict(sorted(stated["files"].items()))
+        (release / MANIFEST).write_text(json.dumps(stated | {"previous": before}, indent=2))
+        seal(release)
+        before = sha256(release / MANIFEST)
 
 
 def run(folder, *, linked=True, contract="contract.yaml", **options):

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
 from orchestration.audit.command import audit
 from orchestration.cli import audit as words
+from orchestration.storage.parts import part_name
 from tests import findings as fi
 from tests.anonymize.attack.attack_series import contract as declared_with
 from tests.anonymize.attack.attack_series import publish, snapshots
@@ -153,6 +155,11 @@ def test_the_truth_is_read_as_the_contracts_source_is_written_and_called(folders
     assert run(folders, "v1") == 0
 
 
+def twice_published(file):
+    file.with_suffix("").mkdir()
+    shutil.copy(file, file.with_suffix("") / part_name(0))
+
+
 def twice(file):
     """Put a table's first person into it once more."""
     table = pl.read_parquet(file)
@@ -183,6 +190,11 @@ def twice(file):
             lambda at: (at / "published/hospital/v1/2024-01-01/counterfeits.parquet").unlink(),
             PublishedFolderError,
             "counterfeits.parquet: is missing",
+        ),
+        (
+            lambda at: twice_published(at / "published/hospital/v1/2024-01-01/microdata.parquet"),
+            PublishedFolderError,
+            "microdata.parquet: is there beside parts of the same table",
         ),
         (
             lambda at: (at / "published/hospital/v1/2024-01-01/microdata.parquet").write_bytes(b"no"),

@@ -12,9 +12,9 @@ from babel.messages.pofile import read_po
 from typer.testing import CliRunner
 
 from anonymize.text import Text
-from orchestration.audit.report import language as languages
-from orchestration.audit.report.language import CATALOGUES, ENGLISH, LANGUAGES, NONE, Language
 from orchestration.cli import app as cli
+from orchestration.languages import language as languages
+from orchestration.languages.language import CATALOGUES, ENGLISH, LANGUAGES, NONE, Language
 from tests.orchestration.audit.catalogue import every_text
 from tests.orchestration.audit.published_folders import run, write_series
 from tests.profiles import drawn

@@ -16,8 +16,8 @@ from rich.console import Console
 from orchestration.audit.report.conclusion import READING, conclusion
 from orchestration.audit.report.document import _environment
 from orchestration.audit.report.handout import SMALL, handed_out, public_names, without_small
-from orchestration.audit.report.language import ENGLISH, Language
 from orchestration.audit.run import AttackedSeries, _hosts_unknown
+from orchestration.languages.language import ENGLISH, Language
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 from tests.profiles import drawn
 

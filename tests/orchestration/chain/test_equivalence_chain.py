@@ -16,6 +16,8 @@ from orchestration.storage.manifest import verify_release
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES, build, everything, make, published
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 
 

@@ -21,15 +21,20 @@ FIRST, SECOND, THIRD = RELEASES
 
 
 @pytest.mark.parametrize(
-    "release",
-    [pytest.param(FIRST, marks=pytest.mark.thorough), SECOND],
-    ids=["the first release", "a release built on another"],
+    ("release", "shards"),
+    [
+        pytest.param(FIRST, 1, marks=pytest.mark.thorough),
+        (SECOND, 1),
+        pytest.param(SECOND, 2, marks=pytest.mark.thorough),
+    ],
+    ids=["the first release", "a release built on another", "a release of people who are divided"],
 )
-def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release):
+def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, shards):
     """Before every file or folder that is written, synced, renamed or removed; see kill_points.py."""
+    hospital.declare(shards=shards)
     if release == SECOND:
         make(hospital.series(tmp_path / "before"), FIRST)
-    some = [] if is_thorough() else ["4", str(Run.seed)]
+    some = [] if is_thorough() and shards == 1 else ["4", str(Run.seed)]
     script = ROOT / "tests/orchestration/chain/kill_points.py"
     told = subprocess.run(
         [sys.executable, script, hospital.folder, tmp_path / "before", release, *some],

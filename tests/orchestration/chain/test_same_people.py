@@ -263,7 +263,8 @@ def test_a_release_that_was_never_published_has_no_people(hospital, tmp_path):
     home = tmp_path / "new"
     killed = hospital.series(home)
     killed.begin()
-    note_people(killed, FIRST, hospital.snapshot(FIRST)["patient_id"])
+    take_snapshot(killed, FIRST)
+    note_people(killed, FIRST)
     make(clinic(hospital, home), FIRST)
 
 

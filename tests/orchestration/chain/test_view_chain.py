@@ -29,14 +29,16 @@ from orchestration.contracts.contract_file import load_contract
 from orchestration.contracts.registry import register
 from orchestration.dagster.factory import product_definitions
 from orchestration.dagster.metadata import of_candidate
-from orchestration.dagster.resources import resources
 from orchestration.readers.estimate.command import estimate
 from orchestration.series.series import Series
+from orchestration.snapshots.previous import read_previous
 from orchestration.storage.home import Home
 from orchestration.storage.manifest import verify_series
+from orchestration.storage.parts import table_files
 from orchestration.storage.store import sha256
 from tests import findings as fi
 from tests.hospital import make, make_by_dagster, published
+from tests.orchestration.audit.published_folders import divide
 
 pytestmark = pytest.mark.halved
 
@@ -345,12 +347,24 @@ def test_a_published_view_is_a_previous_release_and_what_the_asset_depends_on(ex
     made = make_by_dagster(second, RELEASES[0])
     assert made[0].counts.people == 5
     assert second.committed(RELEASES[0]).figures["earlier_releases"] == 2
-    shared = dg.Definitions(resources=resources(second.home))
-    together = dg.Definitions.merge(product_definitions(first), product_definitions(second), shared)
+    together = dg.Definitions.merge(product_definitions(first), product_definitions(second))
     graph = together.resolve_asset_graph()
     upstream = graph.get(dg.AssetKey(["second_view", "views"])).parent_keys
     assert dg.AssetKey(["named_view", "publication"]) in upstream
     assert dg.AssetKey(["named_view", "counterfeits"]) not in graph.get_all_asset_keys()
+
+
+@pytest.mark.thorough
+def test_a_previous_release_in_parts_is_the_table_that_it_was(example):
+    first = make(series_of(example), RELEASES[0])
+    named = {"path": str(first.published(RELEASES[0])), "columns": ["name", "job", "class"]}
+    others = [{"path": "t2.csv", "columns": ["job", "disease"]}]
+    file = declare(example, _product="second_view", previous=[named, *others]).file
+    whole = read_previous(file)
+    divide(first.published_folder, rows=2)
+    assert len(table_files(first.published(RELEASES[0]), "view")) == 3
+    parts = read_previous(file)
+    assert [table.equals(parts[name]) for name, table in whole.items()] == [True, True]
 
 
 def test_views_that_name_releases_of_each_other_are_shown_without_this_lineage(example, monkeypatch, caplog):

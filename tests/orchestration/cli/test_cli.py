@@ -145,7 +145,7 @@ def test_debug_shows_where(republish, hospital, home):
     code, _, err = republish("release", hospital.contract, "--home", home, "--through", THIRD, "--debug")
     assert code == 1
     assert err[0] == "Traceback (most recent call last):"
-    assert any("in make_candidate" in line for line in err)
+    assert any("in make_whole" in line for line in err)
 
 
 def test_debug_shows_where_something_was_refused(republish, hospital, home):

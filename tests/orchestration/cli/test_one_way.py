@@ -121,7 +121,7 @@ REFUSED = [
     (no_folder_and_no_facts, 2, "was published, and is not there any more"),
     (edited, 2, "was changed after publication"),
     (edited_last, 2, "was changed after publication"),
-    (strange_folder, 2, "was not published by this series"),
+    (strange_folder, 2, "put it back from a newer copy"),
     (no_working_files, 2, "its working files in"),
     (no_state, 2, "its working files in"),
     (working_files_of_the_first, 2, "its working files in"),

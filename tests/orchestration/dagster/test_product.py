@@ -390,6 +390,13 @@ def test_a_schedule_skips_with_the_reason(series, instance, hospital):
     assert tick(series, instance, THIRD) == f"the snapshot of {THIRD} has not arrived"
 
 
+def test_a_schedule_skips_while_an_object_store_does_not_answer(hospital, home, instance, monkeypatch):
+    pytest.importorskip("obstore", reason="needs obstore: pip install 'republish[stores]'")
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    hospital.declare(source={"path": "s3://bucket/{release}.parquet"})
+    assert "the store can't be used" in tick(hospital.series(home), instance, THIRD)
+
+
 def test_a_sensor_releases_when_a_snapshot_has_arrived_and_again_when_it_was_corrected(
     series, instance, hospital
 ):

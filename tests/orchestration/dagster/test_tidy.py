@@ -9,12 +9,11 @@ import dagster as dg
 import pytest
 
 from orchestration.cli import main as cli
-from orchestration.cli.releasing import RELEASING
 from orchestration.dagster import tidy
 from orchestration.dagster.instance import dagster_instance
 from orchestration.dagster.run import make_release
 from orchestration.storage import home as homes
-from orchestration.storage.home import Home, only_one
+from orchestration.storage.home import RELEASING, Home, only_one
 from tests.hospital import KEY, RELEASES, build, definitions, everything
 from tests.orchestration.dagster.test_ui import server
 

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from anonymize.promise import Equivalence, Promise, Signatures
+from anonymize.promise.check import figures_of
 from anonymize.promise.owed import COVERAGE, OWED
 from orchestration.expectations import judge
 from orchestration.expectations.judge import Judge
@@ -149,11 +150,11 @@ def test_a_release_of_nobody_and_a_first_release_have_no_groups_and_no_signature
 def test_figures_are_what_was_promised_and_what_was_found():
     """Nothing is summed that is no count: neither the fewest of a group nor the people of each column."""
     evidence = pl.DataFrame({"column": ["age", "sex"], "people": [9, 9], "uncovered": [1, 2]})
-    found = COVERAGE.check.figures(evidence)
+    found = COVERAGE.check.figures(figures_of(evidence))
     assert found == {"people": 9, "rows of evidence": 2, "uncovered": 3}
     assert judged("coverage").with_words("", evidence, found).figures == found | {"expectations": 2}
     cuts = Equivalence(3).check
-    assert cuts.figures(pl.DataFrame({"min_cut": [9, 7], "safe": [5, 5]})) == {
+    assert cuts.figures(figures_of(pl.DataFrame({"min_cut": [9, 7], "safe": [5, 5]}))) == {
         "safe": 5,
         "smallest cut": 7,
         "rows of evidence": 2,
@@ -193,7 +194,7 @@ def test_every_check_has_a_suite_of_its_name_and_names_its_figures(name):
     stated = re.findall(r"{(\w+)", check.found)
     columns = [figure.rpartition("_")[0] for figure in stated if re.search("_(sum|min|max|new)$", figure)]
     table = pl.DataFrame({column: [2, 1] for column in [*columns, "newcomers"]})
-    assert len(check.figures(table)) == len(stated)
+    assert len(check.figures(figures_of(table))) == len(stated)
 
 
 def test_there_is_no_suite_that_nothing_is_judged_by():

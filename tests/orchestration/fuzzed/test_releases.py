@@ -22,7 +22,7 @@ from orchestration.storage.hidden import check_tables
 from orchestration.storage.manifest import MANIFEST, verify_release
 from orchestration.storage.store import write_table
 from tests.hospital import RELEASES
-from tests.orchestration.audit.published_folders import NAMES, seal, write_series
+from tests.orchestration.audit.published_folders import NAMES, divide, seal, write_series
 from tests.orchestration.fuzzed.mutations import json_text, mutated, mutated_text
 from tests.profiles import examples
 
@@ -58,6 +58,14 @@ def published(_built):
 
 
 @pytest.fixture(scope="module")
+def in_parts(published, tmp_path_factory):
+    """The same release with each table in parts."""
+    series = shutil.copytree(published.parent, tmp_path_factory.mktemp("parts") / "v1")
+    divide(series, rows=100)
+    return series / published.name
+
+
+@pytest.fixture(scope="module")
 def audited(tmp_path_factory):
     """Three releases with their truth."""
     folder = tmp_path_factory.mktemp("audited")
@@ -73,8 +81,9 @@ def copy_of(folder):
 
 def plain_count(folder):
     """How many people a release says it has, by a reader that knows nothing of it."""
-    rows = pq.read_metadata(folder / "microdata.parquet").num_rows
-    return rows - sum(pq.read_table(folder / "counterfeits.parquet")["count"].to_pylist())
+    tables = {name: sorted(folder.glob(f"{name}*/part*")) or [folder / f"{name}.parquet"] for name in TABLES}
+    rows = sum(pq.read_metadata(file).num_rows for file in tables["microdata"])
+    return rows - sum(sum(pq.read_table(file)["count"].to_pylist()) for file in tables["counterfeits"])
 
 
 def verified_and_counted(folder):
@@ -181,16 +190,15 @@ CHANGES += (one_less,)
 
 @st.composite
 def changed_table(draw, folder):
-    """One of the tables of a release, and it after a change of columns, types, rows or values."""
-    name = draw(st.sampled_from(TABLES))
-    table = pl.read_parquet(folder / f"{name}.parquet")
+    """A file of one of a release's tables, and its table after a change of columns, types, rows or values."""
+    name = draw(st.sampled_from(sorted(f"{file.relative_to(folder)}" for file in folder.rglob("*.parquet"))))
+    table = pl.read_parquet(folder / name)
     changes = [change for change in CHANGES if len(table) or change not in (another_value, other_rows)]
     return name, draw(st.sampled_from(changes))(draw, table, draw(st.sampled_from(table.columns)))
 
 
-def rewritten(draw, folder, name, table):
+def rewritten(draw, file, table):
     """Write a table as republish does, or as another tool may."""
-    file = folder / f"{name}.parquet"
     match draw(st.sampled_from(("ours", "ours", "other", "metadata", "bytes"))):
         case "ours":
             write_table(file, table)
@@ -235,11 +243,29 @@ def test_a_package_of_another_format_is_refused(published, release_format):
 def test_a_release_with_another_table(published, data):
     name, table = data.draw(changed_table(published))
     with copy_of(published) as folder:
-        rewritten(data.draw, folder, name, table)
+        rewritten(data.draw, folder / name, table)
         try:
             seal(folder)
         except (pa.ArrowException, OSError, UnicodeError):
             note("cannot be sealed")
+        verified_and_counted(folder)
+
+
+@pytest.mark.thorough
+@examples(200)
+@given(st.data())
+def test_a_release_in_parts_with_another_manifest_package_or_part(in_parts, data):
+    with copy_of(in_parts) as folder:
+        if data.draw(st.booleans()):
+            name, text = data.draw(changed_file(folder, (MANIFEST, "datapackage.json")))
+            (folder / name).write_bytes(text.encode(errors="surrogatepass"))
+        else:
+            name, table = data.draw(changed_table(folder))
+            rewritten(data.draw, folder / name, table)
+        try:
+            seal(folder)
+        except Exception as error:  # noqa: BLE001 - whatever a forged manifest makes of it
+            note(f"cannot be sealed: {type(error).__name__}")
         verified_and_counted(folder)
 
 
@@ -253,7 +279,7 @@ def test_an_audit_of_a_release_with_another_manifest_or_table(audited, data):
             (folder / place / name).write_bytes(text.encode(errors="surrogatepass"))
         else:
             name, table = data.draw(changed_table(folder / place))
-            rewritten(data.draw, folder / place, name, table)
+            rewritten(data.draw, folder / place / name, table)
             try:
                 seal(folder / place)
             except (pa.ArrowException, OSError, UnicodeError):

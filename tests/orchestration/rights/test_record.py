@@ -55,7 +55,8 @@ def test_who_was_forgotten_is_a_count(hospital, home, series, tmp_path):
     forget(series, some[3:5], again=False)
     page, record = write(hospital, home, tmp_path / "after")
     assert record["forgotten"] == {"people": 5, "never_again": 2}
-    assert "5 people were taken out of all that is kept; 2 of them are never published again" in page
+    assert "5 people were taken out of all that is kept." in page
+    assert "2 of them are left out of every later release." in page
 
 
 def test_before_the_first_release_there_is_a_record(hospital, tmp_path):

@@ -44,13 +44,14 @@ def test_under_every_umask_files_are_their_owners_alone(tmp_path):
     home = Home.at(tmp_path / "new/home")
     write_json(home.path / "a.json", {"a": 1})
     write_table(home.path / "below/a.parquet", pl.DataFrame({"a": [1]}))
-    write_folder(home.path / "published/v1", {"t.parquet": home.path / "below/a.parquet"}, lambda _: {})
+    tables = dict.fromkeys(["t.parquet", "m/part-0000.parquet"], home.path / "below/a.parquet")
+    write_folder(home.path / "published/v1", tables, lambda _: {})
     assert modes(tmp_path / "new") == {
         **dict.fromkeys(["new", "home", "below", "published"], 0o700),
         **dict.fromkeys(["a.json", "a.parquet"], 0o600),
         # A copy of what is published is to be read by others; the home above it is its owner's alone.
-        "v1": 0o755,
-        **dict.fromkeys(["t.parquet", "manifest.json"], 0o644),
+        **dict.fromkeys(["v1", "m"], 0o755),
+        **dict.fromkeys(["t.parquet", "part-0000.parquet", "manifest.json"], 0o644),
     }
 
 

@@ -17,6 +17,7 @@ from orchestration.readers.datapackage.dated import dated, undated
 from orchestration.storage.manifest import verify_release, verify_series
 from orchestration.storage.store import sha256
 from tests.hospital import RELEASES, make
+from tests.orchestration.audit.published_folders import divide
 from tests.profiles import drawn
 
 WORDS = {
@@ -42,7 +43,10 @@ def fields(folder, table="microdata"):
     return {field["name"]: field for field in resource["schema"]["fields"]}
 
 
-def test_frictionless_finds_the_tables_to_be_what_the_package_says(folder):
+@pytest.mark.parametrize("rows", drawn([None, 100], 1))
+def test_frictionless_finds_the_tables_to_be_what_the_package_says(folder, rows):
+    if rows is not None:
+        divide(folder.parent, rows)
     report = frictionless.validate(str(folder / "datapackage.json"))
     assert report.valid, report.flatten(["title", "note"])
     assert report.stats["tasks"] == 2

@@ -1,4 +1,4 @@
-"""The languages of a report: English is what the code has, and each other one a file `languages/<name>.po`.
+"""Languages: English is what the code has, and each other one a file, `<name>.po`.
 
 Numbers and dates are written as the language writes them (CLDR, by Babel).
 """
@@ -18,7 +18,7 @@ from typing import Any
 from anonymize.text import Text
 
 ENGLISH = "en"
-CATALOGUES = Path(__file__).parent / "languages"
+CATALOGUES = Path(__file__).parent
 LANGUAGES = (ENGLISH, *sorted(file.stem for file in CATALOGUES.glob("*.po")))
 """Of which there is a catalogue, and English."""
 NONE = "\u2013"
@@ -26,7 +26,7 @@ NONE = "\u2013"
 
 @dataclass(frozen=True, eq=False)
 class Language:
-    """How a report speaks."""
+    """How a page speaks."""
 
     name: str = ENGLISH
     texts: gettext.NullTranslations = field(default_factory=gettext.NullTranslations)

@@ -1,0 +1,173 @@
+"""Releases of people who are divided into shards: seconds, and the memory of all processes together.
+
+Made-up census people under m-invariance (m = 10), 1 % of them replaced before the second release. Releases
+are made by the command `republish release`. *Memory* is the most that the command, its workers and Great
+Expectations had together: the sum of their proportional set sizes, read from /proc five times a second. A run
+that exceeds the limit is ended. *Shards* is what making and attacking all of them took, *audit* what judging
+them did, and *merging* what sorting and numbering the whole did.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+import pyarrow.parquet as pq
+import yaml
+
+from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
+from benchmarks.tables import Table, main
+from orchestration.contracts.contract_file import load_contract
+from orchestration.series.series import Series
+from orchestration.storage.home import Home
+
+QUICK = {"people": (2_000, 4_000), "shards": (2, 4), "chunk": 1_000, "limit": 8_192}
+FIRST = dt.date(2020, 1, 1)
+HEADINGS = (
+    "", "seconds", "seconds per million", "CPU", "memory, MiB", "shards", "audit", "merging",
+    "counterfeits", "groups", "published MiB", "private MiB",
+)  # fmt: skip
+
+
+class Spent(NamedTuple):
+    """What a command took, with all that it started."""
+
+    seconds: float
+    processor: float
+    memory: float
+    """MiB, of all processes together."""
+
+
+def tables(
+    people: tuple[int, ...] = (5_000_000, 50_000_000),
+    shards: tuple[int, ...] = (5, 50),
+    chunk: int = 1_000_000,
+    limit: int = 8_192,
+    engine: str = "local[2]",
+    folder: str = "",
+) -> Iterator[Table]:
+    """A row for each release of each series. People are made `chunk` by `chunk`; `limit` is in MiB."""
+    rows = []
+    for number, divided in zip(people, shards, strict=True):
+        with tempfile.TemporaryDirectory() as temporary:
+            work = Path(folder or temporary) / f"{number}-{divided}"
+            rows += [
+                [f"{number:,} in {divided} shards, release {at}", *row]
+                for at, row in enumerate(_releases(work, number, divided, chunk, limit, engine), start=1)
+            ]
+            print(*rows[-2:], sep="\n", flush=True)
+    yield Table(f"{engine}, at most {limit:,} MiB", HEADINGS, rows)
+
+
+def _releases(
+    work: Path, people: int, shards: int, chunk: int, limit: int, engine: str
+) -> Iterator[list[float]]:
+    work.mkdir(parents=True, exist_ok=True)
+    contract, home = work / "census.yaml", work / "home"
+    declared = census_contract() | {
+        "source": {"path": "{release}.parquet"},
+        "releases": {"first": f"{FIRST}", "cron": "0 0 * * *"},
+        "principle": {"name": "m_invariance", "m": 10, "on_ineligible": "counterfeit", "people_per_group": 2},
+        "shards": shards,
+    }
+    contract.write_text(yaml.safe_dump(declared))
+    for number in range(2):
+        release = f"{FIRST + dt.timedelta(days=number)}"
+        _deliver(work / f"{release}.parquet", people, chunk, number)
+        words = ["release", str(contract), "--through", release, "--home", str(home)]
+        command = [sys.executable, "-m", "orchestration.cli", *words]
+        spent = watched(command, limit, {"REPUBLISH_ENGINE": engine, "REPUBLISH_LIMITS": "rows=100000000"})
+        (work / f"{release}.parquet").unlink()
+        committed = Series(load_contract(contract), Home.named(home)).record(release)
+        assert committed is not None
+        assert committed.counts is not None
+        by = {name: committed.seconds.get(name, 0.0) for name in ("shards", "audit", "merging")}
+        yield [
+            spent.seconds,
+            spent.seconds / people * 1e6,
+            spent.processor,
+            spent.memory,
+            *by.values(),
+            committed.counts.counterfeits,
+            committed.counts.groups,
+            _mebibytes(home / "published"),
+            _mebibytes(home / "private"),
+        ]
+
+
+def _deliver(file: Path, people: int, chunk: int, release: int) -> None:
+    """Write a snapshot, never more than a chunk of it in memory; the second has one in a hundred replaced."""
+    gone, writer = max(1, chunk // 100), None
+    for number, start in enumerate(range(0, people, chunk)):
+        rows = min(chunk, people - start)
+        made = census(chunk + gone, seed=number)[release * gone :][:rows]
+        own = made.with_columns(pl.col("person_id") + number * 2 * chunk)
+        table = own.select("person_id", *QUASI_IDENTIFIERS, "occupation").to_arrow()
+        writer = writer or pq.ParquetWriter(file, table.schema, compression="zstd")
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def watched(command: Sequence[str], limit: int, environment: dict[str, str]) -> Spent:
+    """Run a command, and see what it and all that it starts take.
+
+    Raises
+    ------
+    MemoryError
+        If they have more than so many MiB together; they are ended.
+    subprocess.CalledProcessError
+        If it does not end well.
+    """
+    began, before, most = time.perf_counter(), os.times(), 0.0
+    process = subprocess.Popen(
+        command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    while process.poll() is None:
+        most = max(most, sum(map(_proportional, _tree(process.pid))))
+        if most > limit:
+            os.killpg(process.pid, 9)
+            raise MemoryError(f"{most:,.0f} MiB, and {limit:,} are the most")
+        time.sleep(0.2)
+    seconds, after = time.perf_counter() - began, os.times()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, list(command))
+    processor = (after.children_user + after.children_system) - (
+        before.children_user + before.children_system
+    )
+    return Spent(seconds, processor, most)
+
+
+def _tree(pid: int) -> Iterator[int]:
+    """A process and all that it has started."""
+    yield pid
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in listed.read_text().split():
+                yield from _tree(int(child))
+
+
+def _proportional(pid: int) -> float:
+    """The proportional set size of a process in MiB; 0 of one that has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")), 0.0)
+
+
+def _mebibytes(path: Path) -> float:
+    return sum(file.stat().st_blocks for file in path.rglob("*")) / 2**11
+
+
+if __name__ == "__main__":
+    main(tables)

@@ -1,0 +1,131 @@
+"""What a shard has of a release: made from its people, attacked, and written into its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.together import below_together
+from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.principles import principle_of
+from anonymize.promise import Candidates, Promise
+from orchestration.chain.audit import Attacked
+from orchestration.chain.inputs import people_of
+from orchestration.chain.making import Clock, Drawn, draw, promised, remembered_of
+from orchestration.chain.merging import write_groups
+from orchestration.chain.same_people import separate_products
+from orchestration.series.basis import Basis
+from orchestration.series.committed import read_knowledge, write_published, write_tables
+from orchestration.series.series import Series
+from orchestration.series.shards import Shard
+from orchestration.series.siblings import separate_siblings
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What was made of one shard, and lies in its folder: all that the others need to know of it."""
+
+    attacked: Attacked
+    figures: Mapping[str, Any]
+    """Those of the candidate."""
+    widths: Mapping[str, float]
+    """Those of its format."""
+    corrected: int
+    """How many sensitive values were wrong so far."""
+    together: Mapping[str, Mapping[str, int]]
+    files: Mapping[str, str]
+    """SHA-256 (hex) of what is kept, by name in the release's folder."""
+    buckets: pl.DataFrame | None
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class ShardJob:
+    """A shard whose part of a release is to be made."""
+
+    shard: Shard
+    release: str
+    number: int
+    """n, counted from 1."""
+    basis: Basis
+    """Of the shard."""
+    folder: Path
+    """The release's, with the shard's snapshot and delta."""
+
+
+def make_shard(job: ShardJob) -> Reported:
+    """Make and attack what a shard has of a release, and write it into the shard's folder.
+
+    Raises
+    ------
+    HomeError
+        If its delta is not that of its snapshot.
+    NotEligible, SnapshotError, ValueChangeRefused
+        If the principle refuses the batch.
+    """
+    clock, shard, release = Clock(), job.shard, job.release
+    series, contract, folder = shard.series, shard.contract, shard.within(job.folder)
+    before = remembered_of(series, release, job.basis)
+    people = people_of(shard, release, folder)
+    clock.lap("files")
+    drawn = draw(shard, release, job.number, people, before, clock)
+    candidate, linkage = drawn.candidate, _linkage(series, drawn)
+    files = write_tables(folder, candidate, drawn.knowledge)
+    if shard.place:
+        write_groups(shard, folder, candidate.published, linkage)
+    else:
+        files |= write_published(folder, candidate, linkage, release)
+    clock.lap("files")
+    release_format = principle_of(contract).format(contract)
+    promise = promised(series, before.promises)[-1]
+    return Reported(
+        attacked=drawn.attacked,
+        figures=candidate.figures.as_json(),
+        widths=release_format.figures(release_format.internal(candidate.published, contract), contract),
+        corrected=drawn.corrected,
+        together={} if shard.place else _together(series, people, drawn.knowledge, promise),
+        files={f"{shard.place}/{name}".lstrip("/"): digest for name, digest in files.items()},
+        buckets=candidate.buckets,
+        seconds=clock.seconds,
+    )
+
+
+def _linkage(series: Series, drawn: Drawn) -> pl.DataFrame:
+    """The linkage under the identifier's own name, sorted by all columns."""
+    named = drawn.people.select(PSEUDONYM, IDENTIFIER).join(drawn.candidate.linkage, on=PSEUDONYM)
+    return named.drop(PSEUDONYM).sort(pl.all()).rename({IDENTIFIER: series.contract.identifier})
+
+
+def _together(
+    series: Series, people: pl.DataFrame, knowledge: Knowledge, promise: Promise
+) -> dict[str, dict[str, int]]:
+    """What other series give away together with this release, by their names: `v2`, or of others `clinic/v1`.
+
+    Nobody is to get both (`separate_readers`); if somebody did, so many people would be exposed.
+    """
+    home, contract = series.home, series.contract
+    others = [*separate_siblings(home, contract), *separate_products(series)]
+    stays = knowledge.stays
+    promised = promise.part(Candidates)
+    if not others or promised is None or stays is None:
+        return {}
+    here = stays.people.filter(pl.col("until") == stays.people["until"].max())
+    values = here.join(stays.signatures, on="signature").select("person", "values")
+    found = {}
+    for other in others:
+        followed = read_knowledge(other.folder, other.committed).stays
+        if followed is None or followed.signatures.schema["values"] != values.schema["values"]:
+            continue
+        theirs = pseudonyms(people[IDENTIFIER], other.pseudonym_key(home))
+        names = people.select(person=PSEUDONYM).with_columns(theirs.alias("other"))
+        present = values.join(names, on="person").select("values", person="other")
+        in_both, below = below_together(present, followed, promised.candidates)
+        name = other.name if other.product == contract.product else f"{other.product}/{other.name}"
+        found[name] = {"people": in_both, "below": below}
+    return found

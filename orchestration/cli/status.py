@@ -1,0 +1,57 @@
+"""`republish status`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestration.cli.options import Debug, HomePath
+from orchestration.cli.terminal import out, raw
+
+
+def status(
+    of: Annotated[
+        Path, typer.Argument(metavar="CONTRACT-or-HOME", help="A contract; or a home, for all that it knows.")
+    ],
+    home: HomePath = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="JSON for programs: counts, and nobody in them.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with exit code 1 if a release is late.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Say of each series what its last release is, what was counted of it, and whether a release is late.
+
+    Nothing is verified, made or changed, and Dagster is not asked: it takes no time to speak of.
+    """
+    from orchestration.contracts.contract_file import load_contract
+    from orchestration.contracts.registry import loaded_contracts
+    from orchestration.series.homes import default_home
+    from orchestration.series.series import Series
+    from orchestration.series.standing import standing
+    from orchestration.storage.home import Home
+
+    if of.is_dir():
+        place = Home.named(of)
+        files = loaded_contracts(place)
+    else:
+        files = [load_contract(of)]
+        place = Home.named(home, default_home(files[0]))
+    found = [standing(Series(file, place)) for file in files]
+    if as_json:
+        raw(json.dumps({"series": found}, indent=2, ensure_ascii=False) + "\n")
+    for one in () if as_json else found:
+        last = one["last_release"]
+        counts = "".join(
+            f", {one[name]:,} {name}" for name in ("people", "groups", "counterfeits") if name in one
+        )
+        said = f"{one['releases']} releases, the last is {last}{counts}" if last else "no release yet"
+        late = f"; late: {', '.join(one['late'])}" if one["late"] else ""
+        out.print(f"{one['product']}/{one['series']}  {said}{late}")
+    if strict and any(one["late"] for one in found):
+        raise typer.Exit(1)

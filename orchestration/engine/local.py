@@ -1,0 +1,150 @@
+"""The local engine: as many shards at a time as this machine's cores and memory allow."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, TypeVar
+
+from anonymize.errors import HomeError
+from orchestration.engine.answers import answer, counted, opened
+
+J = TypeVar("J")
+R = TypeVar("R")
+BASE, PER_PERSON = 400 * 2**20, 1_000
+"""Bytes of memory that a process takes, and that each person of its shard takes beside; measured."""
+WORTH = 100_000
+"""People of a shard from which on a process of its own is worth its two seconds of imports."""
+TRIES = 2
+"""How often a job is begun whose process ends before it is done."""
+
+
+class Local:
+    """Several processes of this machine; with one worker, this process itself."""
+
+    def __init__(self, workers: int | None = None):
+        self._workers = workers
+
+    def run(self, function: Callable[[J], R], jobs: Sequence[J], people: int = 0) -> Iterator[R]:
+        """As `Engine.run` says."""
+        workers = min(len(jobs), self._workers or _at_a_time(people))
+        if workers <= 1:
+            return counted(map(function, jobs), len(jobs))
+        return counted(_several(function, jobs, workers), len(jobs))
+
+
+def _at_a_time(people: int) -> int:
+    """How many shards of so many people fit."""
+    if people < WORTH:
+        return 1
+    return max(1, min(os.cpu_count() or 1, _available() // (BASE + PER_PERSON * people)))
+
+
+def _available() -> int:
+    """Bytes of memory that processes can still have."""
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+class _Worker:
+    """A process that does one job at a time, and ends when there is nobody left to ask it."""
+
+    def __init__(self, function: Callable[[Any], Any], threads: int):
+        context = get_context("spawn")  # a fork would have this process's locks, and none of its threads
+        self.pipe, asked = context.Pipe()
+        self.process = context.Process(target=_work, args=(function, asked), daemon=True)
+        # Polars reads it when it is imported: together, the workers have as many threads as there are cores.
+        before = os.environ.get("POLARS_MAX_THREADS")
+        os.environ["POLARS_MAX_THREADS"] = str(threads)
+        # Ctrl-C is meant for the one who asks.
+        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self.process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+            os.environ.pop("POLARS_MAX_THREADS")
+            if before is not None:
+                os.environ["POLARS_MAX_THREADS"] = before
+        asked.close()
+
+    def end(self) -> None:
+        self.pipe.close()
+        self.process.kill()
+        self.process.join()
+
+
+def _work(function: Callable[[Any], Any], asked: Connection) -> None:
+    """What the process does: a job after the other, until nobody asks."""
+    os.dup2(2, 1)  # what a library prints is no output of ours
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    while True:
+        try:
+            job = asked.recv()
+        except EOFError:
+            return
+        asked.send(answer(function, job))
+
+
+def _end_with(parent: int) -> None:
+    """End this process when the one that began it is gone: what it writes would be in the next one's way."""
+    while os.getppid() == parent:
+        time.sleep(0.2)
+    os._exit(1)
+
+
+def _several(function: Callable[[J], R], jobs: Sequence[J], workers: int) -> Iterator[R]:
+    """The results in the order of the jobs, each as soon as it and those before it are there."""
+    threads = max(1, (os.cpu_count() or 1) // workers)
+    waiting, tries = list(range(len(jobs)))[::-1], [0] * len(jobs)
+    found: dict[int, Any] = {}
+    busy: dict[Any, tuple[int, _Worker]] = {}
+    idle: list[_Worker] = []
+
+    def begin(worker: _Worker) -> None:
+        number = waiting.pop()
+        tries[number] += 1
+        busy[worker.pipe] = number, worker
+        with contextlib.suppress(OSError):  # one that has ended says so when it is waited for
+            worker.pipe.send(jobs[number])
+
+    try:
+        for _ in range(workers):
+            begin(_Worker(function, threads))
+        for wanted in range(len(jobs)):
+            while wanted not in found:
+                for pipe in wait(list(busy)):
+                    number, worker = busy.pop(pipe)
+                    try:
+                        found[number] = opened(worker.pipe.recv())
+                    except (EOFError, OSError):
+                        worker.end()
+                        if tries[number] == TRIES:
+                            raise _ended(number, worker) from None
+                        waiting.append(number)
+                        worker = _Worker(function, threads)
+                    if waiting:
+                        begin(worker)
+                    else:
+                        idle.append(worker)
+            yield found.pop(wanted)
+    finally:
+        for worker in (*idle, *(worker for _, worker in busy.values())):
+            worker.end()
+
+
+def _ended(number: int, worker: _Worker) -> HomeError:
+    code = worker.process.exitcode
+    killed = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
+    return HomeError(
+        f"the process of shard {number} ended {killed}, twice. If memory ran out: fewer shards at a time,"
+        " REPUBLISH_ENGINE=local[1], or another machine"
+    )

@@ -1,0 +1,1 @@
+"""The languages of what people read on paper: reports of audits, and sheets for a person."""

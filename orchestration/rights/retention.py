@@ -1,0 +1,97 @@
+"""People forgotten by the contract's rule: those whom no snapshot of the product has had for long enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from anonymize.columns import IDENTIFIER
+from anonymize.errors import ContractError
+from orchestration.chain.same_people import people_of
+from orchestration.chain.snapshot import kept_snapshot
+from orchestration.rights.asked import NOBODY, series_of
+from orchestration.rights.forget import Forgetting, forget, what_is_kept
+from orchestration.series.persons import comparable, forgotten
+from orchestration.series.series import Series
+from orchestration.series.siblings import published_releases
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Whom the rule of a contract is about."""
+
+    persons: pl.Series
+    """As all products of the home call them. Whoever is forgotten already is not among them."""
+    unknown: int
+    """People of whom the home does not say when they were there last: only a list can name them."""
+
+
+def absent(series: Series) -> Absent:
+    """Who has been in no snapshot of the product for as long as the contract says, before its last release.
+
+    It is told from `people.parquet` of each series, which has everybody whatever else is deleted.
+
+    Raises
+    ------
+    ContractError
+        If the contract has no rule.
+    """
+    home, product, rule = series.home, series.contract.product, series.contract.retention
+    if rule is None:
+        where = "retention: is missing, and says whom to forget: retention: {absent_for: 3 years}"
+        raise ContractError(str(series.file.path), [("", where)])
+    names = series_of(home, product)
+    noted = [people for name in names if (people := people_of(home, product, name)) is not None]
+    if not noted:
+        return Absent(NOBODY, 0)
+    begins = rule.begins(
+        max(release for name in names for release in published_releases(home, product, name))
+    )
+    seen = pl.concat([people.select("person", "until") for people in noted])
+    last = seen.group_by("person").agg(pl.max("until"), is_known=pl.col("until").is_not_null().all())
+    last = last.filter((pl.col("until") <= begins) | pl.col("until").is_null())
+    last = last.filter(~pl.col("person").is_in(_in_new_snapshots(series, names).implode()))
+    gone = forgotten(home, product).filter(pl.lit(value=not rule.never_again) | ~pl.col("again"))
+    before = gone.group_by("person").agg(pl.max("through"))
+    last = last.join(before, on="person", how="left")
+    last = last.filter(pl.col("through").is_null() | (pl.col("through") < pl.col("until")))
+    return Absent(last.filter("is_known")["person"], last.filter(~pl.col("is_known")).height)
+
+
+def would_be_forgotten(series: Series) -> list[Forgetting]:
+    """What is kept of the people whom the rule is about; nothing is changed."""
+    return what_is_kept(series, [], absent(series).persons)
+
+
+def forget_absent(series: Series, *, releasing: bool = False) -> list[Forgetting]:
+    """Forget the people whom the rule is about, all of them or nobody.
+
+    Parameters
+    ----------
+    series
+        Whose contract has the rule.
+    releasing
+        Whether it is part of a release: whoever makes one holds a lock that others wait for.
+
+    Raises
+    ------
+    ContractError, HomeError
+        As `absent` and `forget` do.
+    """
+    rule = series.contract.retention
+    again = rule is None or not rule.never_again
+    return forget(series, [], lambda: absent(series).persons, again=again, releasing=releasing)
+
+
+def _in_new_snapshots(series: Series, names: list[str]) -> pl.Series:
+    """People in snapshots that were taken and are not published yet: they are back."""
+    home, product = series.home, series.contract.product
+    new = (
+        folder
+        for name in names
+        for folder in home.private(product, name).glob("2*")
+        if folder.name not in published_releases(home, product, name)
+    )
+    kept = (taken for folder in new if (taken := kept_snapshot(folder)) is not None)
+    return pl.concat([NOBODY, *(comparable(home, taken.table[IDENTIFIER]) for taken in kept)])

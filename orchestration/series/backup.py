@@ -1,0 +1,272 @@
+"""Backups of a home: made while releases are made, restored elsewhere, and what went out in between.
+
+What is in a backup is what is in a home, with the people in it. So is the key, unless it is left out: without
+the key no series can go on, and it would protect little, for the snapshots lie beside it in the clear.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from anonymize.errors import HomeError
+from anonymize.people.randomness import derive_key
+from orchestration.series.since import note_since
+from orchestration.storage.home import Home, only_one, private_folder, public_folder
+from orchestration.storage.log import LOG, note
+from orchestration.storage.manifest import MANIFEST, verify_series
+from orchestration.storage.packed import pack, unpack
+from orchestration.storage.store import PARTIAL, clear_partial, make_public, sha256
+
+FORM = 1
+"""Raised when a backup is another thing."""
+STAGED = ".backup"
+"""In the home, while it is packed: links to its files as they were at one moment."""
+NOT_KEPT = re.compile(rf"{re.escape(STAGED)}|\.(.*-)?lock|\.releasing|\..*{re.escape(PARTIAL)}")
+"""Names of locks, and of what is half written."""
+PATIENCE = 24 * 3600
+"""Seconds that a backup waits for the step of a release to end."""
+
+
+@dataclass(frozen=True)
+class Backup:
+    """A backup, or what was restored from it."""
+
+    path: Path
+    """The file; or the home that was restored."""
+    at: str
+    """When it was made, UTC."""
+    releases: Mapping[str, tuple[str, ...]]
+    """The published releases of each series, by product and series."""
+    has_key: bool
+    since: Mapping[str, int]
+    """Of each series, how many of its releases are out that the backup has not."""
+
+
+def back_up(home: Home, into: Path, *, with_key: bool = True) -> Backup:
+    """Pack a home into one file. Releases may be made meanwhile: a step of theirs is waited for, no more.
+
+    Parameters
+    ----------
+    home
+        The publisher's folder.
+    into
+        The file, named `….tar`; or a folder, made if need be, in which it is named by the time.
+    with_key
+        Whether the home's `secret.key` is in it. A key from REPUBLISH_KEY never is.
+
+    Raises
+    ------
+    HomeError
+        If there is such a file already, or it can't be written.
+    """
+    now = dt.datetime.now(dt.UTC)
+    file = into if into.suffix == ".tar" else into / f"{home.path.name}-{now:%Y-%m-%dT%H%M%SZ}.tar"
+    if file.exists():
+        raise HomeError(f"{file}: is there already. Name another file by --out")
+    if file.absolute().is_relative_to(home.path):
+        raise HomeError(f"{file}: is in the home that is to be backed up. Name a file outside of it by --out")
+    with (
+        only_one(private_folder(file.parent), f"a backup in {file.parent}", name=".backup-lock"),
+        only_one(home.path, f"a backup of {home.path}", name=".backup-lock", patience=PATIENCE),
+    ):
+        clear_partial(file.parent)
+        with _at_one_moment(home, with_key=with_key) as staged:
+            has_key = (staged / "secret.key").exists()
+            made = Backup(file, now.isoformat(timespec="seconds"), _published(Home(staged)), has_key, {})
+            described = {
+                "form": FORM,
+                "software_version": version("republish"),
+                "fingerprint": _fingerprint(home),
+                **{name: getattr(made, name) for name in ("at", "releases", "has_key")},
+            }
+            pack(staged, file, described, _seal_key(home))
+        note(home, "backup", has_key=has_key)
+    return made
+
+
+def restore(file: Path, home: Path, published: Path | None, *, nothing_later: bool = False) -> Backup:
+    """Unpack a backup where no home is yet: whole or not at all, and nothing before all of it was checked.
+
+    Parameters
+    ----------
+    file
+        The backup.
+    home
+        The folder that is to be the home; it must not exist, or be empty.
+    published
+        Copies of what is out, as `product/series/release`. What the backup does not know of it is noted.
+    nothing_later
+        The publisher's word that nothing was published after the backup, in place of `published`.
+
+    Raises
+    ------
+    HomeError
+        If the backup is torn, changed or of another key, or there is something in the home's place.
+    PublishedFolderError
+        If what is out is not whole, or is not what the backup says was published.
+    """
+    home = home.absolute()
+    if home.exists() and not (home.is_dir() and not any(home.iterdir())):
+        raise HomeError(
+            f"{home}: is there already, and no backup is put over it. Name another folder by --home"
+        )
+    partial = home.with_name(f".{home.name}{PARTIAL}")
+    with only_one(private_folder(home.parent), f"what becomes {home}", name=f".{home.name}-lock"):
+        shutil.rmtree(partial, ignore_errors=True)
+        try:
+            found = _restored(file, partial, published, nothing_later=nothing_later)
+            os.replace(partial, home)  # noqa: PTH105 - over an empty folder too, and over no other
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    return Backup(home, found.at, found.releases, found.has_key, found.since)
+
+
+def _restored(file: Path, folder: Path, published: Path | None, *, nothing_later: bool) -> Backup:
+    """Unpack a backup into a folder, and note in it what is out."""
+    place = Home(folder)
+
+    def key(stated: Mapping[str, Any]) -> bytes:
+        if stated.get("form") != FORM:
+            made_by = f" by republish {stated['software_version']}" if "software_version" in stated else ""
+            raise HomeError(f"{file}: is no backup that this version reads; it was made{made_by}")
+        if not (folder / "secret.key").exists() and "REPUBLISH_KEY" not in os.environ:
+            raise HomeError(f"{file}: has no key in it. Set REPUBLISH_KEY to the key of the home")
+        if _fingerprint(place) != stated.get("fingerprint"):
+            raise HomeError(
+                f"{file}: is of a home with another key than REPUBLISH_KEY. Set the one of the home"
+            )
+        return _seal_key(place)
+
+    listed = unpack(file, folder, key)
+    releases = {name: tuple(dates) for name, dates in listed["releases"].items()}
+    if published is None and not nothing_later:
+        last = ", ".join(f"{name} {dates[-1]}" for name, dates in releases.items()) or "no release"
+        raise HomeError(
+            f"{file}: is of {listed['at']}, and the last releases in it are {last}. Say what was published"
+            " since: --published names a folder with copies of all that is out, or --nothing-later says that"
+            " nothing was. A series that goes on without knowing its last releases gives people away"
+        )
+    for path in (folder / "published").rglob(f"*/*/*/{MANIFEST}"):
+        make_public(public_folder(path.parent, folder))
+    since = {} if published is None else _compared(place, releases, published)
+    note(place, "restore", backup=listed["at"], since=since)
+    return Backup(folder, listed["at"], releases, listed["has_key"], since)
+
+
+def _compared(home: Home, releases: Mapping[str, tuple[str, ...]], published: Path) -> dict[str, int]:
+    """Note the releases that are out and not in the home; returns how many they are of each series."""
+    found = {}
+    folders = sorted({path.parents[1] for path in published.glob(f"*/*/*/{MANIFEST}")})
+    if not folders:
+        raise HomeError(f"{published}: has no releases in it as product/series/release. Name another folder")
+    for folder in folders:
+        product, series = folder.parent.name, folder.name
+        verify_series(folder)
+        known = releases.get(f"{product}/{series}", ())
+        out = sorted(path for path in folder.iterdir() if (path / MANIFEST).exists())
+        for path in out:
+            mine = home.published(product, series) / path.name / MANIFEST
+            if path.name in known and sha256(mine) != sha256(path / MANIFEST):
+                raise HomeError(
+                    f"{path}: is not the release that is in the backup. One of the two is of another home:"
+                    " nothing was restored"
+                )
+        if later := [path for path in out if path.name not in known]:
+            note_since(home, product, series, later)
+            found[f"{product}/{series}"] = len(later)
+    return found
+
+
+def _published(home: Home) -> dict[str, tuple[str, ...]]:
+    """The published releases of each series."""
+    series = sorted(path for path in home.path.glob("published/*/*") if path.is_dir())
+    dates = {f"{path.parent.name}/{path.name}": sorted(one.name for one in path.iterdir()) for path in series}
+    return {name: tuple(found) for name, found in dates.items() if found}
+
+
+@contextmanager
+def _at_one_moment(home: Home, *, with_key: bool) -> Iterator[Path]:
+    """A folder with all files of a home as they are while no step of a release, and nothing else, is at work.
+
+    Files are replaced and never written to, so a link to one is a copy. What is written to is copied.
+    """
+    staged = home.path / STAGED
+    shutil.rmtree(staged, ignore_errors=True)
+    try:
+        with _quiet(home):
+            for path in _files(home.path):
+                name = path.relative_to(home.path)
+                if name.parts[0] != home.dagster.name and (with_key or name != Path("secret.key")):
+                    is_written_to = len(name.parts) == 1 and name.name.startswith((LOG, home.history.name))
+                    _take(path, staged / name, linked=not is_written_to)
+        for path in _files(home.dagster):
+            _take_of_dagster(path, staged / path.relative_to(home.path))
+        yield staged
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+@contextmanager
+def _quiet(home: Home) -> Iterator[None]:
+    """No step of any release is made meanwhile, nothing is published, and nothing logged."""
+    with ExitStack() as held:
+        for folder in sorted(path for path in home.path.glob("private/*/[!.]*") if path.is_dir()):
+            what = f"series {folder.parent.name}/{folder.name}"
+            held.enter_context(only_one(folder, what, patience=PATIENCE))
+        for what, name in (("the people of its products", ".people-lock"), ("the log", ".log-lock")):
+            held.enter_context(only_one(home.path, what, name=name))
+        yield
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All files below a folder that are worth keeping."""
+    for place, folders, files in os.walk(folder, followlinks=True):
+        folders[:] = [name for name in folders if not NOT_KEPT.fullmatch(name)]
+        yield from (Path(place, name) for name in files if not NOT_KEPT.fullmatch(name))
+
+
+def _take(path: Path, place: Path, *, linked: bool) -> None:
+    private_folder(place.parent)
+    with suppress(FileNotFoundError):  # a series may be begun at this moment: nothing of it is published yet
+        try:
+            if linked:
+                place.hardlink_to(path)
+                return
+        except OSError:  # this file system has no links, or the home has several
+            pass
+        shutil.copyfile(path, place)
+
+
+def _take_of_dagster(path: Path, place: Path) -> None:
+    """A file of Dagster's; its tables may be written to at this moment. No release needs any of them."""
+    if path.name.endswith(("-wal", "-shm", "-journal")):
+        return
+    if path.suffix != ".db":
+        _take(path, place, linked=False)
+        return
+    private_folder(place.parent)
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as tables,
+        closing(sqlite3.connect(place)) as copy,
+    ):
+        tables.backup(copy)
+
+
+def _seal_key(home: Home) -> bytes:
+    return derive_key(home.key(), "backup")
+
+
+def _fingerprint(home: Home) -> str:
+    """Tells one key from another, and nothing else of it."""
+    return derive_key(home.key(), "backup fingerprint").hex()

@@ -1,0 +1,83 @@
+"""Shards: the people of a large series, divided once and for all. Each shard is a series of its own.
+
+A keyed hash of the identifier says in which shard a person is, in every release. It looks at no value, and
+nobody without the key can tell it. People of two shards are never in one group, so whatever is promised of a
+person and the groups they are in holds for the whole if it holds in each shard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from anonymize.contract import Product
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.randomness import generator
+from anonymize.spelling import value_form
+from orchestration.series.series import Series
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of the shards of a series; of most series, the only one."""
+
+    series: Series
+    number: int = 0
+    """Counted from 0."""
+
+    @property
+    def contract(self) -> Product:
+        """What the series' contract declares."""
+        return self.series.contract
+
+    @property
+    def place(self) -> str:
+        """Its folder in that of a release, `shard-0003`; empty of the only one, whose files lie there."""
+        return "" if self.contract.shards == 1 else f"shard-{self.number:04d}"
+
+    def within(self, folder: Path) -> Path:
+        """Its working files in the folder of a release."""
+        return folder / self.place
+
+    def draw(self, release: str, purpose: str) -> np.random.Generator:
+        """The secret, repeatable randomness of a release for one purpose, in this shard."""
+        if not self.place:
+            return self.series.draw(release, purpose)
+        product, name = self.contract.product, self.contract.series
+        return generator(self.series.home.key(), product, name, release, f"{purpose}/{self.place}")
+
+
+def shards_of(series: Series) -> list[Shard]:
+    """All shards of a series."""
+    return [Shard(series, number) for number in range(series.contract.shards)]
+
+
+def shard_folders(folder: Path) -> list[Path]:
+    """The folders of a release's shards in its own; that itself, where its people are not divided."""
+    return sorted(folder.glob("shard-*")) or [folder]
+
+
+def shard_numbers(identifiers: pl.Series, key: bytes, shards: int) -> pl.Series:
+    """The number of the shard that each person is in, counted from 0.
+
+    Identifiers that are one person's by the rules of a snapshot, because they differ by spaces or capital
+    letters alone, are in one shard: there they are found.
+
+    Parameters
+    ----------
+    identifiers
+        As a source has them: text, whole numbers or bytes; null counts as empty.
+    key
+        Secret bytes; the same throughout a series, and in those that go on from it.
+    shards
+        How many there are.
+    """
+    if identifiers.dtype != pl.Binary:
+        form = value_form(pl.col("own").cast(pl.String))
+        identifiers = identifiers.alias("own").to_frame().select(form.fill_null("")).to_series()
+    digest = pseudonyms(identifiers.fill_null(b"") if identifiers.dtype == pl.Binary else identifiers, key)
+    number = digest.bin.slice(0, 8).bin.reinterpret(dtype=pl.UInt64, endianness="little")
+    return (number % shards).cast(pl.Int32).alias("shard")

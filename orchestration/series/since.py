@@ -1,0 +1,95 @@
+"""Releases that are out, and that a home restored from an older backup does not know.
+
+The home has lost the signatures that they gave to people, and a release that is made without them can give
+these people away. So they are made once more, and must be byte for byte what they were.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from anonymize.errors import AlreadyPublished, HomeError
+from anonymize.people.randomness import derive_key
+from orchestration.series.series import Series
+from orchestration.storage.home import Home
+from orchestration.storage.manifest import MANIFEST
+from orchestration.storage.sealed import read_sealed, write_sealed
+from orchestration.storage.store import read_json, sha256
+
+SINCE = "published_since.json"
+"""In the private folder of a series, sealed: each of these releases with its digest and `STATED`."""
+STATED = ("contract_sha256", "software_version")
+
+
+def note_since(home: Home, product: str, series: str, releases: Sequence[Path]) -> None:
+    """Note releases that were published since the backup.
+
+    Parameters
+    ----------
+    home, product, series
+        Which series it is.
+    releases
+        The published folders, as somebody has them.
+    """
+    noted = {
+        folder.name: {
+            "sha256": sha256(folder / MANIFEST),
+            **{name: (read_json(folder / MANIFEST) or {}).get(name) for name in STATED},
+        }
+        for folder in releases
+    }
+    write_sealed(home.private(product, series) / SINCE, {"releases": noted}, _key(home, product, series))
+
+
+def published_since(home: Home, product: str, series: str) -> Mapping[str, Mapping[str, Any]]:
+    """What is noted of the series, by release; mostly nothing.
+
+    Raises
+    ------
+    HomeError
+        If the file was changed.
+    """
+    file = home.private(product, series) / SINCE
+    if not file.exists():
+        return {}
+    noted = read_sealed(file, _key(home, product, series))
+    if noted is None:
+        raise HomeError(f"{file}: was changed. Restore the backup once more")
+    releases: Mapping[str, Mapping[str, Any]] = noted["releases"]
+    return releases
+
+
+def refuse_other_bytes(series: Series, release: str, folder: Path) -> None:
+    """Raise AlreadyPublished if a release is out, and is not what was made of it now.
+
+    Parameters
+    ----------
+    series, release
+        Which one.
+    folder
+        The release as it was made now, before anybody sees it; deleted if it is refused.
+    """
+    out = published_since(series.home, series.contract.product, series.contract.series).get(release)
+    if out is None or out["sha256"] == sha256(folder / MANIFEST):
+        return
+    now = read_json(folder / MANIFEST) or {}
+    reasons = {
+        "contract_sha256": "the contract file is another one: put it back as it was",
+        "software_version": f"republish {out['software_version']} made it: install that version",
+    }
+    differ = [reason for name, reason in reasons.items() if now.get(name) != out[name]]
+    shutil.rmtree(folder)
+    raise AlreadyPublished(
+        f"{series.name} {release}: was published after the backup that this home was restored from, and what"
+        " is made of it now is not what is out;"
+        f" {' and '.join(differ) or 'its snapshot is another one: put it back as it was'}. Without it, this"
+        " series can't go on: restore a newer backup, or begin a new series that nobody gets together with"
+        " this one (separate_readers: true)"
+    )
+
+
+def _key(home: Home, product: str, series: str) -> bytes:
+    return derive_key(home.key(), "published since", product, series)

@@ -1,0 +1,133 @@
+"""The same people published from every source: the same bytes, which verify, estimate and audit take."""
+
+import json
+from io import BytesIO
+
+import duckdb
+import pytest
+import yaml
+
+from anonymize.errors import SnapshotError
+from orchestration.chain.snapshot import KEPT, take_snapshot
+from orchestration.readers.estimate.command import estimate
+from orchestration.storage.manifest import MANIFEST, verify_series
+from orchestration.storage.store import SUMS
+from tests.hospital import RELEASES, audited, make, published
+from tests.versioned import date_delta, write_delta, write_iceberg
+
+TWO = RELEASES[:2]
+QUERY = "SELECT * FROM patients WHERE seen = :release"
+
+
+def csv(hospital, request):
+    for release in TWO:
+        hospital.snapshot(release).write_csv(hospital.folder / f"{release}.csv")
+    return {"path": "{release}.csv"}
+
+
+def parts(hospital, request):
+    for release in TWO:
+        (hospital.folder / release).mkdir()
+        for at, part in enumerate(hospital.snapshot(release).iter_slices(100)):
+            part.write_parquet(hospital.folder / release / f"part-{at}.parquet")
+    return {"path": "{release}/*.parquet"}
+
+
+def in_duckdb(hospital, request):
+    with duckdb.connect(hospital.folder / "x.duckdb") as database:
+        for verb, release in zip(("CREATE TABLE patients AS", "INSERT INTO patients"), TWO, strict=True):
+            people = hospital.snapshot(release)  # noqa: F841 - by its name in the query
+            database.execute(f"{verb} SELECT *, DATE '{release}' AS seen FROM people")  # noqa: S608
+    return {"dsn": "duckdb:///x.duckdb", "query": QUERY}
+
+
+def in_postgresql(hospital, request):
+    import adbc_driver_postgresql.dbapi as driver
+
+    dsn = request.getfixturevalue("postgresql")
+    with driver.connect(dsn) as connection, connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS patients")
+        for mode, release in zip(("create", "append"), TWO, strict=True):
+            cursor.adbc_ingest("arrived", hospital.snapshot(release).to_arrow(), mode="replace")
+            verb = "CREATE TABLE patients AS" if mode == "create" else "INSERT INTO patients"
+            cursor.execute(f"{verb} SELECT *, DATE '{release}' AS seen FROM arrived")  # noqa: S608
+        connection.commit()
+    return {"dsn": dsn, "query": QUERY}
+
+
+def versions(hospital):
+    return {f"{release} 00:00": hospital.snapshot(release).to_arrow() for release in TWO}
+
+
+def delta(hospital, request):
+    pytest.importorskip("deltalake", reason="needs deltalake: pip install 'republish[delta]'")
+    write_delta(hospital.folder / "people", versions(hospital))
+    return {"table": "delta:people"}
+
+
+def iceberg(hospital, request):
+    pytest.importorskip("pyiceberg", reason="needs pyiceberg: pip install 'republish[iceberg]'")
+    write_iceberg(hospital.folder / "people", versions(hospital))
+    return {"table": "iceberg:people"}
+
+
+def in_a_store(hospital, request):
+    bucket = request.getfixturevalue("bucket")
+    for release in TWO:
+        hospital.snapshot(release).write_parquet(content := BytesIO())
+        bucket.put_object(Key=f"hospital/{release}.parquet", Body=content.getvalue())
+    return {"path": f"s3://{bucket.name}/hospital/{{release}}.parquet"}
+
+
+def declare(hospital, source):
+    declared = yaml.safe_load(hospital.declare().contract.read_text()) | {"source": source}
+    hospital.contract.write_text(yaml.safe_dump(declared))
+
+
+def tables(home):
+    """What is published but for what speaks of the contract's own bytes."""
+    return {name: content for name, content in published(home).items() if not name.endswith((MANIFEST, SUMS))}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "source",
+    [
+        *(csv, parts, in_duckdb, delta, iceberg, in_a_store),
+        pytest.param(in_postgresql, marks=pytest.mark.postgres),
+    ],
+)
+def test_two_releases_from_any_source_are_those_from_parquet(source, hospital, home, tmp_path, request):
+    from_parquet = hospital.series(home)
+    expected = tables(home)
+    declare(hospital, source(hospital, request))
+    series = make(hospital.series(tmp_path / "other"), *TWO)
+    assert tables(tmp_path / "other") == expected
+    assert [stated["release"] for stated in verify_series(series.published_folder)] == list(TWO)
+    answers = [estimate(one.published_folder, "age < 40", (), None) for one in (from_parquet, series)]
+    assert answers[0].equals(answers[1])
+    code, found = audited(hospital, series, tmp_path / "report")
+    assert code == 0
+    assert found
+
+
+def test_a_release_made_again_reads_the_version_it_was_made_from(hospital, tmp_path):
+    deltalake = pytest.importorskip("deltalake", reason="needs deltalake: pip install 'republish[delta]'")
+    declare(hospital, delta(hospital, None))
+    series = hospital.series(tmp_path / "other")
+    take_snapshot(series, TWO[0])
+    kept = json.loads((series.private(TWO[0]) / KEPT).read_text())
+    assert (kept["table"], kept["version"]) == ("delta:people", 0)
+    date_delta(hospital.folder / "people", 1, f"{TWO[0]} 00:00")  # as if it had been there in time
+    assert take_snapshot(series, TWO[0]).stated["version"] == 0
+    make(series, TWO[0])
+    declare(hospital, {"table": "delta:people", "versions": {TWO[0]: 1}})
+    with pytest.raises(Exception, match="is published from a snapshot of 300 people; the source now has"):
+        take_snapshot(hospital.series(tmp_path / "other"), TWO[0])
+    declare(hospital, {"table": "delta:people"})
+    table = deltalake.DeltaTable(str(hospital.folder / "people"))
+    table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+    with pytest.raises(
+        SnapshotError, match="version 0 is not there any more: it was vacuumed, or it expired"
+    ):
+        take_snapshot(hospital.series(tmp_path / "other"), TWO[0])

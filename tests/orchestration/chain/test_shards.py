@@ -1,0 +1,293 @@
+"""People who are divided into shards: the same promises, by the same chain."""
+
+import shutil
+
+import polars as pl
+import pytest
+
+from anonymize.errors import AuditFailed, ContractError, NotEligible, SnapshotError
+from anonymize.principles import principle_of
+from orchestration.chain import merging
+from orchestration.chain.delta import compare_snapshots
+from orchestration.chain.merging import merge_shards, write_groups
+from orchestration.chain.snapshot import FAULTS, take_snapshot
+from orchestration.cli.examine import examine
+from orchestration.engine import engine as engines
+from orchestration.readers.datapackage.dated import undated
+from orchestration.rights.find import find
+from orchestration.rights.forget import forget
+from orchestration.series.shards import shard_numbers, shards_of
+from orchestration.storage.manifest import verify_series
+from orchestration.storage.parts import table_files, write_parts
+from orchestration.storage.store import read_table
+from tests.hospital import RELEASES, audited, everything, make, make_by_dagster, published
+from tests.profiles import drawn
+
+pytestmark = pytest.mark.halved
+
+FIRST, SECOND, THIRD = RELEASES
+SHARDS = 3
+PRINCIPLES = {
+    "generalization": {"name": "m_invariance", "m": 3, "on_ineligible": "counterfeit", "people_per_group": 2},
+    "anatomy": {"name": "m_invariance", "m": 3, "on_ineligible": "wait", "format": "anatomy"},
+    "e_equivalence": {"name": "e_equivalence", "m": 2, "e": 2, "on_ineligible": "wait"},
+    "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 3},
+}
+
+
+def table(folder, name):
+    return pl.concat([pl.read_parquet(file) for file in table_files(folder, name)])
+
+
+def kept_in(series, release, name):
+    """Which shard has each row of a file, by identifier."""
+    folders = [shard.within(series.private(release)) for shard in shards_of(series)]
+    tables = [read_table(folder / name).with_columns(shard=pl.lit(at)) for at, folder in enumerate(folders)]
+    return pl.concat(tables)
+
+
+def divided(hospital, home, shards=SHARDS, **keys):
+    hospital.declare(shards=shards, **keys)
+    return hospital.series(home)
+
+
+@pytest.mark.parametrize("principle", drawn(PRINCIPLES, 1))
+def test_a_divided_series_is_released_verified_and_audited(hospital, tmp_path, principle):
+    semantics = {"semantics": "transient"} if principle == "global_guarantee" else {}
+    hospital.under(PRINCIPLES[principle], shards=SHARDS, sensitive=semantics)
+    series = make(hospital.series(tmp_path / "home"), *RELEASES)
+    assert [one["n"] for one in verify_series(series.published_folder)] == [1, 2, 3]
+    for private in (True, False):
+        code, promises = audited(hospital, series, tmp_path / f"report {private}", private=private)
+        assert code == 0
+        assert all(one["holds"] for one in promises.values())
+    people = kept_in(series, THIRD, "linkage.parquet")
+    assert people["patient_id"].is_unique().all()
+    assert people.group_by("group_id").agg(pl.col("shard").n_unique())["shard"].max() == 1
+    counted = series.committed(THIRD).counts
+    assert (counted.people, counted.groups) == (people.height, people["group_id"].n_unique())
+
+
+def test_people_stay_in_their_shard_and_keep_their_signatures(hospital, tmp_path):
+    series = make(divided(hospital, tmp_path / "home"), FIRST, SECOND)
+    before, now = (kept_in(series, release, "linkage.parquet") for release in (FIRST, SECOND))
+    both = before.join(now, on="patient_id", suffix="_now")
+    assert both.height > 200
+    assert (both["shard"] == both["shard_now"]).all()
+    assert min(before["shard"].value_counts()["count"]) > 70
+    signatures = [
+        table(series.published(release), "microdata").group_by("group_id").agg(pl.col("disease").sort())
+        for release in (FIRST, SECOND)
+    ]
+    had = both.join(signatures[0], on="group_id").join(
+        signatures[1], left_on="group_id_now", right_on="group_id", suffix="_now"
+    )
+    overlap = pl.col("disease").list.set_intersection("disease_now").list.len()
+    assert had.filter(overlap > 0).select((pl.col("disease") == pl.col("disease_now")).all()).item()
+
+
+@pytest.mark.thorough
+def test_the_dagster_of_a_divided_series_publishes_the_same_bytes(hospital, tmp_path):
+    make(divided(hospital, tmp_path / "one"), FIRST, SECOND)
+    (hospital.folder / ".hospital.yaml.home").unlink()  # the first home never was
+    make_by_dagster(divided(hospital, tmp_path / "two"), FIRST, SECOND)
+    assert published(tmp_path / "one") == published(tmp_path / "two")
+
+
+@pytest.mark.thorough
+def test_the_bytes_do_not_depend_on_how_many_processes_there_are(hospital, tmp_path, monkeypatch):
+    make(divided(hospital, tmp_path / "one"), FIRST, SECOND)
+    monkeypatch.setenv(engines.VARIABLE, "local[2]")
+    make(divided(hospital, tmp_path / "two[2]"), FIRST, SECOND)
+    assert published(tmp_path / "one") == published(tmp_path / "two[2]")
+
+
+@pytest.mark.parametrize("release_format", drawn(["generalization", "anatomy"], 1))
+def test_merged_shards_are_numbered_and_sorted_as_one_table_is(
+    hospital, tmp_path, monkeypatch, release_format
+):
+    """One shard's tables, dealt out to three as if each group had been made there, come out as they were."""
+    hospital.under(PRINCIPLES[release_format])
+    whole = make(hospital.series(tmp_path / "one"), FIRST)
+    contract, private = whole.contract, whole.private(FIRST)
+    names = principle_of(contract).format(contract).tables(contract)
+    tables = {name: undated(read_table(private / f"candidate-{name}.parquet"), FIRST) for name in names}
+    linkage = read_table(private / "linkage.parquet")
+    series = (
+        hospital.declare(shards=SHARDS)
+        .under(PRINCIPLES[release_format], shards=SHARDS)
+        .series(tmp_path / "two")
+    )
+    folder, groups = tmp_path / "merged", linkage["group_id"].unique().shuffle(seed=1)
+    for shard in shards_of(series):
+        own = groups.gather_every(SHARDS, shard.number).shuffle(seed=2).to_frame("group_id")
+        own = own.with_columns(local=pl.int_range(1, pl.len() + 1))
+        parts = [
+            some.join(own, on="group_id").with_columns(group_id="local").select(some.columns)
+            for some in (linkage, *tables.values())
+        ]
+        write_groups(shard, shard.within(folder), dict(zip(tables, parts[1:], strict=True)), parts[0])
+    monkeypatch.setattr(merging, "write_parts", parts_of_seven)
+    files = merge_shards(series, FIRST, folder)
+    for name, expected in tables.items():
+        found = [pl.read_parquet(folder / file) for file in files if file.startswith(f"candidate-{name}/")]
+        assert undated(pl.concat(found), FIRST).equals(expected)
+    merged = pl.concat([read_table(shard.within(folder) / "linkage.parquet") for shard in shards_of(series)])
+    shown = tables[names[0]].group_by("group_id").agg(pl.exclude("group_id").unique().sort())
+    alike = [one.join(shown, on="group_id").sort("patient_id").drop("group_id") for one in (merged, linkage)]
+    assert alike[0].equals(alike[1])  # everybody is in a group that is published as theirs was
+
+
+def parts_of_seven(folder, frames):
+    return write_parts(folder, frames, 7)
+
+
+def test_who_changes_shard_is_convicted(hospital, tmp_path, monkeypatch):
+    """A build that divides people anew: whoever changes shard is published as if for the first time."""
+    series = make(divided(hospital, tmp_path / "home"), FIRST)
+    key = type(series).shard_key.fget
+    monkeypatch.setattr(type(series), "shard_key", property(lambda own: key(own) + b"another"))
+    take_snapshot(series, SECOND)
+    with pytest.raises(SnapshotError, match="accept"):
+        compare_snapshots(series, SECOND)
+    accepted = {SECOND: ["carried", "new", "renamed", "changed", "identifiers"]}
+    series = divided(hospital, tmp_path / "home", accept=accepted)
+    make(series, SECOND)
+    code, promises = audited(hospital, series, tmp_path / "report")
+    assert code != 0
+    assert not all(one["holds"] for one in promises.values())
+
+
+def test_the_same_identifier_in_another_spelling_is_found_in_its_shard(hospital, tmp_path):
+    table = hospital.snapshot(FIRST)
+    twins = table.head(9).with_columns(pl.col("patient_id").str.to_lowercase())
+    hospital.deliver(FIRST, pl.concat([table, twins]))
+    series = divided(hospital, tmp_path / "home")
+    with pytest.raises(SnapshotError, match="9 of 309 rows repeat the identifier") as refused:
+        take_snapshot(series, FIRST)
+    listed = pl.read_csv(series.private(FIRST) / FAULTS)
+    assert str(series.private(FIRST) / FAULTS) in str(refused.value)
+    assert set(listed["row"]) <= set(range(1, 310))
+    numbered = pl.concat([table, twins]).with_row_index("row", offset=1).cast({"row": pl.Int64})
+    assert listed.join(numbered, left_on=["row", "identifier"], right_on=["row", "patient_id"]).height == 9
+    assert not [*series.private_folder.rglob("*.partial")]
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda table: table.drop("patient_id"), "column patient_id is missing"),
+        (lambda table: table.drop("age"), "column age is missing"),
+        (lambda table: table.with_columns(age=pl.lit(200)), "age: 300 of 300 rows lie outside the domain"),
+        (lambda table: table.clear(), "0 people"),
+    ],
+)
+def test_what_is_wrong_is_said_of_the_whole(hospital, tmp_path, harm, said):
+    hospital.deliver(FIRST, harm(hospital.snapshot(FIRST)))
+    with pytest.raises((SnapshotError, NotEligible, AuditFailed), match=said):
+        make(divided(hospital, tmp_path / "home"), FIRST)
+    assert not published(tmp_path / "home")
+
+
+def test_what_is_ordinary_is_judged_of_the_whole(hospital, tmp_path):
+    """A shard that happens to have few people carried is none of anybody's business."""
+    series = make(divided(hospital, tmp_path / "home", shards=6), FIRST)
+    make(series, SECOND)
+    hospital.deliver(THIRD, hospital.snapshot(THIRD).with_columns(pl.col("patient_id") + "x"))
+    take_snapshot(series, THIRD)
+    with pytest.raises(SnapshotError, match="carried"):
+        compare_snapshots(series, THIRD)
+
+
+def test_shards_are_for_ever(hospital, tmp_path):
+    make(divided(hospital, tmp_path / "home"), FIRST)
+    for shards in (1, 4):
+        with pytest.raises(ContractError, match=f"shards: is {shards}, but series v1 was begun with 3"):
+            take_snapshot(divided(hospital, tmp_path / "home", shards=shards), SECOND)
+    with pytest.raises(ContractError, match="shards: must be 3 as in v1"):
+        take_snapshot(divided(hospital, tmp_path / "home", shards=1, series="v2", supersedes="v1"), SECOND)
+
+
+def test_a_series_that_goes_on_from_a_divided_one_keeps_people_in_their_shards(hospital, tmp_path):
+    series = make(divided(hospital, tmp_path / "home"), FIRST)
+    went_on = divided(hospital, tmp_path / "home", series="v2", supersedes="v1", releases={"first": SECOND})
+    make(went_on, SECOND)
+    before, now = kept_in(series, FIRST, "linkage.parquet"), kept_in(went_on, SECOND, "linkage.parquet")
+    both = before.join(now, on="patient_id", suffix="_now")
+    assert both.height > 200
+    assert (both["shard"] == both["shard_now"]).all()
+
+
+def test_validate_says_of_a_divided_series_what_would_become_of_it_and_leaves_nothing(hospital, tmp_path):
+    series = divided(hospital, tmp_path / "home")
+    said = []
+    assert examine(series, said.append) == 0
+    assert not everything(tmp_path / "home")
+    made = make(series, FIRST).committed(FIRST).counts
+    assert any("300 people, no faults" in line for line in said)
+    foreseen = next(line for line in said if "would be released" in line)
+    assert int(foreseen.split(" groups")[0].split()[-1]) == pytest.approx(made.groups, rel=0.2)
+
+
+@pytest.mark.parametrize("again", drawn([True, False], 1))
+def test_who_is_forgotten_is_forgotten_in_their_shards(hospital, tmp_path, again):
+    first, *later = (hospital.snapshot(release)["patient_id"] for release in RELEASES)
+    people = sorted(set(first).intersection(*later))[:12]
+    series = make(divided(hospital, tmp_path / "home"), FIRST, SECOND)
+    shutil.copytree(tmp_path / "home", tmp_path / "alone")
+    forget(series, people, again=again)
+    for file in series.private_folder.rglob("*.parquet"):
+        assert not set(people) & {
+            cell for column in read_table(file) if column.dtype == pl.String for cell in column
+        }
+    make(series, THIRD)
+    if again:  # as if nobody had been forgotten: they went back to their signatures
+        make(hospital.series(tmp_path / "alone"), THIRD)
+        assert published(tmp_path / "home") == published(tmp_path / "alone")
+    else:
+        present = kept_in(series, THIRD, "snapshot.parquet")["identifier"]
+        assert not set(people) & set(present)
+
+
+def test_a_person_is_found_in_their_shard(hospital, tmp_path):
+    series = make(divided(hospital, tmp_path / "home"), FIRST, SECOND)
+    linkage = kept_in(series, SECOND, "linkage.parquet").row(0, named=True)
+    (found,) = find(series, linkage["patient_id"]).series
+    assert found.releases[-1].group == linkage["group_id"]
+    microdata = table(series.published(SECOND), "microdata")
+    held = microdata.filter(pl.col("group_id") == linkage["group_id"])["disease"]
+    assert found.releases[-1].values == tuple(sorted(held.unique()))
+    assert {one.file.split("/")[-2] for one in found.held if "/2024" in one.file} == {
+        f"shard-{linkage['shard']:04d}"
+    }
+
+
+def test_a_shard_that_can_not_be_published_is_named(hospital, tmp_path):
+    hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "refuse"}, shards=200)
+    with pytest.raises(NotEligible, match=r"in shard \d+ of 200: "):
+        make(hospital.series(tmp_path / "home"), FIRST)
+    assert not published(tmp_path / "home")
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ({"sensitive": {"values": None}}, "list the values"),
+        ({"separate_readers": True}, "separate readers"),
+        ({"shards": 0}, "shards"),
+        ({"shards": "3"}, "shards"),
+    ],
+)
+def test_what_can_not_be_divided_is_refused(hospital, keys, why):
+    with pytest.raises(ContractError, match=why):
+        hospital.declare(**{"shards": 3, **keys}).series("/nowhere")
+
+
+def test_shards_are_about_equally_large_and_look_at_the_form_of_an_identifier_alone():
+    numbers = pl.Series(range(30_000))
+    found = shard_numbers(numbers, b"a key", 3)
+    assert found.value_counts()["count"].min() > 9_700
+    assert shard_numbers(numbers.cast(pl.String) + ".0", b"a key", 3).equals(found)
+    assert not shard_numbers(numbers, b"another key", 3).equals(found)
+    names = pl.Series(["p7", "P7 ", "p7", None])
+    assert shard_numbers(names, b"a key", 1_000)[:3].n_unique() == 1

@@ -1,0 +1,41 @@
+"""`republish status`: where a series stands, in numbers that a program may keep."""
+
+import datetime as dt
+import json
+import shutil
+
+from orchestration.contracts.registry import register
+from orchestration.series import due
+from tests.hospital import RELEASES, everything
+
+FIRST, SECOND, THIRD = RELEASES
+
+
+def test_counts_of_the_last_release_and_what_is_late(republish, hospital, home, series, monkeypatch):
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 7, 2, tzinfo=dt.UTC))
+    before = everything(home)
+    code, lines, _ = republish("status", hospital.contract, "--home", home, "--json")
+    (found,) = json.loads("\n".join(lines))["series"]
+    assert (code, found["last_release"], found["next_due"], found["late"]) == (0, SECOND, THIRD, [THIRD])
+    assert (found["n"], found["people"], found["checks"]["failed"]) == (2, 300, 0)
+    assert found["groups"] == found["figures"]["groups"]
+    assert not hospital.identifiers_in("\n".join(lines).encode())
+    assert everything(home) == before
+    register(series.home, series.file)
+    code, lines, _ = republish("status", home, "--strict")
+    assert code == 1
+    assert lines[0].startswith(f"hospital/v1  2 releases, the last is {SECOND}, 300 people")
+    assert lines[0].endswith(f"; late: {THIRD}")
+
+
+def test_a_series_without_a_release_or_without_working_files(
+    republish, hospital, home, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2024, 4, 1, tzinfo=dt.UTC))
+    shutil.rmtree(home / f"private/hospital/v1/{SECOND}")
+    code, lines, _ = republish("status", hospital.contract, "--home", home, "--json")
+    (found,) = json.loads("\n".join(lines))["series"]
+    assert (code, found["tuples"] >= 300, "people" in found, found["late"]) == (0, True, False, [])
+    code, lines, _ = republish("status", hospital.contract, "--home", tmp_path / "none")
+    assert (code, lines) == (0, [f"hospital/v1  no release yet; late: {FIRST}"])
+    assert not (tmp_path / "none").exists()
