@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, TypeVar
 
 from anonymize.errors import HomeError
 from orchestration.engine.answers import answer, counted, opened
+from orchestration.processes import begin_process
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -59,22 +58,8 @@ class _Worker:
     """A process that does one job at a time, and ends when there is nobody left to ask it."""
 
     def __init__(self, function: Callable[[Any], Any], threads: int):
-        context = get_context("spawn")  # a fork would have this process's locks, and none of its threads
-        self.pipe, asked = context.Pipe()
-        self.process = context.Process(target=_work, args=(function, asked), daemon=True)
-        # Polars reads it when it is imported: together, the workers have as many threads as there are cores.
-        before = os.environ.get("POLARS_MAX_THREADS")
-        os.environ["POLARS_MAX_THREADS"] = str(threads)
-        # Ctrl-C is meant for the one who asks.
-        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            self.process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
-            os.environ.pop("POLARS_MAX_THREADS")
-            if before is not None:
-                os.environ["POLARS_MAX_THREADS"] = before
-        asked.close()
+        # Together, the workers have as many threads as there are cores.
+        self.process, self.pipe = begin_process(_work, function, POLARS_MAX_THREADS=str(threads))
 
     def end(self) -> None:
         self.pipe.close()

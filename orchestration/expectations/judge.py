@@ -14,7 +14,6 @@ import sys
 import threading
 from collections.abc import Mapping
 from functools import cache
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pickle import UnpicklingError
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 import polars as pl
 
 from orchestration.expectations.verdict import Verdict, no_verdict
+from orchestration.processes import begin_process
 
 Evidence = Mapping[str, pl.DataFrame]
 """Tables of counts by promise."""
@@ -34,14 +34,7 @@ class Judge:
     """
 
     def __init__(self) -> None:
-        context = get_context("spawn")  # a fork would have this process's locks, and none of its threads
-        self._pipe, questions = context.Pipe()
-        self._process = context.Process(target=_answer, args=(questions,), daemon=True)
-        # Ctrl-C is meant for the one who asks.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        self._process.start()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        questions.close()
+        _, self._pipe = begin_process(_answer)
         self._asking = threading.Lock()
 
     def ask(self, evidence: Evidence, parameters: Mapping[str, Any]) -> list[Verdict]:
