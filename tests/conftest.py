@@ -34,6 +34,23 @@ def pytest_configure_node(node):
     node.workerinput["is_whole"] = Run.is_whole
 
 
+class Failures:
+    """Names each test that fails as soon as it has: of a run that is ended early, it is all that is known."""
+
+    def __init__(self, terminal):
+        self._terminal = terminal
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self._terminal.write_line(f"\nFAILED {report.nodeid} ({report.when})")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session):
+    if terminal := session.config.pluginmanager.get_plugin("terminalreporter"):
+        session.config.pluginmanager.register(Failures(terminal))
+
+
 def pytest_report_header(config):
     return f"examples are drawn by --hypothesis-seed={config.option.hypothesis_seed}"
 
