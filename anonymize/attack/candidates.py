@@ -32,12 +32,12 @@ def attack_candidates(seen: Seen, least: Sequence[int | None]) -> Found:
     covered, hosted = seen.knowledge.covered, seen.knowledge.hosted
     assert covered is not None
     left = candidates([covered], "value")
-    found = Found(figures=_figures(seen, left), table=_signatures(seen) if seen.is_linked else None)
+    kept = None if hosted is None else candidates([hosted], "value")
+    found = Found(figures=_figures(seen, left, kept), table=_signatures(seen) if seen.is_linked else None)
     if all(bound is None for bound in least):
         return found
     counts = {"covered": _few(left, left, least, seen.by_chance)}
-    if hosted is not None and seen.is_linked:
-        kept = candidates([hosted], "value")
+    if hosted is not None and kept is not None and seen.is_linked:
         counts = {"hosts": _few(kept, kept, least), **counts, "changed": _after_a_change(hosted, least)}
     staying, remembered = _staying(seen, least)
     counts |= {} if staying is None else {"signatures": staying}
@@ -68,14 +68,14 @@ def attack_several_series(series: Sequence[Knowledge], least: int) -> Found:
     return Found(counts)
 
 
-def _figures(seen: Seen, left: pl.DataFrame) -> CandidateFigures:
+def _figures(seen: Seen, left: pl.DataFrame, kept: pl.DataFrame | None) -> CandidateFigures:
+    """What is left to who knows quasi-identifiers (`left`), and to who knows hosting groups, too (`kept`)."""
     covered = seen.knowledge.covered
     assert covered is not None
     here = left.join(seen.covered.select("person", VALUE), on=["person", VALUE], how="semi")
     found = intersected(left)
     spread = distribution(here)
-    hosted = seen.knowledge.hosted
-    by_host = None if hosted is None else least_of(candidates([hosted])["candidates"])
+    by_host = None if kept is None else least_of(kept["candidates"])
     return CandidateFigures(
         people_ever=left["person"].n_unique(),
         vulnerable=found.vulnerable,

@@ -3,20 +3,20 @@
 Made-up census people under m-invariance (m = 10), 1 % of them replaced before the second release. Releases
 are made by the command `republish release`. *Memory* is the most that the command, its workers and Great
 Expectations had together: the sum of their proportional set sizes, read from /proc five times a second. A run
-that exceeds the limit is ended. *Shards* is what making and attacking all of them took, *audit* what judging
-them did, and *merging* what sorting and numbering the whole did.
+that exceeds the limit is ended. *Snapshot* is the start, reading, dividing and checking; *groups* is making,
+attacking and judging all shards, *merging* sorting and numbering the whole, and *publishing* the rest.
 """
 
 from __future__ import annotations
 
-import datetime as dt
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,15 +26,19 @@ import yaml
 
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.tables import Table, main
+from orchestration.chain.delta import CHANGES
+from orchestration.chain.snapshot import KEPT
 from orchestration.contracts.contract_file import load_contract
+from orchestration.series.committed import COMMITTED
 from orchestration.series.series import Series
+from orchestration.series.shards import shard_folders
 from orchestration.storage.home import Home
 
 QUICK = {"people": (2_000, 4_000), "shards": (2, 4), "chunk": 1_000, "limit": 8_192}
-FIRST = dt.date(2020, 1, 1)
+RELEASES = "2024-01-01", "2025-01-01"
 HEADINGS = (
-    "", "seconds", "seconds per million", "CPU", "memory, MiB", "shards", "audit", "merging",
-    "counterfeits", "groups", "published MiB", "private MiB",
+    "", "seconds", "seconds per million", "CPU per million", "memory, MiB", "snapshot", "delta", "groups",
+    "merging", "publishing", "counterfeits", "published MiB", "private MiB",
 )  # fmt: skip
 
 
@@ -54,68 +58,82 @@ def tables(
     limit: int = 8_192,
     engine: str = "local[2]",
     folder: str = "",
+    pieces: str = "",
 ) -> Iterator[Table]:
-    """A row for each release of each series. People are made `chunk` by `chunk`; `limit` is in MiB."""
-    rows = []
+    """A row for each release of each series.
+
+    People are made `chunk` by `chunk`; `limit` is in MiB. Series are made in `folder`, else where temporary
+    files are. `pieces` is a file: rows are added to those that it has from earlier runs.
+    """
+    kept = Path(pieces) if pieces else None
+    rows = [json.loads(line) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
     for number, divided in zip(people, shards, strict=True):
-        with tempfile.TemporaryDirectory() as temporary:
-            work = Path(folder or temporary) / f"{number}-{divided}"
-            rows += [
-                [f"{number:,} in {divided} shards, release {at}", *row]
-                for at, row in enumerate(_releases(work, number, divided, chunk, limit, engine), start=1)
-            ]
-            print(*rows[-2:], sep="\n", flush=True)
+        with tempfile.TemporaryDirectory(dir=folder or None) as temporary:
+            for at, row in enumerate(_releases(Path(temporary), number, divided, chunk, limit, engine), 1):
+                rows.append([f"{number:,} in {divided} shards, release {at}", *row])
+                print(json.dumps(rows[-1]), flush=True)
+                if kept:
+                    kept.write_text("".join(f"{json.dumps(one)}\n" for one in rows))
     yield Table(f"{engine}, at most {limit:,} MiB", HEADINGS, rows)
 
 
 def _releases(
     work: Path, people: int, shards: int, chunk: int, limit: int, engine: str
 ) -> Iterator[list[float]]:
-    work.mkdir(parents=True, exist_ok=True)
     contract, home = work / "census.yaml", work / "home"
     declared = census_contract() | {
         "source": {"path": "{release}.parquet"},
-        "releases": {"first": f"{FIRST}", "cron": "0 0 * * *"},
+        "releases": {"first": RELEASES[0], "cron": "0 0 1 1 *"},
         "principle": {"name": "m_invariance", "m": 10, "on_ineligible": "counterfeit", "people_per_group": 2},
         "shards": shards,
     }
     contract.write_text(yaml.safe_dump(declared))
-    for number in range(2):
-        release = f"{FIRST + dt.timedelta(days=number)}"
-        _deliver(work / f"{release}.parquet", people, chunk, number)
+    _deliver([work / f"{release}.parquet" for release in RELEASES], people, chunk)
+    for release in RELEASES:
         words = ["release", str(contract), "--through", release, "--home", str(home)]
         command = [sys.executable, "-m", "orchestration.cli", *words]
+        began = time.time()
         spent = watched(command, limit, {"REPUBLISH_ENGINE": engine, "REPUBLISH_LIMITS": "rows=100000000"})
         (work / f"{release}.parquet").unlink()
-        committed = Series(load_contract(contract), Home.named(home)).record(release)
+        series = Series(load_contract(contract), Home.named(home))
+        committed, private = series.record(release), series.private(release)
         assert committed is not None
         assert committed.counts is not None
-        by = {name: committed.seconds.get(name, 0.0) for name in ("shards", "audit", "merging")}
+        merging = committed.seconds.get("merging", 0.0)
+        taken = (private / KEPT).stat().st_mtime
+        compared = max((one / CHANGES).stat().st_mtime for one in shard_folders(private))
+        made = (private / COMMITTED).stat().st_mtime
         yield [
             spent.seconds,
             spent.seconds / people * 1e6,
-            spent.processor,
+            spent.processor / people * 1e6,
             spent.memory,
-            *by.values(),
+            taken - began,
+            compared - taken,
+            made - compared - merging,
+            merging,
+            began + spent.seconds - made,
             committed.counts.counterfeits,
-            committed.counts.groups,
             _mebibytes(home / "published"),
             _mebibytes(home / "private"),
         ]
 
 
-def _deliver(file: Path, people: int, chunk: int, release: int) -> None:
-    """Write a snapshot, never more than a chunk of it in memory; the second has one in a hundred replaced."""
-    gone, writer = max(1, chunk // 100), None
-    for number, start in enumerate(range(0, people, chunk)):
-        rows = min(chunk, people - start)
-        made = census(chunk + gone, seed=number)[release * gone :][:rows]
-        own = made.with_columns(pl.col("person_id") + number * 2 * chunk)
-        table = own.select("person_id", *QUASI_IDENTIFIERS, "occupation").to_arrow()
-        writer = writer or pq.ParquetWriter(file, table.schema, compression="zstd")
-        writer.write_table(table)
-    if writer is not None:
-        writer.close()
+def _deliver(files: Sequence[Path], people: int, chunk: int) -> None:
+    """Write snapshots, never more than a chunk of them in memory; each has one in a hundred replaced."""
+    gone = max(1, chunk // 100)
+    with ExitStack() as opened:
+        writers: dict[Path, pq.ParquetWriter] = {}
+        for number, start in enumerate(range(0, people, chunk)):
+            made = census(chunk + gone * len(files), seed=number)
+            own = made.with_columns(pl.col("person_id") + number * 2 * chunk)
+            whole = own.select("person_id", *QUASI_IDENTIFIERS, "occupation").to_arrow()
+            for release, file in enumerate(files):
+                table = whole.slice(release * gone, min(chunk, people - start))
+                if file not in writers:
+                    writer = pq.ParquetWriter(file, table.schema, compression="zstd")
+                    writers[file] = opened.enter_context(writer)
+                writers[file].write_table(table)
 
 
 def watched(command: Sequence[str], limit: int, environment: dict[str, str]) -> Spent:

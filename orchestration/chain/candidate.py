@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,13 @@ from orchestration.chain.inputs import made_from
 from orchestration.chain.making import Clock, audited, promised, refuse_unfit
 from orchestration.chain.same_people import refuse_same_people
 from orchestration.chain.shard import ShardJob, make_shard
-from orchestration.chain.snapshot import KEPT, identifiers_in
+from orchestration.chain.snapshot import identifiers_in, most_people
 from orchestration.engine import the_engine
 from orchestration.expectations import start_judge
 from orchestration.series.basis import Basis, basis_of
 from orchestration.series.committed import COMMITTED, Committed
 from orchestration.series.series import Series
 from orchestration.series.shards import shards_of
-from orchestration.storage.store import read_json
 
 
 def compute_candidate(series: Series, release: str) -> Committed:
@@ -85,7 +84,7 @@ def make_whole(series: Series, release: str, basis: Basis, folder: Path, clock: 
     number = series.chain_number(release)
     jobs = [ShardJob(shard, release, number, basis.of_shard(shard.place), folder) for shard in shards]
     made, judged = [], []
-    for part in the_engine().run(make_shard, jobs, _most_people(jobs)):
+    for part in the_engine().run(make_shard, jobs, most_people(series, folder)):
         judged.append(Judged.of(part.attacked))
         made.append(replace(part, attacked=NO_EVIDENCE))  # that of one shard at a time is in memory
     if len(shards) > 1:
@@ -97,12 +96,6 @@ def make_whole(series: Series, release: str, basis: Basis, folder: Path, clock: 
     found = audited(series, release, judged, figures, promises[-1], corrected)
     clock.lap("audit")
     return Whole(made, figures, found, promises)
-
-
-def _most_people(jobs: Sequence[ShardJob]) -> int:
-    """The people of the largest shard."""
-    stated = (read_json(job.shard.within(job.folder) / KEPT) or {} for job in jobs)
-    return max(int(one.get("people", 0)) for one in stated)
 
 
 def _already_published(

@@ -21,7 +21,7 @@ from anonymize.figures import combined
 from anonymize.people.delta import delta, delta_figures
 from anonymize.people.renaming import declarable, describe_renamings, moves, suspected_renamings
 from orchestration.chain.corrections import corrections_of
-from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, loaded
+from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, loaded, most_people
 from orchestration.contracts.yaml_text import on_a_line
 from orchestration.engine import the_engine
 from orchestration.expectations import Verdict, judge
@@ -146,7 +146,8 @@ def compare(
         _Job(shard, release, here, then, into and shard.within(into))
         for shard, here, then in zip(shards, now, before, strict=True)
     ]
-    parts = list(the_engine().run(compare_shard, jobs))
+    largest = 0 if into is None else most_people(series, into)
+    parts = list(the_engine().run(compare_shard, jobs, largest))
     moved = [part.moved for part in parts if part.moved is not None]
     renamed = suspected_renamings(pl.concat(moved)) if moved else None
     compared = _judged(series, release, _together(parts, renamed))

@@ -16,6 +16,7 @@ import polars as pl
 from anonymize.errors import HomeError
 from anonymize.formats.format import Tables
 from anonymize.principles import principle_of
+from orchestration.chain.snapshot import most_people
 from orchestration.engine import the_engine
 from orchestration.engine.sorting import sorted_rows
 from orchestration.readers.datapackage.dated import dated
@@ -85,7 +86,7 @@ def merge_shards(series: Series, release: str, folder: Path) -> dict[str, str]:
             )
         ]
         jobs = [_Job(shard.within(folder), merging / shard.place) for shard in shards]
-        list(the_engine().run(number_linkage, jobs))
+        list(the_engine().run(number_linkage, jobs, most_people(series, folder)))
     finally:
         shutil.rmtree(merging, ignore_errors=True)
     files += [shard.within(folder) / LINKAGE for shard in shards]

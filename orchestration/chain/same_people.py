@@ -15,7 +15,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import View
 from anonymize.errors import ContractError
-from orchestration.chain.snapshot import PEOPLE, kept_snapshot
+from orchestration.chain.snapshot import PEOPLE, kept_snapshot, most_people
 from orchestration.engine import the_engine
 from orchestration.series.facts import Facts, facts_of
 from orchestration.series.persons import comparable, forgotten
@@ -219,7 +219,8 @@ def note_people(series: Series, release: str) -> None:
 
     If it is never published after all, people who are new in it count for nobody.
     """
-    list(the_engine().run(note_shard, [(shard, release) for shard in shards_of(series)]))
+    jobs = [(shard, release) for shard in shards_of(series)]
+    list(the_engine().run(note_shard, jobs, most_people(series, series.private(release))))
 
 
 def note_shard(job: tuple[Shard, str]) -> None:
@@ -233,7 +234,7 @@ def note_shard(job: tuple[Shard, str]) -> None:
         _before(shard, file),
     )
     table = now if before is None else _joined([before, now])
-    write_table(file, table.sort(pl.all()))
+    write_table(file, table.sort("person"))
 
 
 def _before(shard: Shard, file: Path) -> pl.DataFrame | None:
@@ -253,6 +254,10 @@ def _noted(home: Home, people: pl.DataFrame, release: str) -> pl.DataFrame:
 def _joined(noted: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """A row per person: of tables with a row for each of their people, oldest first."""
     schema = {"person": pl.Binary, PSEUDONYM: pl.Binary, "since": pl.String, "until": pl.String}
-    rows = pl.concat([pl.DataFrame(schema=schema), *(table.select(schema.keys()) for table in noted)])
-    newest = (pl.col(name).drop_nulls().last() for name in (PSEUDONYM, "until"))
-    return rows.group_by("person").agg(pl.col("since").min(), *newest).select(schema.keys())
+    newest = (pl.coalesce(f"{name}_now", name).alias(name) for name in (PSEUDONYM, "until"))
+    columns = [pl.col("person"), pl.min_horizontal("since", "since_now").alias("since"), *newest]
+    found = pl.DataFrame(schema=schema)
+    for table in noted:
+        both = found.join(table, on="person", how="full", coalesce=True, suffix="_now")
+        found = both.select(columns).select(schema.keys())
+    return found

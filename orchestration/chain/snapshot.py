@@ -280,6 +280,12 @@ def identifiers_in(folder: Path) -> pl.Series:
     return read_table(folder / PEOPLE, [IDENTIFIER])[IDENTIFIER]
 
 
+def most_people(series: Series, folder: Path) -> int:
+    """The people of the largest shard of a release, by its folder; 0 where no snapshot is kept there."""
+    stated = (read_json(shard.within(folder) / KEPT) or {} for shard in shards_of(series))
+    return max(int(one.get("people", 0)) for one in stated)
+
+
 def kept_snapshot(folder: Path) -> Snapshot | None:
     """The snapshot in a release's private folder, or in a shard's; None if it is not kept."""
     if not (folder / PEOPLE).exists():

@@ -9,7 +9,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import derive_key
-from anonymize.spelling import value_form
+from anonymize.spelling import identifier_forms
 from orchestration.storage.home import Home
 from orchestration.storage.store import read_table
 
@@ -32,8 +32,7 @@ def comparable(home: Home, identifiers: pl.Series) -> pl.Series:
     They are of the identifiers' normal form, under a key that serves nothing else.
     """
     if identifiers.dtype != pl.Binary:
-        text = identifiers.cast(pl.String).to_frame("text")
-        identifiers = text.select(value_form(pl.col("text"))).to_series()
+        identifiers = identifier_forms(identifiers)
     return pseudonyms(identifiers, derive_key(home.key(), "people of all products")).rename("person")
 
 

@@ -16,7 +16,7 @@ import polars as pl
 from anonymize.contract import Product
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
-from anonymize.spelling import value_form
+from anonymize.spelling import identifier_forms
 from orchestration.series.series import Series
 
 
@@ -75,9 +75,8 @@ def shard_numbers(identifiers: pl.Series, key: bytes, shards: int) -> pl.Series:
     shards
         How many there are.
     """
-    if identifiers.dtype != pl.Binary:
-        form = value_form(pl.col("own").cast(pl.String))
-        identifiers = identifiers.alias("own").to_frame().select(form.fill_null("")).to_series()
-    digest = pseudonyms(identifiers.fill_null(b"") if identifiers.dtype == pl.Binary else identifiers, key)
+    is_bytes = identifiers.dtype == pl.Binary
+    forms = identifiers.fill_null(b"") if is_bytes else identifier_forms(identifiers).fill_null("")
+    digest = pseudonyms(forms, key)
     number = digest.bin.slice(0, 8).bin.reinterpret(dtype=pl.UInt64, endianness="little")
     return (number % shards).cast(pl.Int32).alias("shard")

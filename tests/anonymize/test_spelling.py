@@ -2,8 +2,10 @@
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from anonymize.spelling import normal_form, twins, value_form
+from anonymize.spelling import identifier_forms, normal_form, twins, value_form
 
 COMPOSED = "H\N{LATIN SMALL LETTER E WITH ACUTE}patite C"
 TWINS = {
@@ -60,3 +62,18 @@ def test_what_differs_in_more_are_two(both):
 
 def test_numbers_by_type_have_no_twins():
     assert twins(pl.Series([7, 70])) == []
+
+
+@given(
+    st.lists(
+        st.none() | st.text("aAZ09.+-_\t \xad\xe9") | st.integers().map(str) | st.from_regex(r"[A-z][!-~]*")
+    )
+)
+def test_the_short_way_to_the_form_of_an_identifier_leads_to_the_same(identifiers):
+    for some in (identifiers, *([one] for one in identifiers)):
+        text = pl.Series(some, dtype=pl.String)
+        assert identifier_forms(text).equals(pl.select(value_form(pl.lit(text))).to_series())
+    numbers = pl.Series([0, -7, 12, None, 2**63 - 1, -(2**63)])
+    assert identifier_forms(numbers).equals(
+        pl.select(value_form(pl.lit(numbers.cast(pl.String)))).to_series()
+    )
