@@ -21,6 +21,9 @@ BASE, PER_PERSON = 400 * 2**20, 1_000
 """Bytes of memory that a process takes, and that each person of its shard takes beside; measured."""
 WORTH = 100_000
 """People of a shard from which on a process of its own is worth its two seconds of imports."""
+KEEPS_MEMORY = "dirty_decay_ms:10000,muzzy_decay_ms:-1"
+"""To polars' allocator, jemalloc: memory is given back ten seconds after its last use, and not half a second.
+A tenth of a shard's time goes into getting it again; the price is an eighth more memory."""
 TRIES = 2
 """How often a job is begun whose process ends before it is done."""
 
@@ -58,8 +61,12 @@ class _Worker:
     """A process that does one job at a time, and ends when there is nobody left to ask it."""
 
     def __init__(self, function: Callable[[Any], Any], threads: int):
-        # Together, the workers have as many threads as there are cores.
-        self.process, self.pipe = begin_process(_work, function, POLARS_MAX_THREADS=str(threads))
+        self.process, self.pipe = begin_process(
+            _work,
+            function,
+            POLARS_MAX_THREADS=str(threads),  # together, the workers have as many as there are cores
+            _RJEM_MALLOC_CONF=KEEPS_MEMORY,
+        )
 
     def end(self) -> None:
         self.pipe.close()
