@@ -61,7 +61,7 @@ def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everyb
     frequent = np.maximum(2 * m * everybody / max(everybody.sum(), 1) - 1, 0) ** 2
     large = groups[usable] / (groups[usable] + HALF_LARGE)
     watched = np.sort(np.argsort(-rest, kind="stable")[:WATCHED])
-    most = _maximum(
+    most = most_worth(
         (beta + SCARCE * (~inside @ frequent)) * large,
         np.vstack([inside.T, beta - m * inside.T[watched]]),
         np.concatenate([rest, rest.sum() - m * rest[watched]]),
@@ -71,8 +71,18 @@ def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everyb
     return assigned[signatures.bucket]
 
 
-def _maximum(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> Floats:
-    """float64[B]: the x >= 0 with used @ x <= available that is worth most; nothing if none is found."""
+def most_worth(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> Floats:
+    """float64[B]: the x >= 0 with used @ x <= available that is worth most; nothing if none is found.
+
+    Parameters
+    ----------
+    worth
+        float64[B]: what one of each is worth.
+    used
+        float64[R, B]: what one of each takes of R things.
+    available
+        float64[R]: how much there is of each.
+    """
     # scipy imports its parts when they are first asked for: half a second that few releases need.
     limits = scipy.sparse.csc_array(used.astype(float))
     found = scipy.optimize.linprog(-worth, A_ub=limits, b_ub=available.astype(float), method="highs")

@@ -84,7 +84,7 @@ def make_plan(
     batch = balance(counts.free, placed.signatures.by_value(open_need), m, on_ineligible, rng)
 
     lacking = _lacking(placed.signatures, placed.present + need, placed.present, least)
-    filled = _scatter(batch.moved, open_need, placed.signatures, rng, lacking)
+    filled = scatter(batch.moved, open_need, placed.signatures, rng, lacking)
     rest = counts.free - batch.moved - batch.held_back
     extra = _values_of_counterfeits(rest, batch.added, m, rng)
     known, reused = placed.signatures, np.zeros_like(need)
@@ -105,7 +105,7 @@ def make_plan(
     people, tuples = (np.pad(placed.present + some, grown) for some in (filled, need))
     lacking = _lacking(signatures, tuples + assigned, people, least)
     new = signatures.by_value(assigned) - extra
-    moved = _scatter(new, assigned, signatures, rng, lacking) if extra.any() else assigned
+    moved = scatter(new, assigned, signatures, rng, lacking) if extra.any() else assigned
 
     return Plan(
         signatures=signatures,
@@ -352,7 +352,7 @@ def _lowest_first(room: np.ndarray, total: int, rank: np.ndarray, rng: np.random
     return units
 
 
-def _scatter(
+def scatter(
     people: np.ndarray, places: np.ndarray, signatures: Signatures, rng: np.random.Generator, lacking: Ints
 ) -> Ints:
     """int[P]: the people of each value, int[V], at random among its places, int[P], in all buckets.

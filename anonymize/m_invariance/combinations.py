@@ -1,0 +1,193 @@
+"""Combinations of values of several sensitive columns, and groups of those that differ in every column.
+
+A signature of one column is m different values. Of several columns it is m combinations, no two of which
+have a value of any column in common. So each column by itself keeps m candidates, and an adversary who also
+knows which values go together excludes none of them by that.
+
+For several sensitive attributes the literature on anatomized tables fills groups greedily from the fullest
+buckets, one for each combination of values, and suppresses the people who are left over (Yang et al.). With
+two columns nobody need be left over. Values are the vertices of a bipartite multigraph, people are its edges,
+and groups are matchings. By König's theorem the edges are K matchings if no vertex has more than K of them;
+by McDiarmid's these can be chosen such that their sizes differ by at most one. With K = N // m each has at
+least m edges. So people can be grouped exactly if no value of either column is that of more than 1/m of them.
+
+With three columns that is not enough: of (1, 1, 1), (1, 2, 2), (2, 1, 2) and (2, 2, 1), any two have a value
+in common. So people may be left over there, who have to be counted.
+
+References
+----------
+König, Über Graphen und ihre Anwendung auf Determinantentheorie und Mengenlehre, Math. Annalen 77, 1916.
+McDiarmid, The solution of a timetabling problem, J. Inst. Maths Applics 9, 1972.
+Yang, Wang, Wang and Yu, Privacy preserving approaches for multiple sensitive attributes in data publishing,
+Chinese Journal of Computers 31(4), 2008.
+Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.2, Figure 3: the same steps for one column.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from anonymize.arrays import Bools, Floats, Ints
+from anonymize.kernels.distinct import distinct_combinations
+
+FORBIDDEN = -1e9
+"""The weight of a pair that nobody has."""
+REQUIRED = 1e3
+"""The weight of a value that has to be in a signature; preferences among signatures weigh at most 2."""
+
+
+class Combinations(NamedTuple):
+    """V combinations of values of C columns."""
+
+    part: Ints
+    """int64[V, C]: the value of each column, numbered throughout all columns: 0 … D - 1."""
+    parts: int
+    """D, the values of all columns together."""
+
+    @property
+    def columns(self) -> int:
+        """C."""
+        return int(self.part.shape[1])
+
+    def by_part(self, people: Ints) -> Ints:
+        """int64[D]: people by value of a column, from people by combination, int[V]."""
+        each = np.repeat(people, self.columns)
+        return np.bincount(self.part.ravel(), each, self.parts).astype(np.int64)
+
+    def with_part(self, combinations: Ints) -> Bools:
+        """bool[n, D]: which values some combinations, int[n], have."""
+        found = np.zeros((len(combinations), self.parts), bool)
+        np.put_along_axis(found, self.part[combinations], values=True, axis=1)
+        return found
+
+    def are_eligible(self, people: Ints, m: int) -> bool:
+        """Whether no value of any column is that of more than 1/m of the people, int[V].
+
+        It is necessary for groups of at least m combinations that differ in every column; with one or two
+        columns it is sufficient.
+        """
+        return bool(self.by_part(people).max(initial=0) * m <= people.sum())
+
+
+class Step(NamedTuple):
+    """Groups of one signature that are taken at once."""
+
+    signature: Ints
+    """int64[beta]: combinations that differ in every column."""
+    groups: int
+
+
+def next_step(people: Ints, combinations: Combinations, m: int) -> Step | None:
+    """A signature, and as many groups of it as can be taken such that the others stay m-eligible.
+
+    Parameters
+    ----------
+    people
+        int[V]: people by combination, who are m-eligible.
+    combinations
+        What they are made of.
+    m
+        Combinations of a signature, at least.
+
+    Returns
+    -------
+    Step or None
+        One of the smallest signatures there are, with the most groups, as Figure 3 has it. None if there is
+        none, which is possible with three columns and more.
+    """
+    there = np.flatnonzero(people)
+    search = _Search(people[there], combinations.part[there], combinations.parts, m)
+    everybody = int(people.sum())
+    for size in range(m, -(-everybody // (everybody // m)) + 1):
+        found, groups = search.signature(1, size), 1
+        most = min(int(people.max()), everybody // size)
+        if found is None:
+            continue
+        while groups < most:
+            middle = -(-(groups + most) // 2)
+            if most > 4 * groups:  # the middle of the logarithms, because most signatures have few groups
+                middle = max(groups + 1, int(np.sqrt(groups * most)))
+            larger = search.signature(middle, size)
+            if larger is None:
+                most = middle - 1
+            else:
+                found, groups = larger, middle
+        return Step(np.sort(there[found]), groups)
+    return None
+
+
+class _Search:
+    """Signatures of V combinations that people have, int[V]."""
+
+    def __init__(self, people: np.ndarray, part: np.ndarray, parts: int, m: int):
+        self._people, self._part, self._m = people, part, m
+        self._by_part = Combinations(part, parts).by_part(people)
+        self._table: _Table | None = None
+        if part.shape[1] == 2:
+            self._table = _Table.of(people, part, self._by_part)
+
+    def signature(self, groups: int, size: int) -> np.ndarray | None:
+        """The combinations of a signature of which so many groups leave the others m-eligible."""
+        left = self._people.sum() - groups * size
+        required = self._m * self._by_part > left
+        if left < 0 or (self._m * (self._by_part[required] - groups) > left).any():
+            return None
+        if self._table is not None:
+            return self._table.matching(required, groups, size)
+        found = distinct_combinations(self._part, self._people, groups, required, size)
+        return found if len(found) else None
+
+
+class _Table(NamedTuple):
+    """People by the values of two columns."""
+
+    row: Ints
+    """int64[D]: where a value of the first column is, else -1."""
+    column: Ints
+    """int64[D]: where a value of the second column is, else -1."""
+    people: Ints
+    """int64[A, B]"""
+    number: Ints
+    """int64[A, B]: the combination's number, or -1."""
+    preferred: Floats
+    """float64[A, B]: signatures of frequent values come first."""
+
+    @classmethod
+    def of(cls, people: np.ndarray, part: np.ndarray, by_part: np.ndarray) -> _Table:
+        first, second = np.unique(part[:, 0]), np.unique(part[:, 1])
+        row, column = np.full(len(by_part), -1), np.full(len(by_part), -1)
+        row[first], column[second] = np.arange(len(first)), np.arange(len(second))
+        table, number = np.zeros((len(first), len(second)), np.int64), np.full((len(first), len(second)), -1)
+        at = row[part[:, 0]], column[part[:, 1]]
+        table[at], number[at] = people, np.arange(len(people))
+        preferred = (by_part[first][:, None] + by_part[second][None, :]) / max(people.sum(), 1)
+        return cls(row, column, table, number, preferred)
+
+    def matching(self, required: np.ndarray, groups: int, size: int) -> np.ndarray | None:
+        """The combinations of a matching of so many edges that covers all values that are required.
+
+        It is a matching of all vertices once so many vertices are added on either side that all but `size` of
+        the others have one of these as their neighbour.
+        """
+        rows, columns = self.people.shape
+        if min(rows, columns) < size:
+            return None
+        first, second = np.zeros(rows), np.zeros(columns)
+        first[self.row[required & (self.row >= 0)]] = REQUIRED
+        second[self.column[required & (self.column >= 0)]] = REQUIRED
+        weight = np.zeros((rows + columns - size, rows + columns - size))
+        worth = first[:, None] + second[None, :] + self.preferred
+        weight[:rows, :columns] = np.where(self.people >= groups, worth, FORBIDDEN)
+        weight[rows:, columns:] = FORBIDDEN
+        row, column = scipy.optimize.linear_sum_assignment(weight, maximize=True)
+        if weight[row, column].min() < 0:
+            return None
+        real = (row < rows) & (column < columns)
+        row, column = row[real], column[real]
+        if first[row].sum() < first.sum() or second[column].sum() < second.sum():
+            return None
+        found: Ints = self.number[row, column]
+        return found

@@ -1,0 +1,239 @@
+"""Plan a release of several sensitive columns on counts: `make_plan` for combinations of values.
+
+What is planned is the same: shortages of buckets, people who fill them, and groups of the others. What
+differs is which people can be grouped: combinations have to differ in every column (`combinations`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anonymize.arrays import Bools, Ints
+from anonymize.buckets.core import HALF_LARGE, SEARCHED, WORTHWHILE, most_worth
+from anonymize.buckets.counts import Counts, Demand, Plan
+from anonymize.buckets.plan import scatter, shortages
+from anonymize.buckets.signatures import Signatures
+from anonymize.errors import NotEligible, smaller
+from anonymize.m_invariance.combinations import Combinations, next_step
+
+
+def plan_combinations(
+    counts: Counts, combinations: Combinations, m: int, on_ineligible: str, rng: np.random.Generator
+) -> Plan:
+    """Balance every bucket and assign everybody who is inserted, with few counterfeits.
+
+    Parameters
+    ----------
+    counts
+        The people of T(n) by bucket and combination. Nobody of them needs a new signature.
+    combinations
+        What the V values of the counts are made of.
+    m
+        Privacy parameter, at least 2. Buckets with smaller signatures receive nobody.
+    on_ineligible
+        What becomes of inserted people who can't be grouped: no release (`refuse`), all inserted people wait
+        (`wait`), or the others are published without them (`defer`).
+    rng
+        Secret randomness: which tuples share a group with people and which with counterfeits.
+
+    Raises
+    ------
+    NotEligible
+        If inserted people can't be grouped (`refuse`).
+    """
+    assert not counts.separated.any(), "nobody has a new combination outside of their signature"
+    known, need = counts.signatures, shortages(counts.signatures, counts.bound)
+    open_need = need * (known.sizes >= m)[known.bucket]
+    groups = known.most(counts.bound)
+    free = _eligible_part(counts.free, combinations, m)
+    placed = _everybody(free, known.by_value(open_need), combinations, m, known, groups)
+    left = placed.left + counts.free - free
+    if left.any() and on_ineligible == "refuse":
+        raise NotEligible(_why_not(counts.free, left, combinations, m))
+    if left.any() and on_ineligible == "wait":
+        left, nobody = counts.free, np.zeros_like(counts.free)
+        placed = _everybody(nobody, nobody, combinations, m, known, groups)
+    filled = scatter(placed.moved, open_need, known, rng, np.zeros(len(known), np.int64))
+    grown = (0, len(placed.assigned) - len(need))
+    return Plan(
+        signatures=placed.signatures,
+        moved=np.pad(filled, grown) + placed.assigned,
+        separated=Demand(*(np.empty(0, np.int64) for _ in Demand._fields)),
+        counterfeits=np.pad(need - filled, grown),
+        held_back=left,
+        held_back_separated=np.zeros_like(counts.separated),
+    )
+
+
+class _Placed(NamedTuple):
+    """Where inserted people go."""
+
+    moved: Ints
+    """int[V]: people who fill shortages."""
+    assigned: Ints
+    """int[P']: people in further groups."""
+    signatures: Signatures
+    """The buckets that there are, and new ones below them."""
+    left: Ints
+    """int[V]: people of whom no group was found."""
+
+
+def _everybody(
+    free: Ints, need: Ints, combinations: Combinations, m: int, known: Signatures, groups: Ints
+) -> _Placed:
+    """Fill shortages, then large buckets, then all others, then new ones; whoever is not eligible is left."""
+    if not combinations.are_eligible(free, m):
+        return _Placed(np.zeros_like(free), np.zeros(len(known.value), np.int64), known, free)
+    moved = _fill(free, need, combinations, m)
+    rest = free - moved
+    reused = _largest_first(rest, combinations, m, known, groups)
+    rest = rest - known.by_value(reused[known.bucket])
+    reused = reused + _in_turn(rest, combinations, m, known)
+    rest = free - moved - known.by_value(reused[known.bucket])
+    number, signatures, left = _new_groups(rest, combinations, m, known)
+    number[: len(reused)] += reused
+    return _Placed(moved, number[signatures.bucket], signatures, left)
+
+
+def _fill(free: Ints, need: Ints, combinations: Combinations, m: int) -> Ints:
+    """int[V]: people who fill shortages: about as many as leave the others m-eligible.
+
+    A linear program says which, and rounding it down may leave an ineligible rest. Then people who don't have
+    the value in excess are taken out of shortages again. With none in shortages, all m-eligible people are
+    left.
+    """
+    most = np.minimum(free, need)
+    if not most.any() or combinations.are_eligible(free - most, m):
+        return most
+    here = np.flatnonzero(most)
+    has = combinations.with_part(here)
+    excess = m * combinations.by_part(free) - free.sum()
+    used = np.vstack([1 - m * has.T.astype(float), np.eye(len(here))])
+    moved = np.zeros_like(most)
+    found = most_worth(np.ones(len(here)), used, np.concatenate([-excess, most[here]]).astype(float))
+    moved[here] = np.floor(found + 1e-6).astype(np.int64)
+    while moved.any() and not combinations.are_eligible(free - moved, m):
+        worst = int(np.argmax(combinations.by_part(free - moved)))
+        without = moved * (combinations.part != worst).all(axis=1)
+        moved[np.argmax(without if without.any() else moved)] -= 1
+    return moved
+
+
+def _largest_first(rest: Ints, combinations: Combinations, m: int, known: Signatures, groups: Ints) -> Ints:
+    """int[B]: groups that large buckets receive, such that the others stay m-eligible: `assign_core`."""
+    received = np.zeros(len(known), np.int64)
+    usable = np.flatnonzero((known.sizes >= m) & (groups > 0))
+    usable = usable[np.argsort(-groups[usable], kind="stable")][:SEARCHED]
+    if not usable.size or rest.sum() < WORTHWHILE * m:
+        return received
+    inside, size = known.only(usable)[0].table(), known.sizes[usable]
+    used = np.flatnonzero(inside.any(axis=0))
+    has = _parts_of(known, usable, combinations)
+    worth = size * groups[usable] / (groups[usable] + HALF_LARGE)
+    most = most_worth(
+        worth,
+        np.vstack([inside.T[used], size - m * has.T.astype(np.int64)]),
+        np.concatenate([rest[used], rest.sum() - m * combinations.by_part(rest)]),
+    )
+    new = np.floor(most + 1e-6).astype(np.int64)
+    while new.any():
+        left = rest - new @ inside
+        if left.min() >= 0 and combinations.are_eligible(left, m):
+            break
+        # A group given back brings one person of each of its values: if it can be, not of the one in excess.
+        worst = int(np.argmax(combinations.by_part(left)))
+        helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else ~has[:, worst])
+        new[np.argmax(np.where(helps if helps.any() else new > 0, new, -1))] -= 1
+    received[usable] = new
+    return received
+
+
+def _in_turn(rest: Ints, combinations: Combinations, m: int, known: Signatures) -> Ints:
+    """int[B]: groups that buckets receive, the one with the most first: `assign_to_existing`."""
+    received, rest = np.zeros(len(known), np.int64), rest.copy()
+    usable = np.flatnonzero(known.sizes >= m)
+    if usable.size:
+        usable = usable[np.minimum.reduceat(rest[known.value], known.first)[usable] > 0]
+    if not usable.size:
+        return received
+    some, has = known.only(usable)[0], _parts_of(known, usable, combinations)
+    while True:
+        people, by_part = rest.sum(), combinations.by_part(rest)
+        most = np.minimum.reduceat(rest[some.value], some.first)
+        outside = np.where(has, 0, by_part).max(axis=1)
+        most = np.minimum(most, (people - m * outside) // some.sizes)
+        inside, larger = np.where(has, by_part, 0).max(axis=1), some.sizes > m
+        most[larger] = np.minimum(most, (people - m * inside) // np.maximum(some.sizes - m, 1))[larger]
+        best = np.lexsort((some.sizes, -most))[0]
+        if most[best] < 1:
+            return received
+        received[usable[best]] += most[best]
+        rest[some.value[some.bucket == best]] -= most[best]
+
+
+def _new_groups(
+    rest: Ints, combinations: Combinations, m: int, known: Signatures
+) -> tuple[Ints, Signatures, Ints]:
+    """int[B']: groups of signatures, those known and new ones below; and people of whom none was found."""
+    rest, number = rest.copy(), [0] * len(known)
+    signatures = np.split(known.value, known.first[1:])[: len(known)]
+    rows = {signature.tobytes(): row for row, signature in enumerate(signatures)}
+    new: list[Ints] = []
+    while rest.any():
+        step = next_step(rest, combinations, m)
+        if step is None:
+            break
+        row = rows.setdefault(step.signature.tobytes(), len(rows))
+        if row == len(number):
+            new.append(step.signature)
+            number.append(0)
+        number[row] += step.groups
+        rest[step.signature] -= step.groups
+    return np.array(number, np.int64), known.with_new(new), rest
+
+
+def _parts_of(known: Signatures, buckets: Ints, combinations: Combinations) -> Bools:
+    """bool[n, D]: the values of the columns that the signatures of some buckets have."""
+    some = known.only(buckets)[0]
+    has = np.zeros((len(buckets), combinations.parts), bool)
+    for part in combinations.part.T:
+        has[some.bucket, part[some.value]] = True
+    return has
+
+
+def _eligible_part(free: Ints, combinations: Combinations, m: int) -> Ints:
+    """int[V]: about as many of the people as are m-eligible; those who are left out have a frequent value.
+
+    A linear program says who, and rounded down it may be ineligible: people with the value in excess follow.
+    """
+    if combinations.are_eligible(free, m):
+        return free
+    here = np.flatnonzero(free)
+    used = np.vstack([m * combinations.with_part(here).T - 1.0, np.eye(len(here))])
+    limits = np.concatenate([np.zeros(combinations.parts), free[here]])
+    part = np.zeros_like(free)
+    part[here] = np.floor(most_worth(np.ones(len(here)), used, limits) + 1e-6).astype(np.int64)
+    while not combinations.are_eligible(part, m):
+        worst = int(np.argmax(combinations.by_part(part)))
+        part[np.argmax(part * (combinations.part == worst).any(axis=1))] -= 1
+    return part
+
+
+def _why_not(free: Ints, left: Ints, combinations: Combinations, m: int) -> str:
+    """Why inserted people can't be grouped, and the way out."""
+    most, people = int(combinations.by_part(free).max()), int(free.sum())
+    way_out = (
+        "Set on_ineligible to wait (they are held back together until they can be grouped with later ones) or"
+        " defer (the fewest are held back), release less often, or"
+    )
+    if most * m > people:
+        return (
+            f"the {people} inserted people are not {m}-eligible: {most} of them share a value of a sensitive"
+            f" column, and at most {people // m}, 1/{m} of them, may. {way_out} {smaller('m', people, most)}"
+        )
+    return (
+        f"{left.sum()} of the {people} inserted people are left over: no {m} combinations of values were"
+        f" found among them that differ in every sensitive column. {way_out} choose a smaller m"
+    )

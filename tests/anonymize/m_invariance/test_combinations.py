@@ -1,0 +1,114 @@
+"""Groups of combinations that differ in every sensitive column, on counts."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from anonymize.buckets.counts import Counts
+from anonymize.buckets.signatures import Signatures
+from anonymize.errors import NotEligible
+from anonymize.m_invariance.combinations import Combinations, next_step
+from anonymize.m_invariance.plan_combinations import plan_combinations
+
+
+def drawn(rng, columns, people, values):
+    """Random people of skewed, correlated columns: their combinations, and how many have each."""
+    first = np.minimum(rng.geometric(0.3, people) - 1, values - 1)
+    linked = (first * rng.integers(0, 2, people) + rng.integers(0, values, people)) % values
+    others = [rng.integers(0, values, people) for _ in range(columns - 2)]
+    rows = np.stack([first, linked, *others], axis=1) + values * np.arange(columns)
+    part, number = np.unique(rows, axis=0, return_counts=True)
+    return Combinations(part, values * columns), number
+
+
+def grouped(people, combinations, m):
+    """Steps until nobody is left, or no step is found; and who is left."""
+    steps, people = [], people.copy()
+    while people.any() and (step := next_step(people, combinations, m)) is not None:
+        parts = combinations.part[step.signature]
+        assert len(step.signature) >= m
+        assert len(np.unique(parts)) == parts.size, "two combinations of a signature share a value"
+        assert step.groups >= 1
+        people[step.signature] -= step.groups
+        assert people.min() >= 0
+        assert combinations.are_eligible(people, m)
+        steps.append(step)
+    return steps, people
+
+
+def test_two_columns_leave_nobody_over_if_no_value_is_that_of_more_than_one_in_m():
+    rng, eligible = np.random.default_rng(1), 0
+    for _ in range(150):
+        m = int(rng.integers(2, 5))
+        combinations, people = drawn(rng, 2, int(rng.integers(2, 60)), int(rng.integers(m, 9)))
+        if combinations.are_eligible(people, m):
+            eligible += 1
+            assert not grouped(people, combinations, m)[1].any()
+    assert eligible > 30
+
+
+def test_with_three_columns_people_may_be_left_over_although_every_value_is_rare_enough():
+    part = np.array([[0, 2, 4], [0, 3, 5], [1, 2, 5], [1, 3, 4]])
+    combinations, people = Combinations(part, 6), np.array([1, 1, 1, 1])
+    assert combinations.are_eligible(people, 2)
+    assert next_step(people, combinations, 2) is None
+
+
+def test_with_three_columns_groups_are_found_where_an_exhaustive_search_finds_one():
+    rng, found = np.random.default_rng(2), 0
+    for _ in range(60):
+        combinations, people = drawn(rng, 3, int(rng.integers(4, 14)), 4)
+        if not combinations.are_eligible(people, 2):
+            continue
+        pairs = itertools.combinations(range(len(people)), 2)
+        after = (
+            people - np.isin(np.arange(len(people)), pair) for pair in pairs if _differ(combinations, pair)
+        )
+        exists = any(combinations.are_eligible(left, 2) for left in after)
+        if exists and people.sum() % 2 == 0:
+            found += 1
+            assert next_step(people, combinations, 2) is not None
+    assert found > 5
+
+
+def _differ(combinations, pair):
+    first, second = combinations.part[list(pair)]
+    return bool((first != second).all())
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+def test_a_plan_fills_shortages_and_groups_everybody_else_release_after_release(columns):
+    rng = np.random.default_rng(3)
+    combinations, people = drawn(rng, columns, 4000, 12)
+    signatures, bound, free = Signatures.none(len(people)), np.empty(0, np.int64), people
+    for _ in range(4):
+        plan = plan_combinations(Counts(signatures, bound, free), combinations, 3, "defer", rng)
+        placed = plan.signatures.by_value(plan.moved)
+        assert (placed + plan.held_back == free).all()
+        tuples = np.pad(bound, (0, len(plan.moved) - len(bound))) + plan.moved + plan.counterfeits
+        most = plan.signatures.most(tuples)[plan.signatures.bucket]
+        assert (tuples == most).all(), "a bucket has each of its combinations equally often"
+        for parts in np.split(combinations.part[plan.signatures.value], plan.signatures.first[1:]):
+            assert len(np.unique(parts)) == parts.size
+        if columns == 2:
+            assert not plan.held_back.any()
+        signatures = plan.signatures
+        bound = rng.binomial(tuples - plan.counterfeits, 0.8)
+        free = rng.multinomial(800, people / people.sum())
+
+
+def test_people_who_cannot_be_grouped_are_refused_or_held_back():
+    part = np.array([[0, 2], [0, 3], [1, 2]])
+    combinations, rng = Combinations(part, 4), np.random.default_rng(4)
+    counts = Counts(Signatures.none(3), np.empty(0, np.int64), np.array([1, 5, 2]))
+    with pytest.raises(
+        NotEligible, match="6 of them share a value of a sensitive column, and at most 4, 1/2"
+    ):
+        plan_combinations(counts, combinations, 2, "refuse", rng)
+    waiting = plan_combinations(counts, combinations, 2, "wait", rng)
+    assert waiting.held_back.tolist() == [1, 5, 2]
+    assert not waiting.moved.any()
+    deferred = plan_combinations(counts, combinations, 2, "defer", rng)
+    assert deferred.held_back.tolist() == [1, 3, 0]
+    assert deferred.signatures.by_value(deferred.moved).tolist() == [0, 2, 2]
