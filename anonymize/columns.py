@@ -25,6 +25,11 @@ def qi_column(position: int) -> str:
     return f"qi_{position}"
 
 
+def value_column(position: int) -> str:
+    """One of several sensitive columns: `value_0`, `value_1`, … in the contract's order."""
+    return f"value_{position}"
+
+
 def view_column(position: int) -> str:
     """A column of a view: `column_0`, `column_1`, … in the contract's order."""
     return f"column_{position}"

@@ -121,10 +121,20 @@ def _faults_together(contract: Product) -> list[tuple[str, str]]:
     unfit = _unfit_semantics(contract, principle)
     return [
         *unfit,
+        *_one_column(contract, principle),
         *principle.format(contract).faults(contract),
         *principle.faults(contract),
         *_undivided(contract, principle),
     ]
+
+
+def _one_column(contract: Product, principle: Principle) -> list[tuple[str, str]]:
+    """The fault of a contract with several sensitive columns that can't have them."""
+    if not principle.one_column or contract.sensitive is None or not contract.sensitive.is_several:
+        return []
+    meant = ", ".join(name for name, other in PRINCIPLES.items() if not other.one_column)
+    message = f"{principle.name} takes one sensitive column, not a list: {principle.one_column}. Use {meant}"
+    return [("sensitive", message)]
 
 
 def _undivided(contract: Product, principle: Principle) -> list[tuple[str, str]]:
@@ -132,7 +142,7 @@ def _undivided(contract: Product, principle: Principle) -> list[tuple[str, str]]
     if contract.shards == 1:
         return []
     why = principle.undivided
-    if not why and contract.sensitive is not None and contract.sensitive.values is None:
+    if not why and any(one.values is None for _, one in contract.sensitive_columns()):
         why = "each shard is checked by itself, and by sensitive.values alone: list the values there"
     if not why and contract.separate_readers:
         why = "what separate readers could put together is counted over all people at once"

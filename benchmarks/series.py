@@ -13,6 +13,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import Contract, Schema
 from anonymize.formats.published import Published
+from anonymize.people.combined import combine
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
 from anonymize.principle.candidate import Candidate
@@ -83,7 +84,7 @@ def released(
 
 def pseudonymous(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     """`identifier`, `qi_0`, …, `value`, `pseudonym` of a snapshot under the publisher's column names."""
-    people = enter(snapshot, schema)
+    people = combine(enter(snapshot, schema), schema)
     return people.with_columns(pseudonyms(people[IDENTIFIER], KEY).alias(PSEUDONYM))
 
 

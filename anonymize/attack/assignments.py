@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from anonymize.attack.combinations import by_column, differing_candidates
 from anonymize.attack.copies import copies, numbered
 from anonymize.attack.exact_risk import exact_risks, risk_figures
 from anonymize.attack.finding import Count, Found
@@ -15,6 +16,7 @@ from anonymize.attack.seen import promised
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.contract import Sensitive
 from anonymize.formats import Published
+from anonymize.people.combined import values_of
 
 MOST_PEOPLE = 20_000
 """People in one release up to which its assignments are attacked: some seconds for each release."""
@@ -34,6 +36,8 @@ class Choices:
     """`group_id`, `value`, `copies`: how many candidates each value is in each group."""
     hosts: pl.DataFrame | None
     """`person`, `group_id`, where hosting groups are known."""
+    sensitive: Sensitive
+    """The sensitive columns."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +72,9 @@ def choices_of(
     """
     read = published, numbered(published, sensitive), copies(published, sensitive)
     if linkage is None:
-        return Choices(covering_groups(known, published), *read, None)
+        return Choices(covering_groups(known, published), *read, None, sensitive)
     hosts = linkage.select("person", "group_id")
-    return Choices(known.select("person", VALUE).join(hosts, on="person"), *read, hosts)
+    return Choices(known.select("person", VALUE).join(hosts, on="person"), *read, hosts, sensitive)
 
 
 def attack_assignments(
@@ -106,10 +110,10 @@ def attack_assignments(
     people, most = owed["person"].n_unique(), most_of(owed["least"])
     try:
         matched = match(covering, releases, hosts or None)
-        risks = _risks(covering, [one.numbered for one in seen.choices])
+        risks = _risks_of_columns(seen.choices)
     except ValueError:
         return Found({"assignments": Count(people, people, 0, most)})
-    counted = owed.join(_candidates(matched.left, seen.choices), on=["person", VALUE])
+    counted = owed.join(_candidates(matched.left, seen.choices, most), on=["person", VALUE])
     few = counted.filter(pl.col("candidates") < pl.col("least"))["person"].n_unique()
     judged = risks.join(owed, on=["person", VALUE])
     # Risks are quotients of whole numbers, rounded once.
@@ -126,8 +130,13 @@ def attack_assignments(
     )
 
 
-def _candidates(left: pl.DataFrame, choices: Sequence[Choices]) -> pl.DataFrame:
-    """`person`, `value`, `candidates`: what is left, each value as often as every release has it for them."""
+def _candidates(left: pl.DataFrame, choices: Sequence[Choices], enough: int) -> pl.DataFrame:
+    """`person`, `value`, `candidates`: what is left, each value as often as every release has it for them.
+
+    Of several sensitive columns, it is how many combinations differ in every column.
+    """
+    if choices and choices[0].sensitive.is_several:
+        return differing_candidates(left, choices[0].sensitive, enough)
     key = ["person", VALUE, "candidate"]
     often = pl.concat(
         one.covering.join(one.copies.rename({VALUE: "candidate"}), on="group_id")
@@ -138,6 +147,30 @@ def _candidates(left: pl.DataFrame, choices: Sequence[Choices]) -> pl.DataFrame:
     fewest = often.group_by(key).agg(pl.col("copies").min())
     counted = left.join(fewest, on=key, how="left").with_columns(pl.col("copies").fill_null(1))
     return counted.group_by("person", VALUE).agg(candidates=pl.col("copies").sum())
+
+
+def _risks_of_columns(choices: Sequence[Choices]) -> pl.DataFrame:
+    """`person`, `value`, `risk`: of the value, or of that of the sensitive column with the largest risk."""
+    covering, releases = [one.covering for one in choices], [one.numbered for one in choices]
+    risks = _risks(covering, releases)
+    sensitive = choices[0].sensitive
+    if not sensitive.is_several:
+        return risks
+    for position, own in enumerate(values_of(risks[VALUE], sensitive)):
+        parts = [values_of(one[VALUE], sensitive)[position] for one in covering]
+        alone = _risks(
+            [one.with_columns(part.alias(VALUE)) for one, part in zip(covering, parts, strict=True)],
+            [replace(one, values=by_column(one.values, sensitive)[position]) for one in releases],
+        )
+        keyed = risks.with_columns(own.alias("own"))
+        of_column = alone.rename({VALUE: "own", "risk": "of_column"})
+        joined = keyed.join(of_column, on=["person", "own"], how="left", maintain_order="left")
+        # What could not be counted of one column is not known of all.
+        worst = pl.when(pl.all_horizontal(pl.col("risk", "of_column").is_not_null())).then(
+            pl.max_horizontal("risk", "of_column")
+        )
+        risks = joined.select("person", VALUE, risk=worst)
+    return risks
 
 
 def _risks(covering: Sequence[pl.DataFrame], releases: Sequence[Published]) -> pl.DataFrame:

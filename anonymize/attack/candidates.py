@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from anonymize.attack.combinations import Combinations
 from anonymize.attack.figures import CandidateFigures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.intersection import candidates, changed, distribution, intersected
@@ -31,14 +32,16 @@ def attack_candidates(seen: Seen, least: Sequence[int | None]) -> Found:
     """
     covered, hosted = seen.knowledge.covered, seen.knowledge.hosted
     assert covered is not None
-    left = candidates([covered], "value")
-    kept = None if hosted is None else candidates([hosted], "value")
-    found = Found(figures=_figures(seen, left, kept), table=_signatures(seen) if seen.is_linked else None)
+    left = _left(seen, covered, "value", least)
+    kept = None if hosted is None else _left(seen, hosted, "value", least)
+    found = Found(
+        figures=_figures(seen, left, kept, least), table=_signatures(seen) if seen.is_linked else None
+    )
     if all(bound is None for bound in least):
         return found
     counts = {"covered": _few(left, left, least, seen.by_chance)}
     if hosted is not None and kept is not None and seen.is_linked:
-        counts = {"hosts": _few(kept, kept, least), **counts, "changed": _after_a_change(hosted, least)}
+        counts = {"hosts": _few(kept, kept, least), **counts, "changed": _after_a_change(seen, hosted, least)}
     staying, remembered = _staying(seen, least)
     counts |= {} if staying is None else {"signatures": staying}
     return Found(counts, found.figures, found.table, remembered)
@@ -62,13 +65,22 @@ def attack_several_series(series: Sequence[Knowledge], least: int) -> Found:
     for scope, states in parts.items():
         known = [state for state in states if state is not None]
         if len(known) == len(series):
-            left = candidates(known)
+            wide = max((one.domain for one in series if one.domain is not None), key=len, default=None)
+            left = candidates(known, combinations=Combinations.of(wide), enough=least)
             few = left.filter(pl.col("candidates") < least)["person"].n_unique()
             counts[scope] = Count(left["person"].n_unique(), few, least_of(left["candidates"]), least)
     return Found(counts)
 
 
-def _figures(seen: Seen, left: pl.DataFrame, kept: pl.DataFrame | None) -> CandidateFigures:
+def _left(seen: Seen, state: pl.DataFrame, scope: str, least: Sequence[int | None]) -> pl.DataFrame:
+    """What is left of each person by one kind of knowledge, as `candidates` counts it."""
+    enough = max((bound for bound in least if bound is not None), default=2)
+    return candidates([state], scope, seen.combinations, enough)
+
+
+def _figures(
+    seen: Seen, left: pl.DataFrame, kept: pl.DataFrame | None, least: Sequence[int | None]
+) -> CandidateFigures:
     """What is left to who knows quasi-identifiers (`left`), and to who knows hosting groups, too (`kept`)."""
     covered = seen.knowledge.covered
     assert covered is not None
@@ -87,7 +99,7 @@ def _figures(seen: Seen, left: pl.DataFrame, kept: pl.DataFrame | None) -> Candi
         median_candidates=_quantile(spread, 0.5),
         risk_by_quasi_identifiers=_reciprocal(found.smallest),
         changed=len(changed([covered])),
-        misled=int((candidates([covered], "person")["candidates"] == 0).sum()),
+        misled=int((_left(seen, covered, "person", least)["candidates"] == 0).sum()),
         smallest_candidates_by_host=by_host,
         risk_by_host=_reciprocal(by_host),
     )
@@ -105,9 +117,9 @@ def _reciprocal(fewest: float | None) -> float | None:
     return 1 / fewest if fewest else None
 
 
-def _after_a_change(state: pl.DataFrame, least: Sequence[int | None]) -> Count:
+def _after_a_change(seen: Seen, state: pl.DataFrame, least: Sequence[int | None]) -> Count:
     """Whether people whose value changed leave an adversary with nothing, or with enough."""
-    left = candidates([state.join(changed([state]), on="person", how="semi")], "person")
+    left = _left(seen, state.join(changed([state]), on="person", how="semi"), "person", least)
     return _few(left, left.filter(pl.col("candidates") > 0), least)
 
 

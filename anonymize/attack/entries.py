@@ -11,6 +11,7 @@ from anonymize.columns import VALUE
 from anonymize.contract import CategoryAttribute, Schema
 from anonymize.formats import Format
 from anonymize.people.codes import encode
+from anonymize.people.combined import values_of
 
 Tables = Mapping[str, pl.DataFrame]
 
@@ -41,21 +42,17 @@ def readable_rows(
         How many rows there are, and how many were left out.
     """
     left, rows, faulty = {}, 0, 0
-    for name, columns in release_format.columns(schema).items():
+    for name, entries in release_format.entries(schema).items():
         if (table := tables.get(name)) is None:
             continue
-        entries = [column.ours for column in columns]
-        wrong = table.select(
-            pl.any_horizontal(_faults(entries, table.schema, schema, earlier)).fill_null(value=True)
-        ).to_series()
+        faults = [*_faults(entries, table.schema, schema), *_undeclared(table, schema, earlier)]
+        wrong = table.select(pl.any_horizontal(faults).fill_null(value=True)).to_series()
         left[name] = table.filter(~wrong) if wrong.any() else table
         rows, faulty = rows + len(table), faulty + int(wrong.sum())
     return {**tables, **left}, Count(rows, faulty)
 
 
-def _faults(
-    entries: list[str], dtypes: Mapping[str, pl.DataType], schema: Schema, earlier: Sequence[str | int]
-) -> Iterator[pl.Expr]:
+def _faults(entries: list[str], dtypes: Mapping[str, pl.DataType], schema: Schema) -> Iterator[pl.Expr]:
     """For each rule, which rows break it."""
     for entry in entries:
         yield pl.col(entry).is_null()
@@ -69,9 +66,20 @@ def _faults(
         if set(ends) <= set(entries):
             low, high = (encode(pl.col(end), attribute) for end in ends)
             yield low > high
-    if VALUE in entries and schema.sensitive.values is not None:
-        yield ~pl.col(VALUE).is_in([*schema.sensitive.values, *earlier])
     if "count" in entries:
         yield pl.col("count") < 1
         counted = pl.struct(entry for entry in entries if entry != "count")
         yield ~counted.is_first_distinct()
+
+
+def _undeclared(table: pl.DataFrame, schema: Schema, earlier: Sequence[str | int]) -> Iterator[pl.Expr]:
+    """Of each sensitive column, which rows have a value that no contract of the series declared."""
+    if VALUE not in table.columns:
+        return
+    there = table[VALUE].unique().drop_nulls()
+    known = there.is_in(pl.Series(earlier, dtype=there.dtype).implode())
+    for column, values in zip(schema.sensitive.columns, values_of(there, schema.sensitive), strict=True):
+        if column.values is not None:
+            declared = pl.Series(column.values)
+            fits = values.cast(declared.dtype, strict=False).is_in(declared.implode()).fill_null(value=False)
+            yield pl.col(VALUE).is_in(there.filter(~(fits | known)).implode())

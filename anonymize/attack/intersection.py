@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from anonymize.attack.combinations import Combinations
 from anonymize.attack.coverage import cover, signatures
 from anonymize.columns import least_of, mean_of
 from anonymize.figures import Figures
@@ -141,7 +142,12 @@ def words(frame: pl.DataFrame) -> list[str]:
     return [column for column in frame.columns if column.startswith("candidates_")]
 
 
-def candidates(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataFrame:
+def candidates(
+    states: Sequence[pl.DataFrame],
+    scope: str = "value",
+    combinations: Combinations | None = None,
+    enough: int = 2,
+) -> pl.DataFrame:
     """How many candidates are left, over all releases of all series together.
 
     Parameters
@@ -150,11 +156,15 @@ def candidates(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataF
         One state per series of the same product, over the same domain.
     scope
         A key of `SCOPES`. Lifespans are of one series; values and persons are linked across series.
+    combinations, enough
+        Of several sensitive columns, what the values of the domain are made of; and, of three columns and
+        more, from which number of candidates on no more are searched for.
 
     Returns
     -------
     pl.DataFrame
-        The scope's columns, `promised` (the earliest) and `candidates`: how many values are left. Without
+        The scope's columns, `promised` (the earliest) and `candidates`: how many values are left; of several
+        sensitive columns, how many combinations that differ in every column. Without
         people to whom nothing is promised.
     """
     wide = max(states, key=lambda state: len(words(state)))
@@ -167,11 +177,12 @@ def candidates(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataF
         if scope == "lifespan"
         else together.group_by(keys).agg(pl.col(words(wide)).bitwise_and(), pl.col("promised").min())
     )
-    return sets.drop_nulls("promised").select(
-        *keys,
-        "promised",
-        pl.sum_horizontal(pl.col(words(wide)).bitwise_count_ones()).cast(pl.Int32).alias("candidates"),
-    )
+    owed = sets.drop_nulls("promised")
+    left = pl.sum_horizontal(pl.col(words(wide)).bitwise_count_ones()).cast(pl.Int32).alias("candidates")
+    counted = owed.select(*keys, "promised", left)
+    if combinations is None:
+        return counted
+    return counted.with_columns(combinations.differing(owed.select(words(wide)), enough))
 
 
 def changed(states: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from anonymize.attack.combinations import Combinations, by_column, with_parts
 from anonymize.attack.copies import guarded, is_copy, numbered
 from anonymize.attack.coverage import cover, holds, value_domain
 from anonymize.attack.entries import readable_rows
@@ -79,6 +80,11 @@ class Seen:
         return 0 if held_back is None else int(held_back["people"].sum())
 
     @cached_property
+    def combinations(self) -> Combinations | None:
+        """What the values are made of, where there are several sensitive columns."""
+        return Combinations.of(self.knowledge.domain)
+
+    @cached_property
     def main(self) -> pl.DataFrame:
         """The published table that has a row for each tuple."""
         return self.tables[self.release_format.tables(self.schema)[0]]
@@ -94,14 +100,25 @@ class Seen:
 
         `group_id`, `tuples` (rows of the main table), `stated` (tuples of its values), `values` (distinct
         ones), `fewest` and `most` (tuples of a value), `count` (counterfeits by R(n)), `people`, `newcomers`
-        (people who never had its signature before).
+        (people who never had its signature before). Of several sensitive columns, `values` is of that with
+        the fewest, and `most` of that with the most tuples of a value.
         """
-        held = self.numbered.values.group_by("group_id").agg(
-            stated=pl.col("tuples").sum().cast(pl.Int64),
-            values=pl.col(VALUE).n_unique().cast(pl.Int64),
-            fewest=pl.col("tuples").min().cast(pl.Int64),
-            most=pl.col("tuples").max().cast(pl.Int64),
-        )
+        each = [
+            values.group_by("group_id").agg(
+                stated=pl.col("tuples").sum().cast(pl.Int64),
+                values=pl.col(VALUE).n_unique().cast(pl.Int64),
+                fewest=pl.col("tuples").min().cast(pl.Int64),
+                most=pl.col("tuples").max().cast(pl.Int64),
+            )
+            for values in by_column(self.numbered.values, self.schema.sensitive)
+        ]
+        held = each[0]
+        if len(each) > 1:
+            held = (
+                pl.concat(each)
+                .group_by("group_id")
+                .agg(pl.col("stated").first(), pl.col("values", "fewest").min(), pl.col("most").max())
+            )
         rows = self.main.group_by(GROUP).agg(tuples=pl.len().cast(pl.Int64))
         hosted = self.hosts.group_by("group_id").agg(
             people=pl.len().cast(pl.Int64),
@@ -142,7 +159,7 @@ def see_groups(
     if linkage is not None or everything:
         forged = forged_tuples(with_copies, known, hosts, release_format, tables, schema, release)
         stays = follow_present(with_copies, known, hosts, forged, release, before)
-    after = replace(before, domain=values.to_frame(VALUE), stays=stays)
+    after = replace(before, domain=with_parts(values, schema.sensitive), stays=stays)
     since = _promised_since(covered, after, release, is_linked=linkage is not None)
     since = covered.select("person", VALUE).join(since, on="person", how="left", maintain_order="left")
     # Nothing is promised to people whose value may be known.

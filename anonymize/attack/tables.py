@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -240,7 +241,6 @@ def attack_identifiers(seen: Seen | SeenView) -> Found:
 
 def attack_columns(seen: Seen | SeenView) -> Found:
     """Columns that the format does not have: whatever they hold, nobody needs them."""
-    columns = seen.release_format.columns(seen.schema).values()
-    expected = {column.ours for table in columns for column in table}
+    expected = set(chain.from_iterable(seen.release_format.entries(seen.schema).values()))
     shown = [column for table in seen.tables.values() for column in table.columns]
     return one(len(shown), sum(column not in expected for column in shown))

@@ -8,7 +8,7 @@ has to accept it by name for one release. It needs a *new series* if promises ma
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -143,7 +143,18 @@ def _label_changes(former: Mapping[str, Any], qi: CategoryAttribute) -> list[Cha
     return changes
 
 
-def _value_changes(former: Mapping[str, Any], sensitive: Sensitive) -> list[Change]:
+def _value_changes(
+    former: Mapping[str, Any] | Sequence[Mapping[str, Any]], sensitive: Sensitive
+) -> list[Change]:
+    columns = [former] if isinstance(former, Mapping) else former
+    if [one["name"] for one in columns] != [one.name for one in sensitive.columns]:
+        why = "A signature is of values of the columns that a series begins with."
+        return [Change("sensitive", "other columns are sensitive", "new series", why)]
+    pairs = zip(columns, sensitive.columns, strict=True)
+    return [change for before, now in pairs for change in _changes_of_values(before, now)]
+
+
+def _changes_of_values(former: Mapping[str, Any], sensitive: Sensitive) -> list[Change]:
     before, now = former["values"], sensitive.values
     changes = []
     if set(former.get("not_sensitive", ())) != set(sensitive.not_sensitive):

@@ -20,7 +20,7 @@ class Contract(Product[P_co], Schema):
     @model_validator(mode="after")
     def _check_roles(self) -> Self:
         names = [qi.name for qi in self.quasi_identifiers]
-        if fault := role_fault(self.identifier, names, self.sensitive.name):
+        if fault := role_fault(self.identifier, names, [one.name for one in self.sensitive.columns]):
             raise ValueError(fault)
         return self
 

@@ -90,6 +90,8 @@ def _key(declared: Any, location: Location, shape: type[Table]) -> str:
     """`quasi_identifiers[age].domain` for a location in the mapping; union branches are left out."""
     key, at = "", declared
     branch = 2 if location[:1] == (shape.LISTED_UNDER,) else len(location)
+    if location[:2] == ("sensitive", "of"):  # of a list of columns, which has no key
+        location = (location[0], *location[2:])
     for step in (*location[:branch], *location[branch + 1 :]):
         if isinstance(step, int):
             at = at[step] if isinstance(at, Sequence) and step < len(at) else None
@@ -117,15 +119,17 @@ def _part(
     return parts.get(location[0], shape) if len(location) > 1 else shape
 
 
-def _declared_names(declared: Mapping[str, Any]) -> tuple[str | None, list[str], str | None]:
-    """Identifier, quasi-identifiers and sensitive column as far as a faulty contract names them."""
+def _declared_names(declared: Mapping[str, Any]) -> tuple[str | None, list[str], list[str]]:
+    """Identifier, quasi-identifiers and sensitive columns as far as a faulty contract names them."""
     attributes = declared.get("quasi_identifiers")
     names = [_name(attribute) for attribute in attributes] if isinstance(attributes, list | tuple) else []
+    sensitive = declared.get("sensitive")
+    columns = sensitive if isinstance(sensitive, list | tuple) else [sensitive]
     identifier = declared.get("identifier")
     return (
         identifier if isinstance(identifier, str) else None,
         [name for name in names if name is not None],
-        _name(declared.get("sensitive")),
+        [name for column in columns if (name := _name(column)) is not None],
     )
 
 

@@ -46,11 +46,13 @@ def too_few_values(name: str, number: int, sensitive: Sensitive) -> list[tuple[s
     sensitive
         What the contract lists, if it lists values.
     """
-    values = sensitive.values
-    if values is None or sensitive.not_sensitive or len(values) >= number:
-        return []
-    needs = f"{name} ({number}) needs as many sensitive values, and sensitive.values lists {len(values)}"
-    return [(f"principle.{name}", needs)]
+    faults = []
+    for one in sensitive.columns:
+        if one.values is not None and not one.not_sensitive and len(one.values) < number:
+            listed = f"sensitive[{one.name}].values" if sensitive.is_several else "sensitive.values"
+            needs = f"{name} ({number}) needs as many sensitive values, and {listed} lists {len(one.values)}"
+            faults.append((f"principle.{name}", needs))
+    return faults
 
 
 def read_parameters(declared: Any, principles: Mapping[str, type[Parameters]]) -> Parameters:

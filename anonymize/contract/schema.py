@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import field_validator
+from pydantic import SerializeAsAny, WrapValidator, field_validator
 
-from anonymize.columns import IDENTIFIER, VALUE, qi_column, view_column
+from anonymize.columns import IDENTIFIER, VALUE, qi_column, value_column, view_column
 from anonymize.contract.attributes import (
     CategoryAttribute,
     CategoryColumn,
@@ -18,7 +18,7 @@ from anonymize.contract.attributes import (
     QuasiIdentifier,
 )
 from anonymize.contract.scalars import Declaration, Label, repeated
-from anonymize.contract.sensitive import Sensitive
+from anonymize.contract.sensitive import Sensitive, one_or_several
 
 
 class Table(Declaration):
@@ -46,6 +46,12 @@ class Table(Declaration):
         """Each attribute with our name of its column."""
         raise NotImplementedError
 
+    def sensitive_columns(self) -> Iterator[tuple[str, Sensitive]]:
+        """Each sensitive column with our name of it: `("value", …)`, or of several `("value_0", …)`, …."""
+        columns = () if self.sensitive is None else self.sensitive.columns
+        for position, column in enumerate(columns):
+            yield VALUE if len(columns) == 1 else value_column(position), column
+
     def column_names(self) -> dict[str, str]:
         """Our name of each of the snapshot's columns, and the publisher's: identifier first."""
         return {IDENTIFIER: self.identifier, **{column: one.name for column, one in self.attributes()}}
@@ -60,8 +66,8 @@ class Schema(Table):
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
     """What others may know about a person."""
-    sensitive: Sensitive
-    """What nobody may learn about a person."""
+    sensitive: Annotated[SerializeAsAny[Sensitive], WrapValidator(one_or_several)]
+    """What nobody may learn about a person: a column, or several."""
 
     @field_validator("quasi_identifiers", mode="before")
     @classmethod
@@ -74,7 +80,8 @@ class Schema(Table):
 
     def column_names(self) -> dict[str, str]:
         """Our name of each of the snapshot's columns, and the publisher's: identifier first, value last."""
-        return {**super().column_names(), VALUE: self.sensitive.name}
+        values = {column: one.name for column, one in self.sensitive_columns()}
+        return {**super().column_names(), **values}
 
 
 class View(Table):
@@ -111,9 +118,11 @@ def _at_least_one(declared: Any) -> Any:
     return declared
 
 
-def role_fault(identifier: str | None, quasi_identifiers: Sequence[str], sensitive: str | None) -> str | None:
+def role_fault(
+    identifier: str | None, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
+) -> str | None:
     """What is wrong between columns that are each right, or None."""
-    named = [name for name in (identifier, *quasi_identifiers, sensitive) if name is not None]
+    named = [name for name in (identifier, *quasi_identifiers, *sensitive) if name is not None]
     if twice := repeated(named):
         return f"the column {twice} has more than one role: identifier, quasi-identifier or sensitive"
     return None

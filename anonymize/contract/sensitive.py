@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import polars as pl
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import (
+    Field,
+    ModelWrapValidatorHandler,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from anonymize.contract.scalars import Label, WordedColumn, repeated
 from anonymize.spelling import describe_twins, twins
@@ -27,6 +35,16 @@ class Sensitive(WordedColumn):
     """The values that may be known of a person: `none`, say. Nothing is promised about them."""
     semantics: Literal["persistent", "transient"] = "persistent"
     """Whether a person's value stays (a chronic disease) or comes and goes (this quarter's diagnosis)."""
+
+    @property
+    def columns(self) -> tuple[Sensitive, ...]:
+        """The columns it consists of: this one."""
+        return (self,)
+
+    @property
+    def is_several(self) -> bool:
+        """Whether it is the combination of several columns' values."""
+        return False
 
     @property
     def dtype(self) -> str:
@@ -93,3 +111,60 @@ class Sensitive(WordedColumn):
         """Boolean[N]: which values, or parts of values, may be known."""
         named = pl.Series(self.not_sensitive, dtype=None if self.not_sensitive else values.dtype)
         return self.published(values).is_in(named.implode())
+
+
+class SensitiveColumns(Sensitive):
+    """Several columns of which nobody may learn a person's values: one attribute of combinations.
+
+    A combination is text, as `anonymize.people.combined` makes it. Declared is what each column is.
+    """
+
+    of: tuple[Sensitive, ...]
+    """The columns, two or more."""
+
+    @property
+    def columns(self) -> tuple[Sensitive, ...]:
+        """The columns it consists of."""
+        return self.of
+
+    @property
+    def is_several(self) -> bool:
+        """Whether it is the combination of several columns' values."""
+        return True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_columns(cls, declared: Any) -> Any:
+        if not isinstance(declared, list | tuple):
+            return declared
+        said = [one if isinstance(one, dict) else {} for one in declared]
+        transient = any(one.get("semantics") == "transient" for one in said)
+        return {
+            "of": declared,
+            "name": ", ".join(str(one.get("name") or "?") for one in said) or "?",
+            "semantics": "transient" if transient else "persistent",
+        }
+
+    @field_validator("of")
+    @classmethod
+    def _check_of(cls, columns: tuple[Sensitive, ...]) -> tuple[Sensitive, ...]:
+        if len(columns) < 2:
+            raise ValueError("must be one column, {name: …}, or a list of two and more")
+        for one in columns:
+            if one.not_sensitive:
+                raise ValueError(
+                    f"not_sensitive of {one.name} is refused beside other sensitive columns: what goes with"
+                    " a value that may be known would have no candidates. Leave it out, or publish one column"
+                )
+        return columns
+
+    @model_serializer(mode="wrap")
+    def _as_declared(self, dump: SerializerFunctionWrapHandler) -> Any:
+        return dump(self)["of"]
+
+
+def one_or_several(declared: Any, handler: ModelWrapValidatorHandler[Sensitive]) -> Sensitive:
+    """One sensitive column, or the list of several, as an attribute."""
+    if isinstance(declared, list | tuple):
+        return SensitiveColumns.model_validate(declared)
+    return handler(declared)

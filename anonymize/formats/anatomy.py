@@ -149,17 +149,20 @@ def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
         )
         for column, qi in schema.attributes()
     ]
-    value = PublishedColumn(
-        VALUE,
-        schema.sensitive.name,
-        schema.sensitive.dtype,
-        Text("in a table of its own: held in the group"),
-        VALUE,
-    )
+    values = [
+        PublishedColumn(
+            column,
+            one.name,
+            one.dtype,
+            Text("in a table of its own: held in the group"),
+            column,
+        )
+        for column, one in schema.sensitive_columns()
+    ]
     count = PublishedColumn("count", "count", "Int64", "how many tuples of the group have the value")
     return {
         QUASI_IDENTIFIERS: [group, *exact],
-        SENSITIVE: [group, value, count],
+        SENSITIVE: [group, *values, count],
         "counterfeits": COUNTERFEITS,
     }
 

@@ -8,8 +8,10 @@ from typing import Any, NoReturn
 
 import polars as pl
 
+from anonymize.columns import VALUE
 from anonymize.contract import Table
 from anonymize.formats.published import Published
+from anonymize.people.combined import combine, separate
 from anonymize.plot import Plot
 
 Tables = Mapping[str, pl.DataFrame]
@@ -74,6 +76,14 @@ class Format:
         """The names of the published tables, the main one first."""
         return list(self.columns(schema))
 
+    def entries(self, schema: Table) -> dict[str, list[str]]:
+        """The columns of each table by our own names, as `internal` has them: all sensitive ones as one."""
+        sensitive = dict(schema.sensitive_columns())
+        return {
+            name: list(dict.fromkeys(VALUE if one.ours in sensitive else one.ours for one in columns))
+            for name, columns in self.columns(schema).items()
+        }
+
     def internal(self, tables: Tables, schema: Table) -> dict[str, pl.DataFrame]:
         """Published tables under our own column names; an unknown column is `extra_<position>`.
 
@@ -86,11 +96,14 @@ class Format:
         """
         known = {table: {c.name: c.ours for c in columns} for table, columns in self.columns(schema).items()}
         return {
-            name: table.rename(
-                {
-                    column: known[name].get(column, f"{EXTRA}{position}")
-                    for position, column in enumerate(table.columns)
-                }
+            name: combine(
+                table.rename(
+                    {
+                        column: known[name].get(column, f"{EXTRA}{position}")
+                        for position, column in enumerate(table.columns)
+                    }
+                ),
+                schema,
             )
             for name, table in tables.items()
             if name in known
@@ -98,10 +111,12 @@ class Format:
 
     def published(self, tables: Tables, schema: Table) -> dict[str, pl.DataFrame]:
         """Tables under our own column names as they are published: the format's columns, in its order."""
-        return {
-            name: pl.DataFrame([tables[name][column.ours].alias(column.name) for column in columns])
-            for name, columns in self.columns(schema).items()
-        }
+        sensitive, published = dict(schema.sensitive_columns()), {}
+        for name, columns in self.columns(schema).items():
+            has_values = any(column.ours in sensitive for column in columns)
+            table = separate(tables[name], schema) if has_values else tables[name]
+            published[name] = pl.DataFrame([table[column.ours].alias(column.name) for column in columns])
+        return published
 
     def faults(self, schema: Table) -> list[tuple[str, str]]:
         """What is wrong with a contract that is published so, as `(key, what is wrong and the way out)`.

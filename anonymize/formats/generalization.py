@@ -184,14 +184,17 @@ def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
         )
     ]
     group = PublishedColumn("group_id", "group_id", "Int64", "the group; groups are numbered by content")
-    value = PublishedColumn(
-        VALUE,
-        schema.sensitive.name,
-        schema.sensitive.dtype,
-        Text("of somebody in the group, or a counterfeit"),
-        VALUE,
-    )
-    return {MICRODATA: [group, *ends, value], "counterfeits": COUNTERFEITS}
+    values = [
+        PublishedColumn(
+            column,
+            one.name,
+            one.dtype,
+            Text("of somebody in the group, or a counterfeit"),
+            column,
+        )
+        for column, one in schema.sensitive_columns()
+    ]
+    return {MICRODATA: [group, *ends, *values], "counterfeits": COUNTERFEITS}
 
 
 def _read(tables: Tables, schema: Schema) -> Published:

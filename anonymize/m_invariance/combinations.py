@@ -28,10 +28,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 import scipy
 
 from anonymize.arrays import Bools, Floats, Ints
+from anonymize.contract import Sensitive
 from anonymize.kernels.distinct import distinct_combinations
+from anonymize.people.combined import values_of
+from anonymize.people.values import positions
 
 FORBIDDEN = -1e9
 """The weight of a pair that nobody has."""
@@ -70,6 +74,24 @@ class Combinations(NamedTuple):
         columns it is sufficient.
         """
         return bool(self.by_part(people).max(initial=0) * m <= people.sum())
+
+
+def combinations_of(values: pl.Series, sensitive: Sensitive) -> Combinations:
+    """What the combinations of several columns are made of.
+
+    Parameters
+    ----------
+    values
+        String[V]: combinations.
+    sensitive
+        The columns.
+    """
+    columns, parts = [], 0
+    for column in values_of(values, sensitive):
+        there = column.unique().sort()
+        columns.append(parts + positions(column, there))
+        parts += len(there)
+    return Combinations(np.stack(columns, axis=1), parts)
 
 
 class Step(NamedTuple):

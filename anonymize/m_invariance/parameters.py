@@ -44,6 +44,8 @@ class MInvariance(BucketParameters):
 def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
     """Faults of a contract: those of every principle of buckets, and what an adversary would gain from."""
     parameters, found = contract.principle, bucket_faults(contract)
+    if contract.sensitive.is_several:
+        found += _of_several_columns(contract)
     if parameters.adversary != KNOWS_ALGORITHM:
         return found
     if why := WHY_NOT.get(parameters.on_ineligible):
@@ -56,6 +58,39 @@ def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
         message = "is refused with adversary: knows_algorithm, which holds nobody back. Leave it out"
         found.append(("principle.people_per_group", message))
     return found
+
+
+def _of_several_columns(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
+    """What a contract with several sensitive columns can't have yet."""
+    parameters, faults = contract.principle, []
+    if parameters.on_value_change != "refuse":
+        message = (
+            "must be refuse with several sensitive columns: where one column of a person changed, every"
+            " signature with the new combination has a value of the earlier ones. Write refuse"
+        )
+        faults.append(("principle.on_value_change", message))
+    if parameters.on_ineligible == "counterfeit":
+        message = (
+            "counterfeit is refused with several sensitive columns: what counterfeits that make a batch"
+            " eligible give away of combinations is not known. Write refuse, wait or defer"
+        )
+        faults.append(("principle.on_ineligible", message))
+    if parameters.people_per_group > 1:
+        message = "must be 1 with several sensitive columns, whose plans don't look at it. Leave it out"
+        faults.append(("principle.people_per_group", message))
+    if parameters.adversary == KNOWS_ALGORITHM:
+        message = (
+            "knows_algorithm is refused with several sensitive columns: its proof exchanges two values, and"
+            " was not extended to combinations. Write paper, or publish one column"
+        )
+        faults.append(("principle.adversary", message))
+    if contract.corrections:
+        message = (
+            "are refused with several sensitive columns: where one column was wrong, every signature with the"
+            " right combination has a value of the earlier ones. Begin a new series"
+        )
+        faults.append(("corrections", message))
+    return faults
 
 
 def promise(parameters: MInvariance) -> Promise:

@@ -49,7 +49,7 @@ def plan_combinations(
     groups = known.most(counts.bound)
     free = _eligible_part(counts.free, combinations, m)
     placed = _everybody(free, known.by_value(open_need), combinations, m, known, groups)
-    left = placed.left + counts.free - free
+    left: Ints = placed.left + counts.free - free
     if left.any() and on_ineligible == "refuse":
         raise NotEligible(_why_not(counts.free, left, combinations, m))
     if left.any() and on_ineligible == "wait":

@@ -21,6 +21,7 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     faults=faults,
     stated=("apart",),
     parameter_changes=parameter_changes,
+    one_column="",
     memory=BUCKETS_ASSET,
     corrected=CORRECTED,
     choice=Choice(("m",)),

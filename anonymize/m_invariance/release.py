@@ -21,9 +21,11 @@ from anonymize.buckets.tables import all_buckets, buckets_in_use
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
 from anonymize.figures import Total
+from anonymize.m_invariance.combinations import Combinations, combinations_of
 from anonymize.m_invariance.family import Family, choose_family
 from anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
 from anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
+from anonymize.m_invariance.plan_combinations import plan_combinations
 from anonymize.m_invariance.publish import Tuples, normalised, publish_groups
 from anonymize.m_invariance.regions import Regions, find_regions
 from anonymize.m_invariance.whole_groups import WholeGroups, plan_whole_groups
@@ -148,15 +150,23 @@ def _place(
     if contract.principle.adversary == KNOWS_ALGORITHM:
         plan, apart = _whole_groups(division, memory, state, contract)
     else:
-        plan, local = _nearby(division, normalised(codes, contract), contract.principle, draw)
+        several = combinations_of(values, contract.sensitive) if contract.sensitive.is_several else None
+        plan, local = _nearby(division, normalised(codes, contract), contract.principle, several, draw)
     bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")), local)
     return _Placed(value, division, values, codes, plan, apart, bucket)
 
 
 def _nearby(
-    division: Division, shares: Floats, principle: MInvariance, draw: Callable[[str], np.random.Generator]
+    division: Division,
+    shares: Floats,
+    principle: MInvariance,
+    several: Combinations | None,
+    draw: Callable[[str], np.random.Generator],
 ) -> tuple[Plan, Iterable[Local]]:
     """A plan with the fewest counterfeits, and from where the people come whom it moves."""
+    if several is not None:
+        plan = plan_combinations(division.counts, several, principle.m, principle.on_ineligible, draw("plan"))
+        return plan, from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
     regions = find_regions(shares, division.counts.everybody, principle.m)
     family = _family(division, regions, principle.m)
     first = family.groups() if family else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.contract import Sensitive
+from anonymize.people.combined import values_of
 
 NEARLY_ALL = 0.9
 """The share of a value's people, of those who stayed, that must have moved together."""
@@ -34,6 +36,20 @@ def moves(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
     both = former.join(latter, on=PSEUDONYM).group_by("gone", "became").agg(people=pl.len().cast(pl.Int64))
     values = former.select("gone").unique(), latter.select("became").unique()
     return pl.concat([both, *values], how="diagonal")
+
+
+def moves_by_column(before: pl.DataFrame, now: pl.DataFrame, sensitive: Sensitive | None) -> pl.DataFrame:
+    """The same; of several sensitive columns for each by itself, its name before its values."""
+    if sensitive is None or not sensitive.is_several:
+        return moves(before, now)
+    found = []
+    for column, *both in zip(
+        sensitive.columns, values_of(before[VALUE], sensitive), values_of(now[VALUE], sensitive), strict=True
+    ):
+        named = (pl.Series(VALUE, f"{column.name}: " + its.cast(pl.String)) for its in both)
+        tables = (table.with_columns(its) for table, its in zip((before, now), named, strict=True))
+        found.append(moves(*tables))
+    return pl.concat(found)
 
 
 def suspected_renamings(moved: pl.DataFrame) -> pl.DataFrame:

@@ -7,6 +7,7 @@ import polars as pl
 from anonymize.arrays import Ints
 from anonymize.contract import Sensitive
 from anonymize.errors import SnapshotError
+from anonymize.people.combined import values_of
 from anonymize.spelling import describe_twins, of_several, twins
 
 
@@ -34,6 +35,13 @@ def refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series)
         people's value is null or not declared, or if a value that was not published before is another one
         in another spelling.
     """
+    before = values_of(remembered, sensitive)
+    for one, its, former in zip(sensitive.columns, values_of(column, sensitive), before, strict=True):
+        _refuse_unfit(its, one, former if len(former) else its.clear())
+
+
+def _refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series) -> None:
+    """The same for one column."""
     formers = [(remembered, "in the releases before")]
     if sensitive.values is not None:
         formers.append((pl.Series(sensitive.values), "under sensitive.values"))

@@ -117,6 +117,8 @@ class Principle(Generic[P, C]):
     """What is wrong between a contract and these tables: `(key, what is wrong and the way out)`."""
     warm_up: tuple[Mapping[str, Any], ...] = ()
     """Parameters whose releases call, between them, every kernel of the principle: set-up makes some."""
+    one_column: str = "its proof is about one sensitive value of each person"
+    """Why a table of its contracts has one sensitive column, in words; empty where it may have several."""
     undivided: str = ""
     """Why its people can't be divided into shards, in a sentence; empty where they can."""
     memory: Memory | None = None

@@ -12,6 +12,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from anonymize.attack.assignments import MOST_PEOPLE, Choices, SeenSeries, choices_of
+from anonymize.attack.combinations import Combinations
 from anonymize.attack.equivalence import Equivalence, minimum_equivalence
 from anonymize.attack.figures import AttackFigures, EquivalenceFigures, RiskFigures
 from anonymize.attack.finding import Found
@@ -584,15 +585,18 @@ def intersection_table(series: AttackedSeries) -> pl.DataFrame:
     covered = series.knowledge.covered
     if covered is None:
         return pl.DataFrame()
+    made_of = Combinations.of(series.knowledge.domain)
     return pl.DataFrame(
-        [{"linked": scope} | intersected(candidates([covered], scope)).as_json() for scope in SCOPES]
+        [{"linked": scope} | intersected(candidates([covered], scope, made_of)).as_json() for scope in SCOPES]
     )
 
 
 def final_distribution(series: AttackedSeries) -> pl.DataFrame:
     """`candidates`, `people`: everybody ever published, by what is left of them."""
     covered = series.knowledge.covered
-    return pl.DataFrame() if covered is None else distribution(candidates([covered]))
+    if covered is None:
+        return pl.DataFrame()
+    return distribution(candidates([covered], combinations=Combinations.of(series.knowledge.domain)))
 
 
 def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:

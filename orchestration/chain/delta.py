@@ -19,7 +19,7 @@ from anonymize.contract.expected import (
 from anonymize.errors import HomeError, SnapshotError
 from anonymize.figures import combined
 from anonymize.people.delta import delta, delta_figures
-from anonymize.people.renaming import declarable, describe_renamings, moves, suspected_renamings
+from anonymize.people.renaming import declarable, describe_renamings, moves_by_column, suspected_renamings
 from orchestration.chain.corrections import corrections_of
 from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, loaded, most_people
 from orchestration.contracts.yaml_text import on_a_line
@@ -152,11 +152,15 @@ def compare(
     renamed = suspected_renamings(pl.concat(moved)) if moved else None
     compared = _judged(series, release, _together(parts, renamed))
     if not compared.verdict.passed:
+        sensitive = series.contract.sensitive
+        is_several = sensitive is not None and sensitive.is_several
         reasons = describe_odd(compared.evidence) or compared.verdict.broken
         odd = compared.evidence.filter(pl.col("odd") > 0)["measure"].to_list()
         if "carried" in odd:
             reasons += filter(None, [_other_form(jobs[0])])
-        ways_out = [_way_out(renamed)] if RENAMED in odd and renamed is not None else []
+        ways_out = (
+            [_way_out(renamed, is_several=is_several)] if RENAMED in odd and renamed is not None else []
+        )
         accepted = f"accept: {{{release}: [{', '.join(odd)}]}}"
         ways_out.append(f"Correct the snapshot; or, if it is right, accept it in the contract, {accepted}")
         raise SnapshotError(
@@ -198,7 +202,7 @@ def compare_shard(job: _Job) -> _Compared:
     has_values = VALUE in before.table.columns and VALUE in now.table.columns
     gone, new = gone_and_new(before.table[IDENTIFIER], now.table[IDENTIFIER])
     figures = replace(delta_figures(changes), drifted=drifted(gone, new))
-    moved = moves(before.table, now.table) if has_values else None
+    moved = moves_by_column(before.table, now.table, job.shard.contract.sensitive) if has_values else None
     return _Compared(figures, moved, gone.head(MOST_COMPARED + 1), new.head(MOST_COMPARED + 1), kept)
 
 
@@ -223,10 +227,13 @@ def _other_form(job: _Job) -> str | None:
     )
 
 
-def _way_out(renamed: pl.DataFrame) -> str:
+def _way_out(renamed: pl.DataFrame, *, is_several: bool) -> str:
     """Which values look renamed, and what the contract may say of them."""
     declared = declarable(renamed)
-    ways = [f"write under sensitive: {on_a_line({'renamed': declared})[1:-1]}"] if declared else []
+    line = on_a_line({"renamed": declared})[1:-1]
+    ways = [f"write under sensitive: {line}"] if declared else []
+    if declared and is_several:
+        ways = ["write renamed under its column in sensitive, {own name: the source's}"]
     if len(declared) < renamed.height:
         ways.append("where a value was split, merged or recoded as a number, undo that in the source")
     return (

@@ -17,7 +17,7 @@ from anonymize.contract import View
 from anonymize.errors import ContractError
 from orchestration.chain.snapshot import PEOPLE, kept_snapshot, most_people
 from orchestration.engine import the_engine
-from orchestration.series.facts import Facts, facts_of
+from orchestration.series.facts import Facts, facts_of, sensitive_names
 from orchestration.series.persons import comparable, forgotten
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard, shards_of
@@ -75,8 +75,8 @@ class OtherProduct:
 
     @property
     def sensitive(self) -> set[str]:
-        """The column that nobody may learn, in small letters; none of views."""
-        return {str(one.terms["sensitive"]).lower() for one in self._facts if one.terms.get("sensitive")}
+        """The columns that nobody may learn, in small letters; none of views."""
+        return {name.lower() for one in self._facts for name in sensitive_names(one.terms.get("sensitive"))}
 
     def declared_of(self, product: str) -> str | None:
         """What its contract declared of a product when it was released last."""
@@ -135,7 +135,7 @@ def refuse_same_people(series: Series, identifiers: Iterable[pl.Series]) -> None
 def _fault(series: Series, other: OtherProduct, shared: int | None) -> str | None:
     """Why nothing can be released beside a product with so many people in common (None: nobody can tell)."""
     contract = series.contract
-    sensitive = {contract.sensitive.name.lower()} if contract.sensitive is not None else set()
+    sensitive = {one.name.lower() for _, one in contract.sensitive_columns()}
     columns = sensitive | {column.name.lower() for _, column in contract.attributes()}
     given_away = sorted((sensitive & other.columns) | (other.sensitive & columns))
     may_be_joined = isinstance(contract, View) and not columns.isdisjoint(other.columns)
@@ -176,9 +176,9 @@ def _declared(series: Series, other: OtherProduct) -> str | None:
 
 def separate_products(series: Series) -> Iterator[Sibling]:
     """The series of products with the same sensitive column that nobody gets together with this one."""
-    sensitive = series.contract.sensitive
+    sensitive = {one.name.lower() for _, one in series.contract.sensitive_columns()}
     for other in other_products(series):
-        if sensitive is None or sensitive.name.lower() not in other.sensitive:
+        if sensitive.isdisjoint(other.sensitive):
             continue
         if _declared(series, other) == SEPARATE_READERS:
             found = (sibling(series.home, other.name, one) for one in other.series)

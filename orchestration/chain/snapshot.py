@@ -15,6 +15,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import TableSource
 from anonymize.errors import AlreadyPublished, SnapshotError
+from anonymize.people.combined import combine
 from anonymize.people.pseudonyms import pseudonyms
 from orchestration.chain.arrival import missing_before, never_comes
 from orchestration.chain.audit import refuse_broken
@@ -263,7 +264,8 @@ def look_at_shard(job: _Job) -> tuple[Look, _Found | None]:
 def _found(shard: Shard, release: str, people: pl.DataFrame) -> _Found:
     series = shard.series
     left = without_forgotten(series.home, series.contract.product, series.contract.series, people, release)
-    snapshot = Snapshot(keyed(left, series.pseudonym_key), series.contract.column_names())
+    combined = combine(left, series.contract)
+    snapshot = Snapshot(keyed(combined, series.pseudonym_key), series.contract.column_names())
     counted = snapshot_faults(people, series.contract)
     return _Found(snapshot, snapshot.stated, counted, people.height - left.height)
 

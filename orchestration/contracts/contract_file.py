@@ -106,8 +106,8 @@ def _check_size(contract: Product, where: str) -> None:
     """Refuse a contract that declares more columns or labels than are read."""
     attributes = [one for _, one in contract.attributes()]
     check(where, "columns", len(attributes))
-    values = contract.sensitive and contract.sensitive.values
-    for labels in (values or (), *(getattr(one, "labels", ()) for one in attributes)):
+    values = (one.values or () for _, one in contract.sensitive_columns())
+    for labels in (*values, *(getattr(one, "labels", ()) for one in attributes)):
         check(where, "labels", len(labels))
 
 

@@ -50,8 +50,8 @@ def of_snapshot(series: Series, snapshot: Taken) -> dict[str, Any]:
             for _, one in contract.attributes()
         ),
     ]
-    if (sensitive := contract.sensitive) is not None:
-        columns.append(dg.TableColumn(sensitive.name, description=f"sensitive, {sensitive.semantics}"))
+    for _, one in contract.sensitive_columns():
+        columns.append(dg.TableColumn(one.name, description=f"sensitive, {one.semantics}"))
     counts = {"people": snapshot.people, "dagster/row_count": snapshot.people}
     divided = {"shards": str(contract.shards)} if contract.shards > 1 else {}
     return {**counts, **divided, **_column_schema(columns)}

@@ -16,11 +16,13 @@ import polars as pl
 
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product
+from anonymize.people.combined import kept_apart
 from anonymize.people.randomness import derive_key
 from anonymize.text import Text
 from orchestration.chain.same_people import other_products
 from orchestration.rights.asked import BUILT_ON, Asked, series_of
 from orchestration.series.committed import LINKAGE, read_record
+from orchestration.series.facts import sensitive_names
 from orchestration.series.persons import comparable, forgotten, of_series
 from orchestration.series.series import Series
 from orchestration.series.shards import shard_folders
@@ -152,7 +154,8 @@ def _in_series(home: Home, contract: Product, name: str, identifier: str, gone: 
         snapshot = asked.in_snapshot(release)
         mine = None if snapshot is None else snapshot.table
         if snapshot is not None:
-            named = snapshot.table.drop(PSEUDONYM).rename(dict(snapshot.columns), strict=False)
+            named = kept_apart(snapshot.table.drop(PSEUDONYM), snapshot.columns)
+            named = named.rename(dict(snapshot.columns), strict=False)
             rows += [{"release": release, **row} for row in named.to_dicts()]
         if release not in asked.releases:
             continue
@@ -213,16 +216,20 @@ def _group(file: Path, asked: Asked) -> int | None:
     return int(mine["group_id"][0]) if "group_id" in mine.columns else NO_GROUP
 
 
-def _values(folder: Path, group: int | None, sensitive: str | None) -> dict[Any, int]:
-    """How often a published group has each of its values."""
-    if group in (None, NO_GROUP) or sensitive is None:
+def _values(folder: Path, group: int | None, sensitive: Any) -> dict[Any, int]:
+    """How often a published group has each of its values; of several columns, each combination, as text."""
+    if group in (None, NO_GROUP) or not sensitive:
         return {}
+    columns = sensitive_names(sensitive)
     for files in tables_in(folder).values():
         names = scan_parts(files).collect_schema()
-        if {"group_id", sensitive} <= names.keys():
-            count = pl.col("count").sum() if "count" in names and sensitive != "count" else pl.len()
+        if {"group_id", *columns} <= names.keys():
+            count = pl.col("count").sum() if "count" in names and "count" not in columns else pl.len()
             mine = scan_parts(files).filter(pl.col("group_id") == group)
-            return dict(mine.group_by(sensitive).agg(count.alias("tuples")).collect().iter_rows())
+            held = mine.group_by(columns).agg(count.alias("tuples")).collect()
+            if len(columns) > 1:
+                held = held.select(pl.concat_str(columns, separator=", "), "tuples")
+            return dict(held.iter_rows())
     return {}
 
 

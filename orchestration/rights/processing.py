@@ -69,9 +69,10 @@ def _columns(series: Series) -> list[dict[str, Any]]:
         {"name": one.name, "role": contract.ROLE, "description": one.description}
         for _, one in contract.attributes()
     ]
-    if (sensitive := contract.sensitive) is not None:
-        listed.append({"name": sensitive.name, "role": "sensitive", "description": sensitive.description})
-    return listed
+    sensitive = (one for _, one in contract.sensitive_columns())
+    return listed + [
+        {"name": one.name, "role": "sensitive", "description": one.description} for one in sensitive
+    ]
 
 
 def _published(series: Series) -> list[str]:

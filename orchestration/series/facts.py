@@ -20,6 +20,11 @@ FACTS = "series.json"
 """In the private folder of a series."""
 
 
+def sensitive_names(term: Any) -> list[str]:
+    """The sensitive columns, from the term `sensitive`: a name, a list of names, or nothing of a view."""
+    return list(term) if isinstance(term, list) else [term] if term else []
+
+
 @dataclass(frozen=True)
 class Facts:
     """What `series.json` says."""

@@ -289,13 +289,13 @@ class Series:
     def _on_disk(self) -> list[str]:
         return published_releases(self.home, self.contract.product, self.contract.series)
 
-    def _terms(self) -> dict[str, str | int | None]:
+    def _terms(self) -> dict[str, str | int | list[str] | None]:
         """What can't change within a series."""
-        sensitive = self.contract.sensitive
+        sensitive = [one.name for _, one in self.contract.sensitive_columns()]
         return {
             "key_fingerprint": self.key_fingerprint,
             "identifier": self.contract.identifier,
-            "sensitive": None if sensitive is None else sensitive.name,
+            "sensitive": sensitive if len(sensitive) > 1 else next(iter(sensitive), None),
             "principle": self.contract.principle.name,
             "supersedes": self.contract.supersedes,
             SHARDS: self.contract.shards,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.columns import IDENTIFIER
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
 from anonymize.spelling import SEVERAL, describe_twins, normal_form, of_several, twins, value_form
 from orchestration.contracts.yaml_text import on_a_line
@@ -328,7 +328,7 @@ def _rules(schema: Table) -> list[_Rule]:
     attributes = [
         _attribute_rule(column, attribute, schema.ROLE) for column, attribute in schema.attributes()
     ]
-    sensitive = [] if schema.sensitive is None else [_sensitive_rule(schema.sensitive)]
+    sensitive = [_sensitive_rule(column, one) for column, one in schema.sensitive_columns()]
     return [identifier, *attributes, *sensitive]
 
 
@@ -353,9 +353,9 @@ def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule
     )
 
 
-def _sensitive_rule(sensitive: Sensitive) -> _Rule:
+def _sensitive_rule(column: str, sensitive: Sensitive) -> _Rule:
     values = list(sensitive.values or ())
-    inside = (lambda column: column.is_in(values)) if values else None
+    inside = (lambda given: given.is_in(values)) if values else None
     domain = f"the {len(values)} values that the contract lists"
     dtype: pl.DataType
     if not values:
@@ -366,7 +366,7 @@ def _sensitive_rule(sensitive: Sensitive) -> _Rule:
         kind, convert, dtype = "text", _as_label, pl.String()
     named = tuple(value for value in values if isinstance(value, str))
     written = "number" if dtype == pl.Int64 else ""
-    return _Rule(VALUE, sensitive.name, "sensitive", kind, convert, dtype, inside, domain, named, written)
+    return _Rule(column, sensitive.name, "sensitive", kind, convert, dtype, inside, domain, named, written)
 
 
 def _as_identifier(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, VALUE, least_of, most_of
+from anonymize.columns import IDENTIFIER, least_of, most_of
 from anonymize.contract import Table
 from anonymize.errors import as_data
 
@@ -39,7 +39,8 @@ def _shown(column: pl.Series, ours: str, schema: Table) -> tuple[str, ...]:
     present = column.drop_nulls()
     if present.dtype == pl.String:
         present = present.filter(present != "")
-    kind = {IDENTIFIER: "identifier", VALUE: "sensitive"}.get(ours) or str(getattr(attribute, "kind", ""))
+    roles = {IDENTIFIER: "identifier"} | {column: "sensitive" for column, _ in schema.sensitive_columns()}
+    kind = roles.get(ours) or str(getattr(attribute, "kind", ""))
     share = "" if ours == IDENTIFIER or present.is_empty() else f"{100 * _shares(present)[0]:.1f} %"
     lowest, highest = _ends(present, attribute)
     missing = len(column) - len(present)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymize.columns import VALUE
 from anonymize.contract import FileSource, QuerySource, Table, TableSource, is_in_store
 from anonymize.errors import SnapshotError
 from anonymize.people.values import by_own_names
@@ -80,7 +79,7 @@ class Look:
     """As `read_snapshot` returns them; no columns if any rule is broken."""
     counted: pl.DataFrame
     """What `snapshot_faults` counts of what the source has."""
-    under_names: Mapping[str, int]
+    under_names: Mapping[tuple[str, str], int]
     """Rows with each name of a value that has two (`sensitive.renamed`)."""
     rows: pl.DataFrame
     """The rows at fault, for the publisher alone."""
@@ -127,31 +126,30 @@ def refuse_faults(
     raise SnapshotError(f"{where}: {several}{lines}", rows=rows if rows.height else None, table=entered)
 
 
-def _under_names(source: pl.DataFrame, schema: Table) -> dict[str, int]:
-    """How many rows have each name of a renamed value."""
-    if (
-        schema.sensitive is None
-        or schema.sensitive.name not in source.columns
-        or not schema.sensitive.renamed
-    ):
-        return {}
-    names = [*schema.sensitive.renamed, *schema.sensitive.renamed.values()]
-    column = source[schema.sensitive.name].cast(pl.String, strict=False)
-    return dict(column.filter(column.is_in(names)).value_counts().iter_rows())
+def _under_names(source: pl.DataFrame, schema: Table) -> dict[tuple[str, str], int]:
+    """How many rows have each name of a renamed value, by the column's name and that of the value."""
+    found: dict[tuple[str, str], int] = {}
+    for _, one in schema.sensitive_columns():
+        if one.renamed and one.name in source.columns:
+            column = source[one.name].cast(pl.String, strict=False)
+            names = column.filter(column.is_in([*one.renamed, *one.renamed.values()]))
+            found |= {(one.name, name): count for name, count in names.value_counts().iter_rows()}
+    return found
 
 
-def _merged(counts: Mapping[str, int], schema: Table) -> list[str]:
+def _merged(counts: Mapping[tuple[str, str], int], schema: Table) -> list[str]:
     """The faults of a source that has a renamed value under both names: two values would become one."""
-    if schema.sensitive is None:
-        return []
-    column, renamed = schema.sensitive.name, schema.sensitive.renamed
-    return [
-        f"{column}: {counts[own]:,} rows have {own}, and {counts[now]:,} have {now}, its new name by"
-        f" sensitive.renamed: write {now} for all of them in the source, or take the line out if they are two"
-        " values"
-        for own, now in renamed.items()
-        if own in counts and now in counts and own not in renamed.values()
-    ]
+    faults = []
+    for _, one in schema.sensitive_columns():
+        for own, now in one.renamed.items():
+            under_own, under_new = counts.get((one.name, own)), counts.get((one.name, now))
+            if under_own is not None and under_new is not None and own not in one.renamed.values():
+                faults.append(
+                    f"{one.name}: {under_own:,} rows have {own}, and {under_new:,} have {now}, its new name"
+                    f" by sensitive.renamed: write {now} for all of them in the source, or take the line out"
+                    " if they are two values"
+                )
+    return faults
 
 
 def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
@@ -167,9 +165,10 @@ def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """
     named = {ours: name for ours, name in schema.column_names().items() if name in source.columns}
     entered = pl.DataFrame([source[name].alias(ours) for ours, name in named.items()])
-    if schema.sensitive is None or not schema.sensitive.renamed or VALUE not in entered.columns:
-        return entered
-    return entered.with_columns(by_own_names(pl.col(VALUE), schema.sensitive))
+    renamed = [(column, one) for column, one in schema.sensitive_columns() if one.renamed]
+    return entered.with_columns(
+        by_own_names(pl.col(column), one) for column, one in renamed if column in entered.columns
+    )
 
 
 def snapshot_exists(contract_file: ContractFile, release: str) -> bool:

@@ -38,18 +38,18 @@ def described_columns(material: Material) -> list[dict[str, str]]:
                 published=Text.joined(published.get(ours, [NOT_PUBLISHED]), "; "),
             )
         )
-    if contract.sensitive is not None:
-        values, known = contract.sensitive.values, ", ".join(map(str, contract.sensitive.not_sensitive))
+    for ours, one in contract.sensitive_columns():
+        values, known = one.values, ", ".join(map(str, one.not_sensitive))
         domain = Text("any value") if values is None else Text("{values} declared values", values=len(values))
         if known:
             domain = Text("{domain}; may be known: {known}", domain=domain, known=known)
         rows.append(
             _row(
-                contract.sensitive.name,
+                one.name,
                 Text("sensitive"),
-                kind=contract.sensitive.semantics,
+                kind=one.semantics,
                 domain=domain,
-                published=Text.joined(published.get("value", [NOT_PUBLISHED]), "; "),
+                published=Text.joined(published.get(ours, [NOT_PUBLISHED]), "; "),
             )
         )
     return rows

@@ -14,11 +14,12 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from anonymize.attack.finding import Count
-from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.columns import IDENTIFIER
 from anonymize.contract import Contract, FileSource, Product, Sensitive
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
+from anonymize.people.combined import combine
 from anonymize.people.values import by_own_names
 from anonymize.principles import SOME_PRINCIPLE, principle_of
 from anonymize.promise.owed import METADATA
@@ -84,7 +85,7 @@ class Reading:
 
     files: dict[str, tuple[str, int | None]] = field(default_factory=dict)
     """Path: SHA-256 (hex), rows (None for what is no table)."""
-    spellings: dict[str, str] = field(default_factory=dict)
+    spellings: dict[str, dict[str, str]] = field(default_factory=dict)
     """The first spelling of each value that was read, by its normal form: twins are one value."""
 
     def note(self, path: Path, rows: int | None = None) -> None:
@@ -244,10 +245,9 @@ def _by_own_names(
     tables: dict[str, pl.DataFrame], contract: Product, reading: Reading
 ) -> dict[str, pl.DataFrame]:
     """The tables with one name and one spelling for each value, as the truth has it."""
-    if contract.sensitive is None:
-        return tables
-    column = contract.sensitive.name
-    return {name: _one_spelling(table, column, contract.sensitive, reading) for name, table in tables.items()}
+    for _, one in contract.sensitive_columns():
+        tables = {name: _one_spelling(table, one.name, one, reading) for name, table in tables.items()}
+    return tables
 
 
 def _one_spelling(table: pl.DataFrame, column: str, sensitive: Sensitive, reading: Reading) -> pl.DataFrame:
@@ -256,12 +256,13 @@ def _one_spelling(table: pl.DataFrame, column: str, sensitive: Sensitive, readin
         return table
     own = table.select(by_own_names(pl.col(column), sensitive).alias("value"))
     there = own["value"].unique().drop_nulls().sort()
+    spellings = reading.spellings.setdefault(sensitive.name, {})
     listed = [value for value in sensitive.values or sensitive.not_sensitive if isinstance(value, str)]
     known = pl.DataFrame({"value": [*listed, *there]}, {"value": pl.String})
     for form, value in known.select(value_form(pl.col("value")).alias("form"), "value").iter_rows():
-        reading.spellings.setdefault(form, value)
+        spellings.setdefault(form, value)
     forms = there.to_frame().select("value", form=value_form(pl.col("value")))
-    spelt = forms["form"].replace_strict(reading.spellings, return_dtype=pl.String)
+    spelt = forms["form"].replace_strict(spellings, return_dtype=pl.String)
     one = pl.col("value").replace_strict(there, spelt, default=None, return_dtype=pl.String)
     return table.with_columns(own.select(one.alias(column)))
 
@@ -328,12 +329,14 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
         source = FileSource(path="{release}.csv", decimal=".")
     snapshot, present = read_as_declared(file, contract, source, str(file))
     snapshot = enter(snapshot, contract)
-    if contract.sensitive is not None:
-        snapshot = _one_spelling(snapshot, VALUE, contract.sensitive, reading)
+    for column, one in contract.sensitive_columns():
+        snapshot = _one_spelling(snapshot, column, one, reading)
     if faults := describe_faults(snapshot, contract, present):
         raise SnapshotError(f"{file}: " + "; ".join(faults))
     reading.note(file, len(snapshot))
-    return conform(snapshot, contract).with_columns(person=pl.col(IDENTIFIER).cast(pl.String))
+    return combine(conform(snapshot, contract), contract).with_columns(
+        person=pl.col(IDENTIFIER).cast(pl.String)
+    )
 
 
 def read_linkage(

@@ -107,6 +107,9 @@ def load_mapping(path: Path, contract: Product) -> Foreign:
     if not isinstance(contract, Contract):
         fault = "is for tables of groups, and the contract is of a view: leave --mapping out"
         raise ContractError(str(path), [("", fault)])
+    if contract.sensitive.is_several:
+        fault = "says which column is the sensitive one, and the contract has several: audit each by itself"
+        raise ContractError(str(path), [("sensitive", fault)])
     try:
         mapping = Mapping.model_validate(read_yaml(path))
     except ValidationError as error:

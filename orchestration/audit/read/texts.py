@@ -81,6 +81,13 @@ def _without_words(package: Any) -> Any:
     if not isinstance(package, dict):
         return package
     kept = {key: _without_words(part) for key, part in package.items() if key not in WORDS}
-    if isinstance(kept.get("sensitive"), dict):
-        kept["sensitive"] = {key: part for key, part in kept["sensitive"].items() if key != "values"}
+    declared = kept.get("sensitive")
+    if isinstance(declared, dict):
+        kept["sensitive"] = _without_values(declared)
+    elif isinstance(declared, list):
+        kept["sensitive"] = [_without_values(one) if isinstance(one, dict) else one for one in declared]
     return kept
+
+
+def _without_values(declared: dict[str, Any]) -> dict[str, Any]:
+    return {key: part for key, part in declared.items() if key != "values"}

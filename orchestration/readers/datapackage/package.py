@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from anonymize.contract import CategoryAttribute, DateAttribute, Product
+from anonymize.contract import CategoryAttribute, DateAttribute, Product, Sensitive
 from anonymize.contract.scalars import WordedColumn
 from anonymize.formats import Format
 from anonymize.formats.format import RELEASE, PublishedColumn
 from anonymize.principles import PRINCIPLES
-from orchestration.readers.datapackage.words import SEMANTICS, may_be_known
+from orchestration.readers.datapackage.words import SEMANTICS, may_be_known, several_columns
 from orchestration.storage.parts import SUFFIX, table_of
 
 TYPES = {"Int64": "integer", "Float64": "number", "String": "string", "Date": "date"}
@@ -90,7 +90,11 @@ def data_package(
                 **{key: stated[key] for key in ("product", "series", "release", "n")},
                 "format": release_format.name,
                 "principle": dict(stated["principle"]),
-                "promised": [*promise.sentences(), *may_be_known(_not_sensitive(contract))],
+                "promised": [
+                    *promise.sentences(),
+                    *several_columns([one.name for _, one in contract.sensitive_columns()]),
+                    *may_be_known(_not_sensitive(contract)),
+                ],
                 **_beside_counterfeits(stated),
                 "sensitive": _sensitive(contract),
                 "attributes": [_attribute(one) for _, one in contract.attributes()],
@@ -129,10 +133,11 @@ def _table(
 
 def _field(column: PublishedColumn, contract: Product, types: Mapping[str, str]) -> dict[str, Any]:
     """A column with its type, its description, and which values there can be."""
-    attributes: dict[str | None, WordedColumn] = {**dict(contract.attributes())}
+    attributes: dict[str | None, WordedColumn] = {
+        **dict(contract.attributes()),
+        **dict(contract.sensitive_columns()),
+    }
     declared = attributes.get(column.origin)
-    if declared is None and column.origin is not None:
-        declared = contract.sensitive
     kind = column.dtype if column.dtype in TYPES else types.get(column.name, "String")
     return _without_none(
         {
@@ -186,10 +191,12 @@ def _not_sensitive(contract: Product) -> tuple[Any, ...]:
     return () if contract.sensitive is None else contract.sensitive.not_sensitive
 
 
-def _sensitive(contract: Product) -> dict[str, Any] | None:
-    declared = contract.sensitive
-    if declared is None:
-        return None
+def _sensitive(contract: Product) -> dict[str, Any] | list[dict[str, Any]] | None:
+    columns = [_sensitive_column(one) for _, one in contract.sensitive_columns()]
+    return columns if len(columns) > 1 else next(iter(columns), None)
+
+
+def _sensitive_column(declared: Sensitive) -> dict[str, Any]:
     return _without_none(
         {
             "name": declared.name,

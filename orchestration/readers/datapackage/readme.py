@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from orchestration.readers.datapackage.words import sensitive_columns
 from orchestration.readers.estimate.statements import VIEW, column_names, is_in_parts, pattern, quoted
 
 README = "README.md"
@@ -41,7 +42,7 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
         _what_it_is(own),
         "\n".join(f"- {sentence}" for sentence in own["promised"]),
         own.get("not_promised", ""),
-        _values(own.get("sensitive")),
+        *map(_values, sensitive_columns(own)),
         _files(package, documents),
         _how_to_read(package),
         "Check the files with `sha256sum -c SHA256SUMS`, and the whole series with `republish verify`.",
@@ -58,9 +59,7 @@ def _what_it_is(own: Mapping[str, Any]) -> str:
     return f"This is release {own['n']} of the series {own['product']}/{own['series']}. {what}"
 
 
-def _values(sensitive: Mapping[str, Any] | None) -> str:
-    if sensitive is None:
-        return ""
+def _values(sensitive: Mapping[str, Any]) -> str:
     return f"`{sensitive['name']}` is what nobody may learn of a person. {sensitive['means']}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 SEMANTICS = {
@@ -16,6 +16,24 @@ SEMANTICS = {
     ),
 }
 """What `sensitive.semantics` means for readers."""
+
+
+def sensitive_columns(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What a package says of each sensitive column, under `sensitive`: a mapping, or a list of several."""
+    declared = own.get("sensitive")
+    return list(declared) if isinstance(declared, list) else [] if declared is None else [declared]
+
+
+def several_columns(names: Sequence[str]) -> list[str]:
+    """What is said beside the promise of several sensitive columns; nothing of one."""
+    if len(names) < 2:
+        return []
+    said = (
+        f"A value is a combination of {', '.join(names)} here. The combinations of a group differ in each of"
+        " these columns. So the same is promised of each column by itself, and to readers who know which"
+        " values go together."
+    )
+    return [said]
 
 
 def may_be_known(not_sensitive: Sequence[Any]) -> list[str]:

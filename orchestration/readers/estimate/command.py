@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -18,6 +19,7 @@ import pyarrow.parquet as pq
 
 from anonymize.errors import LimitError, PublishedFolderError, QueryError
 from orchestration.limits import check
+from orchestration.readers.datapackage.words import sensitive_columns
 from orchestration.readers.estimate.condition import Column, checked_column, checked_condition, columns_of
 from orchestration.readers.estimate.statements import estimate_sql, quoted
 from orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, releases_in, verify_tables
@@ -100,11 +102,12 @@ def estimate(
         change is asked for of one release.
     """
     by = [by] if isinstance(by, str) else by
-    verified, found, values = {}, [], set[str]()
+    verified, found, values = {}, [], dict[str, set[str]]()
     for folder in releases_in(published):
         with named(folder):
             verified[folder] = verify_tables(folder)
-            values |= _values(folder)
+            for name, some in _values(folder).items():
+                values.setdefault(name, set()).update(some)
     if change and len(verified) < 2:
         raise QueryError(f"{published}: a change needs two releases, and there is one; give the series")
     together = itertools.pairwise(verified.items()) if change else ([one] for one in verified.items())
@@ -120,19 +123,26 @@ def held_back(published: Path) -> dict[str, int]:
     return {one["release"]: one.get("held_back") or 0 for one in stated}
 
 
-def _values(folder: Path) -> set[str]:
-    """The sensitive values in a release, if they are text; none if its package does not say where."""
+def _values(folder: Path) -> dict[str, set[str]]:
+    """The sensitive values in a release by column, of text; none if its package does not say where."""
+    found = {}
     try:
-        name = _package(folder)["republish"]["sensitive"]["name"]
+        names = [one["name"] for one in sensitive_columns(_package(folder)["republish"])]
         files = table_files(folder, "sensitive") or table_files(folder, "microdata")
-        at = pq.read_schema(files[0]).names.index(name)
+        there = pq.read_schema(files[0]).names
+        for name in names:
+            some = scan_parts(files).select(pl.nth(there.index(name)).unique())
+            column = some.collect(engine="streaming").to_series()
+            if column.dtype == pl.String:
+                found[name] = set(column.drop_nulls())
     except (LookupError, TypeError, ValueError):
-        return set()
-    column = scan_parts(files).select(pl.nth(at).unique()).collect(engine="streaming").to_series()
-    return set(column.drop_nulls()) if column.dtype == pl.String else set()
+        return {}
+    return found
 
 
-def statements_of(folder: Path, values: Collection[str] = ()) -> tuple[str, dict[str, Column]]:
+def statements_of(
+    folder: Path, values: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> tuple[str, dict[str, Column]]:
     """The statements that estimate from a release, and the columns that can be asked for.
 
     Parameters
@@ -175,7 +185,7 @@ def _estimated(
     where: str,
     by: Sequence[str],
     measure: Measure | None,
-    values: Collection[str],
+    values: Mapping[str, Collection[str]],
 ) -> pl.DataFrame:
     """An estimate from a release, or the change from one to the next; `stated` has their manifests."""
     *_, folder = stated

@@ -7,11 +7,13 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
 
 from anonymize.errors import QueryError
+from orchestration.readers.datapackage.words import sensitive_columns
 from orchestration.readers.estimate.statements import column_names, quoted
 
 CLASSES = {
@@ -72,7 +74,9 @@ class Column:
         return f"{quoted(self.name)}::{self.number}" if self.number else quoted(self.name)
 
 
-def columns_of(package: Mapping[str, Any], published: Collection[str] = ()) -> dict[str, Column]:
+def columns_of(
+    package: Mapping[str, Any], published: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> dict[str, Column]:
     """The columns of a release that can be asked for, by their names in small letters.
 
     Parameters
@@ -80,16 +84,19 @@ def columns_of(package: Mapping[str, Any], published: Collection[str] = ()) -> d
     package
         The content of its `datapackage.json`.
     published
-        The sensitive values of all releases that are asked, for a column whose values are not declared.
+        By name of a sensitive column, its values in all releases that are asked: for one whose values are not
+        declared.
     """
     own = package["republish"]
-    found, (*names, sensitive) = [Column("release")], column_names(package)
-    for name, one in zip(names, own["attributes"], strict=True):
+    found, names = [Column("release")], column_names(package)
+    for name, one in zip(names, own["attributes"], strict=False):
         labels = one.get("labels")
         found.append(Column(name, frozenset(labels) if labels else None))
-    values = own["sensitive"].get("values") or sorted(published)
-    is_text = bool(values) and isinstance(values[0], str)
-    found.append(Column(sensitive, frozenset(values), _number(values)) if is_text else Column(sensitive))
+    sensitive = sensitive_columns(own)
+    for name, one in zip(names[-len(sensitive) :], sensitive, strict=True):
+        values = one.get("values") or sorted(published.get(one["name"], ()))
+        is_text = bool(values) and isinstance(values[0], str)
+        found.append(Column(name, frozenset(values), _number(values)) if is_text else Column(name))
     return {column.name.lower(): column for column in found}
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from importlib import resources
 from typing import Any
 
 import jinja2
 
+from orchestration.readers.datapackage.words import sensitive_columns
 from orchestration.storage.parts import SUFFIX
 
 ESTIMATE = "estimate.sql"
@@ -93,7 +94,8 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         return None
     points = ESTIMATED[own["format"]]
     names = [quoted(name) for name in column_names(package)]
-    *columns, sensitive = names
+    of = len(own["attributes"])
+    columns, sensitive = names[:of], names[of:]
     is_exact = own["format"] == "anatomy"
     attributes = [
         {"column": column, **_attribute(number, one)}
@@ -101,9 +103,9 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
     ]
     words: dict[str, Any] = {
         "title": _one_line(f"{own['product']}/{own['series']}"),
-        "example": _one_line(sensitive),
+        "example": _one_line(sensitive[0]),
         "column_list": _one_line(", ".join(names)),
-        "sensitive": sensitive,
+        **_values(sensitive),
         "file": partial(pattern, package),
         "points_columns": ", ".join(f"points.{column}" for column in columns),
         "attributes": attributes,
@@ -146,6 +148,34 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
     return "\n".join(_template(name).render(words) for name in statements)
 
 
+def _values(sensitive: Sequence[str]) -> dict[str, Any]:
+    """How the statements read a value from the columns of a file, and write it in columns again.
+
+    Of several columns it is one value for the statements, of the type STRUCT.
+    """
+    if len(sensitive) == 1:
+        return {
+            "value_columns": "value",
+            "value": "published.value",
+            "is_several": False,
+            "value_text": "value",
+            "shown": lambda value: f"{value} AS {sensitive[0]}",
+            "is_missing": lambda value: f"{value} IS NULL",
+        }
+    read = [f"value_{number}" for number in range(len(sensitive))]
+    together = ", ".join(f"'{name}': published.{name}" for name in read)
+    return {
+        "value_columns": ", ".join(read),
+        "value": f"{{{together}}} AS value",
+        "is_several": True,
+        "value_text": "value::VARCHAR",
+        "shown": lambda value: ", ".join(
+            f"{value}['{name}'] AS {column}" for name, column in zip(read, sensitive, strict=True)
+        ),
+        "is_missing": lambda value: " OR ".join(f"{value}['{name}'] IS NULL" for name in read),
+    }
+
+
 def pattern(package: Mapping[str, Any], table: str) -> str:
     """The file of a table, or the pattern of those of its parts; nothing of it is the package's own words."""
     return f"{table}/part-*{SUFFIX}" if is_in_parts(package, table) else f"{table}{SUFFIX}"
@@ -159,7 +189,7 @@ def is_in_parts(package: Mapping[str, Any], table: str) -> bool:
 
 
 def column_names(package: Mapping[str, Any]) -> list[str]:
-    """What a release's columns are called in a condition: its attributes, and the sensitive column last.
+    """What a release's columns are called in a condition: its attributes, and the sensitive columns last.
 
     They are the contract's names. SQL does not tell capital letters from small ones: a name that another
     column has but for these gets a number, as DuckDB numbers such columns of a file; so does one of `OURS`.
@@ -171,7 +201,7 @@ def column_names(package: Mapping[str, Any]) -> list[str]:
         The content of the release's `datapackage.json`.
     """
     own = package["republish"]
-    declared = [*(one["name"] for one in own["attributes"]), own["sensitive"]["name"]]
+    declared = [one["name"] for one in (*own["attributes"], *sensitive_columns(own))]
     declared = [name.replace("\0", "") or "column" for name in declared]
     folded, taken, names = {name.lower() for name in declared}, set(OURS), []
     for name in declared:

@@ -1,0 +1,113 @@
+"""Several sensitive columns: what a set of combinations says of each column, and of all of them.
+
+A person of whom (flu, rest), (flu, pills) and (gout, rest) are left has two candidates in each column, and
+only two combinations that differ in both. Of two such combinations, an adversary who knows which values go
+together rules none out by the other. Candidates count as the most combinations that differ in every column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import polars as pl
+
+from anonymize.arrays import Ints
+from anonymize.columns import VALUE
+from anonymize.contract import Sensitive
+from anonymize.kernels.differing import most_differing
+from anonymize.kernels.read_only import read_only
+from anonymize.people.combined import values_of
+
+PART = "part_"
+"""What the columns begin with that say what a combination is made of."""
+
+
+def with_parts(domain: pl.Series, sensitive: Sensitive) -> pl.DataFrame:
+    """`value`: a domain in the order of the bits. Of several columns, `part_0`, `part_1`, …, too.
+
+    These number the values of each combination throughout all columns.
+    """
+    frame, parts = domain.to_frame(VALUE), 0
+    for position, column in enumerate(values_of(domain, sensitive) if sensitive.is_several else ()):
+        numbers = parts + column.rank("dense").cast(pl.Int64) - 1
+        frame = frame.with_columns(numbers.alias(f"{PART}{position}"))
+        parts += column.n_unique()
+    return frame
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """What combinations are made of."""
+
+    part: Ints
+    """int64[V, C]: the values of each combination of the domain, numbered throughout all columns."""
+
+    @classmethod
+    def of(cls, domain: pl.DataFrame | None) -> Self | None:
+        """Those of a domain, as `with_parts` leaves it; None of one column."""
+        names = [] if domain is None else [name for name in domain.columns if name.startswith(PART)]
+        return cls(domain.select(names).to_numpy()) if domain is not None and names else None
+
+    def differing(self, sets: pl.DataFrame, enough: int) -> pl.Series:
+        """Int32[N]: of each set, how many combinations differ in every column.
+
+        Parameters
+        ----------
+        sets
+            64 bits of each set in every column.
+        enough
+            From which number on no more are searched for, where there are three columns and more.
+        """
+        distinct = sets.unique(maintain_order=True)
+        bits = read_only(np.ascontiguousarray(distinct.to_numpy()).reshape(len(distinct), sets.width))
+        known = self.part[: 64 * sets.width]
+        found = most_differing(bits, known, int(self.part.max(initial=-1)) + 1, enough)
+        counted = distinct.with_columns(pl.Series("candidates", found, pl.Int32))
+        return sets.join(counted, on=sets.columns, how="left", maintain_order="left")["candidates"]
+
+
+def by_column(values: pl.DataFrame, sensitive: Sensitive) -> list[pl.DataFrame]:
+    """`group_id`, `value`, `tuples` of each sensitive column by itself.
+
+    Parameters
+    ----------
+    values
+        `group_id`, `value`, `tuples` of what groups hold.
+    sensitive
+        The attribute; of one column it is what was given.
+    """
+    if not sensitive.is_several:
+        return [values]
+    return [
+        values.with_columns(column.alias(VALUE)).group_by("group_id", VALUE).agg(pl.col("tuples").sum())
+        for column in values_of(values[VALUE], sensitive)
+    ]
+
+
+def differing_candidates(left: pl.DataFrame, sensitive: Sensitive, enough: int) -> pl.DataFrame:
+    """`person`, `value`, `candidates`: how many of each one's candidates differ in every column.
+
+    Parameters
+    ----------
+    left
+        `person`, `value`, `candidate`: the combinations that are left.
+    sensitive
+        Several columns.
+    enough
+        From which number on no more are searched for, where there are three columns and more.
+    """
+    domain = with_parts(left["candidate"].unique().sort(), sensitive)
+    combinations = Combinations.of(domain)
+    assert combinations is not None
+    tuples = left.select("person", VALUE).unique(maintain_order=True).with_row_index("row")
+    placed = left.join(tuples, on=["person", VALUE]).join(
+        domain.select(pl.col(VALUE).alias("candidate")).with_row_index("position"), on="candidate"
+    )
+    position = placed["position"].to_numpy().astype(np.int64)
+    bits = np.zeros((tuples.height, max(1, -(-len(domain) // 64))), np.uint64)
+    bit = np.uint64(1) << (position % 64).astype(np.uint64)
+    np.bitwise_or.at(bits, (placed["row"].to_numpy(), position // 64), bit)
+    found = combinations.differing(pl.DataFrame(bits), enough)
+    return tuples.select("person", VALUE).with_columns(found.alias("candidates"))

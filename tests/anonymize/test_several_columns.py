@@ -1,0 +1,219 @@
+"""Several sensitive columns: declared, combined, published in rows, and attacked column by column."""
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymize.attack.combinations import Combinations, with_parts
+from anonymize.attack.coverage import signatures
+from anonymize.columns import VALUE
+from anonymize.errors import ContractError, SnapshotError, ValueChangeRefused
+from anonymize.m_invariance import release as module
+from anonymize.people.combined import combine, separate
+from anonymize.people.values import refuse_unfit
+from anonymize.principles import parse_contract
+from benchmarks.series import contract_of, released
+from tests import findings as fi
+from tests.attacks import attack_releases
+
+COLUMNS = [
+    {"name": "job", "values": ["baker", "clerk", "cook", "guard"], "description": "what they do"},
+    {"name": "wage", "values": [-3, 10, 20, 30], "unit": "EUR"},
+]
+DECLARED = {
+    "product": "staff",
+    "series": "v1",
+    "releases": {"first": "2024-01-01", "cron": "0 0 1 * *"},
+    "identifier": "person",
+    "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 99]}],
+    "sensitive": COLUMNS,
+    "principle": {"name": "m_invariance", "m": 3, "on_value_change": "refuse", "on_ineligible": "defer"},
+}
+
+
+def contract(**changes):
+    principle = DECLARED["principle"] | changes.pop("principle", {})
+    return contract_of({**DECLARED, **changes, "principle": principle})
+
+
+def faults(**changes):
+    with pytest.raises(ContractError) as refused:
+        contract(**changes)
+    return dict(refused.value.faults)
+
+
+def staff(count, releases, seed=1):
+    """Snapshots in which a quarter of the people is replaced each time; the wage goes with the job."""
+    rng = np.random.default_rng(seed)
+    everybody = count + (releases - 1) * (count // 4)
+    job = rng.integers(0, 4, everybody)
+    wage = np.where(rng.random(everybody) < 0.5, job, rng.integers(0, 4, everybody))
+    people = pl.DataFrame(
+        {
+            "person": [f"p{n}" for n in range(everybody)],
+            "age": rng.integers(0, 100, everybody),
+            "job": np.array(COLUMNS[0]["values"])[job],
+            "wage": np.array(COLUMNS[1]["values"])[wage],
+        }
+    )
+    for n in range(releases):
+        first = n * (count // 4)
+        yield f"2024-0{n + 1}-01", people[first : first + count]
+
+
+def attacked(made, **options):
+    found = list(attack_releases([(one.contract, one.people, one.candidate) for one in made], **options))
+    broken = {row for one in found for row in one.findings.filter(~pl.col("holds"))["promise"]}
+    return found, broken
+
+
+# ---- what is declared
+
+
+def test_a_list_is_read_and_written_as_it_is_declared():
+    declared = contract()
+    assert [one.name for one in declared.sensitive.columns] == ["job", "wage"]
+    assert declared.column_names()["value_1"] == "wage"
+    written = declared.model_dump(mode="json")["sensitive"]
+    assert [one["name"] for one in written] == ["job", "wage"]
+    assert contract(sensitive=written).sensitive == declared.sensitive
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "words"),
+    [
+        ({"sensitive": COLUMNS[:1]}, "sensitive", "a list of two and more"),
+        ({"sensitive": [COLUMNS[0], COLUMNS[0]]}, "", "the column job has more than one role"),
+        ({"sensitive": [COLUMNS[0], {"name": "age"}]}, "", "the column age has more than one role"),
+        (
+            {"sensitive": [COLUMNS[0], {"name": "x", "sort": 1}]},
+            "sensitive[x].sort",
+            "is unknown; accepted: ",
+        ),
+        (
+            {"sensitive": [COLUMNS[0], {"name": "x", "not_sensitive": ["a"]}]},
+            "sensitive",
+            "not_sensitive of x is refused beside other sensitive columns",
+        ),
+        ({"principle": {"m": 5}}, "principle.m", "m (5) needs as many sensitive values"),
+        ({"principle": {"on_value_change": "separate"}}, "principle.on_value_change", "must be refuse"),
+        (
+            {"principle": {"on_ineligible": "counterfeit"}},
+            "principle.on_ineligible",
+            "is refused with several",
+        ),
+        ({"principle": {"people_per_group": 2}}, "principle.people_per_group", "must be 1 with several"),
+        ({"principle": {"adversary": "knows_algorithm"}}, "principle.adversary", "is refused with several"),
+        ({"corrections": {"2024-02-01": "wrong.csv"}}, "corrections", "are refused with several"),
+    ],
+)
+def test_what_several_columns_cannot_have_is_refused_with_the_reason(changes, key, words):
+    found = faults(**changes)
+    assert any(words in message for message in found.values()), found
+    assert key in found or not key
+
+
+@pytest.mark.parametrize(
+    "principle",
+    [
+        {"name": "e_equivalence", "m": 3, "e": 3},
+        {"name": "streamliner", "l": 3},
+        {"name": "global_guarantee", "l": 3, "strategy": "geometric"},
+    ],
+)
+def test_other_principles_refuse_a_list(principle):
+    with pytest.raises(ContractError, match="takes one sensitive column, not a list: its proof is about one"):
+        parse_contract({**DECLARED, "source": {"path": "{release}.parquet"}, "principle": principle})
+
+
+# ---- one column of all
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("ab\x1e\x1f 012", max_size=4), st.integers(-(2**63), 2**63 - 1)),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_combinations_are_told_apart_and_are_in_the_order_of_their_values(rows):
+    declared = contract(sensitive=[{"name": "job"}, {"name": "wage"}])
+    table = pl.DataFrame(rows, {"value_0": pl.String, "value_1": pl.Int64}, orient="row")
+    combined = combine(table.with_columns(other=1), declared)
+    assert combined.columns == [VALUE, "other"]
+    assert separate(combined, declared).drop("other").equals(table)
+    if not any(sign in text for text, _ in rows for sign in "\x1e\x1f"):
+        assert separate(combined.sort(VALUE), declared).drop("other").equals(table.sort("value_0", "value_1"))
+
+
+def test_a_value_that_a_column_does_not_list_is_refused_by_its_name():
+    declared = contract()
+    table = pl.DataFrame({"value_0": ["baker"], "value_1": [99]})
+    with pytest.raises(SnapshotError, match="1 people have a wage that is not listed"):
+        refuse_unfit(combine(table, declared)[VALUE], declared.sensitive, pl.Series([], dtype=pl.String))
+
+
+# ---- what is published, and its attack
+
+
+@pytest.mark.parametrize("published", ["generalization", "anatomy"])
+def test_a_series_keeps_every_promise_and_no_group_repeats_a_value_of_any_column(published):
+    made = list(released(staff(240, 3), contract(principle={"format": published})))
+    found, broken = attacked(made)
+    assert broken == set()
+    for one in made:
+        table = one.candidate.published["microdata" if published == "generalization" else "sensitive"]
+        assert {"job", "wage"} <= set(table.columns)
+        assert table.schema["wage"] == pl.Int64
+        for column in ("job", "wage"):
+            assert not table.select(pl.struct("group_id", column).is_duplicated().any()).item()
+        assert (table.group_by("group_id").len()["len"] >= 3).all()
+        own = one.people.select(pl.len()).item() - one.candidate.figures.held_back
+        assert one.candidate.figures.people == own
+    assert found[-1].figures["smallest_candidates_by_host"] >= 3
+
+
+def test_a_group_in_which_two_rows_share_one_value_of_one_column_is_convicted(monkeypatch):
+    monkeypatch.setattr(module, "combinations_of", lambda *_: None)  # all combinations count as different
+    made = list(released(staff(240, 2), contract(principle={"on_ineligible": "refuse"})))
+    found, broken = attacked(made)
+    assert {fi.VALUES, fi.SHARE, fi.CANDIDATES, fi.HOST_CANDIDATES} <= broken
+    assert found[-1].figures["smallest_candidates_by_host"] < 3
+    assert {fi.VALUES, fi.SHARE, fi.CANDIDATES} <= attacked(made, linked=False)[1]
+
+
+def test_people_whose_combination_changed_are_refused():
+    first, second = (table for _, table in staff(240, 2))
+    both = second.join(first, on="person", how="semi")["person"][0]
+    wages = pl.when(pl.col("person") == both).then(pl.lit(-3) + 33 * (pl.col("wage") == -3)).otherwise("wage")
+    jobs = pl.when(pl.col("person") == both).then(pl.lit("cook")).otherwise("job")
+    changed = second.with_columns(wage=wages, job=jobs)
+    with pytest.raises(ValueChangeRefused, match="1 people"):
+        list(released([("2024-01-01", first), ("2024-02-01", changed)], contract()))
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+def test_candidates_are_as_many_as_every_choice_of_combinations_allows(columns):
+    """Brute force over all sets of combinations, on random sets."""
+    rng = np.random.default_rng(5)
+    names = [{"name": f"c{n}"} for n in range(columns)]
+    declared = contract(sensitive=names)
+    rows = pl.DataFrame({f"value_{n}": rng.integers(0, 3, 12).astype(str) for n in range(columns)}).unique()
+    domain = combine(rows, declared)[VALUE].sort()
+    sets = [domain.sample(int(rng.integers(1, min(8, len(domain)))), seed=n) for n in range(40)]
+    held = pl.concat(pl.DataFrame({"group_id": [n] * len(some), VALUE: some}) for n, some in enumerate(sets))
+    bits = signatures(held, domain).sort("group_id").drop("group_id")
+    found = Combinations.of(with_parts(domain, declared.sensitive)).differing(bits, 99)
+    for some, most in zip(sets, found, strict=True):
+        parts = [one.split("\x1f") for one in some]
+        sizes = (
+            len(chosen)
+            for size in range(len(parts) + 1)
+            for chosen in itertools.combinations(parts, size)
+            if all(len(set(column)) == size for column in zip(*chosen, strict=True))
+        )
+        assert most == max(sizes)

@@ -1,0 +1,150 @@
+"""Several sensitive columns: what the chain publishes, what readers get, and what the audit says."""
+
+import json
+
+import polars as pl
+import pytest
+
+from anonymize.errors import AuditFailed, SnapshotError
+from anonymize.m_invariance import release as module
+from orchestration.readers.estimate.command import estimate
+from orchestration.readers.estimate.copies import imputed
+from orchestration.rights.find import find
+from tests.hospital import RELEASES, audited, make, published
+
+FIRST, SECOND, _ = RELEASES
+TREATMENTS = ["diet", "drug", "rest", "surgery", "talk"]
+PRINCIPLE = {"name": "m_invariance", "m": 3, "on_value_change": "refuse", "on_ineligible": "defer"}
+
+
+@pytest.fixture
+def several(hospital):
+    """A hospital whose patients have a disease, as long as they stay, and a treatment that goes with it."""
+    diseases = {}
+    for release in (FIRST, SECOND):
+        table = hospital.snapshot(release)
+        diseases = dict(table.select("patient_id", "disease").iter_rows()) | diseases
+        kept = [diseases[patient] for patient in table["patient_id"]]
+        number = table["patient_id"].str.slice(-2).cast(pl.Int64)
+        treatment = [
+            TREATMENTS[(len(disease) + (n if n % 2 else 0)) % 5]
+            for disease, n in zip(kept, number, strict=True)
+        ]
+        changed = table.with_columns(disease=pl.Series(kept), treatment=pl.Series(treatment))
+        hospital.deliver(release, changed)
+    sensitive = [
+        {"name": "disease"},
+        {"name": "treatment", "values": TREATMENTS, "description": "what is done"},
+    ]
+    return hospital.under(PRINCIPLE, sensitive=sensitive)
+
+
+@pytest.mark.thorough
+def test_releases_are_published_audited_and_estimated_by_one_column_and_by_two(several, tmp_path):
+    series = make(several.series(tmp_path / "home"), FIRST, SECOND)
+    folder = series.published(SECOND)
+    rows = pl.read_parquet(folder / "microdata.parquet")
+    assert rows.columns[-2:] == ["disease", "treatment"]
+    for column in ("disease", "treatment"):
+        assert not rows.select(pl.struct("group_id", column).is_duplicated().any()).item()
+    code, found = audited(several, series, tmp_path / "report")
+    assert code == 0
+    assert found["candidates by hosting group"]["found"] >= 3
+    assert audited(several, series, tmp_path / "handout", private=False)[0] == 0
+
+    truth = several.snapshot(SECOND)
+    for where, true in (
+        ("disease = 'flu'", truth.filter(disease="flu")),
+        ("treatment = 'rest'", truth.filter(treatment="rest")),
+        ("disease = 'flu' and treatment = 'rest'", truth.filter(disease="flu", treatment="rest")),
+    ):
+        counted = estimate(folder, where).row(0, named=True)
+        assert abs(counted["people"] - true.height) <= 4 * counted["standard_error"] + 5
+    by_two = estimate(folder, by=["disease", "treatment"])
+    assert abs(by_two["people"].sum() - estimate(folder)["people"][0]) < 1
+    assert {"disease", "treatment"} <= set(imputed(folder, 1, 1).columns)
+
+    package = json.loads((folder / "datapackage.json").read_text())["republish"]
+    assert [one["name"] for one in package["sensitive"]] == ["disease", "treatment"]
+    assert package["sensitive"][1]["description"] == "what is done"
+    assert "A value is a combination of disease, treatment here." in (folder / "README.md").read_text()
+
+    person = find(series, rows_of(series, SECOND))
+    assert len(person.series[0].published[-1].values) >= 3
+    assert "\x1f" not in json.dumps(person.as_json(), default=str, ensure_ascii=False)
+
+
+def rows_of(series, release):
+    """Somebody's identifier."""
+    return pl.read_parquet(series.private(release) / "linkage.parquet")["patient_id"][0]
+
+
+@pytest.mark.thorough
+def test_what_is_published_is_apart_from_quasi_identifiers_in_anatomy(several, tmp_path):
+    declared = {"sensitive": [{"name": "disease"}, {"name": "treatment"}]}
+    several.under(PRINCIPLE | {"format": "anatomy"}, **declared)
+    series = make(several.series(tmp_path / "home"), FIRST)
+    table = pl.read_parquet(series.published(FIRST) / "sensitive.parquet")
+    assert table.columns == ["release", "group_id", "disease", "treatment", "count"]
+    assert audited(several, series, tmp_path / "report")[0] == 0
+    counted = estimate(series.published(FIRST), by="treatment")
+    true = several.snapshot(FIRST)["treatment"].value_counts()
+    assert dict(counted.select("treatment", pl.col("people").round().cast(pl.Int64)).iter_rows()) == dict(
+        true.iter_rows()
+    )
+
+
+def test_the_chain_publishes_no_group_in_which_two_rows_share_a_value_of_one_column(
+    several, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(module, "combinations_of", lambda *_: None)  # all combinations count as different
+    home = tmp_path / "home"
+    with pytest.raises(AuditFailed, match="values of a group is broken for"):
+        make(several.series(home), FIRST)
+    assert not published(home)
+
+
+def test_the_audit_convicts_a_group_in_which_two_rows_share_a_value_of_one_column(several, tmp_path):
+    series = make(several.series(tmp_path / "home"), FIRST)
+    file = series.published(FIRST) / "microdata.parquet"
+    rows = pl.read_parquet(file)
+    at = pl.int_range(pl.len()).over("group_id")
+    shared = pl.when(at == 1).then(pl.col("treatment").first().over("group_id")).otherwise("treatment")
+    rows.with_columns(shared.alias("treatment")).write_parquet(file)
+    for other in (path for path in file.parent.iterdir() if path.suffix != ".parquet"):
+        other.unlink()  # nothing but the tables says what was published
+    code, found = audited(several, series, tmp_path / "report", private=False)
+    assert code == 3
+    assert found["values of a group"]["broken"] > 0
+    assert found["share of a value"]["broken"] > 0
+    assert found["candidates by quasi-identifiers"]["found"] < 3
+
+
+@pytest.mark.thorough
+def test_one_column_that_looks_renamed_is_refused_with_its_name(several, tmp_path):
+    series = make(several.series(tmp_path / "home"), FIRST)
+    later = several.snapshot(SECOND)
+    several.deliver(SECOND, later.with_columns(pl.col("disease").replace({"flu": "influenza"})))
+    with pytest.raises(
+        SnapshotError, match=r"Nobody has 'disease: flu' any more.*write renamed under its column"
+    ):
+        make(series, SECOND)
+    renamed = [
+        {"name": "disease", "renamed": {"flu": "influenza"}},
+        {"name": "treatment", "values": TREATMENTS},
+    ]
+    several.under(PRINCIPLE, sensitive=renamed)
+    series = make(several.series(tmp_path / "home"), SECOND)
+    assert "flu" in pl.read_parquet(series.published(SECOND) / "microdata.parquet")["disease"].to_list()
+
+
+@pytest.mark.thorough
+def test_shards_have_several_columns_too(several, tmp_path):
+    values = sorted({*several.snapshot(FIRST)["disease"], *several.snapshot(SECOND)["disease"]})
+    several.under(
+        PRINCIPLE,
+        shards=2,
+        sensitive=[{"name": "disease", "values": values}, {"name": "treatment", "values": TREATMENTS}],
+    )
+    series = make(several.series(tmp_path / "home"), FIRST, SECOND)
+    assert audited(several, series, tmp_path / "report")[0] == 0
