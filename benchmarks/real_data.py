@@ -111,7 +111,8 @@ def receipts_series(folder: Path, first_year: int = 2016) -> Iterator[tuple[str,
     ------
     tuple[str, polars.DataFrame]
         The half year's first day, and `person_id`, `sex`, `birth_year` and `chapter`: that of the ICD-10
-        on the person's latest receipt of the half year (of a month's receipts, the last in the file).
+        on the person's latest receipt of the half year (of a month's receipts, the last in the file); and its
+        `month`, 1 to 12.
 
     References
     ----------
@@ -131,6 +132,7 @@ def receipts_series(folder: Path, first_year: int = 2016) -> Iterator[tuple[str,
                 "sex",
                 pl.col("birth_ym").str.head(4).cast(pl.Int64).alias("birth_year"),
                 pl.col("icd10").alias("chapter"),
+                pl.col("month").dt.month().cast(pl.Int64),
             ),
         )
 

@@ -12,8 +12,8 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import Contract, Schema
+from anonymize.contract.combined import combine
 from anonymize.formats.published import Published
-from anonymize.people.combined import combine
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
 from anonymize.principle.candidate import Candidate

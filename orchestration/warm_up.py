@@ -15,6 +15,7 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import ViewContract
+from anonymize.contract.combined import combine
 from anonymize.errors import NotEligible
 from anonymize.kernels.csv_records import csv_records
 from anonymize.people.pseudonyms import pseudonyms
@@ -36,6 +37,8 @@ DECLARED = {
 AGE = {"name": "age", "kind": "number", "domain": [0, 120]}
 SEX = {"name": "sex", "kind": "category", "order": ["F", "M"]}
 DISEASE = {"name": "disease", "kind": "category", "order": sorted(DISEASES), "keep": True}
+SEVERAL = [{"name": "disease"}, {"name": "ward"}, {"name": "day"}]
+OF_SEVERAL = {"m": 2, "on_value_change": "refuse", "on_ineligible": "defer"}
 
 
 def compile_kernels(patients: int = 1_300) -> None:
@@ -59,6 +62,16 @@ def compile_kernels(patients: int = 1_300) -> None:
             declared = {**DECLARED, **columns, "principle": {"name": principle.name, **parameters}}
             with suppress(NotEligible):  # of a principle that makes a single release
                 _release(snapshots, parse_contract(declared))
+        if not principle.one_column:
+            several = {"quasi_identifiers": [AGE], "sensitive": SEVERAL}
+            declared = {**DECLARED, **several, "principle": {"name": principle.name, **OF_SEVERAL}}
+            _release([_with_wards(first)], parse_contract(declared))
+
+
+def _with_wards(patients: pl.DataFrame) -> pl.DataFrame:
+    """Patients with a ward and a day, so that there are three sensitive columns."""
+    number = pl.int_range(pl.len())
+    return patients.with_columns(ward=(number % 7).cast(pl.String), day=number % 5)
 
 
 def _release(snapshots: list[pl.DataFrame], contract: Any) -> None:
@@ -66,7 +79,7 @@ def _release(snapshots: list[pl.DataFrame], contract: Any) -> None:
     promise, release_format = principle.promise(contract.principle), principle.format(contract)
     state, knowledge = State.empty(), None
     for number, snapshot in enumerate(snapshots, start=1):
-        people = enter(snapshot.select(contract.column_names().values()), contract)
+        people = combine(enter(snapshot.select(contract.column_names().values()), contract), contract)
         people = people.with_columns(pseudonyms(people[IDENTIFIER], KEY).alias(PSEUDONYM)).sort(PSEUDONYM)
         made = principle.release(
             people.drop(IDENTIFIER),

@@ -15,8 +15,8 @@ from anonymize.attack.matching import covering_groups, match
 from anonymize.attack.seen import promised
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.contract import Sensitive
+from anonymize.contract.combined import values_of
 from anonymize.formats import Published
-from anonymize.people.combined import values_of
 
 MOST_PEOPLE = 20_000
 """People in one release up to which its assignments are attacked: some seconds for each release."""

@@ -16,9 +16,9 @@ import polars as pl
 from anonymize.arrays import Ints
 from anonymize.columns import VALUE
 from anonymize.contract import Sensitive
+from anonymize.contract.combined import values_of
 from anonymize.kernels.differing import most_differing
 from anonymize.kernels.read_only import read_only
-from anonymize.people.combined import values_of
 
 PART = "part_"
 """What the columns begin with that say what a combination is made of."""
@@ -48,7 +48,9 @@ class Combinations:
     def of(cls, domain: pl.DataFrame | None) -> Self | None:
         """Those of a domain, as `with_parts` leaves it; None of one column."""
         names = [] if domain is None else [name for name in domain.columns if name.startswith(PART)]
-        return cls(domain.select(names).to_numpy()) if domain is not None and names else None
+        if domain is None or not names:
+            return None
+        return cls(read_only(np.ascontiguousarray(domain.select(names).to_numpy())))
 
     def differing(self, sets: pl.DataFrame, enough: int) -> pl.Series:
         """Int32[N]: of each set, how many combinations differ in every column.

@@ -9,9 +9,9 @@ import polars as pl
 from anonymize.attack.finding import Count
 from anonymize.columns import VALUE
 from anonymize.contract import CategoryAttribute, Schema
+from anonymize.contract.combined import values_of
 from anonymize.formats import Format
 from anonymize.people.codes import encode
-from anonymize.people.combined import values_of
 
 Tables = Mapping[str, pl.DataFrame]
 

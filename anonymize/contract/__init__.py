@@ -1,8 +1,9 @@
 """A contract, in which a data product is declared: one module for each part of it.
 
 `contract` has the whole in its two shapes, `product` what both have, `schema` the columns and their roles,
-`attributes` and `sensitive` the columns, `source` where snapshots come from, `previous` releases of others,
-`parameters` what all principles' parameters share, `faults` the errors.
+`attributes` and `sensitive` the columns, `combined` several sensitive ones as one, `source` where snapshots
+come from, `previous` releases of others, `parameters` what all principles' parameters share, `faults` the
+errors.
 """
 
 from anonymize.contract.attributes import (

@@ -116,7 +116,7 @@ class Sensitive(WordedColumn):
 class SensitiveColumns(Sensitive):
     """Several columns of which nobody may learn a person's values: one attribute of combinations.
 
-    A combination is text, as `anonymize.people.combined` makes it. Declared is what each column is.
+    A combination is text, as `anonymize.contract.combined` makes it. Declared is what each column is.
     """
 
     of: tuple[Sensitive, ...]

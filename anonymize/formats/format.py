@@ -10,8 +10,8 @@ import polars as pl
 
 from anonymize.columns import VALUE
 from anonymize.contract import Table
+from anonymize.contract.combined import combine, separate
 from anonymize.formats.published import Published
-from anonymize.people.combined import combine, separate
 from anonymize.plot import Plot
 
 Tables = Mapping[str, pl.DataFrame]

@@ -33,8 +33,8 @@ import scipy
 
 from anonymize.arrays import Bools, Floats, Ints
 from anonymize.contract import Sensitive
+from anonymize.contract.combined import values_of
 from anonymize.kernels.distinct import distinct_combinations
-from anonymize.people.combined import values_of
 from anonymize.people.values import positions
 
 FORBIDDEN = -1e9

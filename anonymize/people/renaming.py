@@ -6,7 +6,7 @@ import polars as pl
 
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Sensitive
-from anonymize.people.combined import values_of
+from anonymize.contract.combined import values_of
 
 NEARLY_ALL = 0.9
 """The share of a value's people, of those who stayed, that must have moved together."""

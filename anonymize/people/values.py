@@ -6,8 +6,8 @@ import polars as pl
 
 from anonymize.arrays import Ints
 from anonymize.contract import Sensitive
+from anonymize.contract.combined import values_of
 from anonymize.errors import SnapshotError
-from anonymize.people.combined import values_of
 from anonymize.spelling import describe_twins, of_several, twins
 
 

@@ -15,7 +15,8 @@ import polars as pl
 from pydantic import ValidationError
 
 from anonymize.columns import PSEUDONYM, VALUE, most_of
-from anonymize.contract import Product, Schema
+from anonymize.contract import Product, Schema, Sensitive
+from anonymize.contract.combined import values_of
 from anonymize.errors import AuditFailed, ContractError, NotEligible, SnapshotError, ValueChangeRefused
 from anonymize.formats.published import knowledge_table
 from anonymize.principle.principle import Choice
@@ -69,6 +70,8 @@ class Compared:
     """T(1), T(2), …: `identifier`, `pseudonym`, `qi_0`, …, `value`."""
     people: int
     """People in the largest snapshot; more than in any table if these are samples."""
+    sensitive: Sensitive | None = None
+    """The sensitive columns."""
 
     def about(self) -> dict[str, Any]:
         """What is to be known of them beside the options."""
@@ -86,9 +89,14 @@ class Compared:
 
     @property
     def most_frequent(self) -> float:
-        """The share of the most frequent value: who guesses it without any release is right so often."""
+        """The share of the most frequent value: who guesses it without any release is right so often.
+
+        Of several sensitive columns, it is that of the column in which it is largest.
+        """
         return max(
-            float(most_of(one[VALUE].value_counts()["count"]) or 0) / one.height for one in self.tables
+            float(most_of(values.value_counts()["count"]) or 0) / one.height
+            for one in self.tables
+            for values in values_of(one[VALUE], self.sensitive)
         )
 
 
@@ -138,7 +146,7 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
     if largest.height > most_people:
         last = largest[PSEUDONYM][most_people]  # they are in the order of pseudonyms, which is a lot
         found = [table.filter(pl.col(PSEUDONYM) < last) for table in found]
-    return Compared(tuple(due[: len(found)]), tuple(found), largest.height)
+    return Compared(tuple(due[: len(found)]), tuple(found), largest.height, series.contract.sensitive)
 
 
 @dataclass(frozen=True)

@@ -199,7 +199,7 @@ def compare_shard(job: _Job) -> _Compared:
     nobody = pl.DataFrame(schema={"text": pl.String})
     if before is None:
         return _Compared(delta_figures(changes), None, nobody, nobody, kept)
-    has_values = VALUE in before.table.columns and VALUE in now.table.columns
+    has_values = VALUE in now.table.columns and _sensitive_names(before) == _sensitive_names(now)
     gone, new = gone_and_new(before.table[IDENTIFIER], now.table[IDENTIFIER])
     figures = replace(delta_figures(changes), drifted=drifted(gone, new))
     moved = moves_by_column(before.table, now.table, job.shard.contract.sensitive) if has_values else None
@@ -254,6 +254,11 @@ def _judged(series: Series, release: str, figures: DeltaFigures) -> Delta:
     return Delta(figures, evidence, verdict)
 
 
+def _sensitive_names(snapshot: Snapshot) -> list[str]:
+    """The publisher's names of the sensitive columns."""
+    return [name for column, name in snapshot.columns.items() if column.startswith(VALUE)]
+
+
 def _changes(before: Snapshot | None, now: Snapshot) -> pl.DataFrame:
     """Columns are compared under the publisher's names: ours may have moved."""
     if before is None:
@@ -262,6 +267,6 @@ def _changes(before: Snapshot | None, now: Snapshot) -> pl.DataFrame:
     shared = {
         column: former[name]
         for column, name in now.columns.items()
-        if column not in (IDENTIFIER, VALUE) and name in former
+        if column not in (IDENTIFIER, VALUE) and name in former and column in now.table.columns
     }
     return delta(before.table, now.table, shared)

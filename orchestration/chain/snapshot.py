@@ -14,8 +14,8 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import TableSource
+from anonymize.contract.combined import combine
 from anonymize.errors import AlreadyPublished, SnapshotError
-from anonymize.people.combined import combine
 from anonymize.people.pseudonyms import pseudonyms
 from orchestration.chain.arrival import missing_before, never_comes
 from orchestration.chain.audit import refuse_broken

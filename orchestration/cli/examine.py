@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 from anonymize.contract.changes import declared_columns
+from anonymize.contract.combined import combine
 from anonymize.errors import RepublishError, SnapshotError
 from orchestration.chain.arrival import has_arrived
 from orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
@@ -112,6 +113,7 @@ def _replaced(series: Series, release: str) -> str | None:
         return None  # under other columns the same people look different
     try:
         people = read_snapshot(series.file, release, kept_version(series, release))
+        people = combine(people, series.contract)
     except SnapshotError as error:
         return f"is published, and its snapshot can't be read any more: {error}"
     if content_digest(keyed(people, series.pseudonym_key)) == kept["sha256"]:

@@ -16,7 +16,7 @@ import polars as pl
 
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product
-from anonymize.people.combined import kept_apart
+from anonymize.contract.combined import kept_apart
 from anonymize.people.randomness import derive_key
 from anonymize.text import Text
 from orchestration.chain.same_people import other_products

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from anonymize.attack.combinations import Combinations, with_parts
 from anonymize.attack.coverage import signatures
 from anonymize.columns import VALUE
+from anonymize.contract.combined import combine, separate
 from anonymize.errors import ContractError, SnapshotError, ValueChangeRefused
 from anonymize.m_invariance import release as module
-from anonymize.people.combined import combine, separate
 from anonymize.people.values import refuse_unfit
 from anonymize.principles import parse_contract
 from benchmarks.series import contract_of, released

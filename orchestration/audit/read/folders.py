@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 from anonymize.attack.finding import Count
 from anonymize.columns import IDENTIFIER
 from anonymize.contract import Contract, FileSource, Product, Sensitive
+from anonymize.contract.combined import combine
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
-from anonymize.people.combined import combine
 from anonymize.people.values import by_own_names
 from anonymize.principles import SOME_PRINCIPLE, principle_of
 from anonymize.promise.owed import METADATA

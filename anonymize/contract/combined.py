@@ -11,7 +11,8 @@ from collections.abc import Collection
 import polars as pl
 
 from anonymize.columns import VALUE
-from anonymize.contract import Sensitive, Table
+from anonymize.contract.schema import Table
+from anonymize.contract.sensitive import Sensitive
 
 BETWEEN = "\x1f"
 """What stands between the values of two columns: it comes before every letter."""

@@ -1,0 +1,247 @@
+"""Several sensitive columns.
+
+A release publishes combinations of two columns in one row, and a person keeps m combinations that differ in
+both columns. Beside it are the same people with either column alone; both releases together are "two
+products". Each release replaces a tenth of the people. "Left over" are people who can't be grouped and are
+held back. NCP is the share of its domain that an interval covers. Errors are the mean relative error of 200
+counts of people with one value of the first or second column, or one combination, whose quasi-identifiers
+lie in half of their domains; people are taken to be spread evenly in their group, and small counts count as
+0.1 % of the people. Nothing counts both columns of two products. Seconds are of the algorithm.
+
+The attack on two products is one on the last snapshot, published once: an adversary who knows everybody's
+group in both tables, and which values go together in the table, keeps of each person's m times m
+combinations those that occur. "Narrowed" are people of whom fewer than m values are left in a column.
+"Guessed" is how often the likeliest value is right if it is known how often values go together. Of
+combinations in one row none is excluded, and a guess is right once in m times.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from anonymize.attack.combinations import by_column
+from anonymize.columns import VALUE
+from anonymize.contract import Contract
+from anonymize.contract.combined import values_of
+from anonymize.errors import ContractError, NotEligible
+from anonymize.formats.published import knowledge_table
+from anonymize.principles import principle_of
+from anonymize.utility.usefulness import usefulness
+from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
+from benchmarks.measures.penalties import normalized_certainty_penalty
+from benchmarks.real_data import adult, adult_contract, data_folder, receipts_contract, receipts_series
+from benchmarks.series import Made, contract_of, dynamic_series, released
+from benchmarks.tables import Table, main
+
+QUICK = {"people": 600, "releases": 2, "large": 1000}
+HEADINGS = (
+    "sensitive",
+    "m",
+    "release",
+    "left over",
+    "counterfeits",
+    "NCP",
+    "error, 1st",
+    "error, 2nd",
+    "error, both",
+    "s",
+)
+ATTACK = ("table", "m", "people", "narrowed", "guessed, 1st", "guessed, 2nd", "1/m")
+Source = tuple[str, dict[str, Any], list[tuple[str, pl.DataFrame]], tuple[str, str], Sequence[int]]
+"""A table's name, its contract without what is sensitive, its snapshots, the two columns, and m."""
+
+
+def tables(people: int = 20_000, releases: int = 20, large: int = 200_000) -> Iterator[Table]:
+    """A table of each source with its attack, and one of seconds."""
+    attacks = []
+    for name, declared, snapshots, columns, ms in _sources(people, releases):
+        rows: list[tuple[Any, ...]] = []
+        for m in ms:
+            for chosen in (columns, columns[:1], columns[1:]):
+                rows += _rows(declared, snapshots, chosen, columns, m)
+            attacks += _attack(name, declared, snapshots, columns, m)
+        yield Table(name, HEADINGS, rows)
+    yield Table("The attack on two products", ATTACK, attacks)
+    yield Table(
+        f"{large:,} people of the made-up census", ("m", "release", "counterfeits", "s"), _large(large)
+    )
+
+
+def _sources(people: int, releases: int) -> Iterator[Source]:
+    made_up = census(people + people // 10 * releases)
+    made_up = made_up.select("person_id", *QUASI_IDENTIFIERS, "occupation", "income")
+    snapshots = list(dynamic_series(made_up, people, people // 10, releases, 1))
+    yield (
+        f"Made-up census, {people:,} people: occupation and income",
+        census_contract(),
+        snapshots,
+        ("occupation", "income"),
+        (3, 5, 8),
+    )
+    folder = data_folder()
+    if folder is None:
+        return
+    live = min(people, 9_000)
+    for second, ms in (("marital-status", (2, 3)), ("education", (3, 5))):
+        declared = adult_contract(folder)
+        declared["quasi_identifiers"] = [
+            one for one in declared["quasi_identifiers"] if one["name"] != second
+        ]
+        snapshots = list(dynamic_series(adult(folder), live, live // 10, releases, 1))
+        yield (
+            f"Adult, {live:,} people: occupation and {second}",
+            declared,
+            snapshots,
+            ("occupation", second),
+            ms,
+        )
+    declared = receipts_contract()
+    snapshots = list(_first_receipts(receipts_series(folder)))[: releases + 1]
+    yield "Receipts: chapter and month of treatment", declared, snapshots, ("chapter", "month"), (2, 3)
+
+
+def _first_receipts(series: Iterator[tuple[str, pl.DataFrame]]) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The receipts with the chapter and the month that a person came with first."""
+    columns, before = ["chapter", "month"], None
+    for date, people in series:
+        known = people.select("person_id", *columns) if before is None else before
+        new = people.select("person_id", *columns).join(known, on="person_id", how="anti")
+        before = pl.concat([known, new])
+        yield date, people.drop(columns).join(before, on="person_id", maintain_order="left")
+
+
+def _contract(declared: dict[str, Any], snapshots: Sequence[Any], columns: Sequence[str], m: int) -> Contract:
+    values = {
+        name: sorted({value for _, one in snapshots for value in one[name].unique()}) for name in columns
+    }
+    sensitive: Any = [{"name": name, "values": values[name]} for name in columns]
+    others = {"m": m, "on_value_change": "refuse", "on_ineligible": "defer"}
+    named = declared | {"sensitive": sensitive if len(columns) > 1 else sensitive[0]}
+    return contract_of(named, name="m_invariance", **others)
+
+
+def _rows(
+    declared: dict[str, Any],
+    snapshots: list[tuple[str, pl.DataFrame]],
+    chosen: Sequence[str],
+    columns: Sequence[str],
+    m: int,
+) -> Iterator[tuple[Any, ...]]:
+    """The first and the last release."""
+    words = " and ".join(chosen)
+    try:
+        contract = _contract(declared, snapshots, chosen, m)
+        made = list(released(snapshots, contract))
+    except (NotEligible, ContractError):
+        yield (words, m, "refused", *[None] * (len(HEADINGS) - 3))
+        return
+    for number in sorted({1, len(made)}):
+        one = made[number - 1]
+        figures = one.candidate.figures
+        loss = normalized_certainty_penalty(one.read.boxes.unique("group_id"), one.read.sizes, contract)
+        errors = dict(_errors(one, contract, chosen))
+        yield (
+            words,
+            m,
+            number,
+            figures.held_back / one.people.height,
+            figures.counterfeits / figures.tuples,
+            loss,
+            *(errors.get(name) for name in (*columns, "both")),
+            round(one.seconds, 1),
+        )
+
+
+def _errors(made: Made, contract: Contract, chosen: Sequence[str]) -> Iterator[tuple[str, float]]:
+    """The mean error of counts by each column, and by both."""
+    release_format = principle_of(contract).format(contract)
+    tables = release_format.internal(made.candidate.published, contract)
+    known = knowledge_table(made.people.with_columns(person="identifier"), contract)
+    read = release_format.read(tables, contract)
+    own = values_of(known[VALUE], contract.sensitive)
+    for name, values, column in zip(chosen, by_column(read.values, contract.sensitive), own, strict=True):
+        alone, truth = replace(read, values=values), known.with_columns(column.alias(VALUE))
+        yield name, usefulness(release_format, tables, alone, contract, truth).query_error
+    if len(chosen) > 1:
+        yield "both", usefulness(release_format, tables, read, contract, known).query_error
+
+
+def _attack(
+    name: str,
+    declared: dict[str, Any],
+    snapshots: list[tuple[str, pl.DataFrame]],
+    columns: Sequence[str],
+    m: int,
+) -> Iterator[tuple[Any, ...]]:
+    """What an adversary with both products of the last snapshot is left with."""
+    try:
+        made = [
+            next(iter(released(snapshots[-1:], _contract(declared, snapshots[-1:], [column], m))))
+            for column in columns
+        ]
+    except (NotEligible, ContractError):
+        return
+    yield (name, m, *narrowed(*made, m), 1 / m)
+
+
+def narrowed(first: Made, second: Made, m: int) -> tuple[int, float, float, float]:
+    """Two products of the same people, by an adversary who knows groups and how values go together.
+
+    Returns
+    -------
+    tuple
+        People in both; the share of whom fewer than m values of a column are left; and how often the
+        likeliest value of the first and of the second column is right. In a group, each value is as likely as
+        the others; how much likelier two values are together than by chance multiplies that.
+    """
+    truth = first.people.select("identifier", first=VALUE).join(
+        second.people.select("identifier", second=VALUE), on="identifier"
+    )
+    number = len(truth)
+    lift = (
+        truth.group_by("first", "second")
+        .agg(together=pl.len())
+        .join(truth.group_by("first").agg(one=pl.len()), on="first")
+        .join(truth.group_by("second").agg(other=pl.len()), on="second")
+        .select("first", "second", weight=pl.col("together") * number / (pl.col("one") * pl.col("other")))
+    )
+    held = [
+        one.linkage.join(
+            one.read.values.select("group_id", pl.col(VALUE).alias(which)), on="group_id"
+        ).select("person", which)
+        for one, which in ((first, "first"), (second, "second"))
+    ]
+    left = held[0].join(held[1], on="person").join(lift, on=["first", "second"])
+    people = left["person"].n_unique()
+    counts = left.group_by("person").agg(pl.col("first", "second").n_unique())
+    few = counts.filter(pl.min_horizontal("first", "second") < m).height
+    right = []
+    for which in ("first", "second"):
+        likely = left.group_by("person", which).agg(pl.col("weight").sum())
+        best = likely.sort("weight", which, descending=[True, False]).group_by("person").first()
+        true = best.join(truth.select(person="identifier", true=which), on="person")
+        right.append((true[which] == true["true"]).mean())
+    return people, few / people, right[0], right[1]
+
+
+def _large(people: int) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    made_up = census(people + people // 10).select("person_id", *QUASI_IDENTIFIERS, "occupation", "income")
+    snapshots = list(dynamic_series(made_up, people, people // 10, 2, 1))
+    for m in (3, 5, 8):
+        contract = _contract(census_contract(), snapshots, ("occupation", "income"), m)
+        began = time.perf_counter()
+        for number, one in enumerate(released(snapshots, contract), start=1):
+            figures = one.candidate.figures
+            rows.append((m, number, figures.counterfeits / figures.tuples, round(one.seconds, 1)))
+        print(f"m = {m}: {time.perf_counter() - began:.0f} s", flush=True)
+    return rows
+
+
+if __name__ == "__main__":
+    main(tables)
