@@ -1,11 +1,7 @@
 """Killed at any moment and run again, a series has the same published bytes as if nothing had been."""
 
 import json
-import os
-import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,7 +10,8 @@ import pytest
 
 from orchestration.cli.releasing import UNFINISHED
 from orchestration.dagster.instance import dagster_instance
-from tests.hospital import RELEASES, ROOT, begin, make, published
+from tests.hospital import RELEASES, begin, make, published
+from tests.killed import kill_points
 from tests.profiles import Run, is_thorough
 
 FIRST, SECOND, THIRD = RELEASES
@@ -35,17 +32,8 @@ def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, sh
     if release == SECOND:
         make(hospital.series(tmp_path / "before"), FIRST)
     some = [] if is_thorough() and shards == 1 else ["4", str(Run.seed)]
-    script = ROOT / "tests/orchestration/chain/kill_points.py"
-    told = subprocess.run(
-        [sys.executable, script, hospital.folder, tmp_path / "before", release, *some],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        check=True,
-        text=True,
-    ).stdout.splitlines()
-    assert told[:-1] == []
-    points, homes = map(int, re.fullmatch(r"(\d+) kill points, (\d+) different homes", told[-1]).groups())
+    script = Path(__file__).with_name("kill_points.py")
+    points, homes = kill_points(script, hospital.folder, tmp_path / "before", release, *some)
     assert points > 50
     assert homes > 25
 

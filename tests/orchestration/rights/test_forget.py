@@ -2,10 +2,8 @@
 
 import itertools
 import os
-import re
 import shutil
-import subprocess
-import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -26,7 +24,8 @@ from orchestration.series.series import Series
 from orchestration.storage.home import Home
 from orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
 from orchestration.storage.store import read_table
-from tests.hospital import IDENTIFIER, RELEASES, ROOT, audited, everything, make, published
+from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, published
+from tests.killed import kill_points
 from tests.profiles import Run, drawn, is_thorough
 
 pytestmark = pytest.mark.halved
@@ -181,17 +180,8 @@ def test_killed_at_every_step_in_the_file_system_all_is_done_or_nothing(
 ):
     """Before every file or folder that is written, synced, renamed or removed; see kill_points.py."""
     some = [] if is_thorough() else ["--", "2", str(Run.seed)]
-    script = ROOT / "tests/orchestration/rights/kill_points.py"
-    told = subprocess.run(
-        [sys.executable, script, hospital.folder, home, how, *people, *some],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        check=True,
-        text=True,
-    ).stdout.splitlines()
-    assert told[:-1] == []
-    points, homes, nothing = map(int, re.findall(r"\d+", told[-1]))
+    script = Path(__file__).with_name("kill_points.py")
+    points, homes, nothing = kill_points(script, hospital.folder, home, how, *people, *some)
     assert points > 100
     assert homes > 50
     assert not is_thorough() or 10 < nothing < homes - 10
