@@ -12,6 +12,8 @@ from orchestration.package_files import package_file
 from tests.browser import CHROMIUM, browser, dagster_server
 from tests.hospital import KEY, RELEASES, build, make
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, _ = RELEASES
 WAREHOUSE = """
 import dagster as dg

@@ -122,6 +122,7 @@ def l_diverse():
             yield known(tables, declared), read
 
 
+@pytest.mark.thorough
 def test_l_diverse_releases_go_above_1_over_l_somewhere():
     risks = (disclosure_risk(people, read, invariant=False).values() for people, read in l_diverse())
     assert any(max(risk) == 1 for risk in risks)

@@ -26,6 +26,8 @@ from tests.orchestration.audit.published_folders import NAMES, divide, seal, wri
 from tests.orchestration.fuzzed.mutations import json_text, mutated, mutated_text
 from tests.profiles import examples
 
+pytestmark = pytest.mark.halved
+
 REFUSED = (PublishedFolderError, SnapshotError, ContractError, LimitError)
 TABLES = ("microdata", "counterfeits")
 NUMBERS = (0, -1, 1, 2**31, 2**53 + 1, 2**62, -(2**63), None, 10**18)
