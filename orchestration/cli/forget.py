@@ -54,13 +54,10 @@ def forget(
     from orchestration.rights.forget import forget as forgotten
     from orchestration.rights.forget import what_is_kept
     from orchestration.rights.retention import absent, forget_absent, would_be_forgotten
-    from orchestration.series.homes import default_home, refuse_other_home
-    from orchestration.series.series import Series
-    from orchestration.storage.home import Home
+    from orchestration.series.homes import series_at
 
     file = load_contract(contract)
-    series = Series(file, Home.named(home, default_home(file)))
-    refuse_other_home(series)
+    series = series_at(file, home)
     if by_rule:
         if identifiers is not None or again is not None:
             raise typer.BadParameter("goes with neither --identifiers nor --again or --never-again")

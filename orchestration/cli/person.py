@@ -51,14 +51,11 @@ def person(
     from orchestration.contracts.contract_file import load_contract
     from orchestration.rights.find import find
     from orchestration.rights.pages import write_sheet
-    from orchestration.series.homes import default_home, refuse_other_home
-    from orchestration.series.series import Series
-    from orchestration.storage.home import Home
+    from orchestration.series.homes import series_at
     from orchestration.storage.log import note
 
     file = load_contract(contract)
-    series = Series(file, Home.named(home, default_home(file)))
-    refuse_other_home(series)
+    series = series_at(file, home)
     asked = read_identifiers(identifier)
     if len(asked) > 1:
         raise PersonError(f"{len(asked)} identifiers are given: a sheet is about one person")

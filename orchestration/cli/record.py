@@ -38,14 +38,11 @@ def record(
     from orchestration.contracts.contract_file import load_contract
     from orchestration.rights.pages import write_record
     from orchestration.rights.processing import record as recorded
-    from orchestration.series.homes import default_home, refuse_other_home
-    from orchestration.series.series import Series
-    from orchestration.storage.home import Home
+    from orchestration.series.homes import series_at
     from orchestration.storage.manifest import MANIFEST
 
     file = load_contract(contract)
-    series = Series(file, Home.named(home, default_home(file)))
-    refuse_other_home(series)
+    series = series_at(file, home)
     key = None if sign is None else load_private_key(sign)
     found = recorded(series, dt.datetime.now(dt.UTC).date().isoformat())
     written = write_record(folder, found)

@@ -18,7 +18,7 @@ from orchestration.contracts.contract_file import ContractFile
 from orchestration.contracts.registry import register
 from orchestration.expectations import start_judge
 from orchestration.series.due import none_is_due
-from orchestration.series.homes import default_home, refuse_other_home
+from orchestration.series.homes import series_at
 from orchestration.series.series import Series, named
 from orchestration.snapshots.sources import place
 from orchestration.storage.home import RELEASING, Home, only_one, sync
@@ -63,9 +63,7 @@ def make_due_releases(
     RepublishError
         What refused a release; nothing of it is published.
     """
-    place = Home.named(home, default_home(file))
-    refuse_other_home(Series(file, place))
-    series = Series(file, Home.at(place.path))
+    series = Series(file, Home.at(series_at(file, home).home.path))
     waits = False
     with Work(series.name) as work, releasing(series) as dagster:
         work.step("verifying what is published")

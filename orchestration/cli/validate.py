@@ -38,9 +38,7 @@ def validate(
     from anonymize.principles import principle_of
     from orchestration.cli.examine import examine
     from orchestration.contracts.contract_file import load_contract
-    from orchestration.series.homes import default_home, refuse_other_home
-    from orchestration.series.series import Series
-    from orchestration.storage.home import Home
+    from orchestration.series.homes import series_at
 
     file = load_contract(contract)
     declared = file.contract
@@ -50,8 +48,7 @@ def validate(
     out.print(f"  {attributes} {declared.ROLE}s,{sensitive} {declared.principle.name}")
     for sentence in principle_of(declared).advice(declared):
         out.print(f"  advice: {sentence}")
-    series = Series(file, Home.named(home, default_home(file)))
-    refuse_other_home(series)
+    series = series_at(file, home)
     with Work(series.name) as work:
         code = examine(series, work.print, profiles=out.is_terminal if profile is None else profile)
     if code:

@@ -46,6 +46,26 @@ def default_home(file: ContractFile) -> Path:
     return contract.parent / "var"
 
 
+def series_at(file: ContractFile, named: Path | None) -> Series:
+    """The series of a contract in its home; nothing is made.
+
+    Parameters
+    ----------
+    file
+        The contract.
+    named
+        The home that somebody names; None for that of the environment, or the default one.
+
+    Raises
+    ------
+    HomeError
+        As `refuse_other_home` does.
+    """
+    series = Series(file, Home.named(named, default_home(file)))
+    refuse_other_home(series)
+    return series
+
+
 def refuse_other_home(series: Series) -> None:
     """Raise HomeError if another home is named beside the contract, or a later state of this one.
 
