@@ -38,7 +38,8 @@ def is_drawn(name: str) -> bool:
     return random.Random(f"{Run.seed} {name}").random() < 0.5
 
 
-def drawn(items, number: int) -> list:
-    """All of some items in a thorough run, and as many of them as said in a quick one, by its seed."""
+def drawn(items, quick: int, thorough: int | None = None) -> list:
+    """As many of some items as said, by the run's seed; in a thorough run all, unless a number is given."""
     items = list(items)
-    return items if is_thorough() else random.Random(Run.seed).sample(items, number)
+    number = (thorough or len(items)) if is_thorough() else quick
+    return random.Random(Run.seed).sample(items, number)

@@ -334,7 +334,7 @@ GROUPED = [name for name in PRINCIPLES if name != "sequential"]
 
 
 @pytest.mark.parametrize("principle", drawn(GROUPED, 1))
-@examples(20)
+@examples(10)
 @given(names=COLUMN_NAMES)
 def test_any_column_names_at_all_give_what_ordinary_names_give(principle, names, folder, ordinary):
     if taken := refused_names(principle, names):

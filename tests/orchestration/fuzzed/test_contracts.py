@@ -54,19 +54,19 @@ def read_or_refused(folder, content):
             assert all(line.isprintable() for line in said.split("\n"))
 
 
-@examples(600)
+@examples(300)
 @given(st.sampled_from(TYPED).flatmap(mutated))
 def test_a_contract_with_parts_of_other_kinds(folder, tree):
     read_or_refused(folder, json_text(tree))
 
 
-@examples(200)
+@examples(100)
 @given(st.sampled_from(TREES).flatmap(mutated))
 def test_a_contract_with_everything_as_text(folder, tree):
     read_or_refused(folder, yaml.safe_dump(tree, allow_unicode=True))
 
 
-@examples(600)
+@examples(300)
 @given(st.sampled_from(TEXTS).flatmap(mutated_text))
 def test_a_text_with_other_pieces(folder, text):
     read_or_refused(folder, text)

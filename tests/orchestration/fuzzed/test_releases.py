@@ -216,7 +216,7 @@ def rewritten(draw, file, table):
             file.write_bytes(content)
 
 
-@examples(400)
+@examples(150)
 @given(st.data())
 def test_a_release_with_another_manifest_or_package(published, data):
     name, text = data.draw(changed_file(published, (MANIFEST, "datapackage.json")))
@@ -240,7 +240,7 @@ def test_a_package_of_another_format_is_refused(published, release_format):
             estimate(folder)
 
 
-@examples(400)
+@examples(150)
 @given(st.data())
 def test_a_release_with_another_table(published, data):
     name, table = data.draw(changed_table(published))
@@ -254,7 +254,7 @@ def test_a_release_with_another_table(published, data):
 
 
 @pytest.mark.thorough
-@examples(200)
+@examples(40)
 @given(st.data())
 def test_a_release_in_parts_with_another_manifest_package_or_part(in_parts, data):
     with copy_of(in_parts) as folder:
@@ -271,7 +271,7 @@ def test_a_release_in_parts_with_another_manifest_package_or_part(in_parts, data
         verified_and_counted(folder)
 
 
-@examples(60)
+@examples(40)
 @given(st.data())
 def test_an_audit_of_a_release_with_another_manifest_or_table(audited, data):
     place = f"published/hospital/v1/{NAMES[data.draw(st.integers(0, 2))]}"
@@ -289,7 +289,7 @@ def test_an_audit_of_a_release_with_another_manifest_or_table(audited, data):
         attacked(folder)
 
 
-@examples(60)
+@examples(40)
 @given(st.data())
 def test_an_audit_with_another_truth(audited, data):
     with copy_of(audited) as folder:

@@ -174,17 +174,17 @@ def test_the_command_forgets_and_says_how_much(hospital, home, series, people, t
     assert not IDENTIFIER.search((home / "log.jsonl").read_bytes())
 
 
-@pytest.mark.parametrize("how", drawn(["again", "never"], 1))
+@pytest.mark.parametrize("how", drawn(["again", "never"], 1, 1))
 def test_killed_at_every_step_in_the_file_system_all_is_done_or_nothing(
     hospital, home, people, tmp_path, how
 ):
-    """Before every file or folder that is written, synced, renamed or removed; see kill_points.py."""
-    some = [] if is_thorough() else ["--", "2", str(Run.seed)]
+    """Before every file or folder that is written, synced, renamed or removed. Some are drawn, and tried."""
+    some = ["--", "12" if is_thorough() else "2", str(Run.seed)]
     script = Path(__file__).with_name("kill_points.py")
     points, homes, nothing = kill_points(script, hospital.folder, home, how, *people, *some)
     assert points > 100
     assert homes > 50
-    assert not is_thorough() or 10 < nothing < homes - 10
+    assert nothing > 0 or not is_thorough()
 
 
 def test_killed_before_all_is_written_nothing_is_done(hospital, home, series, people, monkeypatch):
