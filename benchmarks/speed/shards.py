@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -80,15 +80,8 @@ def tables(
 def _releases(
     work: Path, people: int, shards: int, chunk: int, limit: int, engine: str
 ) -> Iterator[list[float]]:
-    contract, home = work / "census.yaml", work / "home"
-    declared = census_contract() | {
-        "source": {"path": "{release}.parquet"},
-        "releases": {"first": RELEASES[0], "cron": "0 0 1 1 *"},
-        "principle": {"name": "m_invariance", "m": 10, "on_ineligible": "counterfeit", "people_per_group": 2},
-        "shards": shards,
-    }
-    contract.write_text(yaml.safe_dump(declared))
-    _deliver([work / f"{release}.parquet" for release in RELEASES], people, chunk)
+    contract, home = series_contract(work, shards), work / "home"
+    deliver([work / f"{release}.parquet" for release in RELEASES], people, chunk)
     for release in RELEASES:
         words = ["release", str(contract), "--through", release, "--home", str(home)]
         command = [sys.executable, "-m", "orchestration.cli", *words]
@@ -119,7 +112,21 @@ def _releases(
         ]
 
 
-def _deliver(files: Sequence[Path], people: int, chunk: int) -> None:
+def series_contract(work: Path, shards: int, **principle: Any) -> Path:
+    """Write the contract of a divided series, with more parameters of its principle, and say where."""
+    declared = census_contract() | {
+        "source": {"path": "{release}.parquet"},
+        "releases": {"first": RELEASES[0], "cron": "0 0 1 1 *"},
+        "principle": {"name": "m_invariance", "m": 10, "on_ineligible": "counterfeit", "people_per_group": 2}
+        | principle,
+        "shards": shards,
+    }
+    file = work / "census.yaml"
+    file.write_text(yaml.safe_dump(declared))
+    return file
+
+
+def deliver(files: Sequence[Path], people: int, chunk: int) -> None:
     """Write snapshots, never more than a chunk of them in memory; each has one in a hundred replaced."""
     gone = max(1, chunk // 100)
     with ExitStack() as opened:
