@@ -86,17 +86,21 @@ def write_folder(
     partial = folder.with_name(f".{folder.name}{PARTIAL}")
     shutil.rmtree(partial, ignore_errors=True)
     private_folder(partial)
-    for name, content in files.items():
-        if isinstance(content, str):
-            write_text(partial / name, content)
-        else:
-            write_copy(partial / name, content)
-    stated = manifest(partial)
-    write_json(partial / "manifest.json", stated)
-    if sums is not None:
-        write_text(partial / SUMS, sums(partial, stated))
-    make_public(partial)
-    partial.rename(folder)
+    try:
+        for name, content in files.items():
+            if isinstance(content, str):
+                write_text(partial / name, content)
+            else:
+                write_copy(partial / name, content)
+        stated = manifest(partial)
+        write_json(partial / "manifest.json", stated)
+        if sums is not None:
+            write_text(partial / SUMS, sums(partial, stated))
+        make_public(partial)
+        partial.rename(folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)  # the disk may be full of it
+        raise
     sync(folder.parent)
 
 

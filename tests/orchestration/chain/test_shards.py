@@ -1,11 +1,13 @@
 """People who are divided into shards: the same promises, by the same chain."""
 
+import resource
 import shutil
+from contextlib import contextmanager, suppress
 
 import polars as pl
 import pytest
 
-from anonymize.errors import AuditFailed, ContractError, NotEligible, SnapshotError
+from anonymize.errors import AuditFailed, ContractError, HomeError, NotEligible, SnapshotError
 from anonymize.principles import principle_of
 from orchestration.chain import merging
 from orchestration.chain.delta import compare_snapshots
@@ -291,3 +293,35 @@ def test_shards_are_about_equally_large_and_look_at_the_form_of_an_identifier_al
     assert not shard_numbers(numbers, b"another key", 3).equals(found)
     names = pl.Series(["p7", "P7 ", "p7", None])
     assert shard_numbers(names, b"a key", 1_000)[:3].n_unique() == 1
+
+
+@contextmanager
+def disk_full_from(size):
+    """No file can be larger than so many bytes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_full_disk_leaves_the_same_bytes_or_nothing(hospital, tmp_path):
+    """Whatever file of the release is the first that can't be written as a whole."""
+    series = make(divided(hospital, tmp_path / "home"), FIRST)
+    shutil.copytree(tmp_path / "home", tmp_path / "whole")
+    whole = published(make(hospital.series(tmp_path / "whole"), SECOND).home.path)
+    before = published(tmp_path / "home")
+    written = (tmp_path / "whole").rglob(f"{SECOND}/**/*")
+    sizes = {file.stat().st_size for file in written if file.is_file()}
+    refused = 0
+    for size in sorted(drawn(sorted(sizes), 2)):
+        with disk_full_from(size - 1), suppress(HomeError):
+            make(series, SECOND)
+        found = published(tmp_path / "home")
+        refused += found == before
+        assert found in (before, whole)
+    assert refused
+    make(series, SECOND)
+    assert published(tmp_path / "home") == whole
+    assert not [*(tmp_path / "home").rglob("*.partial")]
