@@ -3,19 +3,24 @@
 Made-up census people under m-invariance (m = 10), 1 % of them replaced before the second release. Releases
 are made by the command `republish release`. *Memory* is the most that the command, its workers and Great
 Expectations had together: the sum of their proportional set sizes, read from /proc five times a second. A run
-that exceeds the limit is ended. *Snapshot* is the start, reading, dividing and checking; *groups* is making,
-attacking and judging all shards, *merging* sorting and numbering the whole, and *publishing* the rest.
+that exceeds the limit is ended. *Dividing* has the start of the command in it; *groups* is making, attacking
+and judging all shards, *merging* sorting and numbering the whole, and *publishing* the rest.
+
+On paper, one process divides, merges and publishes as quickly as here, and the executors share the rest. Each
+has four cores, and works on four shards at a time. *GiB each* is what an executor takes, by what a process
+and each person of its shards are reckoned to take (`orchestration/engine/local.py`).
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,19 +32,27 @@ import yaml
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.tables import Table, main
 from orchestration.chain.delta import CHANGES
-from orchestration.chain.snapshot import KEPT
+from orchestration.chain.snapshot import KEPT, PEOPLE
 from orchestration.contracts.contract_file import load_contract
+from orchestration.engine.local import BASE, PER_PERSON
 from orchestration.series.committed import COMMITTED
 from orchestration.series.series import Series
 from orchestration.series.shards import shard_folders
+from orchestration.snapshots.sources import PIECE
 from orchestration.storage.home import Home
 
 QUICK = {"people": (2_000, 4_000), "shards": (2, 4), "chunk": 1_000, "limit": 8_192}
 RELEASES = "2024-01-01", "2025-01-01"
 HEADINGS = (
-    "", "seconds", "seconds per million", "CPU per million", "memory, MiB", "snapshot", "delta", "groups",
-    "merging", "publishing", "counterfeits", "published MiB", "private MiB",
+    "", "seconds", "seconds per million", "CPU per million", "memory, MiB", "dividing", "checking", "delta",
+    "groups", "merging", "publishing", "counterfeits", "published MiB", "private MiB",
 )  # fmt: skip
+
+
+CORES_HERE, CORES = 2, 4
+"""Cores that were measured on, and those of an executor on paper."""
+BY_ONE_PROCESS, BY_ALL = ("dividing", "merging", "publishing"), ("checking", "delta", "groups")
+"""Steps that more executors do not make quicker, and those that they share."""
 
 
 class Spent(NamedTuple):
@@ -75,6 +88,63 @@ def tables(
                 if kept:
                     kept.write_text("".join(f"{json.dumps(one)}\n" for one in rows))
     yield Table(f"{engine}, at most {limit:,} MiB", HEADINGS, rows)
+    largest = dict(zip(HEADINGS, rows[-1], strict=True))
+    yield from on_paper(largest, people[-1], CORES_HERE)
+
+
+def on_paper(
+    measured: Mapping[str, Any],
+    measured_people: int,
+    cores_here: int,
+    people: int = 1_000_000_000,
+    shards: tuple[int, ...] = (250, 500, 1_000),
+    executors: tuple[int, ...] = (10, 40, 160),
+) -> Iterator[Table]:
+    """What a release of more people would take on a cluster, by the steps of a measured one.
+
+    Parameters
+    ----------
+    measured
+        A row by its headings.
+    measured_people, cores_here
+        How many people it is about, and the cores that shared the work.
+    people
+        How many are to be released.
+    shards, executors
+        A row for each number of shards; a column for each number of executors.
+    """
+    times = people / measured_people
+
+    def seconds(step: str, number: int, shared: int) -> float:
+        if step in BY_ONE_PROCESS:
+            return float(measured[step]) * times
+        rounds = math.ceil(number / (shared * CORES))
+        return float(measured[step]) * cores_here * times / number * rounds
+
+    steps = (*BY_ONE_PROCESS, *BY_ALL)
+    yield Table(
+        f"On paper: seconds for {people:,} people",
+        ("shards", "people in each", "GiB each", *(f"{count} executors" for count in executors)),
+        [
+            [
+                f"{number}",
+                people // number,
+                CORES * (BASE + PER_PERSON * people // number) / 2**30,
+                *(sum(seconds(step, number, count) for step in steps) for count in executors),
+            ]
+            for number in shards
+        ],
+    )
+    written = (float(measured["published MiB"]) + float(measured["private MiB"])) * times / 1024
+    yield Table(
+        f"On paper: minutes by step, {people:,} people, {shards[1]} shards, {executors[1]} executors",
+        ("", "minutes"),
+        [
+            *([step, seconds(step, shards[1], executors[1]) / 60] for step in steps),
+            ["GiB of two releases on the storage that all share", written],
+            ["files of the divided snapshot", math.ceil(people / PIECE) * shards[1]],
+        ],
+    )
 
 
 def _releases(
@@ -93,15 +163,18 @@ def _releases(
         assert committed is not None
         assert committed.counts is not None
         merging = committed.seconds.get("merging", 0.0)
+        folders = shard_folders(private)
+        divided = min((one / PEOPLE).stat().st_mtime for one in folders)
         taken = (private / KEPT).stat().st_mtime
-        compared = max((one / CHANGES).stat().st_mtime for one in shard_folders(private))
+        compared = max((one / CHANGES).stat().st_mtime for one in folders)
         made = (private / COMMITTED).stat().st_mtime
         yield [
             spent.seconds,
             spent.seconds / people * 1e6,
             spent.processor / people * 1e6,
             spent.memory,
-            taken - began,
+            divided - began,
+            taken - divided,
             compared - taken,
             made - compared - merging,
             merging,
