@@ -119,9 +119,13 @@ def named_together(several: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
 ENDS = {"sum": "{}", "max": "{}", "min": "smallest {}", "new": "fewest {} with newcomers"}
 """What the figures of a column are called. A largest goes by the column's own name."""
 
+PROMISED = "values promised"
+"""What the column `least` has."""
+
 
 def _words(field: str) -> str:
     column, _, end = field.rpartition("_")
+    column = PROMISED if column == "least" else column
     return ENDS[end].format(column.replace("_", " ").removeprefix("min "))
 
 
