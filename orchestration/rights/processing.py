@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import Any
 
 from anonymize.principles import principle_of
+from orchestration.readers.datapackage.words import several_columns
 from orchestration.series.persons import forgotten
 from orchestration.series.series import Series
 from orchestration.series.siblings import published_releases
@@ -49,7 +50,10 @@ def record(series: Series, date: str) -> dict[str, Any]:
         "identifier": contract.identifier,
         "columns": _columns(series),
         "principle": contract.principle.model_dump(mode="json"),
-        "promised": principle.promise(contract.principle).sentences(),
+        "promised": [
+            *principle.promise(contract.principle).sentences(),
+            *several_columns([one.name for _, one in contract.sensitive_columns()]),
+        ],
         "keep_private": contract.keep_private,
         "retention": None if contract.retention is None else contract.retention.model_dump(mode="json"),
         "releases": [_release(series, name) for name in _published(series)],

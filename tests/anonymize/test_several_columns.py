@@ -1,6 +1,8 @@
 """Several sensitive columns: declared, combined, published in rows, and attacked column by column."""
 
 import itertools
+from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -10,15 +12,20 @@ from hypothesis import strategies as st
 
 from anonymize.attack.combinations import Combinations, with_parts
 from anonymize.attack.coverage import signatures
+from anonymize.attack.risk import posterior
 from anonymize.columns import VALUE
 from anonymize.contract.combined import combine, separate
-from anonymize.errors import ContractError, SnapshotError, ValueChangeRefused
+from anonymize.errors import ContractError, NotEligible, SnapshotError, ValueChangeRefused
+from anonymize.formats.published import knowledge_table
 from anonymize.m_invariance import release as module
 from anonymize.people.values import refuse_unfit
 from anonymize.principles import parse_contract
+from benchmarks.adversaries.every_key import reconstructions
+from benchmarks.measures.several_columns import narrowed
 from benchmarks.series import contract_of, released
 from tests import findings as fi
 from tests.attacks import attack_releases
+from tests.profiles import is_thorough
 
 COLUMNS = [
     {"name": "job", "values": ["baker", "clerk", "cook", "guard"], "description": "what they do"},
@@ -217,3 +224,70 @@ def test_candidates_are_as_many_as_every_choice_of_combinations_allows(columns):
             if all(len(set(column)) == size for column in zip(*chosen, strict=True))
         )
         assert most == max(sizes)
+
+
+def test_all_reconstructions_of_tiny_series_give_no_value_of_any_column_more_than_1_over_m():
+    """Brute force: every way in which people can share out the tuples of both releases."""
+    looked_at = with_counterfeits = 0
+    for seed in range(40 if is_thorough() else 12):
+        rng = np.random.default_rng(seed)
+        declared = contract(principle={"m": 2})
+        try:
+            made = list(released(staff(int(rng.integers(4, 7)), 2, seed), declared))
+        except NotEligible:
+            continue
+        known = [
+            knowledge_table(one.people.rename({"identifier": "person"}), declared)
+            .join(one.linkage, on="person", how="semi")
+            .with_columns(release=pl.lit(n, pl.Int64))
+            for n, one in enumerate(made, start=1)
+        ]
+        people, read = pl.concat(known), [one.read for one in made]
+        if people.is_empty():
+            continue
+        looked_at += 1
+        with_counterfeits += sum(one.counterfeits.height for one in read)
+        for values in posterior(reconstructions(people, read, invariant=True)).values():
+            parts = [value.split("\x1f") for value in values]
+            for column in range(2):
+                by_value = Counter()
+                for part, probability in zip(parts, values.values(), strict=True):
+                    by_value[part[column]] += probability
+                assert max(by_value.values()) <= Fraction(1, 2)
+            assert any(
+                all(one != other for one, other in zip(*pair, strict=True))
+                for pair in itertools.combinations(parts, 2)
+            ), "two combinations that differ in both columns are left"
+    assert looked_at > 5
+    assert with_counterfeits
+
+
+def test_a_counterfeit_has_a_combination_that_somebody_had():
+    had: set[str] = set()
+    for one in released(staff(160, 5), contract()):
+        had |= set(one.people[VALUE])
+        assert set(one.read.values[VALUE]) <= had
+
+
+def test_two_products_of_the_same_people_give_some_of_them_away_where_one_does_not():
+    """Groups of its own for each column, as tools for one table make them, lose candidates."""
+    rng = np.random.default_rng(7)
+    jobs = rng.integers(1, 9, 240)
+    wages = jobs * 10 + rng.integers(0, 3, 240)  # each job has three wages of its own
+    rows = list(zip(range(240), jobs.tolist(), wages.tolist(), strict=True))
+    people = pl.DataFrame(rows, ["person", "job", "wage"], orient="row").with_columns(
+        age=pl.col("person").hash(3) % 100
+    )
+    lists = [{"name": name, "values": sorted(people[name].unique())} for name in ("job", "wage")]
+    separate = [
+        next(iter(released([("2024-01-01", people)], contract(sensitive=one, principle={"m": 3}))))
+        for one in lists
+    ]
+    both, few, *guessed = narrowed(*separate, 3)
+    assert both > 100
+    assert few > 0.9
+    assert min(guessed) > 0.5  # in place of 1 / 3
+    together = next(iter(released([("2024-01-01", people)], contract(sensitive=lists))))
+    found, broken = attacked([together])
+    assert broken == set()
+    assert found[0].figures["smallest_candidates_by_host"] == 3
