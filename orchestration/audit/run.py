@@ -606,6 +606,7 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap
     gaps += [gap for one in grouped for gap in _equivalence_gaps(one)]
     gaps += [gap for one in grouped for gap in _assignment_gaps(one)]
     gaps += [SEVERAL_VIEWS] if len(attacked) > len(grouped) and len(attacked) > 1 else []
+    gaps += [_shards_unknown(material.contract.shards)] if material.contract.shards > 1 else []
     gaps += [gap for one in attacked for gap in _word_gaps(one)]
     gaps += [gap for one in attacked for gap in _renaming_gaps(one)]
     for series in material.series:
@@ -626,6 +627,17 @@ def _not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap
         gaps.append(Gap(Text("People whose value may be known ({values})", values=values), MAY_BE_KNOWN))
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
     return gaps + ([] if attacked and all(map(len, rows)) else [ALGORITHM]) + NEVER_COVERED
+
+
+def _shards_unknown(shards: int) -> Gap:
+    what = Text(
+        "Adversaries who know in which of {shards} shards each person is, and no groups", shards=shards
+    )
+    return Gap(
+        what,
+        "the attacks took whole tables, as anybody has them. Shard by shard, republish attacks each release"
+        " before it is published.",
+    )
 
 
 def _word_gaps(series: AttackedSeries) -> list[Gap]:

@@ -63,6 +63,7 @@ def test_a_divided_series_is_released_verified_and_audited(hospital, tmp_path, p
         code, promises = audited(hospital, series, tmp_path / f"report {private}", private=private)
         assert code == 0
         assert all(one["holds"] for one in promises.values())
+        assert f"in which of {SHARDS} shards" in (tmp_path / f"report {private}/audit.json").read_text()
     people = kept_in(series, THIRD, "linkage.parquet")
     assert people["patient_id"].is_unique().all()
     assert people.group_by("group_id").agg(pl.col("shard").n_unique())["shard"].max() == 1
