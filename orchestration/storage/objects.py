@@ -117,7 +117,8 @@ def profile_of(address: str) -> dict[str, str]:
 
 
 def _of(bucket: str, found: Any) -> Stored:
-    return Stored(f"{bucket}{found['path']}", found["size"], str(found["e_tag"] or found["last_modified"]))
+    tag = str(found["e_tag"] or found["last_modified"]).strip('"')  # Azure's lists have it without quotes
+    return Stored(f"{bucket}{found['path']}", found["size"], tag)
 
 
 def _store_of(address: str) -> tuple[Any, str]:

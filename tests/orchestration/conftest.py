@@ -1,6 +1,9 @@
 """A small hospital to be released, and a PostgreSQL server to read snapshots from."""
 
+import base64
+import datetime as dt
 import functools
+import hmac
 import os
 import pwd
 import shutil
@@ -11,6 +14,7 @@ import tempfile
 import time
 import uuid
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 from dagster._core.storage.event_log.sqlite import sqlite_event_log
@@ -152,6 +156,49 @@ def bucket(_object_store, monkeypatch, tmp_path):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     return boto3.resource("s3").create_bucket(Bucket=f"b-{uuid.uuid4()}")
+
+
+@pytest.fixture(scope="session")
+def _azurite(tmp_path_factory):
+    """The address of a server on this machine that speaks Azure's language: azurite, from npm."""
+    pytest.importorskip("obstore", reason="needs obstore: pip install 'republish[stores]'")
+    if (program := shutil.which("azurite-blob")) is None:
+        pytest.skip("needs azurite, which stands in for Azure: npm install --global azurite")
+    port, folder = _free_port(), tmp_path_factory.mktemp("azurite")
+    options = ["--blobHost", "127.0.0.1", "--blobPort", str(port), "--skipApiVersionCheck", "--silent"]
+    command = [program, "--location", str(folder), *options, "--disableTelemetry"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        until = time.monotonic() + 30
+        while server.poll() is None and not _answers(port) and time.monotonic() < until:
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/{AZURITE[0]}"
+        server.terminate()
+
+
+AZURITE = (
+    "devstoreaccount1",
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
+)
+"""The account that every azurite has, and its key, which is printed in its documentation."""
+
+
+@pytest.fixture
+def container(_azurite, monkeypatch):
+    """The name of a container of the test's own."""
+    account, key = AZURITE
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", account)
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", key)
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", _azurite)
+    monkeypatch.setenv("AZURE_ALLOW_HTTP", "true")
+    name = f"c-{uuid.uuid4()}"
+    said = {"x-ms-date": f"{dt.datetime.now(dt.UTC):%a, %d %b %Y %H:%M:%S GMT}", "x-ms-version": "2021-08-06"}
+    lines = ["PUT", *[""] * 11, *(f"{header}:{value}" for header, value in said.items())]
+    lines += [f"/{account}/{account}/{name}", "restype:container"]
+    signed = hmac.digest(base64.b64decode(key), "\n".join(lines).encode(), "sha256")
+    said |= {"Authorization": f"SharedKey {account}:{base64.b64encode(signed).decode()}"}
+    asked = Request(f"{_azurite}/{name}?restype=container", method="PUT", headers=said)  # noqa: S310
+    urlopen(asked, timeout=10).close()  # noqa: S310
+    return name
 
 
 def _program(name):

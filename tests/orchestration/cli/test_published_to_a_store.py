@@ -17,6 +17,8 @@ from orchestration.chain.snapshot import take_snapshot
 from orchestration.storage import in_stores
 from orchestration.storage.in_stores import fetched
 from orchestration.storage.manifest import MANIFEST, verify_release, verify_series
+from orchestration.storage.objects import create, objects_below
+from orchestration.storage.store import SUMS
 from tests.hospital import RELEASES, ROOT, make, published
 
 pytestmark = pytest.mark.halved
@@ -30,9 +32,114 @@ def in_bucket(bucket):
     return {one.key: one.get()["Body"].read() for one in bucket.objects.all()}
 
 
+def in_store(address):
+    """What is below an address, by the names that it has in a home."""
+    return {
+        one.address.removeprefix(f"{address.rpartition('/')[0]}/"): one.content()
+        for one in objects_below(address)
+    }
+
+
+def tables(home):
+    """What is published but for what speaks of the contract's own bytes."""
+    return {name: content for name, content in published(home).items() if not name.endswith((MANIFEST, SUMS))}
+
+
+def emptied(address):
+    import obstore
+    from obstore.store import from_url
+
+    store, folder = from_url(address.rpartition("/")[0]), address.rpartition("/")[2]
+    for some in obstore.list(store, f"{folder}/"):
+        for one in some:
+            obstore.delete(store, one["path"])
+
+
 @pytest.fixture
 def address(bucket):
     return f"s3://{bucket.name}/data"
+
+
+class Killed(BaseException):
+    """Nobody catches it."""
+
+
+def killed_before(n, series, before_each_put):
+    """A publication that ends before its n-th object is put."""
+
+    def die():
+        raise Killed
+
+    before_each_put(n, die)
+    with pytest.raises(Killed):
+        publish(series, FIRST)
+    assert not series.is_published(FIRST)
+
+
+def one_of_two(candidates, before_each_put, n):
+    """The publisher that wins where another one comes before the n-th object is put."""
+    one, other = candidates("a", n), candidates("b", n)
+    refused = []
+
+    def come_between():
+        try:
+            publish(other, FIRST)
+        except StoreError as refusal:
+            refused.append(refusal)
+
+    before_each_put(n, come_between)
+    try:
+        publish(one, FIRST)
+    except StoreError as refusal:
+        refused.append(refusal)
+    assert len(refused) == 1
+    assert "is there already, with another content" in str(refused[0])
+    assert [one.is_published(FIRST), other.is_published(FIRST)] == [n > 0, n == 0]
+    return one if n else other
+
+
+class TestInAzure:
+    """As in S3, on a server that speaks Azure's language: that needs azurite."""
+
+    pytestmark = pytest.mark.thorough
+
+    @pytest.fixture
+    def address(self, container):
+        return f"az://{container}/data"
+
+    def test_snapshots_are_read_there_and_readers_take_releases(
+        self, hospital, home, address, tmp_path, republish
+    ):
+        from_files = tables(home)
+        for release in RELEASES[:2]:
+            assert create(f"{address}/in/{release}.parquet", hospital.file(release).read_bytes())
+        hospital.declare(source={"path": f"{address}/in/{{release}}.parquet"}, published_to=f"{address}/out")
+        series = make(hospital.series(tmp_path / "other"), FIRST, SECOND)
+        assert tables(series.home.path) == from_files
+        there = {f"{name}": content for name, content in in_store(f"{address}/out").items()}
+        assert there == {f"out/{name}": content for name, content in published(series.home.path).items()}
+        place = f"{address}/out/hospital/v1"
+        assert republish("verify", place) == (0, [*republish("verify", series.published_folder)[1]], [])
+        asked = ("--where", "age < 40", "--format", "csv")
+        assert republish("estimate", place, *asked) == republish("estimate", series.published_folder, *asked)
+        truth = ("--truth", hospital.file(FIRST).parent, "--contract", hospital.contract)
+        code, _, err = republish("audit", place, *truth, "--out", tmp_path / "report", "--seconds", 1)
+        assert code == 0, err
+
+    def test_whoever_is_killed(self, candidates, address, before_each_put):
+        for n in range(FILES):
+            series = candidates("a", n)
+            killed_before(n, series, before_each_put)
+            assert len(in_store(address)) == n
+            publish(series, FIRST)
+            assert in_store(address) == {f"data/{k}": v for k, v in published(series.home.path).items()}
+            emptied(address)
+
+    def test_of_two_publishers_one_publishes(self, candidates, address, before_each_put):
+        for n in range(FILES):
+            winner = one_of_two(candidates, before_each_put, n)
+            assert in_store(address) == {f"data/{k}": v for k, v in published(winner.home.path).items()}
+            emptied(address)
 
 
 @pytest.fixture
@@ -123,19 +230,10 @@ class TestWhatIsThere:
 @pytest.mark.thorough
 class TestWhoeverIsKilled:
     def test_before_any_object_is_put(self, candidates, address, bucket, before_each_put):
-        class Killed(BaseException):
-            """Nobody catches it."""
-
-        def die():
-            raise Killed
-
         for n in range(FILES):
             series = candidates("a", n)
-            before_each_put(n, die)
-            with pytest.raises(Killed):
-                publish(series, FIRST)
+            killed_before(n, series, before_each_put)
             assert len(in_bucket(bucket)) == n
-            assert not series.is_published(FIRST)
             with fetched([Path(address, "hospital/v1")]) as (copy,), pytest.raises(PublishedFolderError):
                 verify_series(copy)
             publish(series, FIRST)
@@ -168,24 +266,7 @@ def test_of_two_publishers_one_publishes_whenever_the_other_comes(
     candidates, address, bucket, before_each_put
 ):
     for n in range(FILES):
-        one, other = candidates("a", n), candidates("b", n)
-        refused = []
-
-        def come_between(other=other, refused=refused):
-            try:
-                publish(other, FIRST)
-            except StoreError as refusal:
-                refused.append(refusal)
-
-        before_each_put(n, come_between)
-        try:
-            publish(one, FIRST)
-        except StoreError as refusal:
-            refused.append(refusal)
-        assert len(refused) == 1
-        assert "is there already, with another content" in str(refused[0])
-        assert [one.is_published(FIRST), other.is_published(FIRST)] == [n > 0, n == 0]
-        winner = one if n else other
+        winner = one_of_two(candidates, before_each_put, n)
         assert in_bucket(bucket) == {f"data/{k}": v for k, v in published(winner.home.path).items()}
         with fetched([Path(address, "hospital/v1", FIRST)]) as (copy,):
             verify_release(copy)
