@@ -72,6 +72,15 @@ def restore(
             " is made once more, and must become what it was.",
         ),
     ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            "--log",
+            metavar="FILE",
+            help="A later copy of the home's log.jsonl: it says when people were forgotten after the backup,"
+            " and how many. They are in the restored home again.",
+        ),
+    ] = None,
     nothing_later: Annotated[
         bool, typer.Option("--nothing-later", help="Nothing was published after the backup: you know that.")
     ] = False,
@@ -84,16 +93,28 @@ def restore(
 
     A series has to know its last releases. If some were published after the backup, their snapshots, contract
     and version of republish make them again, byte for byte, and republish release goes on after them. What
-    else was done after the backup is lost: run republish forget again for whoever was forgotten since.
+    else was done after the backup is lost: run republish forget again for whoever was forgotten since. A
+    later copy of the home's log says how many they were, and when.
     """
     from anonymize.errors import HomeError
     from orchestration.series.backup import restore as restored
 
     if published is not None and nothing_later:
         raise HomeError("--published and --nothing-later exclude each other: give one of them")
-    found = restored(file, home, published, nothing_later=nothing_later)
+    found = restored(file, home, published, log, nothing_later=nothing_later)
     _say(found)
     out.print(f"{found.path}  restored as it was on {found.at}")
+    if found.forgettings is None:
+        out.print(
+            f"People who were forgotten after {found.at} are in this home again. Forget them again (republish"
+            " forget); --log FILE, a later copy of the home's log, would say how many they are, and when"
+        )
+    for line in found.forgettings or ():
+        how = "--again" if line["again"] else "--never-again"
+        out.print(
+            f"{line['series']}  {line['people']:,} people were forgotten ({how}) at {line['at']}, and are in"
+            " this home again. Forget them again once the releases published until then are made again"
+        )
 
 
 def _say(backup: Backup) -> None:

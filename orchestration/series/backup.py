@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from anonymize.errors import HomeError
 from anonymize.people.randomness import derive_key
 from orchestration.series.since import note_since
 from orchestration.storage.home import Home, only_one, private_folder, public_folder
-from orchestration.storage.log import LOG, note
+from orchestration.storage.log import LOG, lines_since, note
 from orchestration.storage.manifest import MANIFEST, verify_series
 from orchestration.storage.packed import pack, unpack
 from orchestration.storage.store import PARTIAL, clear_partial, make_public, sha256
@@ -50,6 +50,8 @@ class Backup:
     has_key: bool
     since: Mapping[str, int]
     """Of each series, how many of its releases are out that the backup has not."""
+    forgettings: tuple[Mapping[str, Any], ...] | None = None
+    """Lines of a later log about people forgotten after the backup; None if no log was given."""
 
 
 def back_up(home: Home, into: Path, *, with_key: bool = True) -> Backup:
@@ -94,7 +96,9 @@ def back_up(home: Home, into: Path, *, with_key: bool = True) -> Backup:
     return made
 
 
-def restore(file: Path, home: Path, published: Path | None, *, nothing_later: bool = False) -> Backup:
+def restore(
+    file: Path, home: Path, published: Path | None, log: Path | None = None, *, nothing_later: bool = False
+) -> Backup:
     """Unpack a backup where no home is yet: whole or not at all, and nothing before all of it was checked.
 
     Parameters
@@ -105,6 +109,9 @@ def restore(file: Path, home: Path, published: Path | None, *, nothing_later: bo
         The folder that is to be the home; it must not exist, or be empty.
     published
         Copies of what is out, as `product/series/release`. What the backup does not know of it is noted.
+    log
+        A later copy of the home's log: it says when people were forgotten after the backup. They are in the
+        restored home again.
     nothing_later
         The publisher's word that nothing was published after the backup, in place of `published`.
 
@@ -124,14 +131,16 @@ def restore(file: Path, home: Path, published: Path | None, *, nothing_later: bo
     with only_one(private_folder(home.parent), f"what becomes {home}", name=f".{home.name}-lock"):
         shutil.rmtree(partial, ignore_errors=True)
         try:
-            found = _restored(file, partial, published, nothing_later=nothing_later)
+            found = _restored(file, partial, published, log, nothing_later=nothing_later)
             os.replace(partial, home)  # noqa: PTH105 - over an empty folder too, and over no other
         finally:
             shutil.rmtree(partial, ignore_errors=True)
-    return Backup(home, found.at, found.releases, found.has_key, found.since)
+    return replace(found, path=home)
 
 
-def _restored(file: Path, folder: Path, published: Path | None, *, nothing_later: bool) -> Backup:
+def _restored(
+    file: Path, folder: Path, published: Path | None, log: Path | None, *, nothing_later: bool
+) -> Backup:
     """Unpack a backup into a folder, and note in it what is out."""
     place = Home(folder)
 
@@ -156,11 +165,14 @@ def _restored(file: Path, folder: Path, published: Path | None, *, nothing_later
             " since: --published names a folder with copies of all that is out, or --nothing-later says that"
             " nothing was. A series that goes on without knowing its last releases gives people away"
         )
+    later = None if log is None else lines_since(place, log)
     for path in (folder / "published").rglob(f"*/*/*/{MANIFEST}"):
         make_public(public_folder(path.parent, folder))
     since = {} if published is None else _compared(place, releases, published)
-    note(place, "restore", backup=listed["at"], since=since)
-    return Backup(folder, listed["at"], releases, listed["has_key"], since)
+    forgettings = None if later is None else tuple(line for line in later if line.get("what") == "forget")
+    forgotten = None if forgettings is None else sum(line["people"] for line in forgettings)
+    note(place, "restore", backup=listed["at"], since=since, forgotten_since=forgotten)
+    return Backup(folder, listed["at"], releases, listed["has_key"], since, forgettings)
 
 
 def _compared(home: Home, releases: Mapping[str, tuple[str, ...]], published: Path) -> dict[str, int]:

@@ -12,6 +12,7 @@ import json
 import os
 import pwd
 import socket
+from pathlib import Path
 from typing import Any
 
 from anonymize.errors import HomeError
@@ -66,7 +67,31 @@ def verify_log(home: Home) -> int:
     HomeError
         Naming the first line that was changed, or that does not follow the one before.
     """
-    file, before = home.path / LOG, None
+    return len(_chained(home.path / LOG))
+
+
+def lines_since(home: Home, later: Path) -> list[dict[str, Any]]:
+    """What a later copy of a home's log has after the lines that are in the home.
+
+    Raises
+    ------
+    HomeError
+        If the copy is not there, was changed, or does not begin with the home's lines.
+    """
+    if not later.is_file():
+        raise HomeError(f"{later}: is not there. Name a copy of the home's {LOG}")
+    mine, theirs = _chained(home.path / LOG), _chained(later)
+    if theirs[: len(mine)] != mine:
+        raise HomeError(
+            f"{later}: does not begin with the log that the home has: it is older, or another home's. Name a"
+            " later copy"
+        )
+    return [json.loads(line) for line in theirs[len(mine) :]]
+
+
+def _chained(file: Path) -> list[bytes]:
+    """The lines of a log, each of which follows the one before."""
+    before = None
     lines = file.read_bytes().splitlines() if file.exists() else []
     for number, line in enumerate(lines, start=1):
         try:
@@ -79,7 +104,7 @@ def verify_log(home: Home) -> int:
                 f" {_WAY_OUT}"
             )
         before = _digest(line)
-    return len(lines)
+    return lines
 
 
 _WAY_OUT = "Compare it with a copy, and keep both"

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from anonymize.errors import AlreadyPublished, HomeError, PublishedFolderError
+from orchestration.rights.forget import forget, what_is_kept
 from orchestration.series.backup import back_up, restore
 from orchestration.series.homes import refuse_other_home
 from orchestration.storage.home import Home, only_one
@@ -336,6 +337,33 @@ def test_every_backup_made_while_releases_are_made_goes_on_to_the_same_bytes(hos
         shutil.rmtree(machine)
 
 
+@pytest.mark.thorough
+def test_who_was_forgotten_after_the_backup_is_back_and_a_later_log_counts_them(
+    hospital, home, backup, elsewhere, machine, tmp_path
+):
+    series, log = hospital.series(home), tmp_path / "log.jsonl"
+    whom = hospital.snapshot(FIRST)["patient_id"].to_list()[:3]
+    early = shutil.copy(home / "log.jsonl", tmp_path / "early.jsonl")
+    forget(series, whom, again=False)
+    shutil.copy(home / "log.jsonl", log)
+    (tmp_path / "cut.jsonl").write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[1:]))
+    (tmp_path / "early.jsonl").write_bytes(early.read_bytes().splitlines(keepends=True)[0])
+    faults = {"cut": "does not follow", "early": "does not begin with the log", "none": "is not there"}
+    for name, fault in faults.items():
+        with pytest.raises(HomeError, match=fault):
+            restore(backup, machine, None, tmp_path / f"{name}.jsonl", nothing_later=True)
+        assert not machine.exists()
+    found = restore(backup, machine, None, log, nothing_later=True)
+    assert [(line["series"], line["people"], line["again"]) for line in found.forgettings] == [
+        ("hospital/v1", 3, False)
+    ]
+    again = elsewhere.series(machine)
+    assert what_is_kept(again, whom)[0].people == 3
+    forget(again, whom, again=False)
+    assert what_is_kept(again, whom) == what_is_kept(series, whom)
+    assert published(make(again, THIRD).home.path) == published(make(series, THIRD).home.path)
+
+
 # ---- the commands
 
 
@@ -363,5 +391,6 @@ def test_the_commands(hospital, home, key_in_home, machine, tmp_path, named, cap
     assert (code, "exclude each other" in err) == (2, True)
     code, out, _ = republish("restore", file, "--home", machine, "--nothing-later")
     assert (code, "restored as it was on 20" in out) == (0, True)
+    assert "are in this home again" in out
     code, _, err = republish("backup", tmp_path, "--out", file)
     assert (code, "is no home" in err) == (2, True)
