@@ -15,7 +15,9 @@ from orchestration.cli.terminal import out
 def impute(
     published: Annotated[
         Path,
-        typer.Argument(metavar="PUBLISHED", help="A published release, or a series of releases."),
+        typer.Argument(
+            metavar="PUBLISHED", help="A published release, or a series of releases; or its s3:// address."
+        ),
     ],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file: .parquet or .csv.")],
     copies: Annotated[int, typer.Option("--copies", min=1, max=1000, help="How many tables.")] = 20,
@@ -33,6 +35,7 @@ def impute(
     from anonymize.errors import QueryError
     from orchestration.readers.estimate.command import held_back
     from orchestration.readers.estimate.copies import imputed
+    from orchestration.storage.in_stores import fetched
     from orchestration.storage.store import write_csv, write_table
 
     writers = {".parquet": write_table, ".csv": write_csv}
@@ -40,8 +43,9 @@ def impute(
         raise QueryError(f"{file}: name a file that ends in .parquet or .csv")
     if file.exists():
         raise QueryError(f"{file}: is there already; name a new file")
-    tables = imputed(published, copies, seed)
+    with fetched([published]) as (folder,):
+        tables, held = imputed(folder, copies, seed), held_back(folder)
     writers[file.suffix.lower()](file, tables)
     people = tables.height // copies
     out.print(f"{file}: {copies:,} tables of {people:,} people, told apart by estimate_copy")
-    say_held_back(held_back(published), out)
+    say_held_back(held, out)

@@ -188,6 +188,9 @@ class TestWhatIsThere:
         asked = ("--where", "age < 40", "--format", "csv")
         assert republish("estimate", place, *asked) == republish("estimate", series.published_folder, *asked)
         assert republish("estimate", f"{place}/{FIRST}", *asked)[0] == 0
+        for name, of in (("there", place), ("here", series.published_folder)):
+            assert republish("impute", of, tmp_path / f"{name}.csv", "--copies", 2)[0] == 0
+        assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
         truth = ("--truth", hospital.file(FIRST).parent, "--contract", hospital.contract)
         code, out, err = republish("audit", place, *truth, "--out", tmp_path / "report", "--seconds", 1)
         assert code == 0, err
