@@ -17,6 +17,7 @@ from anonymize.contract import EACH_FILE, is_in_store
 from anonymize.errors import SnapshotError
 from orchestration.limits import check, check_parquet
 from orchestration.storage.objects import Stored, objects_below, stored
+from orchestration.storage.pages import is_decodable
 
 UNFINISHED = "_temporary"
 """In a folder that Spark, or Hadoop, still writes into."""
@@ -134,6 +135,8 @@ def _read_parquet(
     with source.open("rb") if isinstance(source, Path) else BytesIO(source) as content:
         present = list(pl.read_parquet_schema(content))
     chosen = _positions(present, columns)
+    if not is_decodable(_readable(source), [present[position] for position in chosen]):
+        raise OSError
     table = pl.read_parquet(_readable(source), columns=chosen, glob=False, hive_partitioning=False)
     binary = [name for name, dtype in table.schema.items() if dtype == pl.Binary]
     return table.with_columns(_uuids(_readable(source), binary)) if binary else table, present

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from anonymize.errors import HomeError, PublishedFolderError
 from orchestration.storage.manifest import DATA_PACKAGE
+from orchestration.storage.pages import is_decodable
 from orchestration.storage.parts import name_in, table_files, table_of
 from orchestration.storage.store import encode_table, read_json, read_table
 
@@ -82,6 +83,8 @@ def hidden_in_our(file: Path) -> tuple[str | None, bool]:
     HomeError
         If the file can't be read.
     """
+    if not is_decodable(file):
+        raise HomeError(f"{file}: is no Parquet file that can be read")
     table = read_table(file)
     if other := [dtype for dtype in table.dtypes if dtype not in TYPES]:
         return f"has a column of type {other[0].base_type()}, which no release has", True

@@ -23,6 +23,7 @@ from orchestration.readers.datapackage.words import sensitive_columns
 from orchestration.readers.estimate.condition import Column, checked_column, checked_condition, columns_of
 from orchestration.readers.estimate.statements import estimate_sql, quoted
 from orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, releases_in, verify_tables
+from orchestration.storage.pages import is_decodable
 from orchestration.storage.parts import scan_parts, table_files
 from orchestration.storage.store import read_json
 from orchestration.unforeseen import named
@@ -131,6 +132,8 @@ def _values(folder: Path) -> dict[str, set[str]]:
         files = table_files(folder, "sensitive") or table_files(folder, "microdata")
         there = pq.read_schema(files[0]).names
         for name in names:
+            if broken := [file for file in files if not is_decodable(file, [name])]:
+                raise PublishedFolderError(f"{broken[0]}: is no Parquet file that can be read")
             some = scan_parts(files).select(pl.nth(there.index(name)).unique())
             column = some.collect(engine="streaming").to_series()
             if column.dtype == pl.String:

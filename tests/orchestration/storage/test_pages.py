@@ -1,0 +1,39 @@
+"""A Parquet file with one byte changed is refused, whatever the byte says; polars would end the process."""
+
+import random
+
+import polars as pl
+import pytest
+
+from anonymize.errors import SnapshotError
+from orchestration.snapshots.files import read_file
+from orchestration.storage.pages import is_decodable
+from orchestration.storage.store import write_table
+
+
+@pytest.fixture
+def table(tmp_path):
+    ages = random.Random(5).choices(range(20, 80), k=300)
+    people = pl.DataFrame({"age": ages, "disease": [f"{age % 7} of seven" for age in ages]})
+    write_table(tmp_path / "people.parquet", people)
+    return tmp_path / "people.parquet"
+
+
+def test_whole_tables_are_decodable(table):
+    assert is_decodable(table)
+    assert is_decodable(table, ["disease"])
+    assert read_file(table, "here")[0].equals(pl.read_parquet(table))
+
+
+def test_no_changed_byte_ends_the_process(table, tmp_path):
+    """Every byte of the pages' headers is among the bytes; 191 is the highest byte of a negative number."""
+    content = table.read_bytes()
+    refused = 0
+    for at in range(len(content)):
+        changed = tmp_path / "changed.parquet"
+        changed.write_bytes(content[:at] + b"\xbf" + content[at + 1 :])
+        try:
+            read_file(changed, "here")
+        except SnapshotError:
+            refused += 1
+    assert refused > 10
