@@ -98,10 +98,9 @@ def one_of_two(candidates, before_each_put, n):
     return one if n else other
 
 
+@pytest.mark.thorough
 class TestInAzure:
     """As in S3, on a server that speaks Azure's language: that needs azurite."""
-
-    pytestmark = pytest.mark.thorough
 
     @pytest.fixture
     def address(self, container):
