@@ -30,6 +30,8 @@ from tests.maybe_known import (
 from tests.profiles import drawn, examples
 from tests.series import entered
 
+pytestmark = pytest.mark.halved
+
 M = 4
 BUCKETS = {
     "m_invariance": {"name": "m_invariance", "m": M, "on_ineligible": "defer"},

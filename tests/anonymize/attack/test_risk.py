@@ -128,6 +128,7 @@ def test_l_diverse_releases_go_above_1_over_l_somewhere():
     assert any(max(risk) == 1 for risk in risks)
 
 
+@pytest.mark.thorough
 def test_lemma_1_one_candidate_left_is_a_risk_of_one():
     seen = 0
     for people, read in drawn(l_diverse(), 20):

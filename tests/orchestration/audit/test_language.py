@@ -19,6 +19,8 @@ from tests.orchestration.audit.catalogue import every_text
 from tests.orchestration.audit.published_folders import run, write_series
 from tests.profiles import drawn
 
+pytestmark = pytest.mark.halved
+
 GERMAN = "de"
 VERSIONS = ("audit", "handout")
 NUMBER = re.compile(r"\d[\d.,]*\d|\d")

@@ -18,6 +18,8 @@ from orchestration.cli.releasing import releases_to_make
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 from tests.profiles import drawn
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 
 

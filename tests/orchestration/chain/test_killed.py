@@ -31,7 +31,7 @@ def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, sh
     hospital.declare(shards=shards)
     if release == SECOND:
         make(hospital.series(tmp_path / "before"), FIRST)
-    some = ["20" if is_thorough() and shards == 1 else "4", str(Run.seed)]
+    some = ["20" if is_thorough() and shards == 1 else "2", str(Run.seed)]
     script = Path(__file__).with_name("kill_points.py")
     points, homes = kill_points(script, hospital.folder, tmp_path / "before", release, *some)
     assert points > 50

@@ -265,6 +265,7 @@ def test_a_person_is_found_in_their_shard(hospital, tmp_path):
     }
 
 
+@pytest.mark.thorough
 def test_a_shard_that_can_not_be_published_is_named(hospital, tmp_path):
     hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "refuse"}, shards=200)
     with pytest.raises(NotEligible, match=r"in shard \d+ of 200: "):

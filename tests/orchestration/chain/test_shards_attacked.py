@@ -25,6 +25,8 @@ from tests.orchestration.chain.test_shards import PRINCIPLES
 from tests.papers.disclosure_risk import disclosure_risk
 from tests.profiles import is_thorough
 
+pytestmark = pytest.mark.halved
+
 VALUES = [f"disease {letter}" for letter in "abcd"]
 SERIES = 10 if is_thorough() else 2
 ALL_PRINCIPLES = {

@@ -12,6 +12,8 @@ from tests.hospital import RELEASES, everything
 from tests.orchestration.dagster.test_product import mutant, swapped_groups
 from tests.profiles import drawn
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 
 

@@ -13,6 +13,8 @@ from orchestration.steps import hearing, say_step
 from orchestration.storage.home import Home
 from tests.hospital import RELEASES, make
 
+pytestmark = pytest.mark.halved
+
 THIRD = RELEASES[2]
 WATCHED = (FRESHNESS, FAILURE)
 

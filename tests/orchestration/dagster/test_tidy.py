@@ -17,6 +17,8 @@ from orchestration.storage.home import RELEASING, Home, only_one
 from tests.hospital import KEY, RELEASES, build, definitions, everything
 from tests.orchestration.dagster.test_ui import server
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 SHOWN = """query Shown($asset: AssetKeyInput!) { assetNodeOrError(assetKey: $asset) { ... on AssetNode {
     staleStatus

@@ -11,6 +11,8 @@ from orchestration.storage.home import Home
 from tests.hospital import RELEASES, make, published
 from tests.profiles import drawn
 
+pytestmark = pytest.mark.halved
+
 PLACES = {
     "clients [1-9]": "clients 1",
     "home*": "home2",
