@@ -69,7 +69,8 @@ def divide_people(
     )
     if contract.principle.on_value_change == "refuse":
         stated = people[CORRECTED].to_numpy() if CORRECTED in people.columns else np.zeros(len(value), bool)
-        _refuse_value_changes(int(((division.queue >= len(values)) & ~stated).sum()))
+        changed = int(((division.queue >= len(values)) & ~stated).sum())
+        _refuse_value_changes(changed, is_several=contract.sensitive.is_several)
     return values, value, division
 
 
@@ -81,8 +82,13 @@ def _signatures(buckets: pl.DataFrame, values: pl.Series) -> Signatures:
     return Signatures(bucket[order], value[order], buckets.height, len(values))
 
 
-def _refuse_value_changes(changed: int) -> None:
+def _refuse_value_changes(changed: int, *, is_several: bool) -> None:
     """Raise ValueChangeRefused if values changed to one outside the signature, and no correction says so."""
+    if changed and is_several:
+        raise ValueChangeRefused(
+            f"{changed} people have sensitive values together that are outside their signature, and several"
+            " sensitive columns allow no change. Begin a new series, or publish one column"
+        )
     if changed:
         raise ValueChangeRefused(
             f"{changed} people have a sensitive value outside their signature, and the contract says"
