@@ -17,7 +17,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 
 export GX_ANALYTICS_ENABLED := false
 
-.PHONY: setup demo test test-all coverage lint ui bench pictures lock clean
+.PHONY: setup demo test test-all test-rest coverage lint ui bench pictures lock clean
 
 setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
 
@@ -43,6 +43,9 @@ test: $(DEVELOP)  ## tests of everything in four minutes: a tenth of the example
 
 test-all: $(DEVELOP)  ## every test and every example: kill points, browsers, large tables
 	$(BIN)/python -m pytest --hypothesis-profile=thorough
+
+test-rest: $(DEVELOP)  ## after make test, what it left out: with it, every test has been run
+	$(BIN)/python -m pytest --hypothesis-profile=thorough --after-quick
 
 coverage: $(DEVELOP)  ## every test, and which lines and branches none of them reached (slower)
 	$(BIN)/python -m pytest --hypothesis-profile=thorough --cov --cov-report=term

@@ -6,7 +6,7 @@ import secrets
 import pytest
 from hypothesis import settings
 
-from tests.profiles import QUICK, Run, is_drawn, is_thorough
+from tests.profiles import QUICK, Run, is_drawn, is_same_in_both, is_thorough
 
 # Nearly all tests have tables of a few rows, where further threads only wait for each other. Commands that
 # tests start as processes of their own have several (`tests.hospital.several_threads`), and what
@@ -55,15 +55,24 @@ def pytest_report_header(config):
     return f"examples are drawn by --hypothesis-seed={config.option.hypothesis_seed}"
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--after-quick", action="store_true", help="Leave out what a quick run has run in the same way."
+    )
+
+
 def pytest_collection_modifyitems(config, items):
     """Leave out what is thorough, and half of what is halved, unless the run is thorough."""
     if is_thorough():
-        return
-    left_out = {
-        item
-        for item in items
-        if item.get_closest_marker("thorough")
-        or (item.get_closest_marker("halved") and Run.is_whole and not is_drawn(item.nodeid))
-    }
+        left_out = {
+            item for item in items if config.getoption("--after-quick") and is_same_in_both(item.path)
+        }
+    else:
+        left_out = {
+            item
+            for item in items
+            if item.get_closest_marker("thorough")
+            or (item.get_closest_marker("halved") and Run.is_whole and not is_drawn(item.nodeid))
+        }
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]

@@ -7,12 +7,18 @@ tests to run. Examples and tests are drawn anew in each run, by the seed at the 
 """
 
 import random
+import re
+from functools import cache
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
 THOROUGH, QUICK = "thorough", "quick"
 settings.register_profile(THOROUGH, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck))
 settings.register_profile(QUICK, settings.get_profile(THOROUGH), max_examples=10)
+
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class Run:
@@ -36,6 +42,24 @@ def examples(number: int) -> settings:
 def is_drawn(name: str) -> bool:
     """Whether a test of a file that is halved takes part in a quick run, by its seed."""
     return random.Random(f"{Run.seed} {name}").random() < 0.5
+
+
+@cache
+def is_same_in_both(file: Path) -> bool:
+    """Whether a thorough run has the same tests of a file as a quick one, and need not run them after it.
+
+    So it is if neither the file, nor any file of tests that it has something from, speaks of either.
+    """
+    found, open_ = {file}, [file]
+    while open_:
+        text = open_.pop().read_text()
+        if re.search(r"hypothesis|thorough|halved|tests\.profiles", text):
+            return False
+        names = re.findall(r"from (tests\.[\w.]+) import", text)
+        further = {ROOT / f"{name.replace('.', '/')}.py" for name in names} - found
+        open_ += [helper for helper in further if helper.exists()]
+        found |= further
+    return True
 
 
 def drawn(items, quick: int, thorough: int | None = None) -> list:

@@ -41,7 +41,7 @@ from orchestration.series.shards import shard_folders
 from orchestration.snapshots.sources import PIECE
 from orchestration.storage.home import Home
 
-QUICK = {"people": (2_000, 4_000), "shards": (2, 4), "chunk": 1_000, "limit": 8_192}
+QUICK = {"people": (2_000,), "shards": (2,), "chunk": 1_000, "limit": 8_192}
 RELEASES = "2024-01-01", "2025-01-01"
 HEADINGS = (
     "", "seconds", "seconds per million", "CPU per million", "memory, MiB", "dividing", "checking", "delta",
