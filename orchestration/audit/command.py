@@ -13,11 +13,13 @@ from rich.text import Text
 
 from anonymize.errors import PublishedFolderError, SignatureError
 from orchestration.audit import SECONDS
+from orchestration.audit.findings import Findings
 from orchestration.audit.read.folders import Reading, find_series, read_contract
 from orchestration.audit.read.foreign import load_mapping, states_promise
+from orchestration.audit.read.material import Material
 from orchestration.audit.report.conclusion import READING, in_words, verdict
 from orchestration.audit.report.document import About, audited_releases, describe, signed_part, write_report
-from orchestration.audit.run import Findings, Material, attack, steps
+from orchestration.audit.run import attack, steps
 from orchestration.audit.signature import load_private_key, sign_report
 from orchestration.languages.language import ENGLISH, Language
 from orchestration.snapshots.previous import read_previous

@@ -7,7 +7,7 @@ from typing import Any
 from anonymize.contract import CategoryAttribute, DateAttribute
 from anonymize.text import Text
 from orchestration.audit.read.folders import format_of
-from orchestration.audit.run import Material
+from orchestration.audit.read.material import Material
 
 NOT_PUBLISHED = Text("not published")
 MOST_LABELS = 12

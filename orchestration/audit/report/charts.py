@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from anonymize.promise import Part, Promise
 from anonymize.promise.part import Chart
 from anonymize.text import Text
-from orchestration.audit.run import AttackedSeries
+from orchestration.audit.findings import AttackedSeries
 from orchestration.languages.language import Language
 
 BLUE, RED, GREY = "#2b6cb0", "#c53030", "#718096"

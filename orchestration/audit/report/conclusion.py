@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from anonymize.text import Text
-from orchestration.audit.run import Findings
+from orchestration.audit.findings import Findings
 
 READING = Text(
     "“Looked at” counts people; for what concerns files, tables or groups, these. It is fewer than all people"

@@ -23,19 +23,19 @@ from anonymize.promise import LargestShare, Promise
 from anonymize.promise.registry import kinds_of, scopes
 from anonymize.text import Text
 from anonymize.utility.usefulness import Usefulness
-from orchestration.audit.read.columns import described_columns
-from orchestration.audit.report import charts
-from orchestration.audit.report.conclusion import READING, conclusion, verdict
-from orchestration.audit.report.handout import handed_out, public_names
-from orchestration.audit.run import (
+from orchestration.audit.findings import (
     AttackedRelease,
     AttackedSeries,
     Findings,
     Gap,
-    Material,
     final_distribution,
     intersection_table,
 )
+from orchestration.audit.read.columns import described_columns
+from orchestration.audit.read.material import Material
+from orchestration.audit.report import charts
+from orchestration.audit.report.conclusion import READING, conclusion, verdict
+from orchestration.audit.report.handout import handed_out, public_names
 from orchestration.audit.signature import SIGNATURE, SIGNED
 from orchestration.languages.language import ENGLISH, Language
 from orchestration.storage.in_stores import origin_of

@@ -13,10 +13,11 @@ import yaml
 from pypdf import PdfReader
 from rich.console import Console
 
+from orchestration.audit.findings import AttackedSeries
+from orchestration.audit.gaps import _hosts_unknown
 from orchestration.audit.report.conclusion import READING, conclusion
 from orchestration.audit.report.document import _environment
 from orchestration.audit.report.handout import SMALL, handed_out, public_names, without_small
-from orchestration.audit.run import AttackedSeries, _hosts_unknown
 from orchestration.languages.language import ENGLISH, Language
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 from tests.profiles import drawn

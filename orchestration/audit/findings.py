@@ -1,0 +1,214 @@
+"""What an audit came to: releases and series as they were attacked, and what was not looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from anonymize.attack.assignments import Choices
+from anonymize.attack.combinations import Combinations
+from anonymize.attack.equivalence import Equivalence
+from anonymize.attack.figures import EquivalenceFigures
+from anonymize.attack.finding import Found
+from anonymize.attack.guessing import Guesses
+from anonymize.attack.intersection import SCOPES, candidates, distribution, intersected
+from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.presence import Presence
+from anonymize.contract import Product
+from anonymize.formats import Published
+from anonymize.promise import Part, Promise
+from anonymize.promise.attacked import ReleaseAttack
+from anonymize.text import Text
+from anonymize.utility.usefulness import Usefulness
+
+
+@dataclass(frozen=True)
+class AttackedRelease:
+    """One release, attacked with all that came before it."""
+
+    name: str
+    tuples: int
+    attack: ReleaseAttack
+    seen: Choices | None = None
+    """For the attack on all releases together; None where there are too many people."""
+    useful: Usefulness | None = None
+    """What the release is worth; None where it has entries that can't be read, or nobody is in the truth."""
+    guesses: Guesses | None = None
+    """What is guessed right after learning from the groups."""
+    known: pl.DataFrame | None = None
+    """The truth, `person`, `value`, `qi_0`, … as codes; of the last release alone."""
+    published: Published | None = None
+    """The groups; of the last release alone."""
+    renamed: pl.DataFrame | None = None
+    """Values that look renamed since the release before; None where there is nothing to compare."""
+    words_not_compared: str | None = None
+    """Why the words of its texts were not compared with the contract; None if they were."""
+    bytes_not_compared: str | None = None
+    """Why its tables were not compared, byte for byte, with what republish writes; None if they were."""
+
+
+@dataclass(frozen=True)
+class AttackedSeries:
+    """All releases of a series."""
+
+    name: str
+    releases: list[AttackedRelease]
+    equivalences: list[Equivalence]
+    """The smallest attack per signature; empty where it wasn't attacked."""
+    whole: Mapping[type[Part], Found] = field(default_factory=dict)
+    """What all releases together allow, by the part of the promise that it is about."""
+    why_no_assignments: str | None = None
+    """If it should have been."""
+    presence: Presence | None = None
+    """How well people in the last release are told from people of earlier ones; None if there are too few."""
+    before: AttackedSeries | None = None
+    """The series that it goes on from: it was attacked with everything known from there."""
+
+    @property
+    def chain(self) -> list[AttackedRelease]:
+        """Its releases after those of the series that it goes on from."""
+        return [*(self.before.chain if self.before else []), *self.releases]
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What the parts of a promise are shown by: figures of the last release, and of the whole series."""
+        sizes = sorted((one.e, one.at_least) for one in self.equivalences if one.e is not None)
+        return {
+            **self.releases[-1].attack.figures,
+            **EquivalenceFigures(sizes[0][0] if sizes else None, [e for e, _ in sizes]).as_json(),
+            **self.of_all_releases,
+        }
+
+    @property
+    def of_all_releases(self) -> dict[str, Any]:
+        """Figures of what all releases together allow."""
+        found = [one.figures.as_json() for one in self.whole.values()]
+        return {name: figure for figures in found for name, figure in figures.items()}
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What an adversary knows in the end."""
+        return self.releases[-1].attack.knowledge
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether releases are of groups, so that candidate values could be intersected."""
+        return self.knowledge.covered is not None
+
+    def promises(self) -> pl.DataFrame:
+        """One row per promise, over all releases: the release that breaks it most, else the last one."""
+        found = [(release.name, release.attack.findings) for release in self.releases]
+        for kind, whole in self.whole.items():
+            counted = [kind.scopes[scope].finding(count) for scope, count in whole.counts.items()]
+            found.append((self.releases[-1].name, pl.concat(counted)))
+        rows = pl.concat(
+            findings.with_columns(pl.lit(name).alias("release"), pl.lit(n).alias("n"))
+            for n, (name, findings) in enumerate(found)
+        )
+        where = pl.col("release").filter(~pl.col("holds"))
+        worst = pl.all().sort_by("broken", "n").last()
+        return (
+            rows.group_by("promise", maintain_order=True)
+            .agg(worst, where.alias("broken_in"))
+            .with_columns(pl.lit(self.name).alias("series"))
+            .drop("release", "n")
+        )
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Something that a reader might believe was looked at."""
+
+    what: str
+    """With `{}` in the place of each count of people."""
+    why: str
+    people: tuple[int, ...] = ()
+    """The counts: a report that is handed out does not show small ones."""
+    series: str | None = None
+    """The series that it is about, if it is about one."""
+
+
+ALL_SERIES = Text("all series together")
+"""What is said in place of a series' name."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the audit came to."""
+
+    contract: Product
+    promise: Promise
+    """What is asked for today."""
+    series: list[AttackedSeries]
+    together: pl.DataFrame | None
+    """Evidence over all series, if there is more than one."""
+    not_covered: list[Gap] = field(default_factory=list)
+    """What was not looked at, and why."""
+    asked: pl.DataFrame | None = None
+    """What the contract asks for, as `promises` has it, and `taken_up`: whether the last release of the
+    series, or a series that goes on from it, promises that. None where every release promises it."""
+
+    def promises(self) -> pl.DataFrame:
+        """One row per series and promise: `series`, `promise`, `people`, `broken`, … `broken_in`."""
+        rows = [one.promises() for one in self.series]
+        if self.together is not None:
+            rows.append(
+                self.together.with_columns(
+                    pl.lit(str(ALL_SERIES)).alias("series"),
+                    pl.lit([], dtype=pl.List(pl.String)).alias("broken_in"),
+                )
+            )
+        return pl.concat(rows, how="diagonal").select(
+            "series",
+            "promise",
+            "people",
+            "broken",
+            "undecided",
+            "found",
+            "required",
+            "bound",
+            "holds",
+            "broken_in",
+        )
+
+    @property
+    def holds(self) -> bool:
+        """Whether every promise is kept."""
+        return bool(self.promises()["holds"].all())
+
+    @property
+    def keeps_contract(self) -> bool:
+        """Whether every promise is kept, and the contract asks for no more than was promised."""
+        return self.holds and self.missed.is_empty()
+
+    @property
+    def missed(self) -> pl.DataFrame:
+        """What the contract asks for and the releases, which keep what they promised, never took up."""
+        rows = self.promises()
+        if self.asked is None:
+            return rows.clear()
+        kept = rows.filter("holds").select("series", "promise")
+        never = self.asked.filter(~pl.col("holds") & ~pl.col("taken_up"))
+        return never.join(kept, on=["series", "promise"], how="semi")
+
+
+def intersection_table(series: AttackedSeries) -> pl.DataFrame:
+    """What intersecting comes to by what an adversary links: `linked`, `attacked`, `vulnerable`, …."""
+    covered = series.knowledge.covered
+    if covered is None:
+        return pl.DataFrame()
+    made_of = Combinations.of(series.knowledge.domain)
+    return pl.DataFrame(
+        [{"linked": scope} | intersected(candidates([covered], scope, made_of)).as_json() for scope in SCOPES]
+    )
+
+
+def final_distribution(series: AttackedSeries) -> pl.DataFrame:
+    """`candidates`, `people`: everybody ever published, by what is left of them."""
+    covered = series.knowledge.covered
+    if covered is None:
+        return pl.DataFrame()
+    return distribution(candidates([covered], combinations=Combinations.of(series.knowledge.domain)))

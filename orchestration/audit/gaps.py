@@ -1,0 +1,216 @@
+"""What a reader of a report might believe was looked at, and was not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from anonymize.attack.figures import AttackFigures, RiskFigures
+from anonymize.promise import Posterior
+from anonymize.text import Text
+from orchestration.audit.findings import AttackedSeries, Gap
+from orchestration.audit.read.material import Material, promises_of
+
+
+def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]:
+    """What a reader might believe was looked at."""
+    grouped = [one for one in attacked if one.in_groups]
+    gaps = [] if material.private else [_hosts_unknown(one) for one in grouped] + _unlinked_gaps(material)
+    gaps += [gap for one in grouped for gap in _equivalence_gaps(one)]
+    gaps += [gap for one in grouped for gap in _assignment_gaps(one)]
+    gaps += [SEVERAL_VIEWS] if len(attacked) > len(grouped) and len(attacked) > 1 else []
+    gaps += [_shards_unknown(material.contract.shards)] if material.contract.shards > 1 else []
+    gaps += [gap for one in attacked for gap in _word_gaps(one)]
+    gaps += [gap for one in attacked for gap in _renaming_gaps(one)]
+    for series in material.series:
+        without = sum(release.manifest is None for release in series.releases)
+        if without:
+            what = Text(
+                "whether {without} of {releases} releases are as published",
+                without=without,
+                releases=len(series.releases),
+            )
+            why = Text("they have no manifest to be held against.")
+            gaps.append(Gap(what, why, series=series.name))
+    sensitive = material.contract.sensitive
+    if sensitive is not None and sensitive.semantics == "transient":
+        gaps.append(TRANSIENT)
+    if sensitive is not None and sensitive.not_sensitive:
+        values = _braced(", ".join(map(str, sensitive.not_sensitive)))
+        gaps.append(Gap(Text("People whose value may be known ({values})", values=values), MAY_BE_KNOWN))
+    rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
+    return gaps + ([] if attacked and all(map(len, rows)) else [ALGORITHM]) + NEVER_COVERED
+
+
+def _shards_unknown(shards: int) -> Gap:
+    what = Text(
+        "Adversaries who know in which of {shards} shards each person is, and no groups", shards=shards
+    )
+    return Gap(
+        what,
+        "the attacks took whole tables, as anybody has them. Shard by shard, republish attacks each release"
+        " before it is published.",
+    )
+
+
+def _word_gaps(series: AttackedSeries) -> list[Gap]:
+    releases = len(series.releases)
+    words = Counter(why for one in series.releases if (why := one.words_not_compared) is not None)
+    bytes_ = Counter(why for one in series.releases if (why := one.bytes_not_compared) is not None)
+    return [
+        Gap(
+            Text(
+                "titles, descriptions and terms in the texts of {some} of {releases} releases",
+                some=some,
+                releases=releases,
+            ),
+            why,
+            series=series.name,
+        )
+        for why, some in words.items()
+    ] + [
+        Gap(
+            Text(
+                "bytes between the rows in the tables of {some} of {releases} releases",
+                some=some,
+                releases=releases,
+            ),
+            why,
+            series=series.name,
+        )
+        for why, some in bytes_.items()
+    ]
+
+
+def _renaming_gaps(series: AttackedSeries) -> list[Gap]:
+    return [
+        Gap(
+            Text(
+                "whether “{gone}” of one release and “{became}” of {release} are one value: {{}} of {{}}"
+                " people have the second in place of the first",
+                gone=_braced(str(gone)),
+                became=_braced("”, “".join(map(str, became))),
+                release=release.name,
+            ),
+            Text(
+                "values are told apart by their names. If they are one value, declare it (sensitive.renamed)"
+                " and audit again."
+            ),
+            (people, stayed),
+            series.name,
+        )
+        for release in series.releases
+        if release.renamed is not None
+        for gone, became, people, stayed, _ in release.renamed.iter_rows()
+    ]
+
+
+def _braced(name: str) -> str:
+    """A name whose braces are no places for counts."""
+    return name.replace("{", "{{").replace("}", "}}")
+
+
+SEVERAL_VIEWS = Gap(
+    "Several series of views with each other",
+    "each series was joined with the releases before it, and with those that the contract names.",
+)
+TRANSIENT = Gap(
+    "Values that come and go",
+    "candidate sets are intersected over the releases in which a person had the same value; for having"
+    " had a value at any time, see the breach probabilities.",
+)
+ALGORITHM = Gap(
+    "Adversaries who know the publisher's algorithm",
+    "the attack takes time exponential in the number of people. It is run on single releases of at most four"
+    " people, and on tiny instances in the software's own tests and benchmarks.",
+)
+MAY_BE_KNOWN = Text(
+    "nothing is promised to them. As candidates of others, such values count as often as a group has them"
+    " beside a sensitive value."
+)
+ONE_GROUP_EACH = Gap(
+    "whether people are in the groups that the publisher put them in",
+    "no private folder was given (--private). Each person in the last release is covered by one group alone,"
+    " and the attacks took it for the person's group.",
+)
+NEVER_COVERED = [
+    Gap(
+        "Adversaries who know some people's sensitive values, or from elsewhere how values depend on"
+        " quasi-identifiers",
+        "the background knowledge assumed is everybody's presence and quasi-identifiers, no values. What can"
+        " be learned from the releases themselves is a figure that is not promised.",
+    ),
+    Gap(
+        "Times and owners of the files where they are offered for download",
+        "they are not part of the folders' content and change with every copy.",
+    ),
+]
+
+
+def _hosts_unknown(series: AttackedSeries) -> Gap:
+    found = AttackFigures.of(series.releases[-1].attack.figures)
+    if found.hosts_known == found.people:
+        return replace(ONE_GROUP_EACH, series=series.name)
+    return Gap(
+        "the groups of {} of {} people in the last release",
+        "no single group covers these people, and no private folder was given (--private). The audit could"
+        " not check them group by group. The equivalence attack leaves out the groups that may have them, and"
+        " breach probabilities leave out these people.",
+        (found.people - found.hosts_known, found.people),
+        series.name,
+    )
+
+
+def _unlinked_gaps(material: Material) -> list[Gap]:
+    """What the last release of each series promises and only people's groups can show."""
+    return [
+        Gap(part.needs_hosts, Text("no private folder was given (--private)."), series=series.name)
+        for series in material.series
+        for part in promises_of(material, series, len(series.releases))[-1]
+        if part.needs_hosts is not None
+    ]
+
+
+def _assignment_gaps(series: AttackedSeries) -> list[Gap]:
+    what = Text("values that no assignment of tuples to people allows, and exact risks")
+    if series.why_no_assignments is not None:
+        return [Gap(what, series.why_no_assignments, series=series.name)]
+    gaps = []
+    for found in (one.figures for one in series.whole.values() if isinstance(one.figures, RiskFigures)):
+        if found.decided < found.tuples:
+            gaps.append(
+                Gap(
+                    "exact risks of {} of {} tuples",
+                    "too many people share the groups that may hold them. Values that no assignment allows"
+                    " were struck off for them too; with the private folder, the groups themselves bound the"
+                    " risk (signature invariance).",
+                    (found.tuples - found.decided, found.tuples),
+                    series.name,
+                )
+            )
+        if found.left_out:
+            why = Text("{releases} releases allow too many choices.", releases=found.left_out)
+            gaps.append(Gap(what, why, series=series.name))
+    return gaps
+
+
+def _equivalence_gaps(series: AttackedSeries) -> list[Gap]:
+    if not series.equivalences:
+        what, why = Text("who has the same value as whom"), Text("no group's people are all known.")
+        return [Gap(what, why, series=series.name)]
+    unproven = sum(not found.proven for found in series.equivalences)
+    if not unproven:
+        return []
+    return [
+        Gap(
+            Text(
+                "equivalence on {unproven} of {parts} parts",
+                unproven=unproven,
+                parts=len(series.equivalences),
+            ),
+            "the time was too short, or the series too large, to prove the smallest; the one found is"
+            " given, and a bound. A part is a signature; the last one is all of them together. Give more"
+            " time (--seconds).",
+            series=series.name,
+        )
+    ]

@@ -1,0 +1,74 @@
+"""Where everything is that an audit reads, and what releases say they promise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+from pydantic import ValidationError
+
+from anonymize.contract import Product
+from anonymize.errors import PublishedFolderError
+from anonymize.principles import principle_of
+from anonymize.promise import Promise
+from orchestration.audit.read.folders import PublishedSeries, Reading
+from orchestration.audit.read.foreign import Foreign
+from orchestration.contracts.contract_file import ContractFile
+from orchestration.storage.manifest import MANIFEST
+
+
+@dataclass(frozen=True)
+class Material:
+    """Where everything is that an audit reads."""
+
+    file: ContractFile
+    series: list[PublishedSeries]
+    truth: Path
+    private: Path | None
+    foreign: Foreign | None
+    reading: Reading
+    previous: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """The releases of others that the contract names: `previous_0`, …."""
+    believes_manifests: bool = True
+    """Whether releases are judged by what their manifests say they promise, or all by the contract."""
+
+    @property
+    def contract(self) -> Product:
+        """What the columns are and what is promised."""
+        return self.file.contract
+
+    @property
+    def asked(self) -> Promise:
+        """What releases are to keep: what the mapping of another tool's tables says, or the contract."""
+        elsewhere = self.foreign.promise if self.foreign else None
+        return elsewhere or principle_of(self.contract).promise(self.contract.principle)
+
+
+def promises_of(material: Material, series: PublishedSeries, number: int) -> list[Promise]:
+    """What the first releases of a series each promised to the people they published first.
+
+    The promises of the series that it goes on from come first: people who were published there keep them.
+    A manifest of the contract's own principle states the parameters of its release; where there is none, what
+    the contract or the mapping asks for counts.
+
+    Raises
+    ------
+    PublishedFolderError
+        If a manifest's parameters are none of the principle's.
+    """
+    principle = principle_of(material.contract)
+    promises = []
+    for release in [*(series.before.chain if series.before else []), *series.releases[:number]]:
+        stated = (release.manifest or {}).get("principle")
+        promise = material.asked
+        if isinstance(stated, dict) and stated.get("name") == principle.name:
+            try:
+                promise = principle.promise(principle.parameters.model_validate(stated))
+            except ValidationError as error:
+                fault = error.errors()[0]
+                where = ".".join(map(str, ("principle", *fault["loc"])))
+                raise PublishedFolderError(f"{release.path / MANIFEST}: {where}: {fault['msg']}") from None
+        promises.append(promise)
+    return promises
