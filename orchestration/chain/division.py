@@ -8,9 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
+from orchestration.engine import the_engine
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard, shard_numbers, shards_of
-from orchestration.snapshots.sources import ROW, read_pieces
+from orchestration.snapshots.sources import PIECE, ROW, Piece, read_pieces
 from orchestration.steps import say_step
 from orchestration.storage.home import private_folder
 from orchestration.storage.store import read_table, write_table
@@ -36,34 +37,59 @@ class Divided:
 def divide(series: Series, release: str, version: int | None, folder: Path) -> Divided:
     """Divide a release's snapshot into the shards of a series, in files below a folder.
 
+    The pieces of files are divided by the engine, several at a time.
+
     Raises
     ------
     SnapshotError
         If the snapshot is missing or can't be read.
     """
-    pieces, present = read_pieces(series.file, release, version)
-    shards = shards_of(series)
+    say_step("dividing its snapshot")
+    pieces, shards = read_pieces(series.file, release, version), shards_of(series)
     for shard in shards:
         private_folder(shard.within(folder))
-    rows, read = [0] * len(shards), 0
-    for number, piece in enumerate(pieces):
-        for at, part in _parts(
-            series, piece.with_columns(pl.int_range(read + 1, read + piece.height + 1).alias(ROW))
-        ):
-            rows[at] += part.height
-            write_table(shards[at].within(folder) / f"{number:06d}.parquet", part)
-        read += piece.height
-        say_step(f"dividing its snapshot, {read:,} rows so far")
-    return Divided(folder, present, rows)
+    jobs = (
+        _Job(series, number, piece, folder) for number, piece in enumerate(pieces.in_files or pieces.in_order)
+    )
+    if pieces.in_files:
+        counts = the_engine().run(divide_piece, list(jobs), min(PIECE, pieces.in_files[-1].first), "piece")
+    else:
+        counts = map(divide_piece, jobs)
+    rows = [0] * len(shards)
+    for count in counts:
+        rows = [so_far + own for so_far, own in zip(rows, count, strict=True)]
+    return Divided(folder, pieces.present, rows)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A piece of a snapshot to be divided."""
+
+    series: Series
+    number: int
+    piece: Piece
+    folder: Path
+
+
+def divide_piece(job: _Job) -> list[int]:
+    """Write each shard's rows of a piece into a file of its own, and count them."""
+    shards = shards_of(job.series)
+    found, rows = job.piece.read(), [0] * len(shards)
+    numbers = pl.int_range(job.piece.first, job.piece.first + found.height).alias(ROW)
+    for at, part in _parts(job.series, found.with_columns(numbers)):
+        rows[at] = part.height
+        write_table(shards[at].within(job.folder) / f"{job.number:06d}.parquet", part)
+    return rows
 
 
 def _parts(series: Series, piece: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
-    """Each shard's rows of a piece; all shards have a first file, if one without rows."""
+    """Each shard's rows of a piece; of one without rows, the columns for all shards."""
     name, shards = series.contract.identifier, series.contract.shards
-    if not piece.height or name not in piece.columns:
-        # Without identifiers nobody can be divided, and there will be no release: the first shard says why.
-        yield from ((at, piece if at == 0 else piece.clear()) for at in range(shards))
-        return
-    numbered = piece.with_columns(shard_numbers(piece[name], series.shard_key, shards))
-    parts = numbered.partition_by("shard", as_dict=True, include_key=False)
-    yield from ((int(at), part) for (at,), part in sorted(parts.items()))
+    if not piece.height:
+        yield from ((at, piece) for at in range(shards))
+    elif name not in piece.columns:
+        yield 0, piece  # nobody can be divided, and there will be no release: the first shard says why
+    else:
+        numbered = piece.with_columns(shard_numbers(piece[name], series.shard_key, shards))
+        parts = numbered.partition_by("shard", as_dict=True, include_key=False)
+        yield from ((int(at), part) for (at,), part in sorted(parts.items()))

@@ -39,13 +39,13 @@ def opened(answered: Answer) -> Any:
     if answered.refusal is not None:
         raise answered.refusal
     if answered.failure:
-        raise HomeError(f"a shard could not be worked on: {answered.failure}")
+        raise HomeError(f"a part of the people could not be worked on: {answered.failure}")
     return answered.result
 
 
-def counted(results: Iterator[R], jobs: int) -> Iterator[R]:
+def counted(results: Iterator[R], jobs: int, what: str) -> Iterator[R]:
     """The results, saying of each of several jobs that it is done."""
     for done, result in enumerate(results, start=1):
         if jobs > 1:
-            say_step(f"shard {done} of {jobs} is done")
+            say_step(f"{what} {done} of {jobs} is done")
         yield result

@@ -19,7 +19,9 @@ NAMED = re.compile(r"local(?:\[(?P<workers>\d+)\])?|spark(?:\[(?P<master>.+)\])?
 class Engine(Protocol):
     """Maps a function over jobs, in several processes or on several machines."""
 
-    def run(self, function: Callable[[J], R], jobs: Sequence[J], people: int = 0) -> Iterator[R]:
+    def run(
+        self, function: Callable[[J], R], jobs: Sequence[J], people: int = 0, what: str = "shard"
+    ) -> Iterator[R]:
         """What a function returns for each job, in their order.
 
         Parameters
@@ -30,6 +32,8 @@ class Engine(Protocol):
             What it is called with; they can be pickled.
         people
             In the largest job: what memory is reckoned by. 0 where it does not matter.
+        what
+            A job is about one of these: for messages.
 
         Raises
         ------

@@ -34,12 +34,14 @@ class Local:
     def __init__(self, workers: int | None = None):
         self._workers = workers
 
-    def run(self, function: Callable[[J], R], jobs: Sequence[J], people: int = 0) -> Iterator[R]:
+    def run(
+        self, function: Callable[[J], R], jobs: Sequence[J], people: int = 0, what: str = "shard"
+    ) -> Iterator[R]:
         """As `Engine.run` says."""
         workers = min(len(jobs), self._workers or _at_a_time(people))
         if workers <= 1:
-            return counted(map(function, jobs), len(jobs))
-        return counted(_several(function, jobs, workers), len(jobs))
+            return counted(map(function, jobs), len(jobs), what)
+        return counted(_several(function, jobs, workers, what), len(jobs), what)
 
 
 def _at_a_time(people: int) -> int:
@@ -93,7 +95,7 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _several(function: Callable[[J], R], jobs: Sequence[J], workers: int) -> Iterator[R]:
+def _several(function: Callable[[J], R], jobs: Sequence[J], workers: int, what: str) -> Iterator[R]:
     """The results in the order of the jobs, each as soon as it and those before it are there."""
     threads = max(1, (os.cpu_count() or 1) // workers)
     waiting, tries = list(range(len(jobs)))[::-1], [0] * len(jobs)
@@ -120,7 +122,7 @@ def _several(function: Callable[[J], R], jobs: Sequence[J], workers: int) -> Ite
                     except (EOFError, OSError):
                         worker.end()
                         if tries[number] == TRIES:
-                            raise _ended(number, worker) from None
+                            raise _ended(f"{what} {number}", worker) from None
                         waiting.append(number)
                         worker = _Worker(function, threads)
                     if waiting:
@@ -133,10 +135,10 @@ def _several(function: Callable[[J], R], jobs: Sequence[J], workers: int) -> Ite
             worker.end()
 
 
-def _ended(number: int, worker: _Worker) -> HomeError:
+def _ended(job: str, worker: _Worker) -> HomeError:
     code = worker.process.exitcode
     killed = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
     return HomeError(
-        f"the process of shard {number} ended {killed}, twice. If memory ran out: fewer shards at a time,"
+        f"the process of {job} ended {killed}, twice. If memory ran out: fewer at a time,"
         " REPUBLISH_ENGINE=local[1], or another machine"
     )

@@ -58,17 +58,23 @@ class Spark:
             raise HomeError("Java is not installed, which Spark needs: install Java 17, or set JAVA_HOME")
         self._master = master
 
-    def run(self, function: Callable[[J], R], jobs: Sequence[J], people: int = 0) -> Iterator[R]:  # noqa: ARG002
+    def run(
+        self,
+        function: Callable[[J], R],
+        jobs: Sequence[J],
+        people: int = 0,  # noqa: ARG002
+        what: str = "shard",
+    ) -> Iterator[R]:
         """As `Engine.run` says; a single job is done in this process."""
         if len(jobs) == 1:
             return map(function, jobs)
-        return counted(self._mapped(function, jobs), len(jobs))
+        return counted(self._mapped(function, jobs, what), len(jobs), what)
 
-    def _mapped(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[R]:
+    def _mapped(self, function: Callable[[J], R], jobs: Sequence[J], what: str) -> Iterator[R]:
         context = _started(self._master)
         packed = context.parallelize([pickle.dumps((function, job)) for job in jobs], len(jobs))
         environment = {name: os.environ[name] for name in VARIABLES if name in os.environ}
-        asked = partial(_asked, context, packed, partial(_work, environment))
+        asked = partial(_asked, context, packed, partial(_work, environment), what)
         pool, is_whole = ThreadPoolExecutor(min(len(jobs), AT_A_TIME)), False
         try:
             for answered in pool.map(asked, range(len(jobs))):
@@ -90,14 +96,16 @@ def _work(environment: Mapping[str, str], packed: Iterator[bytes]) -> Iterator[A
         yield answer(function, job)
 
 
-def _asked(context: Any, packed: Any, work: Callable[..., Iterator[Answer]], number: int) -> Answer:
+def _asked(
+    context: Any, packed: Any, work: Callable[..., Iterator[Answer]], what: str, number: int
+) -> Answer:
     """What became of one job. Raises HomeError if Spark has no answer."""
     from py4j.protocol import Py4JError  # noqa: PLC0415
 
     try:
         return Answer(*context.runJob(packed, work, [number])[0])
     except (Py4JError, OSError, EOFError) as error:
-        raise HomeError(f"shard {number}: {_reason(str(error))}") from None
+        raise HomeError(f"{what} {number}: {_reason(str(error))}") from None
 
 
 def _reason(words: str) -> str:

@@ -6,7 +6,9 @@ A CSV text that readers disagree about is refused: a reader that guesses reads f
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
@@ -159,9 +161,35 @@ def _uuids(file: Path | BytesIO, binary: list[str]) -> list[pl.Expr]:
         raise OSError from None  # it is no Parquet that can be read
 
 
+@dataclass(frozen=True)
+class ParquetPiece:
+    """Some rows of a Parquet file, for any process that sees the file."""
+
+    file: Path
+    where: str
+    columns: Sequence[int]
+    """Their positions."""
+    start: int
+    rows: int
+
+    def read(self) -> pl.DataFrame:
+        """Its rows. Raises SnapshotError if they can't be read, or are no longer there."""
+        if not self.file.exists():
+            raise SnapshotError(
+                f"{self.where}: was there when its division began, and one of the processes that divide it"
+                " does not find it; deliver it where all machines that work on the release see it"
+            )
+        table = pl.scan_parquet(self.file, glob=False, hive_partitioning=False)
+        with _broken(self.where):
+            found = table.select(pl.nth(self.columns)).slice(self.start, self.rows).collect()
+        if found.height != self.rows:
+            raise SnapshotError(f"{self.where}: changed while it was read; release again")
+        return found
+
+
 def parquet_pieces(
     file: Path, where: str, columns: Collection[str], rows: int
-) -> tuple[Iterator[pl.DataFrame], list[str]]:
+) -> tuple[list[ParquetPiece], list[str]]:
     """The rows of a Parquet file a few at a time, and the names of all its columns.
 
     How many rows there are, and how large they are unpacked, has no limit: they are never in memory together.
@@ -173,30 +201,34 @@ def parquet_pieces(
     rows
         So many at a time.
 
+    Returns
+    -------
+    tuple
+        The pieces in the order of the file, the first without rows: it says what the columns are.
+
     Raises
     ------
     SnapshotError
-        If it can't be read, also at the piece where that turns out.
+        If it can't be read.
     """
-    broken = SnapshotError(
-        f"{where}: is no Parquet file that can be read, or a part of one; deliver it again"
-    )
     check_file(file, where)
+    with _broken(where):
+        table = pl.scan_parquet(file, glob=False)
+        present, height = table.collect_schema().names(), table.select(pl.len()).collect().item()
+    chosen = _positions(present, columns)
+    starts = [(0, 0), *((start, min(rows, height - start)) for start in range(0, height, rows))]
+    return [ParquetPiece(file, where, chosen, start, some) for start, some in starts], present
+
+
+@contextmanager
+def _broken(where: str) -> Iterator[None]:
+    """Say in one line that a Parquet file can't be read."""
     try:
-        present = pl.scan_parquet(file, glob=False).collect_schema().names()
+        yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        raise broken from None
-    chosen = pl.nth(_positions(present, columns))
-    table = pl.scan_parquet(file, glob=False, hive_partitioning=False).select(chosen)
-
-    def pieces() -> Iterator[pl.DataFrame]:
-        try:
-            yield pl.DataFrame(schema=table.collect_schema())
-            yield from table.collect_batches(chunk_size=rows, maintain_order=True)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-            raise broken from None
-
-    return pieces(), present
+        raise SnapshotError(
+            f"{where}: is no Parquet file that can be read, or a part of one; deliver it again"
+        ) from None
 
 
 def _read_csv(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
+from itertools import accumulate, chain
 from pathlib import Path
 
 import polars as pl
@@ -26,7 +28,14 @@ from orchestration.snapshots.conformity import (
     snapshot_faults,
 )
 from orchestration.snapshots.databases import ask, database_file, place_of
-from orchestration.snapshots.files import delivered, mark_of, parquet_pieces, read_file, size_of
+from orchestration.snapshots.files import (
+    ParquetPiece,
+    delivered,
+    mark_of,
+    parquet_pieces,
+    read_file,
+    size_of,
+)
 from orchestration.snapshots.tables import read_version, version_at
 from orchestration.snapshots.written import plainly
 from orchestration.storage.objects import Stored
@@ -307,10 +316,30 @@ def _refuse_other_columns(columns: list[list[str]], named: list[str]) -> None:
             )
 
 
-def read_pieces(
-    contract_file: ContractFile, release: str, version: int | None = None
-) -> tuple[Iterator[pl.DataFrame], list[str]]:
-    """A snapshot in pieces of about a million rows as the source has them, and the names of all its columns.
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a snapshot."""
+
+    first: int
+    """The number of its first row in the source, counted from 1."""
+    read: Callable[[], pl.DataFrame]
+    """The rows as the source has them."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A snapshot in pieces of about a million rows; the first has none, and says what the columns are."""
+
+    present: list[str]
+    """The names of all columns of the source."""
+    in_files: Sequence[Piece] = ()
+    """Pieces that any process can read that sees the files."""
+    in_order: Iterable[Piece] = ()
+    """Pieces that this process has to read, one after the other."""
+
+
+def read_pieces(contract_file: ContractFile, release: str, version: int | None = None) -> Pieces:
+    """A snapshot in pieces of about a million rows.
 
     Parquet files are read piece by piece; what else there is, is read whole before it is cut.
 
@@ -330,14 +359,22 @@ def read_pieces(
     local = [file for file in files if isinstance(file, Path) and file.suffix == ".parquet"]
     if not isinstance(source, FileSource) or not local or len(local) < len(files):
         table, present = _read(contract_file, release, version, where)
-        return table.iter_slices(PIECE), present
+        starts = range(0, table.height, PIECE)
+        slices = (Piece(at + 1, partial(table.slice, at, PIECE)) for at in starts)
+        return Pieces(present, in_order=chain([Piece(1, table.clear)], slices))
     read = [parquet_pieces(file, where, names, PIECE) for file in local]
     _refuse_other_columns(
         [[one for one in present if one in names] for _, present in read],
         [f"{where}, {file.name}" for file in local],
     )
-    pieces = (piece for some, _ in read for piece in some)
-    return (plainly(piece, contract, source, where) for piece in pieces), read[0][1]
+    pieces = [piece for some, _ in read for piece in some]
+    ends = accumulate((piece.rows for piece in pieces), initial=0)
+    as_written = (partial(_read_plainly, piece, contract, source, where) for piece in pieces)
+    return Pieces(read[0][1], [Piece(before + 1, one) for before, one in zip(ends, as_written, strict=False)])
+
+
+def _read_plainly(piece: ParquetPiece, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
+    return plainly(piece.read(), schema, source, where)
 
 
 def read_as_declared(

@@ -11,6 +11,7 @@ from anonymize.errors import AuditFailed, ContractError, HomeError, NotEligible,
 from anonymize.principles import principle_of
 from orchestration.chain import merging
 from orchestration.chain.delta import compare_snapshots
+from orchestration.chain.division import divide
 from orchestration.chain.merging import merge_shards, write_groups
 from orchestration.chain.snapshot import FAULTS, take_snapshot
 from orchestration.cli.examine import examine
@@ -19,6 +20,7 @@ from orchestration.readers.datapackage.dated import undated
 from orchestration.rights.find import find
 from orchestration.rights.forget import forget
 from orchestration.series.shards import shard_numbers, shards_of
+from orchestration.snapshots import sources
 from orchestration.storage.manifest import verify_series
 from orchestration.storage.parts import table_files, write_parts
 from orchestration.storage.store import read_table
@@ -266,6 +268,41 @@ def test_a_person_is_found_in_their_shard(hospital, tmp_path):
 
 
 @pytest.mark.thorough
+def test_a_snapshot_is_divided_into_the_same_files_by_one_process_and_by_two(hospital, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "PIECE", 100)
+    series, rows = divided(hospital, tmp_path / "home"), {}
+    for workers in (1, 2):
+        monkeypatch.setenv(engines.VARIABLE, f"local[{workers}]")
+        rows[workers] = divide(series, FIRST, None, tmp_path / f"{workers}").rows
+    assert rows[1] == rows[2]
+    assert sum(rows[1]) == hospital.snapshot(FIRST).height
+    files = [{file.name: file.read_bytes() for file in (tmp_path / "1/shard-0001").iterdir()}]
+    assert len(files[0]) == 1 + -(-hospital.snapshot(FIRST).height // 100)
+    assert files == [{file.name: file.read_bytes() for file in (tmp_path / "2/shard-0001").iterdir()}]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_shard_may_be_empty(hospital, tmp_path, ending):
+    one = hospital.snapshot(FIRST).head(1)
+    {"csv": one.write_csv, "parquet": one.write_parquet}[ending](tmp_path / f"{FIRST}.{ending}")
+    series = divided(hospital, tmp_path / "home", source={"path": str(tmp_path / f"{{release}}.{ending}")})
+    found = divide(series, FIRST, None, tmp_path / "divided")
+    assert sorted(found.rows) == [0, 0, 1]
+    assert [found.source_of(shard).height for shard in shards_of(series)] == found.rows
+
+
+def test_a_snapshot_that_changes_while_it_is_read_is_refused(hospital, tmp_path):
+    series = divided(hospital, tmp_path / "home")
+    file = hospital.file(FIRST)
+    pieces = sources.read_pieces(series.file, FIRST).in_files
+    hospital.snapshot(FIRST).head(10).write_parquet(file)
+    with pytest.raises(SnapshotError, match="changed while it was read; release again"):
+        pieces[-1].read()
+    file.unlink()
+    with pytest.raises(SnapshotError, match="deliver it where all machines"):
+        pieces[-1].read()
+
+
 def test_a_shard_that_can_not_be_published_is_named(hospital, tmp_path):
     hospital.under({"name": "m_invariance", "m": 3, "on_ineligible": "refuse"}, shards=200)
     with pytest.raises(NotEligible, match=r"in shard \d+ of 200: "):
