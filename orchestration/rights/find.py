@@ -228,9 +228,20 @@ def _values(folder: Path, group: int | None, sensitive: Any) -> dict[Any, int]:
             mine = scan_parts(files).filter(pl.col("group_id") == group)
             held = mine.group_by(columns).agg(count.alias("tuples")).collect()
             if len(columns) > 1:
-                held = held.select(pl.concat_str(columns, separator=", "), "tuples")
+                held = held.select(_together(columns), "tuples")
             return dict(held.iter_rows())
     return {}
+
+
+def _together(columns: list[str]) -> pl.Expr:
+    """A combination as text, `(flu, rest)`: values with signs that would be taken for ours are in quotes."""
+    texts = [pl.col(name).cast(pl.String) for name in columns]
+    quoted = (pl.lit('"') + text.str.replace_all('"', '""', literal=True) + pl.lit('"') for text in texts)
+    written = [
+        pl.when(text.str.contains(r'[,"()]')).then(in_quotes).otherwise(text)
+        for text, in_quotes in zip(texts, quoted, strict=True)
+    ]
+    return pl.lit("(") + pl.concat_str(written, separator=", ") + pl.lit(")")
 
 
 def _promised(asked: Asked, first: int) -> tuple[str, ...]:

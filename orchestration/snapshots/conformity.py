@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER
+from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
 from anonymize.spelling import SEVERAL, describe_twins, normal_form, of_several, twins, value_form
 from orchestration.contracts.yaml_text import on_a_line
@@ -200,7 +200,8 @@ def _renamed(rule: _Rule, snapshot: pl.DataFrame) -> str:
     if not (len(unused) == undeclared.n_unique() == 1 and len(undeclared) >= SEVERAL):
         return ""
     line = on_a_line({"renamed": {unused.pop(): undeclared[0]}})[1:-1]
-    return f"if it is another name of a value that the contract lists, write under sensitive: {line}; else "
+    place = "sensitive" if rule.column == VALUE else f"sensitive, in the column {rule.name}"
+    return f"if it is another name of a value that the contract lists, write under {place}: {line}; else "
 
 
 def _close(rule: _Rule, snapshot: pl.DataFrame) -> str:

@@ -13,7 +13,7 @@ from orchestration.rights.find import find
 from tests.hospital import RELEASES, audited, make, published
 
 FIRST, SECOND, _ = RELEASES
-TREATMENTS = ["diet", "drug", "rest", "surgery", "talk"]
+TREATMENTS = ["diet", "drug", "rest", "surgery", "talk, alone"]
 PRINCIPLE = {"name": "m_invariance", "m": 3, "on_value_change": "refuse", "on_ineligible": "defer"}
 
 
@@ -70,7 +70,10 @@ def test_releases_are_published_audited_and_estimated_by_one_column_and_by_two(s
     assert "A value is a combination of disease, treatment here." in (folder / "README.md").read_text()
 
     person = find(series, rows_of(series, SECOND))
-    assert len(person.series[0].published[-1].values) >= 3
+    values = person.series[0].published[-1].values
+    assert len(values) >= 3
+    shown = {f'"{one}"' if "," in one else one for one in TREATMENTS}
+    assert all(value.startswith("(") and value[1:-1].split(", ", 1)[1] in shown for value in values)
     assert "\x1f" not in json.dumps(person.as_json(), default=str, ensure_ascii=False)
 
 
@@ -136,6 +139,14 @@ def test_one_column_that_looks_renamed_is_refused_with_its_name(several, tmp_pat
     several.under(PRINCIPLE, sensitive=renamed)
     series = make(several.series(tmp_path / "home"), SECOND)
     assert "flu" in pl.read_parquet(series.published(SECOND) / "microdata.parquet")["disease"].to_list()
+
+
+def test_a_value_that_a_column_does_not_list_may_be_renamed_in_that_column(several, tmp_path):
+    first = several.snapshot(FIRST)
+    several.deliver(FIRST, first.with_columns(pl.col("treatment").replace({"rest": "bed"})))
+    line = r"write under sensitive, in the column treatment: renamed: \{rest: bed\}; else"
+    with pytest.raises(SnapshotError, match=line):
+        make(several.series(tmp_path / "home"), FIRST)
 
 
 @pytest.mark.thorough
