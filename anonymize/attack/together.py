@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from anonymize.attack.stays import Stays
+from anonymize.contract.combined import projected
 
 
-def below_together(present: pl.DataFrame, other: Stays, candidates: int) -> tuple[int, int]:
+def below_together(
+    present: pl.DataFrame, other: Stays, candidates: int, columns: Sequence[str], others: Sequence[str]
+) -> tuple[int, int]:
     """How many people of a release are in another series too, and how many keep too few values.
+
+    What both series say of the sensitive columns that they have in common is intersected. The rows that one
+    signature has of them differ in every column, so that no column by itself leaves fewer.
 
     Parameters
     ----------
@@ -18,6 +26,9 @@ def below_together(present: pl.DataFrame, other: Stays, candidates: int) -> tupl
         Who was in which signature's groups in the other series.
     candidates
         The number of candidate values promised.
+    columns, others
+        The names of the sensitive columns of the release and of the other series, in their order; at least
+        one is in both.
 
     Returns
     -------
@@ -27,8 +38,17 @@ def below_together(present: pl.DataFrame, other: Stays, candidates: int) -> tupl
         Of these, the people whose signatures in both share at least one value, and fewer than promised.
         Signatures that share none are those of two different values.
     """
-    held = other.people.join(other.signatures.rename({"values": "other"}), on="signature")
-    pairs = present.join(held.select("person", "other"), on="person")
+    common = [name for name in columns if name in others]
+    theirs = _only(other.signatures, "signature", others, common).rename({"values": "other"})
+    held = other.people.join(theirs, on="signature")
+    pairs = _only(present, "person", columns, common).join(held.select("person", "other"), on="person")
     shared = pl.col("values").list.set_intersection("other").list.len()
     few = pairs.filter(shared.is_between(1, candidates - 1))
     return pairs["person"].n_unique(), few["person"].n_unique()
+
+
+def _only(signatures: pl.DataFrame, key: str, columns: Sequence[str], common: Sequence[str]) -> pl.DataFrame:
+    """`key`, `values`: what the values of each signature say of some of the columns."""
+    each = signatures.explode("values")
+    said = projected(each["values"], columns, common)
+    return each.with_columns(said.alias("values")).group_by(key, maintain_order=True).agg("values")

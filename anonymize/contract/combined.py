@@ -6,7 +6,7 @@ several columns that is a text of all of them. Texts are in the order of the val
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
@@ -79,6 +79,27 @@ def values_of(values: pl.Series, sensitive: Sensitive | None) -> list[pl.Series]
         _as_values(part, column.dtype)
         for part, column in zip(_parts(values, len(sensitive.columns)), sensitive.columns, strict=True)
     ]
+
+
+def projected(values: pl.Series, columns: Sequence[str], onto: Sequence[str]) -> pl.Series:
+    """String[N]: what values of some columns say of fewer of them, whichever type and order these have.
+
+    Parameters
+    ----------
+    values
+        As a table has them in `value`.
+    columns
+        The names of the columns.
+    onto
+        Some of these names.
+    """
+    apart = _parts(values, len(columns)) if len(columns) > 1 else [values]
+    named = {
+        name: (_as_values(part, "") if len(columns) > 1 else part).cast(pl.String)
+        for name, part in zip(columns, apart, strict=True)
+    }
+    text = [_as_text(name, pl.String()) for name in onto]
+    return pl.DataFrame(named).select(pl.concat_str(text, separator=BETWEEN).alias(VALUE))[VALUE]
 
 
 def kept_apart(table: pl.DataFrame, columns: Collection[str]) -> pl.DataFrame:

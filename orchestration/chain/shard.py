@@ -117,15 +117,17 @@ def _together(
         return {}
     here = stays.people.filter(pl.col("until") == stays.people["until"].max())
     values = here.join(stays.signatures, on="signature").select("person", "values")
+    columns = [one.name.lower() for _, one in contract.sensitive_columns()]
     found = {}
     for other in others:
         followed = read_knowledge(other.folder, other.committed).stays
-        if followed is None or followed.signatures.schema["values"] != values.schema["values"]:
+        theirs_too = [name.lower() for name in other.sensitive]
+        if followed is None or set(columns).isdisjoint(theirs_too):
             continue
         theirs = pseudonyms(people[IDENTIFIER], other.pseudonym_key(home))
         names = people.select(person=PSEUDONYM).with_columns(theirs.alias("other"))
         present = values.join(names, on="person").select("values", person="other")
-        in_both, below = below_together(present, followed, promised.candidates)
+        in_both, below = below_together(present, followed, promised.candidates, columns, theirs_too)
         name = other.name if other.product == contract.product else f"{other.product}/{other.name}"
         found[name] = {"people": in_both, "below": below}
     return found

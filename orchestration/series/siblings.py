@@ -11,7 +11,7 @@ from anonymize.errors import ContractError
 from anonymize.people.randomness import derive_key
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import Committed, read_committed
-from orchestration.series.facts import FACTS, facts_of
+from orchestration.series.facts import FACTS, facts_of, sensitive_names
 from orchestration.storage.home import Home
 from orchestration.storage.store import read_json
 
@@ -40,6 +40,8 @@ class Sibling:
     first: str
     """The first series of its chain, whose pseudonyms all of the chain use."""
     shards: int
+    sensitive: tuple[str, ...]
+    """The sensitive columns, in their order."""
 
     def pseudonym_key(self, home: Home) -> bytes:
         """What identifiers become its pseudonyms with."""
@@ -137,6 +139,13 @@ def superseded(home: Home, file: ContractFile, name: str) -> Sibling:
     if former != contract.principle.name:
         why = f"{name} is under {former}, and {contract.principle.name} can't go on from it"
         raise ContractError(str(file.path), [("supersedes", why)])
+    sensitive = tuple(one.name for _, one in contract.sensitive_columns())
+    if sensitive != found.sensitive and len(sensitive) + len(found.sensitive) > 2:
+        why = (
+            f"must be {', '.join(found.sensitive)} in this order, as in {name}, which this series goes on"
+            " from, because a signature is of all of them. Else write separate_readers: true"
+        )
+        raise ContractError(str(file.path), [("sensitive", why)])
     if found.shards != contract.shards:
         why = (
             f"must be {found.shards} as in {name}, which this series goes on from: people stay in their shard"
@@ -157,7 +166,8 @@ def sibling(home: Home, product: str, name: str) -> Sibling | None:
         return None
     length = facts.terms.get(BEFORE, 0) + len(facts.published)
     first, shards = facts.terms.get(FIRST, name), facts.terms.get(SHARDS, 1)
-    return Sibling(product, name, length, folder, committed, first, shards)
+    sensitive = tuple(sensitive_names(facts.terms.get("sensitive")))
+    return Sibling(product, name, length, folder, committed, first, shards, sensitive)
 
 
 def _chain(home: Home, product: str, name: str | None) -> list[str]:
