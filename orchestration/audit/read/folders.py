@@ -23,7 +23,7 @@ from anonymize.formats.format import PublishedColumn
 from anonymize.people.values import by_own_names
 from anonymize.principles import SOME_PRINCIPLE, principle_of
 from anonymize.promise.owed import METADATA
-from anonymize.spelling import value_form
+from anonymize.spelling import twins, value_form
 from orchestration.audit.read.foreign import Foreign, convert
 from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
@@ -238,7 +238,18 @@ def read_release(
         if missing := [column.name for column in columns if column.name not in tables[name].columns]:
             raise PublishedFolderError(f"{first}: has no column {missing[0]}, which the contract asks for")
         tables[name] = _typed(tables[name], columns, str(first))
+        _refuse_spellings(tables[name], contract, str(first))
     return _by_own_names(tables, contract, reading)
+
+
+def _refuse_spellings(table: pl.DataFrame, contract: Product, where: str) -> None:
+    """Raise PublishedFolderError if a value is spelt in two ways, which could mark counterfeits."""
+    for _, one in contract.sensitive_columns():
+        if one.name in table.columns and twins(table[one.name]):
+            raise PublishedFolderError(
+                f"{where}: column {one.name} has a value in two spellings (spaces, capital letters or signs"
+                " that nobody sees), which could mark rows. republish publishes one spelling of each value"
+            )
 
 
 def _by_own_names(

@@ -166,9 +166,21 @@ def twice(file):
     pl.concat([table, table[:1]]).write_parquet(file)
 
 
+def marked(file):
+    """Give the first row's value a space after it, as if to say that the row is a counterfeit."""
+    table = pl.read_parquet(file)
+    mark = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit(" ")).otherwise(pl.lit(""))
+    table.with_columns(pl.col("disease") + mark).write_parquet(file)
+
+
 @pytest.mark.parametrize(
     ("spoil", "error", "said"),
     [
+        (
+            lambda at: marked(at / "published/hospital/v1/2024-01-01/microdata.parquet"),
+            PublishedFolderError,
+            "microdata.parquet: column disease has a value in two spellings",
+        ),
         (lambda at: (at / "truth/2024-02-01.parquet").unlink(), SnapshotError, "the truth of 2024-02-01"),
         (
             lambda at: (at / "truth/2024-02-01.parquet").write_bytes(b"PAR1"),
