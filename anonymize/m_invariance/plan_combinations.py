@@ -36,7 +36,8 @@ def plan_combinations(
         What becomes of inserted people who can't be grouped: no release (`refuse`), all inserted people wait
         (`wait`), or the others are published without them (`defer`).
     rng
-        Secret randomness: which tuples share a group with people and which with counterfeits.
+        Secret randomness: which tuples share a group with people and which with counterfeits, and who of
+        those with a frequent value is left out.
 
     Raises
     ------
@@ -47,7 +48,7 @@ def plan_combinations(
     known, need = counts.signatures, shortages(counts.signatures, counts.bound)
     open_need = need * (known.sizes >= m)[known.bucket]
     groups = known.most(counts.bound)
-    free = _eligible_part(counts.free, combinations, m)
+    free = _eligible_part(counts.free, combinations, m, rng)
     placed = _everybody(free, known.by_value(open_need), combinations, m, known, groups)
     left: Ints = placed.left + counts.free - free
     if left.any() and on_ineligible == "refuse":
@@ -203,22 +204,42 @@ def _parts_of(known: Signatures, buckets: Ints, combinations: Combinations) -> B
     return has
 
 
-def _eligible_part(free: Ints, combinations: Combinations, m: int) -> Ints:
+def _eligible_part(free: Ints, combinations: Combinations, m: int, rng: np.random.Generator) -> Ints:
     """int[V]: about as many of the people as are m-eligible; those who are left out have a frequent value.
 
-    A linear program says who, and rounded down it may be ineligible: people with the value in excess follow.
+    A linear program says how many stay of the people who have the same of the frequent values, and lots say
+    who. A program for each combination would leave out all people of a few combinations: whoever is left out
+    would have a frequent diagnosis, and their treatment would be known with it.
     """
     if combinations.are_eligible(free, m):
         return free
     here = np.flatnonzero(free)
-    used = np.vstack([m * combinations.with_part(here).T - 1.0, np.eye(len(here))])
-    limits = np.concatenate([np.zeros(combinations.parts), free[here]])
-    part = np.zeros_like(free)
-    part[here] = np.floor(most_worth(np.ones(len(here)), used, limits) + 1e-6).astype(np.int64)
-    while not combinations.are_eligible(part, m):
-        worst = int(np.argmax(combinations.by_part(part)))
-        part[np.argmax(part * (combinations.part == worst).any(axis=1))] -= 1
-    return part
+    has = combinations.with_part(here)
+    frequent = m * combinations.by_part(free) > free.sum()
+    while True:
+        kinds, kind = np.unique(has[:, frequent], axis=0, return_inverse=True)
+        staying = _most_eligible(np.bincount(kind, free[here]).astype(np.int64), kinds, m)
+        part = np.zeros_like(free)
+        for number, people in enumerate(staying):
+            alike = here[kind == number]
+            part[alike] = rng.multivariate_hypergeometric(free[alike], people)
+        if combinations.are_eligible(part, m):
+            return part
+        frequent |= m * combinations.by_part(part) > part.sum()  # a value that others were in the way of
+
+
+def _most_eligible(people: Ints, has: Bools, m: int) -> Ints:
+    """int[K]: about as many people of each kind as leave none of the values, bool[K, D], with more than 1/m.
+
+    Rounded down, what a linear program says may be too many: people with the value in excess follow.
+    """
+    used = np.vstack([m * has.T - 1.0, np.eye(len(people))])
+    limits = np.concatenate([np.zeros(has.shape[1]), people])
+    staying: Ints = np.floor(most_worth(np.ones(len(people)), used, limits) + 1e-6).astype(np.int64)
+    while (m * (staying @ has) > staying.sum()).any():
+        worst = int(np.argmax(staying @ has))
+        staying[np.argmax(staying * has[:, worst])] -= 1
+    return staying
 
 
 def _why_not(free: Ints, left: Ints, combinations: Combinations, m: int) -> str:

@@ -112,3 +112,21 @@ def test_people_who_cannot_be_grouped_are_refused_or_held_back():
     deferred = plan_combinations(counts, combinations, 2, "defer", rng)
     assert deferred.held_back.tolist() == [1, 3, 0]
     assert deferred.signatures.by_value(deferred.moved).tolist() == [0, 2, 2]
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+def test_lots_say_who_of_those_with_a_frequent_value_is_held_back(columns):
+    """Of 270 people with one diagnosis, 105 are too many; their other values tell nobody which ones wait."""
+    first = np.repeat([0, 1, 2, 3, 4], [270, 83, 83, 82, 82])
+    rows = np.stack([first, *(5 + 9 * n + np.arange(600) // 9**n % 9 for n in range(columns - 1))], axis=1)
+    part, people = np.unique(rows, axis=0, return_counts=True)
+    combinations = Combinations(part, 5 + 9 * (columns - 1))
+    counts = Counts(Signatures.none(len(people)), np.empty(0, np.int64), people)
+    held = plan_combinations(counts, combinations, 3, "defer", np.random.default_rng(3)).held_back
+    assert held[part[:, 0] == 0].sum() == 105  # the fewest: 270 - 105 are a third of 600 - 105
+    if columns == 2:
+        assert held.sum() == 105
+    for n in range(columns - 1):
+        waiting = np.bincount(part[:, n + 1] - 5 - 9 * n, held * (part[:, 0] == 0), 9)
+        assert waiting.min() >= 4
+        assert waiting.max() <= 20
