@@ -6,8 +6,8 @@ Expectations had together: the sum of their proportional set sizes, read from /p
 that exceeds the limit is ended. *Dividing* has the start of the command in it; *groups* is making, attacking
 and judging all shards, *merging* sorting and numbering the whole, and *publishing* the rest.
 
-On paper, one process divides, merges and publishes as quickly as here, and the executors share the rest. Each
-has four cores, and works on four shards at a time. *GiB each* is what an executor takes, by what a process
+On paper, one process merges and publishes as quickly as here, and the executors share the rest. Each has four
+cores, and works on four shards at a time. *GiB each* is what an executor takes, by what a process
 and each person of its shards are reckoned to take (`orchestration/engine/local.py`).
 """
 
@@ -51,7 +51,7 @@ HEADINGS = (
 
 CORES_HERE, CORES = 2, 4
 """Cores that were measured on, and those of an executor on paper."""
-BY_ONE_PROCESS, BY_ALL = ("dividing", "merging", "publishing"), ("checking", "delta", "groups")
+BY_ONE_PROCESS, BY_ALL = ("merging", "publishing"), ("dividing", "checking", "delta", "groups")
 """Steps that more executors do not make quicker, and those that they share."""
 
 

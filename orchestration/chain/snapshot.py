@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class Snapshot:
     columns: Mapping[str, str]
     """The publisher's names by ours."""
 
-    @property
+    @cached_property
     def stated(self) -> dict[str, Any]:
         """What is said of it beside it."""
         return {
