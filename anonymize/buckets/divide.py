@@ -5,7 +5,7 @@ Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.1, extended to people who ret
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -17,10 +17,16 @@ from anonymize.buckets.parameters import BucketParameters
 from anonymize.buckets.signatures import Signatures
 from anonymize.columns import CORRECTED, VALUE
 from anonymize.contract import Contract
-from anonymize.errors import ValueChangeRefused
+from anonymize.errors import NotEligible, ValueChangeRefused
 from anonymize.people.values import known_values, positions
 
 UNDECIDED = -1
+TOO_FEW_OTHERS = (
+    "{people} people changed their sensitive value, and fewer than m ({m}) values are outside of their"
+    " earlier signatures: if they were held back (on_value_change), whoever misses them would know too much."
+    " Choose a smaller m, or begin a new series"
+)
+"""Why people whose value changed can't be held back."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,8 @@ def divide_people(
         If sensitive values have another type than declared or than before, or are not declared.
     ValueChangeRefused
         If a person's new value is outside their signature and the contract refuses that.
+    NotEligible
+        If people with such a value are to be held back, and fewer than m values are outside.
     """
     values = known_values(people[VALUE], contract.sensitive, memory.buckets["signature"].explode())
     value = positions(people[VALUE], values)
@@ -71,6 +79,11 @@ def divide_people(
         stated = people[CORRECTED].to_numpy() if CORRECTED in people.columns else np.zeros(len(value), bool)
         changed = int(((division.queue >= len(values)) & ~stated).sum())
         _refuse_value_changes(changed, is_several=contract.sensitive.is_several)
+    if contract.principle.on_value_change == "hold_back":
+        _refuse_too_few_others(division.counts, contract.principle.m)
+        # Plans find no bucket for them: whoever a plan has no place for is held back.
+        none = np.zeros_like(division.counts.separated)
+        division = replace(division, counts=replace(division.counts, separated=none))
     return values, value, division
 
 
@@ -86,8 +99,9 @@ def _refuse_value_changes(changed: int, *, is_several: bool) -> None:
     """Raise ValueChangeRefused if values changed to one outside the signature, and no correction says so."""
     if changed and is_several:
         raise ValueChangeRefused(
-            f"{changed} people have sensitive values together that are outside their signature, and several"
-            " sensitive columns allow no change. Begin a new series, or publish one column"
+            f"{changed} people have sensitive values together that are outside their signature, and the"
+            " contract says on_value_change: refuse. Set it to hold_back (they are not published until they"
+            " have values of their signature again), or begin a new series"
         )
     if changed:
         raise ValueChangeRefused(
@@ -95,6 +109,13 @@ def _refuse_value_changes(changed: int, *, is_several: bool) -> None:
             " on_value_change: refuse. Set it to separate, say under corrections which values were wrong so"
             " far, or begin a new series"
         )
+
+
+def _refuse_too_few_others(counts: Counts, m: int) -> None:
+    """Raise NotEligible if somebody's absence from a release would leave fewer than m values for them."""
+    few = counts.separated[(~counts.forbidden).sum(axis=1) < m].sum()
+    if few:
+        raise NotEligible(TOO_FEW_OTHERS.format(people=few, m=m))
 
 
 def divide(

@@ -37,8 +37,9 @@ class BucketParameters(Parameters):
     """Of a group's people, counterfeits left out, at most one in so many has the same value. So an adversary
     who knows which values counterfeits have gives nobody's value a larger probability. Where others left and
     that is impossible, people are held back. 1 to m."""
-    on_value_change: Literal["separate", "refuse"] = "separate"
-    """When a person's new value is outside their signature: a new, disjoint signature, or no release."""
+    on_value_change: Literal["separate", "hold_back", "refuse"] = "separate"
+    """When a person's new value is outside their signature: a new, disjoint signature; the person is held
+    back until they have a value of their signature again; or no release."""
 
 
 def bucket_faults(contract: Contract[BucketParameters]) -> list[tuple[str, str]]:
@@ -76,7 +77,7 @@ def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Chan
     for name in ("on_ineligible", "on_value_change"):
         former, today = getattr(before, name), getattr(now, name)
         if former != today:
-            is_safe = today in ("refuse", "wait", "separate")
+            is_safe = today in ("refuse", "wait", "separate", "hold_back")
             why = "It decides what becomes of new or changed people from now on."
             changes.append(Change(name, f"{former} -> {today}", "safe" if is_safe else "consent", why))
     if now.people_per_group != before.people_per_group:

@@ -94,6 +94,13 @@ def combinations_of(values: pl.Series, sensitive: Sensitive) -> Combinations:
     return Combinations(np.stack(columns, axis=1), parts)
 
 
+def have_signature(there: Ints, combinations: Combinations, m: int) -> bool:
+    """Whether m of some combinations, int[n], differ in every column; with three columns, one was found."""
+    one_each = np.ones(len(there), np.int64)
+    search = _Search(one_each, combinations.part[there], combinations.parts, 0)
+    return search.signature(1, m) is not None
+
+
 class Step(NamedTuple):
     """Groups of one signature that are taken at once."""
 

@@ -51,6 +51,12 @@ def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
     if why := WHY_NOT.get(parameters.on_ineligible):
         message = f"{parameters.on_ineligible} is refused with adversary: knows_algorithm, because {why}"
         found.append(("principle.on_ineligible", f"{message}. Write refuse"))
+    if parameters.on_value_change == "hold_back":
+        message = (
+            "hold_back is refused with adversary: knows_algorithm, whose proof exchanges values of a bucket"
+            " for everybody who was ever in it. Write separate or refuse"
+        )
+        found.append(("principle.on_value_change", message))
     if contract.sensitive.not_sensitive:
         message = "is refused with adversary: knows_algorithm, for whom every value counts as sensitive"
         found.append(("sensitive.not_sensitive", f"{message}. Leave one of the two out"))
@@ -63,10 +69,11 @@ def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
 def _of_several_columns(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
     """What a contract with several sensitive columns can't have yet."""
     parameters, faults = contract.principle, []
-    if parameters.on_value_change != "refuse":
+    if parameters.on_value_change == "separate":
         message = (
-            "must be refuse with several sensitive columns: where one column of a person changed, every"
-            " signature with the new combination has a value of the earlier ones. Write refuse"
+            "must be hold_back or refuse with several sensitive columns: where one column of a person"
+            " changed, every signature with the new combination has a value of the earlier ones. Write one of"
+            " the two"
         )
         faults.append(("principle.on_value_change", message))
     if parameters.on_ineligible == "counterfeit":

@@ -13,15 +13,16 @@ from anonymize.arrays import Bools, Floats, Ints
 from anonymize.buckets.assign import HELD_BACK, Local, execute
 from anonymize.buckets.company import place_in_company
 from anonymize.buckets.counts import Plan, is_eligible
-from anonymize.buckets.divide import Division, divide_people
+from anonymize.buckets.divide import TOO_FEW_OTHERS, Division, divide_people
 from anonymize.buckets.figures import BucketFigures
 from anonymize.buckets.memory import Memory
 from anonymize.buckets.plan import make_plan
 from anonymize.buckets.tables import all_buckets, buckets_in_use
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract
+from anonymize.errors import NotEligible
 from anonymize.figures import Total
-from anonymize.m_invariance.combinations import Combinations, combinations_of
+from anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
 from anonymize.m_invariance.family import Family, choose_family
 from anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
 from anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
@@ -144,16 +145,28 @@ def _place(
 ) -> _Placed:
     """Divide people, plan on counts, and choose who comes to which bucket."""
     values, value, division = divide_people(people, contract, memory, number)
+    several = combinations_of(values, contract.sensitive) if contract.sensitive.is_several else None
+    if several is not None and division.counts.forbidden.size:
+        _refuse_too_few_others(division, several, contract.principle.m)
     codes = encode_columns(people, contract)
     local: Iterable[Local] = []
     apart: Bools | None = None
     if contract.principle.adversary == KNOWS_ALGORITHM:
         plan, apart = _whole_groups(division, memory, state, contract)
     else:
-        several = combinations_of(values, contract.sensitive) if contract.sensitive.is_several else None
         plan, local = _nearby(division, normalised(codes, contract), contract.principle, several, draw)
     bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")), local)
     return _Placed(value, division, values, codes, plan, apart, bucket)
+
+
+def _refuse_too_few_others(division: Division, several: Combinations, m: int) -> None:
+    """Raise NotEligible if somebody who is held back could not have m combinations that differ."""
+    rows, at = np.unique(division.counts.forbidden, axis=0, return_inverse=True)
+    is_small = np.array([not have_signature(np.flatnonzero(~row), several, m) for row in rows])[at]
+    if is_small.any():
+        classes = len(several.part) + np.flatnonzero(is_small)
+        people = int(np.isin(division.queue, classes).sum())
+        raise NotEligible(TOO_FEW_OTHERS.format(people=people, m=m))
 
 
 def _nearby(

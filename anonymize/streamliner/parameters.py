@@ -30,7 +30,7 @@ class StreamlinerParameters(Parameters):
     """What later releases follow, with m = l; without it, the series has one release."""
     on_ineligible: Literal["refuse", "wait", "counterfeit", "defer"] = "refuse"
     """For the releases after the first, as m_invariance has it. The first release is always refused."""
-    on_value_change: Literal["separate", "refuse"] = "separate"
+    on_value_change: Literal["separate", "hold_back", "refuse"] = "separate"
     """For the releases after the first, as m_invariance has it."""
 
     people_per_group: PeoplePerGroup = 1

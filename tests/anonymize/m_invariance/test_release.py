@@ -171,13 +171,13 @@ def test_a_value_outside_gets_a_signature_disjoint_from_all_before_and_its_own_a
     assert [each.candidate.figures.separated for each in releases] == [0, 1, 0, 0]
 
 
-def changed_to_the_last(policy):
+def changed_to_the_last(policy, **parameters):
     """Of four values, three are in person 1's signature, and then they have the fourth."""
     tries = [
         series(
             pl.concat([crowd("a"), crowd("abcd" * 3, first=2)]),
             pl.concat([crowd([value]), crowd("abcd" * 3, first=2)]),
-            values="abcd", m=3, on_ineligible=policy,
+            values="abcd", m=3, on_ineligible=policy, **parameters,
         )
         for value in "bcd"
     ]  # fmt: skip
@@ -201,6 +201,28 @@ def test_a_contract_may_refuse_changed_values():
     outside = sorted(set("abcdefgh") - set(signatures(changing("a")[0].candidate)["person 1"]))
     _, refused, _ = changing("a", outside[0], "a", on_value_change="refuse")
     with pytest.raises(ValueChangeRefused, match="1 people have a sensitive value outside their signature"):
+        raise refused.refusal
+
+
+def test_a_contract_may_hold_people_back_until_their_value_is_one_of_their_signature_again():
+    """Nobody sees which value they have meanwhile, and they come back to the signature that they had."""
+    outside = sorted(set("abcdefgh") - set(signatures(changing("a")[0].candidate)["person 1"]))
+    releases = changing("a", outside[0], outside[1], "a", on_value_change="hold_back")
+    found = [signatures(one.candidate).get("person 1") for one in releases]
+    assert found == [found[0], None, None, found[0]]
+    figures = [one.candidate.figures for one in releases]
+    assert [one.held_back for one in figures] == [0, 1, 1, 0]
+    assert [one.separated for one in figures] == [0, 0, 0, 0]
+    other = changing("a", outside[1], outside[0], "a", on_value_change="hold_back")
+    for one, same in zip(other, releases, strict=True):
+        assert all(
+            table.equals(same.candidate.published[name]) for name, table in one.candidate.published.items()
+        )
+
+
+def test_nobody_is_held_back_whose_absence_would_tell_the_value():
+    _, refused = changed_to_the_last("counterfeit", on_value_change="hold_back")
+    with pytest.raises(NotEligible, match=r"1 people changed .* fewer than m \(3\) values are outside"):
         raise refused.refusal
 
 
