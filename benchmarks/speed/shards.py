@@ -5,7 +5,8 @@ are made by the command `republish release`. *Memory* is the most that the comma
 Expectations had together: the sum of their proportional set sizes, read from /proc five times a second. A run
 that exceeds the limit is ended. *Dividing* has the start of the command in it; *groups* is making, attacking
 and judging all shards, *merging* sorting and numbering the whole, and *publishing* the rest. Seconds are
-longer where a machine is busy with other work, as it was while the ten million were released; CPU seconds are not.
+longer where a machine is busy with other work, as it was while the ten million were released; CPU seconds
+are not.
 
 On paper, one process merges and publishes as quickly as here, and the executors share the rest. Each has four
 cores, and works on four shards at a time. *GiB each* is what an executor takes, by what a process
@@ -80,8 +81,8 @@ def tables(
     """A row for each release of each series.
 
     People are made `chunk` by `chunk`; `limit` is in MiB. Series are made in `folder`, else where temporary
-    files are. `pieces` is a file: rows are added to those that it has from earlier runs. `whole` people are in
-    one shard, which may take all memory that there is; with 0, this is left out.
+    files are. `pieces` is a file: rows are added to those that it has from earlier runs. `whole` people are
+    in one shard, which may take all memory that there is; with 0, this is left out.
     """
     kept = Path(pieces) if pieces else None
     rows = [json.loads(line) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
