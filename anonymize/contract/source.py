@@ -226,6 +226,8 @@ class Releases(Declaration):
     """The date of the first release."""
     cron: StrictStr | None = None
     """The schedule; each tick from `first` on is a release, named by its date. Without it, there is one."""
+    last: Date | None = Field(None, exclude_if=lambda last: last is None)
+    """The last day on which there is a release; without it, releases go on."""
 
 
 def kind_of_source(source: Any) -> type[FileSource | QuerySource | TableSource]:

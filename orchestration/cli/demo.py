@@ -18,7 +18,7 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
     from orchestration.cli.releasing import make_due_releases
     from orchestration.contracts.contract_file import load_contract
     from orchestration.demo.attack import what_an_attacker_learns
-    from orchestration.demo.hospital import last_release, make_demo
+    from orchestration.demo.hospital import make_demo
     from orchestration.series.series import Series
     from orchestration.storage.home import Home, only_one
 
@@ -26,7 +26,7 @@ def demo(home: HomePath = None, debug: Debug = False) -> None:
     with only_one(place.path, "the demo", name=".demo-lock"):
         contract = make_demo(place.path)
     file = load_contract(contract)
-    made = make_due_releases(file, last_release(contract), place.path)
+    made = make_due_releases(file, None, place.path)
     with Work("what an attacker learns from all releases"):
         learned = what_an_attacker_learns(Series(file, place))
     if learned:

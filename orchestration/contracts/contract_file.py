@@ -88,11 +88,18 @@ def load_contract(
     if faults:
         raise ContractError(where, faults)
     _check_size(contract, where)
-    first, cron = contract.releases.first, contract.releases.cron
+    first, cron, last = contract.releases.first, contract.releases.cron, contract.releases.last
     if cron and is_scheduled:
         from orchestration.contracts.schedule import ticks  # noqa: PLC0415 - the small install has no croniter
 
         first = next(ticks(cron, first)).date()
+    if last is not None and (last < first or not cron):
+        why = (
+            f"is before the first release, that of {first}"
+            if cron
+            else "is for a schedule: write releases.cron"
+        )
+        raise ContractError(where, [("releases.last", f"{last} {why}, or leave it out")])
     return ContractFile(
         path=path.absolute(),
         contract=contract,

@@ -10,6 +10,7 @@ from functools import cache
 import dagster as dg
 
 from orchestration.contracts.contract_file import ContractFile
+from orchestration.contracts.schedule import ticks
 from orchestration.series.due import FORMAT
 
 # What the chain of releases rests on is marked beta or preview by Dagster; the warning helps nobody here.
@@ -27,18 +28,26 @@ def release_partitions(file: ContractFile) -> dg.TimeWindowPartitionsDefinition:
 
     Without a schedule there is a single one.
     """
-    return _partitions(file.first_release, file.contract.releases.cron)
+    releases = file.contract.releases
+    return _partitions(file.first_release, releases.cron, releases.last)
 
 
 @cache
-def _partitions(first: str, cron: str | None) -> dg.TimeWindowPartitionsDefinition:
+def _partitions(first: str, cron: str | None, last: dt.date | None) -> dg.TimeWindowPartitionsDefinition:
     if cron is None:
         day_after = dt.date.fromisoformat(first) + dt.timedelta(days=1)
         return dg.TimeWindowPartitionsDefinition(
             start=first, end=day_after.isoformat(), fmt=FORMAT, cron_schedule=DAILY, end_offset=1
         )
+    # A partition ends at the next tick. Dagster has those that end by this date, at midnight.
+    after = None if last is None else next(ticks(cron, last + dt.timedelta(days=1)), None)
+    end = after and (after if after.time() == dt.time() else after + dt.timedelta(days=1))
     return dg.TimeWindowPartitionsDefinition(
-        start=first, fmt=FORMAT, cron_schedule=for_dagster(cron), end_offset=1
+        start=first,
+        end=f"{end:{FORMAT}}" if end else None,
+        fmt=FORMAT,
+        cron_schedule=for_dagster(cron),
+        end_offset=1,
     )
 
 

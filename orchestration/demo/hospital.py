@@ -70,11 +70,6 @@ def make_demo(home: Path) -> Path:
     return folder / CONTRACT.name
 
 
-def last_release(contract: Path) -> str:
-    """The date of the last of the demo's snapshots."""
-    return max(file.stem for file in (contract.parent / SNAPSHOTS).glob("*.parquet"))
-
-
 def write_hospital(folder: Path, releases: int = 6, patients: int = 20_000, seed: int = SEED) -> None:
     """Write the hospital's snapshots as `<release>.parquet`, for their owner's eyes alone.
 

@@ -21,17 +21,19 @@ def due_releases(file: ContractFile) -> list[str]:
     Without a schedule there is a single one.
     """
     minute = now().replace(second=0, microsecond=0)  # a schedule ticks on whole minutes
-    return list(_due(file.first_release, file.contract.releases.cron, minute))
+    releases = file.contract.releases
+    return list(_due(file.first_release, releases.cron, releases.last, minute))
 
 
 @lru_cache
-def _due(first: str, cron: str | None, minute: dt.datetime) -> tuple[str, ...]:
+def _due(first: str, cron: str | None, last: dt.date | None, minute: dt.datetime) -> tuple[str, ...]:
     from orchestration.contracts.schedule import ticks  # noqa: PLC0415 - not in the small install
 
     date = dt.date.fromisoformat(first)
     single = dt.datetime.combine(date, dt.time(), dt.UTC)
     every = ticks(cron, date) if cron else iter([single])
-    return tuple(f"{tick:{FORMAT}}" for tick in itertools.takewhile(lambda tick: tick <= minute, every))
+    past = itertools.takewhile(lambda tick: tick <= minute, every)
+    return tuple(f"{tick:{FORMAT}}" for tick in past if last is None or tick.date() <= last)
 
 
 def none_is_due(file: ContractFile) -> str:

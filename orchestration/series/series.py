@@ -341,8 +341,12 @@ class Series:
 
     def _refuse_other_schedule(self, on_disk: list[str]) -> None:
         """A release's number and what it is built on follow from the dates: those of the past can't move."""
-        first = self.due[: len(on_disk)]
-        if len(first) < len(on_disk) and on_disk[: len(first)] == first:
+        first, last = self.due[: len(on_disk)], self.contract.releases.last
+        if (
+            len(first) < len(on_disk)
+            and on_disk[: len(first)] == first
+            and (not last or today() <= f"{last}")
+        ):
             raise HomeError(
                 f"{self.published(on_disk[-1])}: is published, and by this machine's clock it is not due yet."
                 f" The clock says {today()}: set it right; or leave releases.first and releases.cron as they"
@@ -351,8 +355,8 @@ class Series:
         if on_disk != first:
             message = (
                 f"by this schedule the first releases are {named(first) or 'none'}, and published are"
-                f" {named(on_disk)}: leave releases.first and releases.cron as they were, or begin a new"
-                " series"
+                f" {named(on_disk)}: leave releases.first and releases.cron as they were and releases.last"
+                " behind the published ones, or begin a new series"
             )
             self._refuse([("releases", message)])
 

@@ -104,7 +104,7 @@ def test_a_missing_key_is_named(key):
     ("part", "accepted"),
     [
         ("source", "decimal, thousands, date_format, null_values, path, separator, encoding, columns"),
-        ("releases", "first, cron"),
+        ("releases", "first, cron, last"),
         ("sensitive", "unit, description, name, values, renamed, not_sensitive, semantics"),
         ("principle", "name, m, on_ineligible, people_per_group, on_value_change, effort, format, adversary"),
     ],

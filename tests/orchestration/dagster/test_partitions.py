@@ -16,7 +16,7 @@ from orchestration.contracts.schedule import schedule_fault, ticks
 from orchestration.dagster.partitions import for_dagster, release_partitions
 from orchestration.series import due
 from orchestration.series.due import due_releases
-from tests.profiles import examples
+from tests.profiles import drawn, examples
 
 NOT_ACCEPTED = "is not a schedule that Dagster accepts"
 FIRST = dt.date(2023, 12, 31)
@@ -80,10 +80,10 @@ def at(monkeypatch):
     return set_clock
 
 
-def declared(cron, first=FIRST):
+def declared(cron, first=FIRST, last=None):
     """The parts of a contract that its dates follow from."""
     start = first if cron is None else next(ticks(cron, first)).date()
-    releases = SimpleNamespace(cron=cron, first=first)
+    releases = SimpleNamespace(cron=cron, first=first, last=last)
     return SimpleNamespace(contract=SimpleNamespace(releases=releases), first_release=start.isoformat())
 
 
@@ -126,6 +126,16 @@ def test_of_any_schedule_too(cron, days):
     assume(schedule_fault(cron, first) is None)
     with pytest.MonkeyPatch.context() as clock:
         the_same_dates(declared(cron, first), first, lambda now: clock.setattr(due, "now", lambda: now))
+
+
+@pytest.mark.parametrize("cron", drawn(WRITTEN, 8))
+def test_a_schedule_that_ends_has_the_same_dates_in_dagster(cron, at):
+    third = list(itertools.islice(ticks(cron, FIRST), 3))[-1].date()
+    for last in (FIRST + dt.timedelta(days=400), third, third - dt.timedelta(days=1)):
+        file = declared(cron, last=last)
+        if last >= dt.date.fromisoformat(file.first_release):
+            the_same_dates(file, FIRST, at)
+            assert max(due_releases(file)) <= last.isoformat()
 
 
 def test_a_single_release_is_due_on_its_date(at):

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from anonymize.errors import AlreadyPublished, HomeError, PublishedFolderError
+from anonymize.errors import AlreadyPublished, ContractError, HomeError, PublishedFolderError
 from orchestration.audit.command import audit
 from orchestration.chain.candidate import compute_candidate
 from orchestration.chain.delta import compare_snapshots
@@ -220,6 +220,27 @@ def test_a_release_is_due_at_midnight_utc(series, monkeypatch, now, releases):
 def test_a_server_that_runs_for_months_sees_releases_come_due(series, monkeypatch):
     test_a_release_is_due_at_midnight_utc(series, monkeypatch, "2024-03-31T23:59:59", 1)
     test_a_release_is_due_at_midnight_utc(series, monkeypatch, "2024-04-01T00:00:00", 2)
+
+
+def test_a_series_may_end_though_not_before_a_published_release(hospital, home):
+    ending = {"first": FIRST, "cron": "0 0 1 */3 *", "last": SECOND}
+    series = hospital.declare(releases=ending).series(home)
+    assert series.due == [FIRST, SECOND]
+    assert series.next_due is None
+    assert not series.late
+    series = hospital.declare(releases=ending | {"last": FIRST}).series(home)
+    with pytest.raises(ContractError, match=r"and releases\.last behind the published ones"):
+        releases_to_make(series, None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [({"last": "2023-01-01"}, "is before the first release"), ({"cron": None}, "is for a schedule")],
+)
+def test_the_end_of_a_series_is_after_its_beginning(hospital, home, changes, why):
+    ending = {"first": FIRST, "cron": "0 0 1 */3 *", "last": SECOND} | changes
+    with pytest.raises(ContractError, match=rf"releases\.last: .* {why}"):
+        hospital.declare(releases=ending).series(home)
 
 
 def test_of_a_release_that_nothing_else_is_kept_of_the_bytes_are_verified(series, home):
