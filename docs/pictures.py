@@ -64,7 +64,8 @@ def component() -> None:
         folder = Path(name)
         (folder / "hospital").mkdir()
         hospital = build(folder / "hospital", 2)
-        contract = build_project(folder / "project", hospital) / "defs.yaml"
+        releases = {"releases": {"last": RELEASES[1]}}
+        contract = build_project(folder / "project", hospital, **releases) / "defs.yaml"
         source, home = folder / "project/src", Home.at(folder / "project/var")
         sys.path.insert(0, str(source))
         os.environ["DELIVERED"] = str(hospital.folder / "snapshots/hospital")

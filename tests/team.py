@@ -61,15 +61,15 @@ def patients(context):
 """
 
 
-def build_project(folder, hospital):
-    """Write a project with the hospital's contract inline; returns the component's folder."""
+def build_project(folder, hospital, **keys):
+    """Write a project with the hospital's contract inline, keys changed; returns the component's folder."""
     component = folder / "src/warehouse/defs/hospital"
     component.mkdir(parents=True)
     (folder / "pyproject.toml").write_text(PROJECT)
     (folder / "src/warehouse/__init__.py").touch()
     (folder / "src/warehouse/definitions.py").write_text(DEFINITIONS)
     (component.parent / "upstream.py").write_text(UPSTREAM)
-    hospital.declare(upstream=["warehouse/patients"])
+    hospital.declare(upstream=["warehouse/patients"], **keys)
     declare(component, yaml.safe_load(hospital.contract.read_text()))
     shutil.copytree(hospital.folder / "hierarchies", component / "hierarchies")
     return component
