@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anonymize.arrays import Ints, Words
+from anonymize.arrays import Bools, Ints, Words
 from anonymize.kernels.compiled import compiled
 
 TRIED = 2000
@@ -14,7 +14,7 @@ def most_differing(sets: Words, part: Ints, parts: int, enough: int) -> Ints:
     """Of each set, the largest number of combinations that differ in every column.
 
     With two columns it is the size of a largest matching, by augmenting paths. With more it is the most that
-    a search found, which stops at what is enough: never too many.
+    two searches found, which stop at what is enough: never too many.
 
     Parameters
     ----------
@@ -43,6 +43,8 @@ def most_differing(sets: Words, part: Ints, parts: int, enough: int) -> Ints:
             found[row] = _matching(members[:size], part, parts)
         else:
             found[row] = _search(members[:size], part, parts, enough)
+            if found[row] < enough and _are_there(members[:size], part, parts, enough):
+                found[row] = enough
     return found
 
 
@@ -109,3 +111,72 @@ def _search(members: Ints, part: Ints, parts: int, enough: int) -> int:
         for c in range(columns):
             used[part[members[at], c]] = False
         at += 1
+
+
+@compiled()
+def _are_there(members: Ints, part: Ints, parts: int, enough: int) -> bool:
+    """Whether a search value by value finds enough: of the column with the fewest, each is taken or left out.
+
+    The value that the fewest combinations can still bring comes first. Where a column has hardly more values
+    than are to be found, that leaves little to try.
+    """
+    columns = part.shape[1]
+    column, fewest = 0, parts + 1
+    there = np.zeros(parts, np.bool_)
+    for c in range(columns):
+        there[:] = False
+        there[part[members, c]] = True
+        if there.sum() < fewest:
+            column, fewest = c, there.sum()
+    spare = fewest - enough
+    if spare < 0:
+        return False
+    there[:] = False
+    there[part[members, column]] = True  # the values that are open
+    used = np.zeros(parts, np.bool_)
+    value, chosen = np.full(fewest + 1, -1, np.int64), np.full(fewest + 1, -1, np.int64)
+    following, left_out = np.zeros(fewest + 1, np.int64), np.zeros(fewest + 1, np.bool_)
+    bring = np.empty(parts, np.int64)
+    depth, taken, tried, entering = 0, 0, 0, True
+    while tried < TRIED and taken < enough:
+        if entering:
+            bring[:] = 0
+            for v in members:
+                bring[part[v, column]] += _is_free(part, v, used)
+            value[depth] = -1
+            for d in range(parts):
+                if there[d] and (value[depth] < 0 or bring[d] < bring[value[depth]]):
+                    value[depth] = d
+            there[value[depth]] = False
+            chosen[depth], following[depth], left_out[depth], entering = -1, 0, False, False
+        if chosen[depth] >= 0:
+            used[part[chosen[depth]]] = False
+            taken -= 1
+            chosen[depth] = -1
+        for i in range(following[depth], len(members)):
+            following[depth] = i + 1
+            if part[members[i], column] == value[depth] and _is_free(part, members[i], used):
+                chosen[depth] = members[i]
+                break
+        if chosen[depth] >= 0:
+            used[part[chosen[depth]]] = True
+            taken, tried, depth, entering = taken + 1, tried + 1, depth + 1, True
+        elif not left_out[depth] and spare > 0:
+            left_out[depth] = True
+            spare, tried, depth, entering = spare - 1, tried + 1, depth + 1, True
+        else:
+            spare += left_out[depth]
+            there[value[depth]] = True
+            depth -= 1
+            if depth < 0:
+                return False
+    return taken >= enough
+
+
+@compiled(inline="always")
+def _is_free(part: Ints, v: int, used: Bools) -> bool:
+    """Whether no value of a combination is used."""
+    free = True
+    for c in range(part.shape[1]):
+        free &= not used[part[v, c]]
+    return free

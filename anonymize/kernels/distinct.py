@@ -5,12 +5,11 @@ import numpy as np
 from anonymize.arrays import Bools, Ints
 from anonymize.kernels.compiled import compiled
 
-TRIED = 300
-"""Combinations tried before the search gives up."""
-
 
 @compiled()
-def distinct_combinations(part: Ints, people: Ints, groups: int, required: Bools, size: int) -> Ints:
+def distinct_combinations(
+    part: Ints, people: Ints, groups: int, required: Bools, size: int, tries: int
+) -> Ints:
     """So many combinations that differ in every column and have all values required; none if none are found.
 
     Depth first. The required value that the fewest combinations can bring comes first, and of those that
@@ -28,6 +27,8 @@ def distinct_combinations(part: Ints, people: Ints, groups: int, required: Bools
         bool[D]: values that have to be among those of the combinations.
     size
         How many combinations.
+    tries
+        Combinations that are tried before the search gives up.
 
     Returns
     -------
@@ -98,7 +99,7 @@ def distinct_combinations(part: Ints, people: Ints, groups: int, required: Bools
             depth -= 1
             for c in range(columns):
                 used[part[chosen[depth], c]] = False
-        if tried >= TRIED:
+        if tried >= tries:
             break
     return np.empty(0, np.int64)
 

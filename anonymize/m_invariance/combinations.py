@@ -41,6 +41,9 @@ FORBIDDEN = -1e9
 """The weight of a pair that nobody has."""
 REQUIRED = 1e3
 """The weight of a value that has to be in a signature; preferences among signatures weigh at most 2."""
+FEW_TRIES, MANY_TRIES = 300, 20_000
+"""How long a signature of three columns and more is searched for: of which as many groups as that may be
+taken, and of which one may be, without which everybody else would be left over."""
 
 
 class Combinations(NamedTuple):
@@ -109,17 +112,19 @@ class Step(NamedTuple):
     groups: int
 
 
-def next_step(people: Ints, combinations: Combinations, m: int) -> Step | None:
+def next_step(people: Ints, combinations: Combinations, m: int, *, eligible: bool = True) -> Step | None:
     """A signature, and as many groups of it as can be taken such that the others stay m-eligible.
 
     Parameters
     ----------
     people
-        int[V]: people by combination, who are m-eligible.
+        int[V]: people by combination.
     combinations
         What they are made of.
     m
         Combinations of a signature, at least.
+    eligible
+        Whether the people are m-eligible and the others have to stay so. If not, it is a signature of m.
 
     Returns
     -------
@@ -128,9 +133,9 @@ def next_step(people: Ints, combinations: Combinations, m: int) -> Step | None:
         none, which is possible with three columns and more.
     """
     there = np.flatnonzero(people)
-    search = _Search(people[there], combinations.part[there], combinations.parts, m)
+    search = _Search(people[there], combinations.part[there], combinations.parts, m if eligible else 0)
     everybody = int(people.sum())
-    for size in range(m, -(-everybody // (everybody // m)) + 1):
+    for size in range(m, -(-everybody // (everybody // m)) + 1) if eligible else (m,):
         found, groups = search.signature(1, size), 1
         most = min(int(people.max()), everybody // size)
         if found is None:
@@ -166,7 +171,8 @@ class _Search:
             return None
         if self._table is not None:
             return self._table.matching(required, groups, size)
-        found = distinct_combinations(self._part, self._people, groups, required, size)
+        tries = FEW_TRIES if groups > 1 else MANY_TRIES
+        found = distinct_combinations(self._part, self._people, groups, required, size, tries)
         return found if len(found) else None
 
 

@@ -182,10 +182,14 @@ def _new_groups(
     signatures = np.split(known.value, known.first[1:])[: len(known)]
     rows = {signature.tobytes(): row for row, signature in enumerate(signatures)}
     new: list[Ints] = []
+    eligible = True
     while rest.any():
-        step = next_step(rest, combinations, m)
-        if step is None:
+        step = next_step(rest, combinations, m, eligible=eligible)
+        if step is None and not eligible:
             break
+        if step is None:  # of three columns and more: somebody will be left, and need not be m-eligible
+            eligible = False
+            continue
         row = rows.setdefault(step.signature.tobytes(), len(rows))
         if row == len(number):
             new.append(step.signature)

@@ -266,6 +266,24 @@ def test_candidates_are_as_many_as_every_choice_of_combinations_allows(columns):
         assert most == max(sizes)
 
 
+@pytest.mark.parametrize(("columns", "values", "m"), [(3, 13, 12), (3, 22, 20), (4, 11, 10)])
+def test_candidates_of_several_groups_are_never_fewer_than_those_of_one(columns, values, m):
+    """Where hardly more values than m are there: a release that keeps its promise is not convicted."""
+    rng = np.random.default_rng(2)
+    sets = []
+    for _ in range(30):
+        groups = [np.stack([rng.permutation(values)[:m] for _ in range(columns)], axis=1) for _ in range(5)]
+        sets.append(np.unique(np.concatenate(groups), axis=0))
+    part = np.unique(np.concatenate(sets), axis=0)
+    known = Combinations(np.ascontiguousarray(part + values * np.arange(columns)))
+    number = {tuple(row): at for at, row in enumerate(part.tolist())}
+    bits = np.zeros((len(sets), -(-len(part) // 64)), np.uint64)
+    for row, some in enumerate(sets):
+        for one in some.tolist():
+            bits[row, number[tuple(one)] // 64] |= np.uint64(1 << number[tuple(one)] % 64)
+    assert known.differing(pl.DataFrame(bits), m).to_list() == [m] * 30
+
+
 def test_all_reconstructions_of_tiny_series_give_no_value_of_any_column_more_than_1_over_m():
     """Brute force: every way in which people can share out the tuples of both releases."""
     looked_at = with_counterfeits = 0

@@ -72,6 +72,18 @@ def test_with_three_columns_groups_are_found_where_an_exhaustive_search_finds_on
     assert found > 5
 
 
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_with_three_columns_few_are_left_over_where_values_are_hardly_more_than_m(seed):
+    rng = np.random.default_rng(seed)
+    rows = np.stack([rng.permutation(np.arange(1500) % 14) + 14 * n for n in range(3)], axis=1)
+    part, people = np.unique(rows, axis=0, return_counts=True)
+    counts = Counts(Signatures.none(len(people)), np.empty(0, np.int64), people)
+    plan = plan_combinations(counts, Combinations(part, 42), 10, "defer", np.random.default_rng(seed))
+    assert plan.held_back.sum() <= 60
+    for signature in np.split(plan.signatures.value, plan.signatures.first[1:]):
+        assert len(np.unique(part[signature])) == part[signature].size >= 30
+
+
 def _differ(combinations, pair):
     first, second = combinations.part[list(pair)]
     return bool((first != second).all())
