@@ -6,8 +6,7 @@ A CSV text that readers disagree about is refused: a reader that guesses reads f
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -23,6 +22,8 @@ from orchestration.storage.pages import is_decodable
 
 UNFINISHED = "_temporary"
 """In a folder that Spark, or Hadoop, still writes into."""
+FAILURES = pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError
+"""What polars raises of a file that is damaged."""
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 
 
@@ -107,7 +108,7 @@ def read_file(
             return _read_parquet(source, where, columns)
         content = source.read_bytes() if isinstance(source, Path) else source
         return _read_csv(_text(content, encoding, where), where, columns, separator)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+    except FAILURES:
         kind = "Parquet" if is_parquet else "CSV"
     raise SnapshotError(f"{where}: is no {kind} file that can be read, or a part of one; deliver it again")
 
@@ -140,23 +141,25 @@ def _read_parquet(
     if not is_decodable(_readable(source), [present[position] for position in chosen]):
         raise OSError
     table = pl.read_parquet(_readable(source), columns=chosen, glob=False, hive_partitioning=False)
-    binary = [name for name, dtype in table.schema.items() if dtype == pl.Binary]
-    return table.with_columns(_uuids(_readable(source), binary)) if binary else table, present
+    return _with_uuids(table, _readable(source)), present
 
 
 def _readable(source: Path | bytes) -> Path | BytesIO:
     return source if isinstance(source, Path) else BytesIO(source)
 
 
-def _uuids(file: Path | BytesIO, binary: list[str]) -> list[pl.Expr]:
-    """Those of the columns of bytes that are UUIDs, as text: polars reads them as bytes like any other."""
+def _with_uuids(table: pl.DataFrame, file: Path | BytesIO) -> pl.DataFrame:
+    """The table with its UUIDs as text: polars reads them as bytes like any other."""
+    binary = [name for name, dtype in table.schema.items() if dtype == pl.Binary]
+    if not binary:
+        return table
     import pyarrow as pa  # noqa: PLC0415 - a contract is read without it
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     from orchestration.snapshots.arrow import uuid_text  # noqa: PLC0415
 
     try:
-        return uuid_text(pq.read_schema(file), binary)
+        return table.with_columns(uuid_text(pq.read_schema(file), binary))
     except (pa.ArrowException, UnicodeError):
         raise OSError from None  # it is no Parquet that can be read
 
@@ -167,8 +170,7 @@ class ParquetPiece:
 
     file: Path
     where: str
-    columns: Sequence[int]
-    """Their positions."""
+    columns: Sequence[str]
     start: int
     rows: int
 
@@ -179,9 +181,14 @@ class ParquetPiece:
                 f"{self.where}: was there when its division began, and one of the processes that divide it"
                 " does not find it; deliver it where all machines that work on the release see it"
             )
+        if not is_decodable(self.file, self.columns, range(self.start, self.start + self.rows)):
+            raise _broken(self.where)
         table = pl.scan_parquet(self.file, glob=False, hive_partitioning=False)
-        with _broken(self.where):
-            found = table.select(pl.nth(self.columns)).slice(self.start, self.rows).collect()
+        try:
+            chosen = pl.nth(_positions(table.collect_schema().names(), self.columns))
+            found = _with_uuids(table.select(chosen).slice(self.start, self.rows).collect(), self.file)
+        except FAILURES:
+            raise _broken(self.where) from None
         if found.height != self.rows:
             raise SnapshotError(f"{self.where}: changed while it was read; release again")
         return found
@@ -212,23 +219,18 @@ def parquet_pieces(
         If it can't be read.
     """
     check_file(file, where)
-    with _broken(where):
+    try:
         table = pl.scan_parquet(file, glob=False)
         present, height = table.collect_schema().names(), table.select(pl.len()).collect().item()
-    chosen = _positions(present, columns)
+    except FAILURES:
+        raise _broken(where) from None
+    chosen = [present[position] for position in _positions(present, columns)]
     starts = [(0, 0), *((start, min(rows, height - start)) for start in range(0, height, rows))]
     return [ParquetPiece(file, where, chosen, start, some) for start, some in starts], present
 
 
-@contextmanager
-def _broken(where: str) -> Iterator[None]:
-    """Say in one line that a Parquet file can't be read."""
-    try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        raise SnapshotError(
-            f"{where}: is no Parquet file that can be read, or a part of one; deliver it again"
-        ) from None
+def _broken(where: str) -> SnapshotError:
+    return SnapshotError(f"{where}: is no Parquet file that can be read, or a part of one; deliver it again")
 
 
 def _read_csv(

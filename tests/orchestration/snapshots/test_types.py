@@ -14,6 +14,7 @@ from polars.testing import assert_frame_equal
 
 from anonymize.errors import SnapshotError
 from orchestration.contracts.contract_file import load_contract
+from orchestration.snapshots import sources
 from orchestration.snapshots.sources import read_snapshot
 from tests.versioned import write_delta, write_iceberg
 
@@ -189,6 +190,16 @@ def read(tmp_path, monkeypatch):
 @pytest.mark.parametrize("source", [parquet, in_duckdb, delta, iceberg])
 def test_each_source_has_the_same_people_in_whatever_types(source, read, tmp_path):
     assert_frame_equal(read(source(tmp_path)), READ)
+
+
+def test_pieces_of_a_file_have_the_same_people(read, tmp_path, monkeypatch):
+    read(parquet(tmp_path))
+    monkeypatch.setattr(sources, "PIECE", 2)
+    file = load_contract(tmp_path / "hospital.yaml")
+    pieces = [piece.read() for piece in sources.read_pieces(file, RELEASE).in_files]
+    assert [piece.height for piece in pieces] == [0, 2, 1]
+    people = sources.look_at(pl.concat(pieces, how="vertical_relaxed"), file.contract).people
+    assert_frame_equal(people.sort("identifier"), READ)
 
 
 def test_csv_has_the_same_people_and_text_for_values_that_nobody_declared(read, tmp_path):

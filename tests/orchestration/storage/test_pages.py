@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anonymize.errors import SnapshotError
-from orchestration.snapshots.files import read_file
+from orchestration.snapshots.files import parquet_pieces, read_file
 from orchestration.storage.pages import is_decodable
 from orchestration.storage.store import write_table
 
@@ -36,4 +36,21 @@ def test_no_changed_byte_ends_the_process(table, tmp_path):
             read_file(changed, "here")
         except SnapshotError:
             refused += 1
-    assert refused > 10
+        try:
+            for piece in parquet_pieces(changed, "here", ["age", "disease"], 100)[0]:
+                piece.read()
+        except SnapshotError:
+            refused += 1
+    assert refused > 20
+
+
+@pytest.mark.parametrize("group", [70, 300])
+def test_rows_are_decodable_if_their_own_pages_are(tmp_path, group):
+    file = tmp_path / "people.parquet"
+    pl.DataFrame({"age": range(300)}).write_parquet(file, row_group_size=group)
+    assert all(is_decodable(file, ["age"], range(start, start + 100)) for start in range(0, 300, 100))
+    content = bytearray(file.read_bytes())
+    content[4 : 4 + 12] = b"\xbf" * 12  # the first page's header
+    file.write_bytes(content)
+    assert not is_decodable(file, ["age"], range(100))
+    assert is_decodable(file, ["age"], range(200, 300)) == (group == 70)
