@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from anonymize.attack.combinations import by_column, differing_candidates
+from anonymize.attack.combinations import differing_candidates
 from anonymize.attack.copies import copies, numbered
 from anonymize.attack.exact_risk import exact_risks, risk_figures
 from anonymize.attack.finding import Count, Found
@@ -17,6 +17,7 @@ from anonymize.columns import VALUE, least_of, most_of
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
 from anonymize.formats import Published
+from anonymize.formats.published import by_column
 
 MOST_PEOPLE = 20_000
 """People in one release up to which its assignments are attacked: some seconds for each release."""

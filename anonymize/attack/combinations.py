@@ -70,24 +70,6 @@ class Combinations:
         return sets.join(counted, on=sets.columns, how="left", maintain_order="left")["candidates"]
 
 
-def by_column(values: pl.DataFrame, sensitive: Sensitive) -> list[pl.DataFrame]:
-    """`group_id`, `value`, `tuples` of each sensitive column by itself.
-
-    Parameters
-    ----------
-    values
-        `group_id`, `value`, `tuples` of what groups hold.
-    sensitive
-        The attribute; of one column it is what was given.
-    """
-    if not sensitive.is_several:
-        return [values]
-    return [
-        values.with_columns(column.alias(VALUE)).group_by("group_id", VALUE).agg(pl.col("tuples").sum())
-        for column in values_of(values[VALUE], sensitive)
-    ]
-
-
 def differing_candidates(left: pl.DataFrame, sensitive: Sensitive, enough: int) -> pl.DataFrame:
     """`person`, `value`, `candidates`: how many of each one's candidates differ in every column.
 

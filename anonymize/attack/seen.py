@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from anonymize.attack.combinations import Combinations, by_column, with_parts
+from anonymize.attack.combinations import Combinations, with_parts
 from anonymize.attack.copies import guarded, is_copy, numbered
 from anonymize.attack.coverage import cover, holds, value_domain
 from anonymize.attack.entries import readable_rows
@@ -20,7 +20,7 @@ from anonymize.attack.stays import Stays, follow_stays
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
 from anonymize.formats import Format, Published
-from anonymize.formats.published import GROUP, knowledge_table
+from anonymize.formats.published import GROUP, by_column, knowledge_table
 from anonymize.people.codes import encode
 
 Publish = Callable[[pl.DataFrame, Callable[[str], np.random.Generator]], Mapping[str, pl.DataFrame] | None]

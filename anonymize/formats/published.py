@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from anonymize.columns import VALUE
-from anonymize.contract import Schema
+from anonymize.contract import Schema, Sensitive
+from anonymize.contract.combined import projected, values_of
 from anonymize.people.codes import encode
 
 GROUP = pl.col("group_id").cast(pl.Int64)
@@ -62,3 +63,49 @@ def stated_counterfeits(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """R(n) as published, `group_id`, `count`; no rows where there is no such table."""
     none = pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64})
     return tables.get("counterfeits", none).select(GROUP, pl.col("count").cast(pl.Int64))
+
+
+def by_column(values: pl.DataFrame, sensitive: Sensitive) -> list[pl.DataFrame]:
+    """`group_id`, `value`, `tuples` of each sensitive column by itself.
+
+    Parameters
+    ----------
+    values
+        `group_id`, `value`, `tuples` of what groups hold.
+    sensitive
+        The attribute; of one column it is what was given.
+    """
+    if not sensitive.is_several:
+        return [values]
+    return [_with_values(values, column) for column in values_of(values[VALUE], sensitive)]
+
+
+def with_fewer_columns(
+    published: Published, known: pl.DataFrame, sensitive: Sensitive, columns: Sequence[str]
+) -> tuple[Published, pl.DataFrame]:
+    """A release and the truth as they are if some of several sensitive columns are looked at.
+
+    Parameters
+    ----------
+    published
+        The release.
+    known
+        The truth, with `value`.
+    sensitive
+        All of the columns.
+    columns
+        The names of some.
+
+    Returns
+    -------
+    tuple
+        Both with the values of these columns, as text, in place of those of all.
+    """
+    names = [column.name for column in sensitive.columns]
+    held, true = (projected(table[VALUE], names, columns) for table in (published.values, known))
+    fewer = replace(published, values=_with_values(published.values, held))
+    return fewer, known.with_columns(true.alias(VALUE))
+
+
+def _with_values(values: pl.DataFrame, column: pl.Series) -> pl.DataFrame:
+    return values.with_columns(column.alias(VALUE)).group_by("group_id", VALUE).agg(pl.col("tuples").sum())

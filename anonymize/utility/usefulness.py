@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,7 @@ from anonymize.arrays import Floats, Ints
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats import Format
-from anonymize.formats.published import Published
+from anonymize.formats.published import Published, with_fewer_columns
 from anonymize.people.codes import code_domain, encode
 from anonymize.utility.discernibility import discernibility
 from anonymize.utility.queries import (
@@ -48,10 +49,14 @@ class Usefulness:
     query_error: float
     """Mean relative error of counts that are estimated from the release, see `workload_error`."""
     median_error: float
-    """The median of the same errors."""
+    """The median of the same errors; of several sensitive columns, of those of counts by each one, because
+    few people have one combination."""
     error_without: float
     """The same error of somebody who has the number of people with each value, and no quasi-identifiers; of a
     view, of somebody who has the number of its records."""
+    errors_by_column: dict[str, float] = field(default_factory=dict)
+    """Of several sensitive columns, `query_error` is of counts of people with one combination. This is the
+    same error of counts by each column, and, of three and more, by every two of them; by their names."""
 
 
 def usefulness(
@@ -88,11 +93,11 @@ def usefulness(
     sizes = published.sizes
     counterfeits = int(published.counterfeits["count"].sum() or 0)
     tuples = int(sizes["size"].sum())
-    columns = [column for column, _ in schema.attributes()]
-    values = known[VALUE].unique().sort()
-    workload = random_workload(schema, columns, values, QUERIES, WIDTH, np.random.default_rng(0))
-    true, estimated = true_counts(known, workload), grouped_counts(boxes, published, workload, schema)
+    workload, true, estimated = _answers(boxes, published, schema, known)
     widths = mean_widths(boxes, dict(schema.attributes()))
+    by_column = dict(_errors_by_column(boxes, published, schema, known))
+    by_one = [one for some, one in by_column.items() if len(some) == 1]
+    by_one = by_one or [relative_errors(true, estimated, len(known))]
     return Usefulness(
         groups=len(sizes),
         mean_group=tuples / max(1, len(sizes)),
@@ -102,9 +107,30 @@ def usefulness(
         shares={column: widths[column] / domain_width(qi) for column, qi in schema.attributes()},
         discernibility=discernibility(sizes["size"].to_numpy()),
         query_error=workload_error(true, estimated, len(known)),
-        median_error=float(np.median(relative_errors(true, estimated, len(known)))),
+        median_error=float(np.median(np.concatenate(by_one))),
         error_without=workload_error(true, _counts_without(known, workload, schema), len(known)),
+        errors_by_column={", ".join(some): float(one.mean()) for some, one in by_column.items()},
     )
+
+
+def _errors_by_column(
+    boxes: pl.DataFrame, published: Published, schema: Schema, known: pl.DataFrame
+) -> Iterator[tuple[tuple[str, ...], Floats]]:
+    """Names of columns, and the errors of counts by one of several, or by two of more."""
+    names = [column.name for column in schema.sensitive.columns]
+    for number in range(1, min(len(names), 3)):
+        for some in itertools.combinations(names, number):
+            fewer, people = with_fewer_columns(published, known, schema.sensitive, some)
+            yield some, relative_errors(*_answers(boxes, fewer, schema, people)[1:], len(known))
+
+
+def _answers(
+    boxes: pl.DataFrame, published: Published, schema: Schema, known: pl.DataFrame
+) -> tuple[Workload, Ints, Floats]:
+    """The random queries, their true answers and those estimated from the release."""
+    columns, values = [column for column, _ in schema.attributes()], known[VALUE].unique().sort()
+    workload = random_workload(schema, columns, values, QUERIES, WIDTH, np.random.default_rng(0))
+    return workload, true_counts(known, workload), grouped_counts(boxes, published, workload, schema)
 
 
 def grouped_counts(boxes: pl.DataFrame, published: Published, workload: Workload, schema: Schema) -> Floats:

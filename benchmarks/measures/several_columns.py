@@ -19,15 +19,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from anonymize.attack.combinations import by_column
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
-from anonymize.contract.combined import values_of
 from anonymize.errors import ContractError, NotEligible
 from anonymize.formats.published import knowledge_table
 from anonymize.principles import principle_of
@@ -163,12 +160,10 @@ def _errors(made: Made, contract: Contract, chosen: Sequence[str]) -> Iterator[t
     tables = release_format.internal(made.candidate.published, contract)
     known = knowledge_table(made.people.with_columns(person="identifier"), contract)
     read = release_format.read(tables, contract)
-    own = values_of(known[VALUE], contract.sensitive)
-    for name, values, column in zip(chosen, by_column(read.values, contract.sensitive), own, strict=True):
-        alone, truth = replace(read, values=values), known.with_columns(column.alias(VALUE))
-        yield name, usefulness(release_format, tables, alone, contract, truth).query_error
+    found = usefulness(release_format, tables, read, contract, known)
+    yield from (found.errors_by_column or {chosen[0]: found.query_error}).items()
     if len(chosen) > 1:
-        yield "both", usefulness(release_format, tables, read, contract, known).query_error
+        yield "both", found.query_error
 
 
 def _attack(

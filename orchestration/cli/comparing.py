@@ -116,7 +116,9 @@ def _print(series: Series, compared: Compared, options: Sequence[Option]) -> Non
     out.print(
         f"{series.name}: {snapshots if number > 1 else f'the snapshot of {compared.releases[0]}'}, {people}"
     )
-    out.print(f"Without any release, the most frequent value is a right guess for {frequent} of the people.")
+    several = compared.sensitive is not None and compared.sensitive.is_several
+    named = "the most frequent value" + (" of a column" if several else "")
+    out.print(f"Without any release, {named} is a right guess for {frequent} of the people.")
     out.print(" " * WIDTH + "".join(f"{head:>{len(head) + 2}}" for head in FIGURES.values()))
     for (principle, release_format), group in groupby(options, lambda one: (one.principle, one.format)):
         line = list(group)

@@ -146,7 +146,8 @@ def _what_is_asked_first(
     elif isinstance(contract, Schema):
         known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
         found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
-    return {**shown, ERROR: 100 * found.query_error}
+    by_column = {f"{ERROR}: {name}": 100 * error for name, error in found.errors_by_column.items()}
+    return {**shown, ERROR: 100 * found.query_error, **by_column}
 
 
 def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame] | None:

@@ -5,12 +5,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from anonymize.contract.combined import combine
 from anonymize.formats import ANATOMY, GENERALIZATION
 from anonymize.formats.published import Published, knowledge_table
 from anonymize.utility.queries import Workload
 from anonymize.utility.usefulness import grouped_counts, usefulness
 from benchmarks.measures.queries import estimated_counts
 from tests.anonymize.attack.attack_series import attacked_people, contract, publish, snapshots
+from tests.anonymize.test_several_columns import contract as several
 
 
 def released(m, count=600):
@@ -75,3 +77,23 @@ def test_exact_quasi_identifiers_leave_only_the_values_to_be_estimated():
     boxes = pl.DataFrame({"group_id": [1, 1], "qi_0_low": [30, 60], "qi_0_high": [30, 60], "rows": [2, 1]})
     # Two of the three people are 30, and two of the three values are a: 2/3 of 2.
     assert grouped_counts(boxes, published, thirty, declared) == pytest.approx([4 / 3])
+
+
+def test_of_several_columns_counts_by_each_and_by_every_two_have_errors_of_their_own():
+    """What age says of the illness is lost in one group of all ages, and it says nothing of the ward."""
+    declared = several(sensitive=[{"name": "ill"}, {"name": "cure"}, {"name": "ward"}])
+    ages = [0, 99] * 30
+    values = {"value_0": ["flu", "gout"] * 30, "value_1": list("abcdef") * 10, "value_2": list("xyz") * 20}
+    everybody = pl.DataFrame(values | {"qi_0": ages, "group_id": ages})
+    microdata = everybody.with_columns(qi_0_low="qi_0", qi_0_high="qi_0").drop("qi_0")
+    tables = {"microdata": combine(microdata, declared)}
+    known = combine(everybody, declared).select("value", "qi_0")
+    whole = usefulness(GENERALIZATION, tables, GENERALIZATION.read(tables, declared), declared, known)
+    assert set(whole.errors_by_column.values()) == {0}
+    wide = microdata.with_columns(group_id=0, qi_0_low=0, qi_0_high=99)
+    tables = {"microdata": combine(wide, declared)}
+    found = usefulness(GENERALIZATION, tables, GENERALIZATION.read(tables, declared), declared, known)
+    names = ["ill", "cure", "ward", "ill, cure", "ill, ward", "cure, ward"]
+    assert list(found.errors_by_column) == names
+    assert found.errors_by_column["ward"] < found.errors_by_column["ill"]
+    assert usefulness(*released(2)).errors_by_column == {}
