@@ -95,7 +95,7 @@ def guess_values(
     from groups. That guesses and what is learned improve each other (expectation maximization), and are
     scaled to the groups' tuples (Sinkhorn), is ours.
     """
-    known = _drawn(known, linkage)
+    known = drawn(known, linkage)
     values = value_domain(published.values[VALUE])
     covered = cover(known, published, values)
     groups = published.sizes.select("group_id").sort("group_id").with_row_index("group")
@@ -109,7 +109,7 @@ def guess_values(
         .to_numpy()
     )
     held = _tuples(published, groups, values)
-    pairs = _pairs(people, held, _candidates(covered, len(values)))
+    pairs = _pairs(people, held, candidates_of(covered, len(values)))
     guessed = np.unique(pairs.person)
     if not len(guessed):
         return None
@@ -135,8 +135,16 @@ def guess_values(
     )
 
 
-def _drawn(known: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
-    """About `MOST` of the people; the same ones for the same release."""
+def drawn(known: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
+    """About `MOST` of the people; the same ones for the same release.
+
+    Parameters
+    ----------
+    known
+        `person`, and other columns.
+    linkage
+        `person`, `group_id`: people are drawn by whole groups. Without it, one by one.
+    """
     if len(known) <= MOST:
         return known
     rng = np.random.default_rng(0)
@@ -175,8 +183,16 @@ def _tuples(published: Published, groups: pl.DataFrame, values: pl.Series) -> pl
     ).sort("group", "at")
 
 
-def _candidates(covered: pl.DataFrame, values: int) -> np.ndarray:
-    """bool[N, V]: the values of the groups that cover each person."""
+def candidates_of(covered: pl.DataFrame, values: int) -> np.ndarray:
+    """bool[N, V]: which of so many values are candidates of each row.
+
+    Parameters
+    ----------
+    covered
+        `candidates_0`, `candidates_1`, …: 64 bits of the set each.
+    values
+        V.
+    """
     words = covered.select(pl.col("^candidates_.*$").fill_null(0).cast(pl.UInt64)).to_numpy()
     bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, count=None, bitorder="little")
     return bits[:, :values].astype(bool)

@@ -10,6 +10,7 @@ import polars as pl
 
 from anonymize.attack.assignments import Choices
 from anonymize.attack.combinations import Combinations
+from anonymize.attack.correlations import Correlated
 from anonymize.attack.equivalence import Equivalence
 from anonymize.attack.figures import EquivalenceFigures
 from anonymize.attack.finding import Found
@@ -38,6 +39,10 @@ class AttackedRelease:
     """What the release is worth; None where it has entries that can't be read, or nobody is in the truth."""
     guesses: Guesses | None = None
     """What is guessed right after learning from the groups."""
+    guesses_by_column: Mapping[str, Guesses] = field(default_factory=dict)
+    """The same of each of several sensitive columns, by its name."""
+    correlated: Correlated | None = None
+    """What is guessed right of several sensitive columns by how their values go together."""
     known: pl.DataFrame | None = None
     """The truth, `person`, `value`, `qi_0`, … as codes; of the last release alone."""
     published: Published | None = None
@@ -58,6 +63,8 @@ class AttackedSeries:
     releases: list[AttackedRelease]
     equivalences: list[Equivalence]
     """The smallest attack per signature; empty where it wasn't attacked."""
+    equivalences_by_column: Mapping[str, list[Equivalence]] = field(default_factory=dict)
+    """The same of who has the same value of each of several sensitive columns, by its name."""
     whole: Mapping[type[Part], Found] = field(default_factory=dict)
     """What all releases together allow, by the part of the promise that it is about."""
     why_no_assignments: str | None = None

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from anonymize.attack.assignments import MOST_PEOPLE, SeenSeries, choices_of
+from anonymize.attack.correlations import guess_by_correlations
 from anonymize.attack.equivalence import Equivalence, minimum_equivalence
 from anonymize.attack.guessing import guess_values
 from anonymize.attack.intersection import candidates
@@ -19,7 +20,7 @@ from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product, Schema, View
 from anonymize.errors import PublishedFolderError
 from anonymize.formats import Format
-from anonymize.formats.published import GROUP, knowledge_table
+from anonymize.formats.published import GROUP, by_column, knowledge_table, with_fewer_columns
 from anonymize.people.renaming import moves, suspected_renamings
 from anonymize.principles import principle_of, publisher_of
 from anonymize.promise import Promise
@@ -94,17 +95,21 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
 
 def _attack(material: Material, seconds: float) -> Generator[str, None, Findings]:
     attacked: dict[str, AttackedSeries] = {}
+    occurred: dict[str, list[pl.DataFrame]] = {}
     domain = None
     for series in material.series:
         releases: list[AttackedRelease] = []
         ever: list[pl.DataFrame] = []
         before = attacked[series.before.name] if series.before else None
+        occur = occurred[before.name] if before else []
         knowledge = before.knowledge if before else Knowledge(domain=domain, releases=material.previous)
         for number, _ in enumerate(series.releases, start=1):
             yield f"{series.name} {series.releases[number - 1].name}"
             releases.append(_attack_release(material, series, number, knowledge, seconds))
             knowledge = releases[-1].attack.knowledge
             ever = _with_places(ever, releases[-1].known)
+            occur = _with_combinations(occur, releases[-1].known)
+            releases[-1] = _by_column(releases[-1], material, series, occur)
             if number > 1:
                 releases[-1] = replace(releases[-1], renamed=_renamings(*releases[-2:]))
             # What was carried over is only kept once.
@@ -115,11 +120,13 @@ def _attack(material: Material, seconds: float) -> Generator[str, None, Findings
             series.name,
             releases,
             _equivalences(knowledge, seconds),
+            _equivalences_by_column(knowledge, material.contract, seconds),
             presence=_presence(releases[-1], ever),
             before=before,
         )
         yield f"{series.name}: who can have which value"
         attacked[series.name] = _as_a_whole(one, material, series)
+        occurred[series.name] = occur
         domain = knowledge.domain
     found = list(attacked.values())
     return Findings(
@@ -147,11 +154,7 @@ def _attacked_release(
     tables = read_release(release, release_format, contract, material.foreign, reading)
     people = read_truth(material.truth, release.name, contract, reading)
     people = _like_published(people, release_format, tables, contract, knowledge, release.path)
-    linkage = (
-        read_linkage(material.private, series.name, release.name, contract, reading)
-        if material.private
-        else None
-    )
+    linkage = _linkage(material, series, release.name)
     found = attack_one(
         contract.table_schema,
         release_format,
@@ -202,6 +205,13 @@ def _attacked_release(
     )
 
 
+def _linkage(material: Material, series: PublishedSeries, release: str) -> pl.DataFrame | None:
+    """Everybody's group; None without the private folder."""
+    if not material.private:
+        return None
+    return read_linkage(material.private, series.name, release, material.contract, material.reading)
+
+
 def _useful_view(
     release_format: Format,
     tables: Mapping[str, pl.DataFrame],
@@ -224,6 +234,39 @@ def _with_places(ever: list[pl.DataFrame], known: pl.DataFrame | None) -> list[p
     if known is None:
         return ever
     return [pl.concat([*ever, known.drop(VALUE)]).unique("person", keep="last", maintain_order=True)]
+
+
+def _with_combinations(occur: list[pl.DataFrame], known: pl.DataFrame | None) -> list[pl.DataFrame]:
+    """`value`, `people`: how often each value occurred, after one more release."""
+    if known is None:
+        return occur
+    now = known.group_by(VALUE).agg(people=pl.len().cast(pl.Int64))
+    return [pl.concat([*occur, now]).group_by(VALUE).agg(pl.col("people").sum()).sort(VALUE)]
+
+
+def _by_column(
+    release: AttackedRelease, material: Material, series: PublishedSeries, occur: list[pl.DataFrame]
+) -> AttackedRelease:
+    """A release with what is guessed of each of several sensitive columns."""
+    contract, known, published = material.contract, release.known, release.published
+    sensitive, knowledge = contract.sensitive, release.attack.knowledge
+    if known is None or published is None or sensitive is None or not sensitive.is_several:
+        return release
+    linkage = _linkage(material, series, release.name)
+    schema, found = contract.table_schema, {}
+    assert isinstance(schema, Schema)
+    for column in sensitive.columns:
+        groups, true = with_fewer_columns(published, known, sensitive, [column.name])
+        found[column.name] = guess_values(true, groups, schema, linkage)
+    left = knowledge.covered if linkage is None else knowledge.hosted
+    assert left is not None
+    assert knowledge.domain is not None
+    (ever,), domain = occur, knowledge.domain[VALUE]
+    return replace(
+        release,
+        guesses_by_column={name: one for name, one in found.items() if one is not None},
+        correlated=guess_by_correlations(known, published, sensitive, ever, left, domain, linkage),
+    )
 
 
 def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | None:
@@ -327,6 +370,22 @@ def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
     if members is None or members.is_empty():
         return []
     return minimum_equivalence(members, knowledge.parts[CONTENTS], seconds=seconds)
+
+
+def _equivalences_by_column(
+    knowledge: Knowledge, contract: Product, seconds: float
+) -> dict[str, list[Equivalence]]:
+    """Who has the same value of one of several sensitive columns, whatever they have in the others."""
+    members, sensitive = knowledge.parts.get(MEMBERS), contract.sensitive
+    if members is None or members.is_empty() or sensitive is None or not sensitive.is_several:
+        return {}
+    columns = by_column(knowledge.parts[CONTENTS].rename({"partition": "group_id"}), sensitive)
+    return {
+        column.name: minimum_equivalence(
+            members, contents.rename({"group_id": "partition"}), seconds=seconds / len(columns)
+        )
+        for column, contents in zip(sensitive.columns, columns, strict=True)
+    }
 
 
 def _together(attacked: list[AttackedSeries], asked: Promise) -> pl.DataFrame | None:

@@ -144,7 +144,14 @@ def _principle(material: Material) -> dict[str, Any]:
 def _columns(findings: Findings) -> dict[str, Any]:
     contract = findings.contract
     named = {contract.LISTED_UNDER: [one.name for _, one in contract.attributes()]}
-    return named if contract.sensitive is None else {**named, "sensitive": contract.sensitive.name}
+    if contract.sensitive is None:
+        return named
+    several = [one.name for one in contract.sensitive.columns] if contract.sensitive.is_several else []
+    return {
+        **named,
+        "sensitive": contract.sensitive.name,
+        **({"sensitive_columns": several} if several else {}),
+    }
 
 
 def _in_groups(series: AttackedSeries) -> bool:
@@ -194,6 +201,10 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict
             }
             for number, found in enumerate(series.equivalences, start=1)
         ],
+        "equivalence_by_column": {
+            name: min((one.e for one in found if one.e is not None), default=None)
+            for name, found in series.equivalences_by_column.items()
+        },
     }
 
 
@@ -209,6 +220,28 @@ def _release(release: AttackedRelease, contract: Product) -> dict[str, Any]:
         "guesses": None
         if guesses is None
         else asdict(guesses) | {"error": guesses.error, "group_known": guesses.hosted / guesses.people},
+        "by_column": _by_column(release),
+    }
+
+
+def _by_column(release: AttackedRelease) -> dict[str, Any] | None:
+    """What is guessed right of each sensitive column, and of all; None of one column.
+
+    `columns`: a row for each, `column` (None: all together), `learned`, `at_random`, `most_frequent`,
+    `from_truth`, `correlated`: shares. `ruled_out`: people.
+    """
+    correlated = release.correlated
+    if release.guesses is None or correlated is None:
+        return None
+    known = dict(correlated.by_column)
+    rows = [(name, found, known[name]) for name, found in release.guesses_by_column.items()]
+    parts = ("learned", "at_random", "most_frequent", "from_truth")
+    return {
+        "columns": [
+            {"column": name, **{part: getattr(found, part) for part in parts}, "correlated": share}
+            for name, found, share in [*rows, (None, release.guesses, correlated.together)]
+        ],
+        "ruled_out": correlated.ruled_out,
     }
 
 

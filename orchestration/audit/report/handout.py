@@ -12,7 +12,7 @@ from orchestration.audit.report.conclusion import conclusion
 SMALL = 10
 """Counts of people from 1 up to this are not shown."""
 PROMISE = ("promise", "meaning", "bound", "of_people", "found", "required", "holds", "broken_in")
-SERIES = ("not_promised", "beside_guesses", "largest_share")
+SERIES = ("not_promised", "beside_guesses", "largest_share", "equivalence_by_column")
 ABOUT = (
     *("product", "date", "auditor", "purpose", "governance", "software"),
     *("holds", "keeps_contract", "verdict", "residual_risk", "columns"),
@@ -93,11 +93,12 @@ def _series(series: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, An
 
 
 def _release(release: Mapping[str, Any]) -> dict[str, Any]:
-    useful, guesses = release["useful"], release["guesses"]
+    useful, guesses, by_column = release["useful"], release["guesses"], release["by_column"]
     return {
         "release": release["release"],
         "tuples": release["tuples"],
         "reidentification": release["reidentification"],
         "useful": None if useful is None else useful | {"held_back": without_small(useful["held_back"])},
         "guesses": None if guesses is None else {part: guesses[part] for part in SHARES},
+        "by_column": by_column and by_column | {"ruled_out": without_small(by_column["ruled_out"])},
     }
