@@ -82,7 +82,11 @@ def restore(
         ),
     ] = None,
     nothing_later: Annotated[
-        bool, typer.Option("--nothing-later", help="Nothing was published after the backup: you know that.")
+        bool,
+        typer.Option(
+            "--nothing-later",
+            help="Nothing was published after the backup, and nobody forgotten: you know that.",
+        ),
     ] = False,
     debug: Debug = False,
 ) -> None:
@@ -93,8 +97,9 @@ def restore(
 
     A series has to know its last releases. If some were published after the backup, their snapshots, contract
     and version of republish make them again, byte for byte, and republish release goes on after them. What
-    else was done after the backup is lost: run republish forget again for whoever was forgotten since. A
-    later copy of the home's log says how many they were, and when.
+    else was done after the backup is lost: whoever was forgotten since is in the home again. Releases wait
+    until they are forgotten again (republish forget). A later copy of the home's log says how many they were,
+    and when.
     """
     from anonymize.errors import HomeError
     from orchestration.series.backup import restore as restored
@@ -104,10 +109,11 @@ def restore(
     found = restored(file, home, published, log, nothing_later=nothing_later)
     _say(found)
     out.print(f"{found.path}  restored as it was on {found.at}")
-    if found.forgettings is None:
+    if found.forgettings is None and not nothing_later:
         out.print(
-            f"People who were forgotten after {found.at} are in this home again. Forget them again (republish"
-            " forget); --log FILE, a later copy of the home's log, would say how many they are, and when"
+            f"People who were forgotten after {found.at} are in this home again, and new releases wait."
+            " Forget them again, and say when that is done: republish forget CONTRACT --that-is-all. (--log"
+            " FILE, a later copy of the home's log, would have said how many they are, and when)"
         )
     for line in found.forgettings or ():
         how = "--again" if line["again"] else "--never-again"

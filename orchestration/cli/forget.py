@@ -37,6 +37,14 @@ def forget(
             " may; --by-rule does what retention.never_again says.",
         ),
     ] = None,
+    that_is_all: Annotated[
+        bool,
+        typer.Option(
+            "--that-is-all",
+            help="Say, in a home that was restored, that whoever was forgotten after the backup is forgotten"
+            " again, as far as you can know. Releases go on.",
+        ),
+    ] = False,
     delete: Annotated[
         bool, typer.Option("--delete", help="Forget them. Without it, nothing is changed.")
     ] = False,
@@ -55,9 +63,19 @@ def forget(
     from orchestration.rights.forget import what_is_kept
     from orchestration.rights.retention import absent, forget_absent, would_be_forgotten
     from orchestration.series.homes import series_at
+    from orchestration.series.to_forget import all_forgotten_again
+    from orchestration.storage.log import note
 
     file = load_contract(contract)
     series = series_at(file, home)
+    if that_is_all:
+        if identifiers is not None or by_rule or again is not None or delete:
+            raise typer.BadParameter("--that-is-all stands alone")
+        settled = all_forgotten_again(series.home, file.contract.product)
+        if settled:
+            note(series.home, "all forgotten again", series.name, file.sha256)
+        out.print("releases go on" if settled else "nobody is to be forgotten again")
+        return
     if by_rule:
         if identifiers is not None or again is not None:
             raise typer.BadParameter("goes with neither --identifiers nor --again or --never-again")

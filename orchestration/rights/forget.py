@@ -30,6 +30,7 @@ from orchestration.series.persons import FORGOTTEN, FORGOTTEN_SCHEMA, forgotten
 from orchestration.series.series import Series
 from orchestration.series.shards import shard_folders
 from orchestration.series.siblings import published_releases
+from orchestration.series.to_forget import forgotten_again
 from orchestration.storage.home import RELEASING, Home, only_one
 from orchestration.storage.log import note
 from orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
@@ -111,8 +112,11 @@ def forget(
             _restate(one, staged)
         write_table(staged / FORGOTTEN, _remembered(series, kept, again=again))
         people = kept[0].asked.everybody.len()
-        note(home, "forget", series.name, series.file.sha256, people=people, again=again)
+        by_rule = {} if identifiers else {"by_rule": True}
+        note(home, "forget", series.name, series.file.sha256, people=people, again=again, **by_rule)
         replace_files(root, [folder for one in kept for folder in one.unpublished])
+        if identifiers:
+            forgotten_again(home, product, people, again=again)
     return [one.counted() for one in kept]
 
 

@@ -21,6 +21,7 @@ from typing import Any
 from anonymize.errors import HomeError
 from anonymize.people.randomness import derive_key
 from orchestration.series.since import note_since
+from orchestration.series.to_forget import note_forgettings, note_unknown
 from orchestration.storage.home import Home, only_one, private_folder, public_folder
 from orchestration.storage.log import LOG, lines_since, note
 from orchestration.storage.manifest import MANIFEST, verify_series
@@ -111,9 +112,10 @@ def restore(
         Copies of what is out, as `product/series/release`. What the backup does not know of it is noted.
     log
         A later copy of the home's log: it says when people were forgotten after the backup. They are in the
-        restored home again.
+        restored home again, and no later release is made until as many were forgotten again.
     nothing_later
-        The publisher's word that nothing was published after the backup, in place of `published`.
+        The publisher's word that nothing was published after the backup, in place of `published`, and nobody
+        forgotten.
 
     Raises
     ------
@@ -168,15 +170,21 @@ def _restored(
     later = None if log is None else lines_since(place, log)
     for path in (folder / "published").rglob(f"*/*/*/{MANIFEST}"):
         make_public(public_folder(path.parent, folder))
-    since = {} if published is None else _compared(place, releases, published)
+    out = {} if published is None else _compared(place, releases, published)
+    since = {name: len(dates) for name, dates in out.items()}
+    through = {name: dates[-1] for name, dates in releases.items()}
+    if later is not None:
+        note_forgettings(place, through, later)
+    elif not nothing_later:
+        note_unknown(place, through | {name: dates[-1] for name, dates in out.items()}, listed["at"])
     forgettings = None if later is None else tuple(line for line in later if line.get("what") == "forget")
     forgotten = None if forgettings is None else sum(line["people"] for line in forgettings)
     note(place, "restore", backup=listed["at"], since=since, forgotten_since=forgotten)
     return Backup(folder, listed["at"], releases, listed["has_key"], since, forgettings)
 
 
-def _compared(home: Home, releases: Mapping[str, tuple[str, ...]], published: Path) -> dict[str, int]:
-    """Note the releases that are out and not in the home; returns how many they are of each series."""
+def _compared(home: Home, releases: Mapping[str, tuple[str, ...]], published: Path) -> dict[str, list[str]]:
+    """Note the releases that are out and not in the home; returns their dates, of each series."""
     found = {}
     folders = sorted({path.parents[1] for path in published.glob(f"*/*/*/{MANIFEST}")})
     if not folders:
@@ -195,7 +203,7 @@ def _compared(home: Home, releases: Mapping[str, tuple[str, ...]], published: Pa
                 )
         if later := [path for path in out if path.name not in known]:
             note_since(home, product, series, later)
-            found[f"{product}/{series}"] = len(later)
+            found[f"{product}/{series}"] = [path.name for path in later]
     return found
 
 

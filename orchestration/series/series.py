@@ -34,6 +34,7 @@ from orchestration.series.siblings import (
     sibling,
     superseded,
 )
+from orchestration.series.to_forget import refuse_unforgotten
 from orchestration.storage.history import History
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.manifest import MANIFEST, verify_release, verify_series
@@ -157,7 +158,7 @@ class Series:
         ------
         HomeError
             If the release is not due, the series was begun with another key, the history by newer
-            software, or another run has the lock.
+            software, or another run has the lock; or if people have to be forgotten again before it.
         ContractError
             If the contract is not the one the series was begun with where that can't change.
         PublishedFolderError
@@ -169,6 +170,8 @@ class Series:
                 " date, or set the clock right"
             )
         with self.locked():
+            if not self.is_published(release):
+                refuse_unforgotten(self.home, self.contract.product, self.contract.series, release)
             for folder in (self.private(release), *self.private(release).glob("shard-*")):
                 clear_partial(folder)
             yield self.private(release)

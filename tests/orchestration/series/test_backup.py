@@ -1,5 +1,6 @@
 """A home that is backed up and restored goes on as if nothing had been, or not at all."""
 
+import json
 import os
 import random
 import shutil
@@ -7,11 +8,14 @@ import sys
 import threading
 
 import pytest
+from typer.testing import CliRunner
 
 from anonymize.errors import AlreadyPublished, HomeError, PublishedFolderError
+from orchestration.cli.app import app
 from orchestration.rights.forget import forget, what_is_kept
 from orchestration.series.backup import back_up, restore
 from orchestration.series.homes import refuse_other_home
+from orchestration.series.to_forget import refuse_unforgotten
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.log import verify_log
 from orchestration.storage.packed import LIST
@@ -359,9 +363,51 @@ def test_who_was_forgotten_after_the_backup_is_back_and_a_later_log_counts_them(
     ]
     again = elsewhere.series(machine)
     assert what_is_kept(again, whom)[0].people == 3
-    forget(again, whom, again=False)
+    for some in (whom[:2], whom[2:]):
+        with pytest.raises(
+            HomeError, match=rf"{len(whom)} people who were forgotten .* --never-again --delete"
+        ):
+            make(again, THIRD)
+        forget(again, some, again=False)
+        whom = whom[2:] or whom
+    whom = hospital.snapshot(FIRST)["patient_id"].to_list()[:3]
     assert what_is_kept(again, whom) == what_is_kept(series, whom)
     assert published(make(again, THIRD).home.path) == published(make(series, THIRD).home.path)
+
+
+@pytest.mark.thorough
+def test_releases_before_a_forgetting_are_made_again_first(
+    hospital, home, backup, elsewhere, machine, tmp_path
+):
+    series = hospital.series(home)
+    whom = hospital.snapshot(THIRD)["patient_id"].to_list()[:3]
+    make(series, THIRD)
+    forget(series, whom, again=True)
+    restore(backup, machine, home / "published", home / "log.jsonl")
+    again = make(elsewhere.series(machine), THIRD)
+    assert published(machine) == published(home)
+    with pytest.raises(HomeError, match=r"3 people who were forgotten at 20.*--again --delete"):
+        refuse_unforgotten(again.home, "hospital", "v1", "2024-10-01")
+    forget(again, whom, again=False)  # that is more than was asked for
+    refuse_unforgotten(again.home, "hospital", "v1", "2024-10-01")
+
+
+def test_without_a_word_about_people_who_were_forgotten_a_new_release_waits(home, backup, elsewhere, machine):
+    restore(backup, machine, home / "published")
+    (elsewhere.folder / ".hospital.yaml.home").unlink()  # the first home is no more
+    series = make(elsewhere.series(machine), SECOND)
+    with pytest.raises(HomeError, match=r"nobody said whether people were forgotten .* --that-is-all"):
+        make(series, THIRD)
+    told = CliRunner().invoke(
+        app, ["forget", str(elsewhere.contract), "--home", str(machine), "--that-is-all"]
+    )
+    assert (told.exit_code, told.output) == (0, "releases go on\n")
+    assert json.loads((machine / "log.jsonl").read_text().splitlines()[-1])["what"] == "all forgotten again"
+    make(series, THIRD)
+    told = CliRunner().invoke(
+        app, ["forget", str(elsewhere.contract), "--home", str(machine), "--that-is-all"]
+    )
+    assert (told.exit_code, told.output) == (0, "nobody is to be forgotten again\n")
 
 
 # ---- the commands
@@ -391,6 +437,6 @@ def test_the_commands(hospital, home, key_in_home, machine, tmp_path, named, cap
     assert (code, "exclude each other" in err) == (2, True)
     code, out, _ = republish("restore", file, "--home", machine, "--nothing-later")
     assert (code, "restored as it was on 20" in out) == (0, True)
-    assert "are in this home again" in out
+    assert "are in this home again" not in out
     code, _, err = republish("backup", tmp_path, "--out", file)
     assert (code, "is no home" in err) == (2, True)

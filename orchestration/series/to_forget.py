@@ -1,0 +1,121 @@
+"""People who were forgotten after the backup that a home was restored from: they are in it again.
+
+Nothing says who they are: their pseudonyms are gone, and the log has their number alone. So releases wait
+until the publisher has forgotten as many again, or says that it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from anonymize.errors import HomeError
+from anonymize.people.randomness import derive_key
+from orchestration.storage.home import Home
+from orchestration.storage.sealed import read_sealed, write_sealed
+
+TO_FORGET = "to_forget.json"
+"""In the private folder of a product, sealed: a list of forgettings. Each has `at`, `people` and `again`
+(null if that is not known), and `through`, the last release of each series that was published before it."""
+
+
+def note_forgettings(home: Home, through: Mapping[str, str], later: Iterable[Mapping[str, Any]]) -> None:
+    """Note in a restored home how many people are to be forgotten again, and before which releases.
+
+    Forgettings by the contract's rule are none of them: releases repeat these.
+
+    Parameters
+    ----------
+    home
+        The restored one.
+    through
+        The last release of each series that is in the backup, by product and series.
+    later
+        Lines of the log from after the backup.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in later:
+        if line["what"] == "published":
+            through = {**through, line["series"]: line["release"]}
+        elif line["what"] == "forget" and not line.get("by_rule"):
+            stated = {name: line[name] for name in ("at", "people", "again")}
+            found.setdefault(_product(line["series"]), []).append({**stated, "through": through})
+    for product, forgettings in found.items():
+        _write(home, product, forgettings)
+
+
+def note_unknown(home: Home, through: Mapping[str, str], at: str) -> None:
+    """Note that nobody said whether people were forgotten after a backup; `through` is what is out."""
+    for product in {_product(name) for name in through}:
+        _write(home, product, [{"at": at, "people": None, "again": None, "through": through}])
+
+
+def refuse_unforgotten(home: Home, product: str, series: str, release: str) -> None:
+    """Raise HomeError if people are to be forgotten again before a release is made."""
+    for one in _read(home, product):
+        if one["through"].get(f"{product}/{series}", "") >= release:
+            continue
+        way_out = "republish forget CONTRACT --that-is-all"
+        if one["people"] is None:
+            raise HomeError(
+                f"{product}/{series} {release}: this home was restored from a backup of {one['at']}, and"
+                " nobody said whether people were forgotten after it. Forget them again, if there were any,"
+                f" and then say so: {way_out}"
+            )
+        how = "--again" if one["again"] else "--never-again"
+        raise HomeError(
+            f"{product}/{series} {release}: {one['people']:,} people who were forgotten at {one['at']} are in"
+            f" this home again, for it was restored from a backup. Forget them again (republish forget"
+            f" CONTRACT {how} --delete); if you can't know who they are, say that it is done: {way_out}"
+        )
+
+
+def forgotten_again(home: Home, product: str, people: int, *, again: bool) -> None:
+    """Take so many people off those who are to be forgotten again, the earliest first."""
+    left, waiting = [], _read(home, product)
+    for one in waiting:
+        counts = one["people"] is not None and (one["again"] or not again)
+        done = min(people, one["people"]) if counts else 0
+        people -= done
+        if one["people"] != done:
+            left.append({**one, "people": one["people"] - done} if done else one)
+    if left != waiting:
+        _write(home, product, left)
+
+
+def all_forgotten_again(home: Home, product: str) -> int:
+    """Nobody is to be forgotten again any more; returns how many forgettings there were."""
+    waiting = _read(home, product)
+    _file(home, product).unlink(missing_ok=True)
+    return len(waiting)
+
+
+def _read(home: Home, product: str) -> list[dict[str, Any]]:
+    file = _file(home, product)
+    if not file.exists():
+        return []
+    noted = read_sealed(file, _key(home, product))
+    if noted is None:
+        raise HomeError(f"{file}: was changed. Restore the backup once more")
+    found: list[dict[str, Any]] = noted["forgettings"]
+    return found
+
+
+def _write(home: Home, product: str, forgettings: Sequence[Mapping[str, Any]]) -> None:
+    if forgettings:
+        write_sealed(_file(home, product), {"forgettings": list(forgettings)}, _key(home, product))
+    else:
+        _file(home, product).unlink(missing_ok=True)
+
+
+def _file(home: Home, product: str) -> Path:
+    return home.private(product, "") / TO_FORGET
+
+
+def _product(name: str) -> str:
+    return name.partition("/")[0]
+
+
+def _key(home: Home, product: str) -> bytes:
+    return derive_key(home.key(), "to forget", product)
