@@ -17,7 +17,7 @@ from orchestration.audit.findings import Findings
 from orchestration.audit.read.folders import Reading, find_series, read_contract
 from orchestration.audit.read.foreign import load_mapping, states_promise
 from orchestration.audit.read.material import Material
-from orchestration.audit.report.conclusion import READING, in_words, verdict
+from orchestration.audit.report.conclusion import READING, combinations, in_words, verdict
 from orchestration.audit.report.document import About, audited_releases, describe, signed_part, write_report
 from orchestration.audit.run import attack, steps
 from orchestration.audit.signature import load_private_key, sign_report
@@ -150,6 +150,8 @@ def _print(findings: Findings, console: Console) -> None:
         )
     console.print(table)
     console.print(READING)
+    if (sensitive := findings.contract.sensitive) is not None and sensitive.is_several:
+        console.print(combinations([column.name for column in sensitive.columns]))
     for row in findings.missed.iter_rows(named=True):
         console.print(f"The contract asks for more: {row['series']}, {in_words(row)}.")
     console.print(

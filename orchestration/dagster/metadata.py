@@ -25,6 +25,7 @@ from orchestration.dagster.charts import picture
 from orchestration.dagster.figures import as_text, named
 from orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from orchestration.readers.datapackage.dated import undated
+from orchestration.readers.datapackage.words import several_columns
 from orchestration.series.committed import CANDIDATE, Committed, read_state, read_tables
 from orchestration.series.series import Series
 from orchestration.storage.manifest import COUNTED
@@ -116,9 +117,12 @@ def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
     checks = [
         f"- **{one.promise}** {'holds' if one.passed else 'is broken'}. {one.found}" for one in verdicts
     ]
+    sensitive = series.contract.sensitive
     plots = f"*mean width of …*, *{ERROR}*, *counterfeits*"
     lines = [
         f"**{series.name}, {release}**: {made}. {', '.join(counted)}.",
+        "",
+        *several_columns([column.name for column in sensitive.columns] if sensitive else []),
         "",
         *checks,
         "",
@@ -146,8 +150,11 @@ def _what_is_asked_first(
     elif isinstance(contract, Schema):
         known = knowledge_table(people.rename({PSEUDONYM: "person"}), contract)
         found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
-    by_column = {f"{ERROR}: {name}": 100 * error for name, error in found.errors_by_column.items()}
-    return {**shown, ERROR: 100 * found.query_error, **by_column}
+    if not found.errors_by_column:
+        return {**shown, ERROR: 100 * found.query_error}
+    assert contract.sensitive is not None
+    errors = {**found.errors_by_column, contract.sensitive.name: found.query_error}
+    return {**shown, **{f"{ERROR}: {name}": 100 * error for name, error in errors.items()}}
 
 
 def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame] | None:

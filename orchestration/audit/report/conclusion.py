@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from anonymize.text import Text
@@ -15,6 +15,15 @@ READING = Text(
     " those looked at: no less than a promise of “at least”, or no more than one of “at most”, keeps it."
 )
 """How a table of promises is to be read."""
+
+
+def combinations(columns: Sequence[str]) -> Text:
+    """What a value is where several columns are sensitive."""
+    return Text(
+        "A value is a combination of {columns} here. Candidate values of a person are combinations that"
+        " differ in every column, unless a line is about one column.",
+        columns=", ".join(columns),
+    )
 
 
 def verdict(findings: Findings) -> Text:

@@ -34,7 +34,7 @@ from orchestration.audit.findings import (
 from orchestration.audit.read.columns import described_columns
 from orchestration.audit.read.material import Material
 from orchestration.audit.report import charts
-from orchestration.audit.report.conclusion import READING, conclusion, verdict
+from orchestration.audit.report.conclusion import READING, combinations, conclusion, verdict
 from orchestration.audit.report.handout import handed_out, public_names
 from orchestration.audit.signature import SIGNATURE, SIGNED
 from orchestration.languages.language import ENGLISH, Language
@@ -373,6 +373,7 @@ def _environment(language: Language) -> jinja2.Environment:
         "_": language.say,
         "language": language,
         "reading": READING,
+        "combinations": combinations,
         "groups_known": GROUPS_KNOWN,
     }
     for name in ("say", "figure", "percent", "points", "filled", "day"):

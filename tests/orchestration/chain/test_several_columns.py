@@ -7,6 +7,7 @@ import pytest
 
 from anonymize.errors import AuditFailed, ContractError, SnapshotError
 from anonymize.m_invariance import release as module
+from orchestration.dagster.metadata import ERROR, of_candidate
 from orchestration.readers.estimate.command import estimate
 from orchestration.readers.estimate.copies import imputed
 from orchestration.rights.find import find
@@ -58,6 +59,10 @@ def test_releases_are_published_audited_and_estimated_by_one_column_and_by_two(s
         assert one["at_random"] <= one["correlated"] == pytest.approx(1 / 3, abs=0.03)
     assert set(last["useful"]["errors_by_column"]) == {"disease", "treatment"}
     assert audited(several, series, tmp_path / "handout", private=False)[0] == 0
+
+    shown = of_candidate(series, SECOND, series.record(SECOND))["release"]
+    errors = {f"{ERROR}: {name}" for name in ("disease", "treatment", "disease, treatment")}
+    assert errors == {name for name in shown if name.startswith(ERROR)}
 
     truth = several.snapshot(SECOND)
     for where, true in (
