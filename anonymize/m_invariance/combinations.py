@@ -35,6 +35,7 @@ from anonymize.arrays import Bools, Floats, Ints
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
 from anonymize.kernels.distinct import distinct_combinations
+from anonymize.kernels.heaviest import heaviest_edges
 from anonymize.people.values import positions
 
 FORBIDDEN = -1e9
@@ -159,9 +160,9 @@ class _Search:
     def __init__(self, people: np.ndarray, part: np.ndarray, parts: int, m: int):
         self._people, self._part, self._m = people, part, m
         self._by_part = Combinations(part, parts).by_part(people)
-        self._table: _Table | None = None
+        self._pairs: _Pairs | None = None
         if part.shape[1] == 2:
-            self._table = _Table.of(people, part, self._by_part)
+            self._pairs = _Pairs.of(people, part, self._by_part)
 
     def signature(self, groups: int, size: int) -> np.ndarray | None:
         """The combinations of a signature of which so many groups leave the others m-eligible."""
@@ -169,60 +170,51 @@ class _Search:
         required = self._m * self._by_part > left
         if left < 0 or (self._m * (self._by_part[required] - groups) > left).any():
             return None
-        if self._table is not None:
-            return self._table.matching(required, groups, size)
+        if self._pairs is not None:
+            return self._pairs.matching(required, groups, size)
         tries = FEW_TRIES if groups > 1 else MANY_TRIES
         found = distinct_combinations(self._part, self._people, groups, required, size, tries)
         return found if len(found) else None
 
 
-class _Table(NamedTuple):
+class _Pairs(NamedTuple):
     """People by the values of two columns."""
 
-    row: Ints
-    """int64[D]: where a value of the first column is, else -1."""
-    column: Ints
-    """int64[D]: where a value of the second column is, else -1."""
+    part: Ints
+    """int64[V, 2]"""
     people: Ints
-    """int64[A, B]"""
-    number: Ints
-    """int64[A, B]: the combination's number, or -1."""
+    """int64[V]"""
     preferred: Floats
-    """float64[A, B]: signatures of frequent values come first."""
+    """float64[V]: signatures of frequent values come first."""
+    order: Ints
+    """int64[V]: by what is preferred."""
 
     @classmethod
-    def of(cls, people: np.ndarray, part: np.ndarray, by_part: np.ndarray) -> _Table:
-        first, second = np.unique(part[:, 0]), np.unique(part[:, 1])
-        row, column = np.full(len(by_part), -1), np.full(len(by_part), -1)
-        row[first], column[second] = np.arange(len(first)), np.arange(len(second))
-        table, number = np.zeros((len(first), len(second)), np.int64), np.full((len(first), len(second)), -1)
-        at = row[part[:, 0]], column[part[:, 1]]
-        table[at], number[at] = people, np.arange(len(people))
-        preferred = (by_part[first][:, None] + by_part[second][None, :]) / max(people.sum(), 1)
-        return cls(row, column, table, number, preferred)
+    def of(cls, people: np.ndarray, part: np.ndarray, by_part: np.ndarray) -> _Pairs:
+        preferred = by_part[part].sum(axis=1) / max(people.sum(), 1)
+        return cls(part, people, preferred, np.argsort(-preferred, kind="stable"))
 
     def matching(self, required: np.ndarray, groups: int, size: int) -> np.ndarray | None:
         """The combinations of a matching of so many edges that covers all values that are required.
 
-        It is a matching of all vertices once so many vertices are added on either side that all but `size` of
-        the others have one of these as their neighbour.
+        Of all edges, the few that a heaviest matching needs are enough. It is a matching of all vertices
+        once so many vertices are added on either side that all but `size` of the others have one of these
+        as their neighbour.
         """
-        rows, columns = self.people.shape
+        edges = heaviest_edges(self.order, self.part, self.people, groups, required, size)
+        first, row = np.unique(self.part[edges, 0], return_inverse=True)
+        second, column = np.unique(self.part[edges, 1], return_inverse=True)
+        rows, columns = len(first), len(second)
         if min(rows, columns) < size:
             return None
-        first, second = np.zeros(rows), np.zeros(columns)
-        first[self.row[required & (self.row >= 0)]] = REQUIRED
-        second[self.column[required & (self.column >= 0)]] = REQUIRED
         weight = np.zeros((rows + columns - size, rows + columns - size))
-        worth = first[:, None] + second[None, :] + self.preferred
-        weight[:rows, :columns] = np.where(self.people >= groups, worth, FORBIDDEN)
-        weight[rows:, columns:] = FORBIDDEN
+        weight[:rows, :columns] = weight[rows:, columns:] = FORBIDDEN
+        weight[row, column] = REQUIRED * required[self.part[edges]].sum(axis=1) + self.preferred[edges]
+        number = np.full((rows, columns), -1)
+        number[row, column] = edges
         row, column = scipy.optimize.linear_sum_assignment(weight, maximize=True)
         if weight[row, column].min() < 0:
             return None
         real = (row < rows) & (column < columns)
-        row, column = row[real], column[real]
-        if first[row].sum() < first.sum() or second[column].sum() < second.sum():
-            return None
-        found: Ints = self.number[row, column]
-        return found
+        found: Ints = number[row[real], column[real]]
+        return found if required[self.part[found]].sum() == required.sum() else None

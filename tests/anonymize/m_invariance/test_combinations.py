@@ -4,10 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy
 
 from anonymize.buckets.counts import Counts
 from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible
+from anonymize.kernels.heaviest import heaviest_edges
 from anonymize.m_invariance.combinations import Combinations, next_step
 from anonymize.m_invariance.plan_combinations import plan_combinations
 
@@ -142,3 +144,35 @@ def test_lots_say_who_of_those_with_a_frequent_value_is_held_back(columns):
         waiting = np.bincount(part[:, n + 1] - 5 - 9 * n, held * (part[:, 0] == 0), 9)
         assert waiting.min() >= 4
         assert waiting.max() <= 20
+
+
+def test_a_matching_of_the_few_edges_that_are_kept_is_as_heavy_as_one_of_all():
+    rng, found = np.random.default_rng(6), 0
+    for _ in range(200):
+        rows, columns, size, groups = (int(number) for number in rng.integers([2, 2, 1, 1], [12, 12, 6, 3]))
+        cells = np.sort(rng.choice(rows * columns, int(rng.integers(2, rows * columns + 1)), replace=False))
+        part = np.stack([cells // columns, rows + cells % columns], axis=1)
+        people, required = rng.geometric(0.4, len(part)), rng.random(rows + columns) < rng.choice([0, 0.2])
+        combinations = Combinations(part, rows + columns)
+        weight = required[part].sum(axis=1) + combinations.by_part(people)[part].sum(axis=1) / 1000
+        dense = np.full((rows, columns), -1e9)
+        dense[part[:, 0], part[:, 1] - rows] = np.where(people >= groups, weight, -1e9)
+        most = heaviest(dense, size)
+        order = np.argsort(-combinations.by_part(people)[part].sum(axis=1), kind="stable")
+        edges = heaviest_edges(order, part, people, groups, required, size)
+        assert len(edges) <= 2 * size * (size - 1) + 1
+        few = np.full((rows, columns), -1e9)
+        few[part[edges, 0], part[edges, 1] - rows] = weight[edges]
+        assert heaviest(few, size) == pytest.approx(most)
+        found += most > 0
+    assert found > 100
+
+
+def heaviest(weight, size):
+    """The weight of the heaviest matching of so many edges; below zero if there is none."""
+    rows, columns = weight.shape
+    if min(rows, columns) < size:
+        return -1
+    square = np.zeros((rows + columns - size,) * 2)
+    square[:rows, :columns], square[rows:, columns:] = weight, -1e9
+    return max(square[scipy.optimize.linear_sum_assignment(square, maximize=True)].sum(), -1)
