@@ -13,7 +13,9 @@ The attack on two products is one on the last snapshot, published once: an adver
 group in both tables, and which values go together in the table, keeps of each person's m times m
 combinations those that occur. "Narrowed" are people of whom fewer than m values are left in a column.
 "Guessed" is how often the likeliest value is right if it is known how often values go together. Of
-combinations in one row none is excluded, and a guess is right once in m times.
+combinations in one row none is excluded. The attack on one product is that of an audit by somebody who knows
+groups and how often values ever went together: a guess is right once in m times, and more often beside
+counterfeits, which are taken for the rows whose values go together least.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ from typing import Any
 
 import polars as pl
 
+from anonymize.attack.correlations import guess_by_correlations
+from anonymize.attack.coverage import value_domain
+from anonymize.attack.intersection import intersect_hosts
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
 from anonymize.errors import ContractError, NotEligible
@@ -50,21 +55,24 @@ HEADINGS = (
     "s",
 )
 ATTACK = ("table", "m", "people", "narrowed", "guessed, 1st", "guessed, 2nd", "1/m")
+ONE_PRODUCT = ("table", "m", "release", "people", "guessed, 1st", "guessed, 2nd", "guessed, both", "1/m")
 Source = tuple[str, dict[str, Any], list[tuple[str, pl.DataFrame]], tuple[str, str], Sequence[int]]
 """A table's name, its contract without what is sensitive, its snapshots, the two columns, and m."""
 
 
 def tables(people: int = 20_000, releases: int = 20, large: int = 200_000) -> Iterator[Table]:
     """A table of each source with its attack, and one of seconds."""
-    attacks = []
+    attacks, alone = [], []
     for name, declared, snapshots, columns, ms in _sources(people, releases):
         rows: list[tuple[Any, ...]] = []
         for m in ms:
             for chosen in (columns, columns[:1], columns[1:]):
                 rows += _rows(declared, snapshots, chosen, columns, m)
             attacks += _attack(name, declared, snapshots, columns, m)
+            alone += _attack_alone(name, declared, snapshots, columns, m)
         yield Table(name, HEADINGS, rows)
     yield Table("The attack on two products", ATTACK, attacks)
+    yield Table("The attack on one product", ONE_PRODUCT, alone)
     yield Table(
         f"{large:,} people of the made-up census", ("m", "release", "counterfeits", "s"), _large(large)
     )
@@ -183,6 +191,34 @@ def _attack(
     except (NotEligible, ContractError):
         return
     yield (name, m, *narrowed(*made, m), 1 / m)
+
+
+def _attack_alone(
+    name: str,
+    declared: dict[str, Any],
+    snapshots: list[tuple[str, pl.DataFrame]],
+    columns: Sequence[str],
+    m: int,
+) -> Iterator[tuple[Any, ...]]:
+    """What is guessed of one product's first and last release by how values go together."""
+    try:
+        contract = _contract(declared, snapshots, columns, m)
+        made = list(released(snapshots, contract))
+    except (NotEligible, ContractError):
+        return
+    domain = value_domain(*(one.read.values[VALUE] for one in made), *(one.people[VALUE] for one in made))
+    occur, left = pl.DataFrame(), None
+    for release, one in enumerate(made, start=1):
+        known = knowledge_table(one.people.with_columns(person="identifier"), contract)
+        left = intersect_hosts(known.select("person", VALUE), one.linkage, one.read, domain, release, left)
+        now = known.group_by(VALUE).agg(people=pl.len())
+        occur = pl.concat([occur, now], how="diagonal").group_by(VALUE).agg(pl.col("people").sum())
+        if release in (1, len(made)):
+            found = guess_by_correlations(
+                *(known, one.read, contract.sensitive, occur, left, domain, one.linkage)
+            )
+            assert found is not None
+            yield name, m, release, found.people, *found.by_column.values(), found.together, 1 / m
 
 
 def narrowed(first: Made, second: Made, m: int) -> tuple[int, float, float, float]:
