@@ -77,7 +77,7 @@ def guess_by_correlations(
     Correlated or None
         None if no group covers anybody.
     """
-    tuples = _tuples(drawn(known, linkage), published, left, domain, linkage)
+    tuples = _tuples(drawn(known, linkage, len(domain)), published, left, domain, linkage)
     if tuples.is_empty():
         return None
     tuples = tuples.join(together(occur, sensitive), left_on=CANDIDATE, right_on=VALUE, how="left")

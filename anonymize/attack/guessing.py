@@ -32,6 +32,8 @@ BALANCING = 5
 """How often the guesses of a group are scaled to its tuples, in each round."""
 MOST = 20_000
 """People who are guessed; of more, about so many are drawn, by whole groups where these are known."""
+MOST_PAIRS = 5_000_000
+"""Pairs of a person and a value that are guessed, where groups are not known."""
 SMOOTHING = 1.0
 """Added to the count of each cell and value (Laplace)."""
 
@@ -95,8 +97,8 @@ def guess_values(
     from groups. That guesses and what is learned improve each other (expectation maximization), and are
     scaled to the groups' tuples (Sinkhorn), is ours.
     """
-    known = drawn(known, linkage)
     values = value_domain(published.values[VALUE])
+    known = drawn(known, linkage, len(values))
     covered = cover(known, published, values)
     groups = published.sizes.select("group_id").sort("group_id").with_row_index("group")
     hosts = (covered if linkage is None else linkage).select("person", "group_id").drop_nulls()
@@ -135,8 +137,8 @@ def guess_values(
     )
 
 
-def drawn(known: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
-    """About `MOST` of the people; the same ones for the same release.
+def drawn(known: pl.DataFrame, linkage: pl.DataFrame | None, values: int = 1) -> pl.DataFrame:
+    """About `MOST` of the people, or fewer; the same ones for the same release.
 
     Parameters
     ----------
@@ -144,12 +146,15 @@ def drawn(known: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
         `person`, and other columns.
     linkage
         `person`, `group_id`: people are drawn by whole groups. Without it, one by one.
+    values
+        How many there are. Where groups are not known, a person may have nearly all of them.
     """
-    if len(known) <= MOST:
+    most = MOST if linkage is not None else min(MOST, max(MOST_PAIRS // values, 1))
+    if len(known) <= most:
         return known
     rng = np.random.default_rng(0)
     if linkage is None:
-        drawn: pl.DataFrame = known[np.sort(rng.permutation(len(known))[:MOST]).tolist()]
+        drawn: pl.DataFrame = known[np.sort(rng.permutation(len(known))[:most]).tolist()]
         return drawn
     groups = linkage["group_id"].unique().sort()
     some = groups.gather(rng.permutation(len(groups))[: max(1, len(groups) * MOST // len(known))])

@@ -96,6 +96,8 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
 def _attack(material: Material, seconds: float) -> Generator[str, None, Findings]:
     attacked: dict[str, AttackedSeries] = {}
     occurred: dict[str, list[pl.DataFrame]] = {}
+    sensitive = material.contract.sensitive
+    parts = 1 + len(sensitive.columns) if sensitive is not None and sensitive.is_several else 1
     domain = None
     for series in material.series:
         releases: list[AttackedRelease] = []
@@ -119,8 +121,8 @@ def _attack(material: Material, seconds: float) -> Generator[str, None, Findings
         one = AttackedSeries(
             series.name,
             releases,
-            _equivalences(knowledge, seconds),
-            _equivalences_by_column(knowledge, material.contract, seconds),
+            _equivalences(knowledge, seconds / parts),
+            _equivalences_by_column(knowledge, material.contract, seconds / parts),
             presence=_presence(releases[-1], ever),
             before=before,
         )
@@ -381,9 +383,7 @@ def _equivalences_by_column(
         return {}
     columns = by_column(knowledge.parts[CONTENTS].rename({"partition": "group_id"}), sensitive)
     return {
-        column.name: minimum_equivalence(
-            members, contents.rename({"group_id": "partition"}), seconds=seconds / len(columns)
-        )
+        column.name: minimum_equivalence(members, contents.rename({"group_id": "partition"}), seconds=seconds)
         for column, contents in zip(sensitive.columns, columns, strict=True)
     }
 
