@@ -99,6 +99,16 @@ class CompanyFigures(Figures):
 
 
 @dataclass(frozen=True)
+class SpreadFigures(Figures):
+    """How far apart the lowest and the highest candidate number of the people in a release are."""
+
+    least_spread: Annotated[float | None, min] = None
+    """The least share of all bins that lies between them: of who knows groups, where these are known."""
+    median_spread: Annotated[float | None, min] = None
+    """The share that half of the people do not exceed."""
+
+
+@dataclass(frozen=True)
 class BreachFigures(Figures):
     """Breach probabilities."""
 

@@ -167,22 +167,38 @@ def candidates(
         sensitive columns, how many combinations that differ in every column. Without
         people to whom nothing is promised.
     """
-    wide = max(states, key=lambda state: len(words(state)))
-    together = pl.concat(
-        [state.with_columns(pl.lit(n).alias("series")) for n, state in enumerate(states)], how="diagonal"
-    ).with_columns(pl.col("^candidates_.*$").fill_null(0))
-    keys = [*SCOPES[scope], *(["series"] if scope == "lifespan" else [])]
-    sets = (
-        together
-        if scope == "lifespan"
-        else together.group_by(keys).agg(pl.col(words(wide)).bitwise_and(), pl.col("promised").min())
-    )
-    owed = sets.drop_nulls("promised")
-    left = pl.sum_horizontal(pl.col(words(wide)).bitwise_count_ones()).cast(pl.Int32).alias("candidates")
+    keys, owed = _keys(scope), left_of(states, scope)
+    left = pl.sum_horizontal(pl.col(words(owed)).bitwise_count_ones()).cast(pl.Int32).alias("candidates")
     counted = owed.select(*keys, "promised", left)
     if combinations is None:
         return counted
-    return counted.with_columns(combinations.differing(owed.select(words(wide)), enough))
+    return counted.with_columns(combinations.differing(owed.select(words(owed)), enough))
+
+
+def left_of(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataFrame:
+    """What is left over all releases of all series together, of people to whom something is promised.
+
+    Parameters
+    ----------
+    states, scope
+        As for `candidates`.
+
+    Returns
+    -------
+    pl.DataFrame
+        The scope's columns, `promised` (the earliest), `candidates_0`, `candidates_1`, … (64 bits each).
+    """
+    together = pl.concat(
+        [state.with_columns(pl.lit(n).alias("series")) for n, state in enumerate(states)], how="diagonal"
+    ).with_columns(pl.col("^candidates_.*$").fill_null(0))
+    keys, bits = _keys(scope), words(together)
+    if scope != "lifespan":
+        together = together.group_by(keys).agg(pl.col(bits).bitwise_and(), pl.col("promised").min())
+    return together.drop_nulls("promised").select(*keys, "promised", *bits)
+
+
+def _keys(scope: str) -> list[str]:
+    return [*SCOPES[scope], *(["series"] if scope == "lifespan" else [])]
 
 
 def changed(states: Sequence[pl.DataFrame]) -> pl.DataFrame:

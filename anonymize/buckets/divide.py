@@ -23,8 +23,8 @@ from anonymize.people.values import known_values, positions
 UNDECIDED = -1
 TOO_FEW_OTHERS = (
     "{people} people changed their sensitive value, and fewer than m ({m}) values are outside of their"
-    " earlier signatures: if they were held back (on_value_change), whoever misses them would know too much."
-    " Choose a smaller m, or begin a new series"
+    " earlier signatures and can be one: if they were held back (on_value_change), whoever misses them would"
+    " know too much. Choose a smaller m, or begin a new series"
 )
 """Why people whose value changed can't be held back."""
 
@@ -78,7 +78,8 @@ def divide_people(
     if contract.principle.on_value_change == "refuse":
         stated = people[CORRECTED].to_numpy() if CORRECTED in people.columns else np.zeros(len(value), bool)
         changed = int(((division.queue >= len(values)) & ~stated).sum())
-        _refuse_value_changes(changed, is_several=contract.sensitive.is_several)
+        can_be_separate = not (contract.sensitive.is_several or contract.principle.promises_spread)
+        _refuse_value_changes(changed, can_be_separate=can_be_separate)
     if contract.principle.on_value_change == "hold_back":
         _refuse_too_few_others(division.counts, contract.principle.m)
         # Plans find no bucket for them: whoever a plan has no place for is held back.
@@ -95,13 +96,13 @@ def _signatures(buckets: pl.DataFrame, values: pl.Series) -> Signatures:
     return Signatures(bucket[order], value[order], buckets.height, len(values))
 
 
-def _refuse_value_changes(changed: int, *, is_several: bool) -> None:
+def _refuse_value_changes(changed: int, *, can_be_separate: bool) -> None:
     """Raise ValueChangeRefused if values changed to one outside the signature, and no correction says so."""
-    if changed and is_several:
+    if changed and not can_be_separate:
         raise ValueChangeRefused(
-            f"{changed} people have sensitive values together that are outside their signature, and the"
-            " contract says on_value_change: refuse. Set it to hold_back (they are not published until they"
-            " have values of their signature again), or begin a new series"
+            f"{changed} people have sensitive values that are outside their signature, and the contract says"
+            " on_value_change: refuse. Set it to hold_back (they are not published until they have values of"
+            " their signature again), or begin a new series"
         )
     if changed:
         raise ValueChangeRefused(

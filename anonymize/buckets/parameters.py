@@ -41,6 +41,11 @@ class BucketParameters(Parameters):
     """When a person's new value is outside their signature: a new, disjoint signature; the person is held
     back until they have a value of their signature again; or no release."""
 
+    @property
+    def promises_spread(self) -> bool:
+        """Whether the numbers of a signature are far apart, by promise."""
+        return False
+
 
 def bucket_faults(contract: Contract[BucketParameters]) -> list[tuple[str, str]]:
     """Faults of a contract under a principle of buckets: too few values, counterfeits that give away."""

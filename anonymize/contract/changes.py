@@ -161,6 +161,9 @@ def _changes_of_values(former: Mapping[str, Any], sensitive: Sensitive) -> list[
         why = "People who have one were promised that nobody learns it, or may be known to have it by now."
         says = "other values may be known"
         changes.append(Change("sensitive.not_sensitive", says, "new series", why))
+    if tuple(former.get("bins", ())) != sensitive.bins:
+        why = "A signature is of the bins that a series begins with, and others would overlap with them."
+        return [*changes, Change("sensitive.bins", "other bins", "new series", why)]
     if before is None or now is None:
         return changes
     if added := set(now) - set(before):

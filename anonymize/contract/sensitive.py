@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import polars as pl
 from pydantic import (
@@ -15,7 +15,8 @@ from pydantic import (
     model_validator,
 )
 
-from anonymize.contract.scalars import Label, WordedColumn, repeated
+from anonymize.contract.bins import bin_names, check_edges
+from anonymize.contract.scalars import Label, Number, WordedColumn, repeated
 from anonymize.spelling import describe_twins, twins
 
 PART = "\ue000"
@@ -27,8 +28,12 @@ class Sensitive(WordedColumn):
 
     name: Label
     """The snapshot's column."""
+    kind: Literal["number"] | None = Field(None, exclude_if=lambda kind: kind is None)
+    """`number` where the snapshot has numbers, of which the bin is published. It needs `bins`."""
+    bins: tuple[Number, ...] = Field((), exclude_if=lambda edges: not edges)
+    """The edges of the bins of a number, which go up. A bin has its lower edge, and not its upper one."""
     values: tuple[Any, ...] | None = None
-    """The domain. Without it, any text or whole number is a value."""
+    """The domain. Without it, any text or whole number is a value. Of a number they are its bins' names."""
     renamed: dict[Label, Label] = Field(default_factory=dict)
     """What the source calls a value by now: from the series' own name of it to the source's."""
     not_sensitive: tuple[Any, ...] = Field((), exclude_if=lambda named: not named)
@@ -52,6 +57,33 @@ class Sensitive(WordedColumn):
         if self.values is None:
             return "String or Int64"
         return "Int64" if isinstance(self.values[0], int) else "String"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_bins(cls, declared: Any) -> Any:
+        """Values are the names of the bins: it is these that are published."""
+        edges = declared.get("bins") if isinstance(declared, dict) else None
+        if not isinstance(edges, list | tuple) or declared.get("values") is not None:
+            return declared
+        return {**declared, "values": bin_names(edges)}
+
+    @field_validator("bins")
+    @classmethod
+    def _check_bins(cls, edges: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
+        if info.data.get("kind") is None:
+            raise ValueError("is for numbers: write kind: number beside it, or list values")
+        check_edges(edges)
+        return edges
+
+    @model_validator(mode="after")
+    def _check_number(self) -> Self:
+        if self.kind is not None and not self.bins:
+            raise ValueError("kind: number needs bins, the edges of the intervals that are published")
+        if self.bins and self.values != bin_names(self.bins):
+            raise ValueError("gives values beside bins: the bins are the values. Leave values out")
+        if self.bins and (self.renamed or self.not_sensitive):
+            raise ValueError("renamed and not_sensitive are for values, and not for bins: leave them out")
+        return self
 
     @field_validator("values")
     @classmethod

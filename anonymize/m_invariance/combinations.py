@@ -11,6 +11,9 @@ and groups are matchings. By König's theorem the edges are K matchings if no ve
 by McDiarmid's these can be chosen such that their sizes differ by at most one. With K = N // m each has at
 least m edges. So people can be grouped exactly if no value of either column is that of more than 1/m of them.
 
+Where a signature's numbers have to be far apart, not all of it may lie in one run of bins that are too close
+to one another (`spread`). So no run may have more than (m - 1)/m of the people either.
+
 With three columns that is not enough: of (1, 1, 1), (1, 2, 2), (2, 1, 2) and (2, 2, 1), any two have a value
 in common. So people may be left over there, who have to be counted.
 
@@ -25,6 +28,8 @@ Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.2, Figure 3: the same steps f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -32,10 +37,12 @@ import polars as pl
 import scipy
 
 from anonymize.arrays import Bools, Floats, Ints
+from anonymize.buckets.signatures import Signatures
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
 from anonymize.kernels.distinct import distinct_combinations
 from anonymize.kernels.heaviest import heaviest_edges
+from anonymize.m_invariance.spread import Least, near_bins
 from anonymize.people.values import positions
 
 FORBIDDEN = -1e9
@@ -46,6 +53,9 @@ FEW_TRIES, MANY_TRIES = 300, 20_000
 """How long a signature of three columns and more is searched for: of which as many groups as that may be
 taken, and of which one may be, without which everybody else would be left over."""
 
+GAP, NODES = 0.05, 1_000
+"""How near to the best a signature is whose numbers are far apart, and how long it is searched for."""
+
 
 class Combinations(NamedTuple):
     """V combinations of values of C columns."""
@@ -54,6 +64,10 @@ class Combinations(NamedTuple):
     """int64[V, C]: the value of each column, numbered throughout all columns: 0 … D - 1."""
     parts: int
     """D, the values of all columns together."""
+    near: Bools | None = None
+    """bool[W, D]: runs of bins that are too close to one another, where numbers have to be far apart.
+
+    Limited are L = D + W things: a signature has each value once at most, and each run all but once."""
 
     @property
     def columns(self) -> int:
@@ -65,43 +79,89 @@ class Combinations(NamedTuple):
         each = np.repeat(people, self.columns)
         return np.bincount(self.part.ravel(), each, self.parts).astype(np.int64)
 
-    def with_part(self, combinations: Ints) -> Bools:
-        """bool[n, D]: which values some combinations, int[n], have."""
-        found = np.zeros((len(combinations), self.parts), bool)
-        np.put_along_axis(found, self.part[combinations], values=True, axis=1)
-        return found
+    def by_limit(self, people: Ints) -> Ints:
+        """int64[L]: people by what is limited, from people by combination, int[V]."""
+        return self._with_runs(self.by_part(people))
+
+    def with_limit(self, combinations: Ints) -> Ints:
+        """int64[n, L]: whether some combinations, int[n], have what is limited: 0 or 1."""
+        has = np.zeros((len(combinations), self.parts), np.int64)
+        np.put_along_axis(has, self.part[combinations], 1, axis=1)
+        return self._with_runs(has)
+
+    def of_signatures(self, known: Signatures) -> Ints:
+        """int64[B, L]: how often signatures have what is limited."""
+        has = np.zeros((len(known), self.parts), np.int64)
+        for part in self.part.T:
+            has[known.bucket, part[known.value]] = 1
+        return self._with_runs(has)
+
+    def most(self, size: int) -> Ints:
+        """int64[L]: how often a signature of so many combinations may have it at most."""
+        runs = 0 if self.near is None else len(self.near)
+        return np.repeat([1, size - 1], [self.parts, runs])
+
+    def excess(self, people: Ints, m: int) -> Ints:
+        """int64[L]: by how much m times the people with it are more than groups of m may have."""
+        excess: Ints = m * self.by_limit(people) - self.most(m) * people.sum()
+        return excess
 
     def are_eligible(self, people: Ints, m: int) -> bool:
-        """Whether no value of any column is that of more than 1/m of the people, int[V].
+        """Whether groups of m may have everything limited as often as the people, int[V], do.
 
-        It is necessary for groups of at least m combinations that differ in every column; with one or two
-        columns it is sufficient.
+        No value of any column is that of more than 1/m of them, and no run of bins that of all but less than
+        1/m. It is necessary for groups of at least m combinations that differ in every column and are far
+        enough apart; with one or two columns and no runs it is sufficient.
         """
-        return bool(self.by_part(people).max(initial=0) * m <= people.sum())
+        return bool(self.excess(people, m).max(initial=0) <= 0)
+
+    def are_far_apart(self, signature: Ints) -> bool:
+        """Whether combinations, int[n], that differ in every column are no signature of one run of bins."""
+        if self.near is None:
+            return True
+        has = self.with_limit(signature).sum(axis=0)
+        return bool((has <= self.most(len(signature))).all())
+
+    def _with_runs(self, by_part: Ints) -> Ints:
+        if self.near is None:
+            return by_part
+        limited: Ints = np.concatenate([by_part, by_part @ self.near.T.astype(np.int64)], axis=-1)
+        return limited
 
 
-def combinations_of(values: pl.Series, sensitive: Sensitive) -> Combinations:
+def combinations_of(
+    values: pl.Series, sensitive: Sensitive, spread: Mapping[str, Least] = MappingProxyType({})
+) -> Combinations:
     """What the combinations of several columns are made of.
 
     Parameters
     ----------
     values
-        String[V]: combinations.
+        String[V]: combinations; or the values of one column.
     sensitive
         The columns.
+    spread
+        How far apart the numbers of a signature are, by the column's name.
     """
-    columns, parts = [], 0
-    for column in values_of(values, sensitive):
+    columns, names = [], list[tuple[str, str | int]]()
+    for column, declared in zip(values_of(values, sensitive), sensitive.columns, strict=True):
         there = column.unique().sort()
-        columns.append(parts + positions(column, there))
-        parts += len(there)
-    return Combinations(np.stack(columns, axis=1), parts)
+        columns.append(len(names) + positions(column, there))
+        names += [(declared.name, value) for value in there]
+    runs = [
+        [(name, value) in {(declared.name, declared.values[at]) for at in run} for name, value in names]
+        for declared in sensitive.columns
+        if declared.name in spread and declared.values is not None
+        for run in near_bins(declared.bins, spread[declared.name])
+        if len(run) > 1
+    ]
+    return Combinations(np.stack(columns, axis=1), len(names), np.array(runs) if runs else None)
 
 
 def have_signature(there: Ints, combinations: Combinations, m: int) -> bool:
-    """Whether m of some combinations, int[n], differ in every column; with three columns, one was found."""
+    """Whether m of some combinations, int[n], can be a signature; with three columns, one was found."""
     one_each = np.ones(len(there), np.int64)
-    search = _Search(one_each, combinations.part[there], combinations.parts, 0)
+    search = _Search(one_each, combinations._replace(part=combinations.part[there]), 0)
     return search.signature(1, m) is not None
 
 
@@ -134,7 +194,8 @@ def next_step(people: Ints, combinations: Combinations, m: int, *, eligible: boo
         none, which is possible with three columns and more.
     """
     there = np.flatnonzero(people)
-    search = _Search(people[there], combinations.part[there], combinations.parts, m if eligible else 0)
+    among = combinations._replace(part=combinations.part[there])
+    search = _Search(people[there], among, m if eligible else 0)
     everybody = int(people.sum())
     for size in range(m, -(-everybody // (everybody // m)) + 1) if eligible else (m,):
         found, groups = search.signature(1, size), 1
@@ -157,24 +218,59 @@ def next_step(people: Ints, combinations: Combinations, m: int, *, eligible: boo
 class _Search:
     """Signatures of V combinations that people have, int[V]."""
 
-    def __init__(self, people: np.ndarray, part: np.ndarray, parts: int, m: int):
-        self._people, self._part, self._m = people, part, m
-        self._by_part = Combinations(part, parts).by_part(people)
-        self._pairs: _Pairs | None = None
-        if part.shape[1] == 2:
-            self._pairs = _Pairs.of(people, part, self._by_part)
+    def __init__(self, people: Ints, combinations: Combinations, m: int):
+        self._people, self._combinations, self._m = people, combinations, m
+        self._by_limit = combinations.by_limit(people)
+        by_part = self._by_limit[: combinations.parts]
+        self._pairs = _Pairs.of(people, combinations.part, by_part)
 
-    def signature(self, groups: int, size: int) -> np.ndarray | None:
+    def signature(self, groups: int, size: int) -> Ints | None:
         """The combinations of a signature of which so many groups leave the others m-eligible."""
         left = self._people.sum() - groups * size
-        required = self._m * self._by_part > left
-        if left < 0 or (self._m * (self._by_part[required] - groups) > left).any():
+        if left < 0:
             return None
-        if self._pairs is not None:
+        least, most = np.zeros_like(self._by_limit), self._combinations.most(size)
+        if self._m:  # of what is limited, so much that the others have no more of it than they may
+            too_many = self._m * self._by_limit - self._combinations.most(self._m) * left
+            least = np.maximum(-(-too_many // (self._m * groups)), 0)
+            if (least > most).any():
+                return None
+        parts = self._combinations.parts
+        required = least[:parts] > 0
+        found = self._differing(required, groups, size)
+        if found is None or self._combinations.near is None:
+            return found
+        has = self._combinations.with_limit(found).sum(axis=0)
+        if (has >= least).all() and (has <= most).all():
+            return found
+        return self._by_program(least, most, groups, size)
+
+    def _differing(self, required: Bools, groups: int, size: int) -> Ints | None:
+        """Combinations that differ in every column and have all values required, wherever numbers lie."""
+        if self._combinations.columns == 2:
             return self._pairs.matching(required, groups, size)
         tries = FEW_TRIES if groups > 1 else MANY_TRIES
-        found = distinct_combinations(self._part, self._people, groups, required, size, tries)
+        part = self._combinations.part
+        found = distinct_combinations(part, self._people, groups, required, size, tries)
         return found if len(found) else None
+
+    def _by_program(self, least: Ints, most: Ints, groups: int, size: int) -> Ints | None:
+        """The same by an integer program, with as much of everything limited as it takes."""
+        usable = np.flatnonzero(self._people >= groups)
+        if len(usable) < size:
+            return None
+        has = scipy.sparse.csr_array(self._combinations.with_limit(usable).T)
+        found = scipy.optimize.milp(
+            -self._pairs.preferred[usable] - 1e-6,
+            integrality=np.ones(len(usable)),
+            bounds=scipy.optimize.Bounds(0, 1),
+            constraints=[
+                scipy.optimize.LinearConstraint(has, least, most),
+                scipy.optimize.LinearConstraint(np.ones((1, len(usable))), size, size),
+            ],
+            options={"mip_rel_gap": GAP, "node_limit": NODES},
+        )
+        return None if found.x is None else usable[found.x > 0.5]
 
 
 class _Pairs(NamedTuple):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from anonymize.buckets.parameters import BucketParameters, bucket_changes, bucket_faults, bucket_promise
 from anonymize.contract import Contract
 from anonymize.contract.changes import Change
-from anonymize.promise import KnownAlgorithm, Promise
+from anonymize.m_invariance.spread import check_spread, spread_faults
+from anonymize.promise import KnownAlgorithm, Promise, Spread
 
 KNOWS_ALGORITHM = "knows_algorithm"
 WHY_NOT = {
@@ -39,13 +41,29 @@ class MInvariance(BucketParameters):
     """Against whom 1/m is promised: the `paper`'s adversary, or one who also `knows_algorithm` and how
     frequent each value is among the people who come. The second one costs counterfeits. A series keeps the
     one that it begins with."""
+    spread: Mapping[str, Any] = Field({}, exclude_if=lambda spread: not spread)
+    """How far apart a person's lowest and highest candidate of a sensitive number are at least, by its
+    column: the share of all bins that lies between them, as in `income: 0.3`, or how many times the one is as
+    large as the other, as in `income: {ratio: 2}`."""
+
+    @property
+    def promises_spread(self) -> bool:
+        """Whether the numbers of a signature are far apart, by promise."""
+        return bool(self.spread)
+
+    @field_validator("spread")
+    @classmethod
+    def _check_spread(cls, declared: Mapping[str, Any]) -> Mapping[str, Any]:
+        return check_spread(declared)
 
 
 def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
     """Faults of a contract: those of every principle of buckets, and what an adversary would gain from."""
     parameters, found = contract.principle, bucket_faults(contract)
-    if contract.sensitive.is_several:
-        found += _of_several_columns(contract)
+    found += spread_faults(parameters.spread, contract.sensitive)
+    if contract.sensitive.is_several or parameters.spread:
+        what = "several sensitive columns" if contract.sensitive.is_several else "a spread"
+        found += _of_combinations(contract, what)
     if parameters.adversary != KNOWS_ALGORITHM:
         return found
     if why := WHY_NOT.get(parameters.on_ineligible):
@@ -66,43 +84,52 @@ def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
     return found
 
 
-def _of_several_columns(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
-    """What a contract with several sensitive columns can't have yet."""
+def _of_combinations(contract: Contract[MInvariance], what: str) -> list[tuple[str, str]]:
+    """What a contract with several sensitive columns, or a spread, can't have yet."""
     parameters, faults = contract.principle, []
+    is_several = contract.sensitive.is_several
     if parameters.on_value_change == "separate":
-        message = (
-            "must be hold_back or refuse with several sensitive columns: where one column of a person"
-            " changed, every signature with the new combination has a value of the earlier ones. Write one of"
-            " the two"
+        why = (
+            "where one column of a person changed, every signature with the new combination has a value of"
+            " the earlier ones"
+            if is_several
+            else "whether values outside of a person's signature are far enough apart is not planned"
         )
+        message = f"must be hold_back or refuse with {what}: {why}. Write one of the two"
         faults.append(("principle.on_value_change", message))
     if parameters.on_ineligible == "counterfeit":
+        of_what = "combinations" if is_several else "numbers"
         message = (
-            "counterfeit is refused with several sensitive columns: what counterfeits that make a batch"
-            " eligible give away of combinations is not known. Write refuse, wait or defer"
+            f"counterfeit is refused with {what}: what counterfeits that make a batch eligible give away of"
+            f" {of_what} is not known. Write refuse, wait or defer"
         )
         faults.append(("principle.on_ineligible", message))
     if parameters.people_per_group > 1:
-        message = "must be 1 with several sensitive columns, whose plans don't look at it. Leave it out"
+        message = f"must be 1 with {what}, for which plans don't look at it. Leave it out"
         faults.append(("principle.people_per_group", message))
     if parameters.adversary == KNOWS_ALGORITHM:
+        to_what = "combinations" if is_several else "numbers that are far apart"
         message = (
-            "knows_algorithm is refused with several sensitive columns: its proof exchanges two values, and"
-            " was not extended to combinations. Write paper, or publish one column"
+            f"knows_algorithm is refused with {what}: its proof exchanges two values, and was not extended to"
+            f" {to_what}. Write paper, or {'publish one column' if is_several else 'leave spread out'}"
         )
         faults.append(("principle.adversary", message))
     if contract.corrections:
-        message = (
-            "are refused with several sensitive columns: where one column was wrong, every signature with the"
-            " right combination has a value of the earlier ones. Begin a new series"
+        why = (
+            "where one column was wrong, every signature with the right combination has a value of"
+            " the earlier ones"
+            if is_several
+            else "whether values outside of a person's signature are far enough apart is not planned"
         )
-        faults.append(("corrections", message))
+        faults.append(("corrections", f"are refused with {what}: {why}. Begin a new series"))
     return faults
 
 
 def promise(parameters: MInvariance) -> Promise:
     """What every principle of buckets promises, and 1/m against the adversary that the contract names."""
     promised = bucket_promise(parameters)
+    if parameters.spread:
+        promised = Promise(*promised, Spread(parameters.spread))
     if parameters.adversary != KNOWS_ALGORITHM:
         return promised
     return Promise(KnownAlgorithm(1 / parameters.m), *promised)
@@ -120,4 +147,18 @@ def parameter_changes(before: MInvariance, now: MInvariance) -> list[Change]:
     if now.adversary != before.adversary:
         why = "What an adversary learns follows from every release, from the first one on."
         changes.append(Change("adversary", f"{before.adversary} -> {now.adversary}", "new series", why))
+    if now.spread != before.spread:
+        why = (
+            "People keep the signature that they have, whose numbers are as far apart as they were promised."
+        )
+        what = f"{_in_words(before.spread)} -> {_in_words(now.spread)}"
+        changes.append(Change("spread", what, "new series", why))
     return changes
+
+
+def _in_words(spread: Mapping[str, Any]) -> str:
+    each = (
+        f"{name}: {{ratio: {least['ratio']:g}}}" if isinstance(least, Mapping) else f"{name}: {least:g}"
+        for name, least in spread.items()
+    )
+    return f"{{{', '.join(each)}}}"

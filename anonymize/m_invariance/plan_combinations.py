@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.arrays import Bools, Ints
+from anonymize.arrays import Ints
 from anonymize.buckets.core import HALF_LARGE, SEARCHED, WORTHWHILE, most_worth
 from anonymize.buckets.counts import Counts, Demand, Plan
 from anonymize.buckets.plan import scatter, shortages
@@ -109,16 +109,16 @@ def _fill(free: Ints, need: Ints, combinations: Combinations, m: int) -> Ints:
     if not most.any() or combinations.are_eligible(free - most, m):
         return most
     here = np.flatnonzero(most)
-    has = combinations.with_part(here)
-    excess = m * combinations.by_part(free) - free.sum()
-    used = np.vstack([1 - m * has.T.astype(float), np.eye(len(here))])
+    has = combinations.with_limit(here)
+    excess = combinations.excess(free, m)
+    used = np.vstack([(combinations.most(m) - m * has).T.astype(float), np.eye(len(here))])
     moved = np.zeros_like(most)
     found = most_worth(np.ones(len(here)), used, np.concatenate([-excess, most[here]]).astype(float))
     moved[here] = np.floor(found + 1e-6).astype(np.int64)
     while moved.any() and not combinations.are_eligible(free - moved, m):
-        worst = int(np.argmax(combinations.by_part(free - moved)))
-        without = moved * (combinations.part != worst).all(axis=1)
-        moved[np.argmax(without if without.any() else moved)] -= 1
+        worst = int(np.argmax(combinations.excess(free - moved, m)))
+        without = moved[here] * (has[:, worst] == 0)
+        moved[here[np.argmax(without if without.any() else moved[here])]] -= 1
     return moved
 
 
@@ -131,12 +131,12 @@ def _largest_first(rest: Ints, combinations: Combinations, m: int, known: Signat
         return received
     inside, size = known.only(usable)[0].table(), known.sizes[usable]
     used = np.flatnonzero(inside.any(axis=0))
-    has = _parts_of(known, usable, combinations)
+    has = combinations.of_signatures(known.only(usable)[0])
     worth = size * groups[usable] / (groups[usable] + HALF_LARGE)
     most = most_worth(
         worth,
-        np.vstack([inside.T[used], size - m * has.T.astype(np.int64)]),
-        np.concatenate([rest[used], rest.sum() - m * combinations.by_part(rest)]),
+        np.vstack([inside.T[used], (combinations.most(m) * size[:, None] - m * has).T]),
+        np.concatenate([rest[used], -combinations.excess(rest, m)]),
     )
     new = np.floor(most + 1e-6).astype(np.int64)
     while new.any():
@@ -144,8 +144,9 @@ def _largest_first(rest: Ints, combinations: Combinations, m: int, known: Signat
         if left.min() >= 0 and combinations.are_eligible(left, m):
             break
         # A group given back brings one person of each of its values: if it can be, not of the one in excess.
-        worst = int(np.argmax(combinations.by_part(left)))
-        helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else ~has[:, worst])
+        worst = int(np.argmax(combinations.excess(left, m)))
+        spare = has[:, worst] < np.where(worst < combinations.parts, 1, size - 1)
+        helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else spare)
         new[np.argmax(np.where(helps if helps.any() else new > 0, new, -1))] -= 1
     received[usable] = new
     return received
@@ -159,14 +160,12 @@ def _in_turn(rest: Ints, combinations: Combinations, m: int, known: Signatures) 
         usable = usable[np.minimum.reduceat(rest[known.value], known.first)[usable] > 0]
     if not usable.size:
         return received
-    some, has = known.only(usable)[0], _parts_of(known, usable, combinations)
+    some = known.only(usable)[0]
+    takes = combinations.most(m) * some.sizes[:, None] - m * combinations.of_signatures(some)
     while True:
-        people, by_part = rest.sum(), combinations.by_part(rest)
         most = np.minimum.reduceat(rest[some.value], some.first)
-        outside = np.where(has, 0, by_part).max(axis=1)
-        most = np.minimum(most, (people - m * outside) // some.sizes)
-        inside, larger = np.where(has, by_part, 0).max(axis=1), some.sizes > m
-        most[larger] = np.minimum(most, (people - m * inside) // np.maximum(some.sizes - m, 1))[larger]
+        rooms = -combinations.excess(rest, m) // np.maximum(takes, 1)
+        most = np.minimum(most, rooms.min(axis=1, where=takes > 0, initial=most.max()))
         best = np.lexsort((some.sizes, -most))[0]
         if most[best] < 1:
             return received
@@ -199,15 +198,6 @@ def _new_groups(
     return np.array(number, np.int64), known.with_new(new), rest
 
 
-def _parts_of(known: Signatures, buckets: Ints, combinations: Combinations) -> Bools:
-    """bool[n, D]: the values of the columns that the signatures of some buckets have."""
-    some = known.only(buckets)[0]
-    has = np.zeros((len(buckets), combinations.parts), bool)
-    for part in combinations.part.T:
-        has[some.bucket, part[some.value]] = True
-    return has
-
-
 def _eligible_part(free: Ints, combinations: Combinations, m: int, rng: np.random.Generator) -> Ints:
     """int[V]: about as many of the people as are m-eligible; those who are left out have a frequent value.
 
@@ -218,30 +208,32 @@ def _eligible_part(free: Ints, combinations: Combinations, m: int, rng: np.rando
     if combinations.are_eligible(free, m):
         return free
     here = np.flatnonzero(free)
-    has = combinations.with_part(here)
-    frequent = m * combinations.by_part(free) > free.sum()
+    has, most = combinations.with_limit(here), combinations.most(m)
+    frequent = combinations.excess(free, m) > 0
     while True:
         kinds, kind = np.unique(has[:, frequent], axis=0, return_inverse=True)
-        staying = _most_eligible(np.bincount(kind, free[here]).astype(np.int64), kinds, m)
+        staying = _most_eligible(np.bincount(kind, free[here]).astype(np.int64), kinds, m, most[frequent])
         part = np.zeros_like(free)
         for number, people in enumerate(staying):
             alike = here[kind == number]
             part[alike] = rng.multivariate_hypergeometric(free[alike], people)
         if combinations.are_eligible(part, m):
             return part
-        frequent |= m * combinations.by_part(part) > part.sum()  # a value that others were in the way of
+        frequent |= combinations.excess(part, m) > 0  # a value that others were in the way of
 
 
-def _most_eligible(people: Ints, has: Bools, m: int) -> Ints:
-    """int[K]: about as many people of each kind as leave none of the values, bool[K, D], with more than 1/m.
+def _most_eligible(people: Ints, has: Ints, m: int, most: Ints) -> Ints:
+    """int[K]: about as many people of each kind as have nothing limited, int[K, L], too often.
+
+    Groups of m may have it so often, int[L].
 
     Rounded down, what a linear program says may be too many: people with the value in excess follow.
     """
-    used = np.vstack([m * has.T - 1.0, np.eye(len(people))])
+    used = np.vstack([(m * has - most).T, np.eye(len(people))])
     limits = np.concatenate([np.zeros(has.shape[1]), people])
     staying: Ints = np.floor(most_worth(np.ones(len(people)), used, limits) + 1e-6).astype(np.int64)
-    while (m * (staying @ has) > staying.sum()).any():
-        worst = int(np.argmax(staying @ has))
+    while (m * (staying @ has) > most * staying.sum()).any():
+        worst = int(np.argmax(m * (staying @ has) - most * staying.sum()))
         staying[np.argmax(staying * has[:, worst])] -= 1
     return staying
 
@@ -258,7 +250,15 @@ def _why_not(free: Ints, left: Ints, combinations: Combinations, m: int) -> str:
             f"the {people} inserted people are not {m}-eligible: {most} of them share a value of a sensitive"
             f" column, and at most {people // m}, 1/{m} of them, may. {way_out} {smaller('m', people, most)}"
         )
+    if not combinations.are_eligible(free, m):
+        near = int(combinations.by_limit(free)[combinations.parts :].max())
+        return (
+            f"{near} of the {people} inserted people have numbers that are too close to one another"
+            f" (principle.spread), and at most {people * (m - 1) // m} of them may, so that each group of"
+            f" {m} has one that is not. {way_out} choose a smaller spread or a larger m"
+        )
+    apart = " and whose numbers are far enough apart" if combinations.near is not None else ""
     return (
         f"{left.sum()} of the {people} inserted people are left over: no {m} combinations of values were"
-        f" found among them that differ in every sensitive column. {way_out} choose a smaller m"
+        f" found among them that differ in every sensitive column{apart}. {way_out} choose a smaller m"
     )

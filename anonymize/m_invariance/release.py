@@ -145,7 +145,9 @@ def _place(
 ) -> _Placed:
     """Divide people, plan on counts, and choose who comes to which bucket."""
     values, value, division = divide_people(people, contract, memory, number)
-    several = combinations_of(values, contract.sensitive) if contract.sensitive.is_several else None
+    several, spread = None, contract.principle.spread
+    if contract.sensitive.is_several or spread:
+        several = combinations_of(values, contract.sensitive, spread)
     if several is not None and division.counts.forbidden.size:
         _refuse_too_few_others(division, several, contract.principle.m)
     codes = encode_columns(people, contract)

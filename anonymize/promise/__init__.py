@@ -15,6 +15,7 @@ from anonymize.promise.known_algorithm import KnownAlgorithm
 from anonymize.promise.part import KINDS, Part, Promise, Scope
 from anonymize.promise.reidentification import KAnonymity, LDiversity
 from anonymize.promise.share import LargestShare
+from anonymize.promise.spread import Spread
 
 __all__ = [
     "KINDS",
@@ -34,4 +35,5 @@ __all__ = [
     "Promise",
     "Scope",
     "Signatures",
+    "Spread",
 ]

@@ -204,8 +204,9 @@ class Candidates(Part):
         return _attack_assignments(seen, _least(promises), is_bounded=is_bounded)
 
     @classmethod
-    def attack_together(cls, series: Sequence[Any], given: Candidates) -> Found:
+    def attack_together(cls, series: Sequence[Any], given: Candidates, schema: Any) -> Found:
         """Attack several series about the same people."""
+        del schema
         return _attack_together(series, given.candidates)
 
 

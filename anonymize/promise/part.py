@@ -155,9 +155,9 @@ class Part:
         return None
 
     @classmethod
-    def attack_together(cls, series: Sequence[Any], given: Any) -> Found | None:
+    def attack_together(cls, series: Sequence[Any], given: Any, schema: Any) -> Found | None:
         """Attack several series about the same people, by what is known of each in the end."""
-        del series, given
+        del series, given, schema
         return None
 
 

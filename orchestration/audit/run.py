@@ -135,7 +135,7 @@ def _attack(material: Material, seconds: float) -> Generator[str, None, Findings
         material.contract,
         material.asked,
         found,
-        _together(found, material.asked),
+        _together(found, material.asked, material.contract),
         not_covered(material, found),
     )
 
@@ -388,7 +388,7 @@ def _equivalences_by_column(
     }
 
 
-def _together(attacked: list[AttackedSeries], asked: Promise) -> pl.DataFrame | None:
+def _together(attacked: list[AttackedSeries], asked: Promise, contract: Product) -> pl.DataFrame | None:
     """All series are out there: what is left of each person when they are intersected with each other.
 
     A series that goes on from another one was attacked with it already, and stands for both.
@@ -400,7 +400,7 @@ def _together(attacked: list[AttackedSeries], asked: Promise) -> pl.DataFrame | 
     rows = [
         part.scopes[scope].finding(count)
         for part in asked
-        if (found := part.attack_together(known, part)) is not None
+        if (found := part.attack_together(known, part, contract)) is not None
         for scope, count in found.counts.items()
     ]
     return pl.concat(rows) if rows else None

@@ -36,6 +36,8 @@ NAMED = 3
 """Groups of values in several spellings that a message names."""
 COMPARED = 100
 """Values outside a domain that are compared with its labels."""
+OUTSIDE = "outside all bins"
+"""Stands for a number that is in no bin."""
 NO_VALUE = ("#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
 """What other programs write where there is no value, in small letters."""
 
@@ -356,6 +358,8 @@ def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule
 
 def _sensitive_rule(column: str, sensitive: Sensitive) -> _Rule:
     values = list(sensitive.values or ())
+    if sensitive.bins:
+        return _bins_rule(column, sensitive)
     inside = (lambda given: given.is_in(values)) if values else None
     domain = f"the {len(values)} values that the contract lists"
     dtype: pl.DataType
@@ -368,6 +372,26 @@ def _sensitive_rule(column: str, sensitive: Sensitive) -> _Rule:
     named = tuple(value for value in values if isinstance(value, str))
     written = "number" if dtype == pl.Int64 else ""
     return _Rule(column, sensitive.name, "sensitive", kind, convert, dtype, inside, domain, named, written)
+
+
+def _bins_rule(column: str, sensitive: Sensitive) -> _Rule:
+    """Numbers become the names of their bins, which stay as they are."""
+    edges, names = sensitive.bins, sensitive.values or ()
+
+    def convert(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
+        number = _as_number(values, dtype)
+        if number is None:
+            return None
+        position = pl.lit(pl.Series(edges, dtype=pl.Float64)).search_sorted(number, side="right")
+        places = dict(enumerate(names, start=1))
+        found = pl.when(number.is_not_null()).then(position.replace_strict(places, default=OUTSIDE))
+        return pl.when(values.is_in(list(names))).then(values).otherwise(found) if _is_text(dtype) else found
+
+    domain = f"{edges[0]} to under {edges[-1]}"
+    inside = lambda given: given.is_in(list(names))  # noqa: E731 - as the other rules have it
+    return _Rule(
+        column, sensitive.name, "sensitive", "numbers", convert, pl.String(), inside, domain, (), "number"
+    )
 
 
 def _as_identifier(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:

@@ -55,7 +55,7 @@ def plainly(table: pl.DataFrame, schema: Table, source: FileSource, where: str) 
         If all numbers with a point can be read in two ways, and nothing is declared of it.
     """
     kinds = {attribute.name: attribute.kind for _, attribute in schema.attributes()}
-    kinds |= {one.name: "number" for _, one in schema.sensitive_columns() if one.dtype == "Int64"}
+    kinds |= {one.name: "number" for _, one in schema.sensitive_columns() if one.bins or one.dtype == "Int64"}
     changed = []
     for name in schema.column_names().values():
         if table.schema.get(name) != pl.String:

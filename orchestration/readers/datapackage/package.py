@@ -200,6 +200,8 @@ def _sensitive_column(declared: Sensitive) -> dict[str, Any]:
     return _without_none(
         {
             "name": declared.name,
+            "kind": declared.kind,
+            "bins": list(declared.bins) or None,
             "values": declared.values and list(declared.values),
             "not_sensitive": list(declared.not_sensitive) or None,
             "semantics": declared.semantics,

@@ -39,6 +39,7 @@ FIGURES = {
     "share",
     "share_error",
     "mean",
+    "sum",
     "quantile",
     "before",
     "change",
@@ -48,16 +49,19 @@ FIGURES = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A mean, or a quantile."""
+    """A mean, a sum or a quantile."""
 
     column: str
     """Of which column."""
     place: float | None = None
     """The part of the people who have at most the quantile, between 0 and 1; None for the mean."""
+    is_sum: bool = False
 
     @property
     def option(self) -> str:
         """What asks for it on the command line."""
+        if self.is_sum:
+            return "--sum"
         return "--mean" if self.place is None else "--quantile"
 
 
@@ -89,10 +93,10 @@ def estimate(
     polars.DataFrame
         `release`, the columns of `by`, `people`, `standard_error`, `low`, `high` (made to have the truth
         between them in 95 of 100 cases), `share` (of everybody, or with `by` of all who meet the condition),
-        `share_error`. Of a measure: `mean` and `standard_error`, or `quantile`, then `low`, `high` and
-        `people`. Of a change: `before` (the release before), `people`, `change`, and its `standard_error`,
-        `low` and `high`. A column of `by` that is called like one of these gets a number: `share_1`. No row
-        where nobody meets the condition.
+        `share_error`. Of a measure: `mean` or `sum` and `standard_error`, or `quantile`, then `low`, `high`
+        and `people`. Of a change: `before` (the release before), `people`, `change`, and its
+        `standard_error`, `low` and `high`. A column of `by` that is called like one of these gets a number:
+        `share_1`. No row where nobody meets the condition.
 
     Raises
     ------
@@ -293,14 +297,15 @@ def prepared(folder: Path, statements: str, each: str = "") -> duckdb.DuckDBPyCo
 def _macro(connection: duckdb.DuckDBPyConnection, measure: Measure, columns: Mapping[str, Column]) -> str:
     """The beginning of the call that estimates a measure; QueryError if the column is not one of numbers."""
     column = checked_column(measure.option, measure.column, columns)
-    first = connection.sql(f"SELECT {column.written} FROM estimate_people LIMIT 1")  # noqa: S608 - a name
+    first = connection.sql(f"SELECT {column.number} FROM estimate_people LIMIT 1")  # noqa: S608 - a name
     (kind,) = pl.DataFrame(first.pl()).dtypes
     if not kind.is_numeric() and (measure.place is None or kind != pl.Date):
         dates = "" if measure.place is None else " or dates"
         raise QueryError(f"{measure.option} {column.name}: is no column of numbers{dates}")
+    of_bins, written = ("_of_bins", quoted(column.name)) if column.is_in_bins else ("", column.number)
     if measure.place is None:
-        return f"estimate_mean({column.written}, "
-    return f"estimate_quantile({column.written}, {measure.place!r}, "
+        return f"estimate_{'sum' if measure.is_sum else 'mean'}{of_bins}({written}, "
+    return f"estimate_quantile{of_bins}({written}, {measure.place!r}, "
 
 
 def _asked(

@@ -65,13 +65,20 @@ class Column:
     """As the contract calls it, or as `column_names` says."""
     values: frozenset[str] | None = None
     """Its labels or values, where they are text."""
-    number: str | None = None
+    kind: str | None = None
     """For text that is numbers throughout: the type to compare it as. CSV files have no other numbers."""
+    is_in_bins: bool = False
+    """Whether its values are bins of a number."""
 
     @property
     def written(self) -> str:
         """The column as SQL writes it: a number, where it is one."""
-        return f"{quoted(self.name)}::{self.number}" if self.number else quoted(self.name)
+        return f"{quoted(self.name)}::{self.kind}" if self.kind else quoted(self.name)
+
+    @property
+    def number(self) -> str:
+        """The column as it is compared with numbers: of a bin, the middle."""
+        return f"estimate_middle({quoted(self.name)})" if self.is_in_bins else self.written
 
 
 def columns_of(
@@ -96,7 +103,8 @@ def columns_of(
     for name, one in zip(names[-len(sensitive) :], sensitive, strict=True):
         values = one.get("values") or sorted(published.get(one["name"], ()))
         is_text = bool(values) and isinstance(values[0], str)
-        found.append(Column(name, frozenset(values), _number(values)) if is_text else Column(name))
+        of_text = Column(name, frozenset(values), _number(values), is_in_bins=bool(one.get("bins")))
+        found.append(of_text if is_text else Column(name))
     return {column.name.lower(): column for column in found}
 
 
@@ -158,8 +166,8 @@ def _with_numbers(node: Any, columns: Mapping[str, Column], *, is_number: bool =
     if not isinstance(node, dict):
         return node
     if "class" in node:
-        if is_number and (column := _column(node, columns)) and column.number:
-            return _taken(_parsed(ROWS + column.written))
+        if is_number and (column := _column(node, columns)) and column.number != quoted(column.name):
+            return _taken(_parsed(ROWS + column.number))
         compares = node["class"] in ("COMPARISON", "BETWEEN") or node["type"] in (
             "COMPARE_IN",
             "COMPARE_NOT_IN",

@@ -1,0 +1,83 @@
+"""A sensitive number in bins, and candidates that are far apart: what the chain, readers and audit say."""
+
+import itertools
+import json
+
+import polars as pl
+import pytest
+
+from anonymize.errors import AuditFailed, SnapshotError
+from anonymize.m_invariance import release as module
+from anonymize.m_invariance.combinations import combinations_of
+from orchestration.readers.estimate.command import Measure, estimate
+from tests import findings as fi
+from tests.hospital import RELEASES, audited, make, manifest
+
+FIRST, SECOND, _ = RELEASES
+EDGES = [0, 200, 500, 1000, 2000, 5000]
+COST = {"name": "cost", "kind": "number", "bins": EDGES, "values": None, "unit": "EUR"}
+NAMED = "cost in ('0 to under 200', '200 to under 500')"
+PRINCIPLE = {
+    "name": "m_invariance",
+    "m": 3,
+    "on_value_change": "hold_back",
+    "on_ineligible": "defer",
+    "spread": {"cost": 0.1},
+}
+
+
+@pytest.fixture
+def costs(hospital):
+    """A hospital whose patients cost something."""
+    for release in (FIRST, SECOND):
+        table = hospital.snapshot(release)
+        cost = table["patient_id"].hash(7) % 46
+        hospital.deliver(release, table.with_columns(cost=(cost.cast(pl.Float64) ** 2).round(1)))
+    return hospital.under(PRINCIPLE, sensitive=COST)
+
+
+@pytest.mark.thorough
+def test_numbers_are_published_as_bins_estimated_and_audited(costs, tmp_path):
+    series = make(costs.series(tmp_path / "home"), FIRST, SECOND)
+    folder = series.published(SECOND)
+    rows = pl.read_parquet(folder / "microdata.parquet")
+    assert set(rows["cost"]) <= {f"{low} to under {high}" for low, high in itertools.pairwise(EDGES)}
+    stated = manifest(tmp_path / "home", SECOND)
+    assert stated["principle"]["spread"] == {"cost": 0.1}
+    assert "lies at least 10 % of the range of all bins" in (folder / "README.md").read_text()
+    package = json.loads((folder / "datapackage.json").read_text())["republish"]
+    assert package["sensitive"]["bins"] == EDGES
+    code, found = audited(costs, series, tmp_path / "report")
+    assert code == 0
+    assert found[fi.HOST_SPREAD]["found"] >= 0.1
+    assert audited(costs, series, tmp_path / "handout", private=False)[0] == 0
+
+    truth = costs.snapshot(SECOND)
+    for measure, true in (
+        (Measure("cost"), truth["cost"].mean()),
+        (Measure("cost", is_sum=True), truth["cost"].sum()),
+        (Measure("cost", place=0.5), truth["cost"].median()),
+    ):
+        found = estimate(folder, measure=measure).row(0, named=True)
+        assert found["low"] <= true <= found["high"]
+    by_number, by_name = (estimate(folder, where)["people"].item() for where in ("cost < 500", NAMED))
+    assert by_number == by_name > 0
+
+
+def test_a_candidate_whose_numbers_are_too_close_is_not_published(costs, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        module, "combinations_of", lambda values, columns, _: combinations_of(values, columns)
+    )
+    series = costs.series(tmp_path / "home")
+    with pytest.raises(AuditFailed, match="spread"):
+        make(series, FIRST)
+    assert not series.published(FIRST).exists()
+
+
+def test_a_number_in_no_bin_is_refused_with_the_way_out(costs, tmp_path):
+    table = costs.snapshot(FIRST)
+    costs.deliver(FIRST, table.with_columns(cost=pl.when(pl.col("cost") > 1000).then(9e5).otherwise("cost")))
+    with pytest.raises(
+        SnapshotError, match=r"cost: \d+ of \d+ rows lie outside the domain \(0 to under 5000\)"
+    ):
+        make(costs.series(tmp_path / "home"), FIRST)
