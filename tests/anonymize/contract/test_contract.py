@@ -302,7 +302,7 @@ OF_THE_CONTRACT = [
         "principle.e",
         (
             "is unknown; accepted: name, m, on_ineligible, people_per_group, on_value_change, effort, format,"
-            " adversary"
+            " adversary, spread"
         ),
     ),
     ({"keep_private": 0}, "keep_private", "must be all, or a whole number of releases from 1 on, not 0"),
