@@ -150,7 +150,7 @@ def _rows(
         one = made[number - 1]
         figures = one.candidate.figures
         loss = normalized_certainty_penalty(one.read.boxes.unique("group_id"), one.read.sizes, contract)
-        errors = dict(_errors(one, contract, chosen))
+        errors = dict(errors_of(one, contract, chosen))
         yield (
             words,
             m,
@@ -163,7 +163,7 @@ def _rows(
         )
 
 
-def _errors(made: Made, contract: Contract, chosen: Sequence[str]) -> Iterator[tuple[str, float]]:
+def errors_of(made: Made, contract: Contract, chosen: Sequence[str]) -> Iterator[tuple[str, float]]:
     """The mean error of counts by each column, and by both."""
     release_format = principle_of(contract).format(contract)
     tables = release_format.internal(made.candidate.published, contract)
