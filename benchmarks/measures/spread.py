@@ -1,14 +1,14 @@
 """Sensitive numbers whose candidates are far apart.
 
-A number is published as one of 25 bins (income) or 8 (hours), alone and beside a second sensitive column.
-`spread` is the share of all bins that lies between a person's lowest and highest candidate at least; "none"
-promises nothing of the kind. Each release replaces a tenth of the people. "Left over" are people who are held
-back because too many have numbers that are too close to one another. "Least" and "median" are how far apart
-the candidates of people are, after all releases. "Near" is the probability with which an adversary who knows
-everybody's group knows a person's number to within a tenth of all bins, in the mean of all people: the
-largest share of the group's rows whose bins lie in so short an interval (that of one bin, where bins are
-wider). It is 1/m if all candidates are that far apart. NCP, errors
-and seconds are as in several_columns.md.
+Income is published as one of 25 bins (made-up census) or 18 (labour force), alone and beside a second
+sensitive column. `spread` is the share of all bins that lies between a person's lowest and highest
+candidate at least; "none" promises nothing of the kind. Each release replaces a tenth of the people (3 % in
+the labour force file). "Left over" are people who are held back because too many have numbers that are too
+close to one another. "Least" and "median" are how far apart the candidates of people are, after all
+releases. "Near" is the probability with which an adversary who knows everybody's group knows a person's
+number to within a tenth of all bins, in the mean of all people: the largest share of the group's rows whose
+bins lie in so short an interval (that of one bin, where bins are wider). It is 1/m if all candidates are
+that far apart. NCP, errors and seconds are as in several_columns.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from anonymize.errors import ContractError, NotEligible
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
 from benchmarks.measures.penalties import normalized_certainty_penalty
 from benchmarks.measures.several_columns import errors_of
-from benchmarks.real_data import adult, adult_contract, data_folder
+from benchmarks.real_data import data_folder, free1_contract
 from benchmarks.series import Made, contract_of, dynamic_series, released
 from benchmarks.tables import Table, main
 from orchestration.snapshots.conformity import conform
@@ -91,19 +91,16 @@ def _sources(people: int, releases: int) -> Iterator[Source]:
     folder = data_folder()
     if folder is None:
         return
-    live = min(people, 9_000)
-    declared = adult_contract(folder)
-    taken = ("education", "hours-per-week")
-    others = [one for one in declared["quasi_identifiers"] if one["name"] not in taken]
-    snapshots = list(dynamic_series(adult(folder), live, live // 10, releases, 1))
-    hours = {"name": "hours-per-week", "kind": "number", "bins": [0, 20, 30, 38, 40, 42, 50, 60, 100]}
+    live = min(people, 2_500)
+    table = pl.read_csv(folder / "free1" / "free1.csv").cast(pl.Int64).with_row_index("person")
+    income = {"name": "INCOME", "kind": "number", "bins": list(range(100_000, 1_000_001, 50_000))}
     yield (
-        f"Adult, {live:,} people: hours-per-week, education",
-        declared | {"quasi_identifiers": others},
-        snapshots,
-        hours,
-        "education",
-        (2,),
+        f"A labour force file, {live:,} people: income, education",
+        free1_contract(),
+        list(dynamic_series(table.cast({"person": pl.Int64}), live, live * 3 // 100, releases, 1)),
+        income,
+        "EDUC1",
+        (2, 3),
     )
 
 

@@ -77,8 +77,8 @@ class Column:
 
     @property
     def number(self) -> str:
-        """The column as it is compared with numbers: of a bin, the middle."""
-        return f"estimate_middle({quoted(self.name)})" if self.is_in_bins else self.written
+        """The column as it is compared with numbers: of a bin, the typical one."""
+        return f"estimate_typical({quoted(self.name)})" if self.is_in_bins else self.written
 
 
 def columns_of(

@@ -57,9 +57,8 @@ CROWDED, MISPLACED, UNEVEN = 1.7, 0.013, 0.26
 times that of people who stand independently; that of the log odds of meeting a condition is `MISPLACED`,
 divided by the part of the condition that intervals decide; and the square of the difference that it makes if
 people are spread evenly instead counts so many times (benchmarks/measures/estimates.py)."""
-OFF_MIDDLE = 0.1
-"""By so much of a bin's width the mean of its numbers is taken to miss the middle (standard deviation). It is
-1/6 where their density falls to nothing in a straight line, and none where they are evenly spread."""
+OFF_TYPICAL = 0.1
+"""By so much of a bin's width its mean is taken to miss the typical number (standard deviation)."""
 DRAWS, DRAW_ROUNDS, DRAWS_APART = 32, 12, 1.3
 """Allocations of counterfeits to values that are drawn, how often the odds of each draw are fitted, and how
 many times as far apart as they are then they count: odds are not the same in every signature."""
@@ -109,8 +108,10 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "example": _one_line(sensitive[0]),
         "column_list": _one_line(", ".join(names)),
         **_values(sensitive),
-        "off_middle": OFF_MIDDLE,
-        "has_bins": any(one.get("bins") for one in sensitive_columns(own)),
+        "off_typical": OFF_TYPICAL,
+        "binned": [
+            name for name, one in zip(sensitive, sensitive_columns(own), strict=True) if one.get("bins")
+        ],
         "file": partial(pattern, package),
         "points_columns": ", ".join(f"points.{column}" for column in columns),
         "attributes": attributes,
