@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
 import polars as pl
-from pydantic import Field, StrictInt, ValidationError, ValidationInfo, field_validator
+from pydantic import Field, StrictInt, ValidationInfo, field_validator
 
-from anonymize.contract.hierarchy import check_hierarchy
+from anonymize.contract.hierarchy import Paths, read_hierarchy
 from anonymize.contract.scalars import DateDomain, Label, Number, NumberDomain, WordedColumn, repeated
 
-Paths = tuple[tuple[str, ...], ...]
-"""One path `leaf, parent, …, root` per label."""
 Width = TypeVar("Width", bound=float)
 
 
@@ -111,20 +109,7 @@ class CategoryAttribute(WordedColumn):
         """A hierarchy named by its file is read by whoever may read files (the validation context)."""
         if "order" in info.data and (declared is None) == (info.data["order"] is None):
             raise ValueError("give either order (a list of labels) or hierarchy (a CSV file), one of the two")
-        if declared is None:
-            return None
-        paths = declared
-        if isinstance(declared, str):
-            read = (info.context or {}).get("read_hierarchy")
-            if read is None:
-                raise ValueError(f"names a file ({declared}), and there are no files here: give the paths")
-            paths = read(declared)
-        try:
-            return check_hierarchy(validate(paths))
-        except ValueError as error:
-            if isinstance(error, ValidationError) or not isinstance(declared, str):
-                raise
-            raise ValueError(f"{declared}, {error}") from None
+        return None if declared is None else read_hierarchy(declared, validate, info)
 
     @field_validator("min_width")
     @classmethod

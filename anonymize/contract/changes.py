@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from anonymize.contract.attributes import CategoryAttribute, QuasiIdentifier
 from anonymize.contract.expected import MEASURES
+from anonymize.contract.hierarchy import labels_at
 from anonymize.contract.product import Product, without_words
 from anonymize.contract.scalars import shown
 from anonymize.contract.schema import Schema, Table
@@ -164,8 +165,19 @@ def _changes_of_values(former: Mapping[str, Any], sensitive: Sensitive) -> list[
     if tuple(former.get("bins", ())) != sensitive.bins:
         why = "A signature is of the bins that a series begins with, and others would overlap with them."
         return [*changes, Change("sensitive.bins", "other bins", "new series", why)]
+    if former.get("level", 0) != sensitive.level:
+        why = "A signature is of the values of the level that a series begins with."
+        says = f"{former.get('level', 0)} -> {sensitive.level}"
+        return [*changes, Change("sensitive.level", says, "new series", why)]
     if before is None or now is None:
         return changes
+    if sensitive.hierarchy and former.get("hierarchy") and sensitive.level:
+        earlier = labels_at(former["hierarchy"], sensitive.level)
+        today = labels_at(sensitive.hierarchy, sensitive.level)
+        if moved := sum(leaf in today and today[leaf] != label for leaf, label in earlier.items()):
+            why = "Whoever has one of them has another value from now on, as if it had changed."
+            says = f"{moved} values are in another group"
+            changes.append(Change("sensitive.hierarchy", says, "consent", why))
     if added := set(now) - set(before):
         changes.append(Change("sensitive.values", f"{len(added)} values are new", "safe", "A domain grew."))
     if gone := set(before) - set(now):

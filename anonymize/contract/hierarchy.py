@@ -2,6 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import ValidationError, ValidationInfo
+
+Paths = tuple[tuple[str, ...], ...]
+"""One path `leaf, parent, …, root` per label."""
+
+
+def read_hierarchy(declared: Any, validate: Callable[[Any], Paths], info: ValidationInfo) -> Paths:
+    """A hierarchy, or that of a file, which is read by whoever may read files (the validation context)."""
+    paths = declared
+    if isinstance(declared, str):
+        read = (info.context or {}).get("read_hierarchy")
+        if read is None:
+            raise ValueError(f"names a file ({declared}), and there are no files here: give the paths")
+        paths = read(declared)
+    try:
+        return check_hierarchy(validate(paths))
+    except ValueError as error:
+        if isinstance(error, ValidationError) or not isinstance(declared, str):
+            raise
+        raise ValueError(f"{declared}, {error}") from None
+
+
+def labels_at(paths: Paths, level: int) -> dict[str, str]:
+    """The label of each leaf at a level, 0 for itself, in the tree's order.
+
+    Raises
+    ------
+    ValueError
+        If there is no such level, it is the root's, or a leaf is called as a label that it is not below.
+
+    Examples
+    --------
+    >>> labels_at((("flu", "lungs", "any"), ("gout", "joints", "any")), 1)
+    {'flu': 'lungs', 'gout': 'joints'}
+    """
+    depth = len(paths[0])
+    if not 0 <= level < depth - 1:
+        raise ValueError(f"must be 0 to {depth - 2}: the hierarchy has {depth} levels, the last is its root")
+    labels = {path[0]: path[level] for path in paths}
+    groups = set(labels.values())
+    if level and (both := [leaf for leaf, label in labels.items() if leaf in groups and leaf != label]):
+        raise ValueError(
+            f"makes {both[0]} ambiguous: it is a value, and the name of a group of others. Rename one of them"
+            " in the hierarchy"
+        )
+    return labels
+
 
 def check_hierarchy(paths: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
     """The paths from the tree's left to its right, if they are one tree with leaves all equally deep."""

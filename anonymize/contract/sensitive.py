@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import polars as pl
@@ -9,6 +10,7 @@ from pydantic import (
     Field,
     ModelWrapValidatorHandler,
     SerializerFunctionWrapHandler,
+    StrictInt,
     ValidationInfo,
     field_validator,
     model_serializer,
@@ -16,6 +18,7 @@ from pydantic import (
 )
 
 from anonymize.contract.bins import bin_names, check_edges
+from anonymize.contract.hierarchy import Paths, labels_at, read_hierarchy
 from anonymize.contract.scalars import Label, Number, WordedColumn, repeated
 from anonymize.spelling import describe_twins, twins
 
@@ -32,8 +35,12 @@ class Sensitive(WordedColumn):
     """`number` where the snapshot has numbers, of which the bin is published. It needs `bins`."""
     bins: tuple[Number, ...] = Field((), exclude_if=lambda edges: not edges)
     """The edges of the bins of a number, which go up. A bin has its lower edge, and not its upper one."""
-    values: tuple[Any, ...] | None = None
-    """The domain. Without it, any text or whole number is a value. Of a number they are its bins' names."""
+    hierarchy: Paths | None = Field(None, exclude_if=lambda paths: paths is None)
+    """Groups of values, groups of these, and so on: one path `value, group, …, root` for each value."""
+    level: StrictInt = Field(0, exclude_if=lambda level: not level)
+    """Which level of the hierarchy is published in place of the snapshot's values, 0 for these themselves."""
+    values: tuple[Any, ...] | None = Field(None, validate_default=True)
+    """The domain. Without it, any text or whole number is a value. They follow from bins and hierarchy."""
     renamed: dict[Label, Label] = Field(default_factory=dict)
     """What the source calls a value by now: from the series' own name of it to the source's."""
     not_sensitive: tuple[Any, ...] = Field((), exclude_if=lambda named: not named)
@@ -52,20 +59,16 @@ class Sensitive(WordedColumn):
         return False
 
     @property
+    def labels(self) -> dict[str, str]:
+        """What is published in place of each of the snapshot's values; nothing where these are published."""
+        return labels_at(self.hierarchy, self.level) if self.hierarchy and self.level else {}
+
+    @property
     def dtype(self) -> str:
         """The type of the declared values, in words; either one if none are declared."""
         if self.values is None:
             return "String or Int64"
         return "Int64" if isinstance(self.values[0], int) else "String"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_bins(cls, declared: Any) -> Any:
-        """Values are the names of the bins: it is these that are published."""
-        edges = declared.get("bins") if isinstance(declared, dict) else None
-        if not isinstance(edges, list | tuple) or declared.get("values") is not None:
-            return declared
-        return {**declared, "values": bin_names(edges)}
 
     @field_validator("bins")
     @classmethod
@@ -75,14 +78,49 @@ class Sensitive(WordedColumn):
         check_edges(edges)
         return edges
 
+    @field_validator("hierarchy", mode="wrap")
+    @classmethod
+    def _read_hierarchy(cls, declared: Any, validate: Callable[[Any], Paths], info: ValidationInfo) -> Any:
+        if declared is not None and info.data.get("bins"):
+            raise ValueError("is for text, and not for numbers in bins: leave one of the two out")
+        return None if declared is None else read_hierarchy(declared, validate, info)
+
+    @field_validator("level")
+    @classmethod
+    def _check_level(cls, level: int, info: ValidationInfo) -> int:
+        paths = info.data.get("hierarchy")
+        if paths is None and level and "hierarchy" in info.data:
+            raise ValueError("is a level of hierarchy: name the file with it, or leave level out")
+        if paths is not None:
+            labels_at(paths, level)
+        return level
+
+    @field_validator("values", mode="before")
+    @classmethod
+    def _derived(cls, declared: Any, info: ValidationInfo) -> Any:
+        """The names of the bins, or the labels of the level: it is these that are published."""
+        bins, paths, level = (info.data.get(key) for key in ("bins", "hierarchy", "level"))
+        if bins:
+            derived = bin_names(bins)
+        elif paths is None or level is None:
+            return declared
+        else:
+            derived = tuple(dict.fromkeys(labels_at(paths, level).values()))
+        if declared is not None and tuple(declared) != derived:
+            raise ValueError(f"follow from {'bins' if bins else 'hierarchy'}: leave values out")
+        return derived
+
     @model_validator(mode="after")
-    def _check_number(self) -> Self:
+    def _check_together(self) -> Self:
         if self.kind is not None and not self.bins:
             raise ValueError("kind: number needs bins, the edges of the intervals that are published")
-        if self.bins and self.values != bin_names(self.bins):
-            raise ValueError("gives values beside bins: the bins are the values. Leave values out")
         if self.bins and (self.renamed or self.not_sensitive):
             raise ValueError("renamed and not_sensitive are for values, and not for bins: leave them out")
+        if self.level and self.renamed:
+            raise ValueError(
+                "renamed is for values that are published, and hierarchy names others: give the source's new"
+                " name a line of its own there"
+            )
         return self
 
     @field_validator("values")
@@ -195,8 +233,27 @@ class SensitiveColumns(Sensitive):
         return dump(self)["of"]
 
 
-def one_or_several(declared: Any, handler: ModelWrapValidatorHandler[Sensitive]) -> Sensitive:
+def with_level(sensitive: Sensitive, name: str, level: int) -> Sensitive:
+    """The attribute with another level of a column's hierarchy published.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If that is none of the column's levels.
+    """
+    columns: list[dict[str, Any]] = [
+        one.model_dump(exclude={"values"}) | {"level": level} if one.name == name else one.model_dump()
+        for one in sensitive.columns
+    ]
+    if sensitive.is_several:
+        return SensitiveColumns.model_validate(columns)
+    return Sensitive.model_validate(columns[0])
+
+
+def one_or_several(
+    declared: Any, handler: ModelWrapValidatorHandler[Sensitive], info: ValidationInfo
+) -> Sensitive:
     """One sensitive column, or the list of several, as an attribute."""
     if isinstance(declared, list | tuple):
-        return SensitiveColumns.model_validate(declared)
+        return SensitiveColumns.model_validate(declared, context=info.context)
     return handler(declared)

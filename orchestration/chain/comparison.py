@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from anonymize.columns import PSEUDONYM, VALUE, most_of
 from anonymize.contract import Product, Schema, Sensitive
 from anonymize.contract.combined import values_of
+from anonymize.contract.sensitive import with_level
 from anonymize.errors import AuditFailed, ContractError, NotEligible, SnapshotError, ValueChangeRefused
 from anonymize.formats.published import knowledge_table
 from anonymize.principle.principle import Choice
@@ -252,6 +253,47 @@ def compare_options(
             else:
                 refused = middle.value
         yield from sorted([*options, *([between] if between else [])], key=lambda one: one.value)
+
+
+def compare_levels(series: Series, most_releases: int, most_people: int, say: Say) -> Iterator[Option]:
+    """Every level of the hierarchy of each sensitive column that has one, with the contract's own number.
+
+    Parameters
+    ----------
+    series
+        What `rehearsing` returned.
+    most_releases, most_people, say
+        As for `snapshots_to_compare`.
+
+    Raises
+    ------
+    ContractError
+        If no sensitive column has a hierarchy.
+    SnapshotError
+        If there is nothing to compare with.
+    """
+    contract = series.contract
+    choice = principle_of(contract).choice
+    columns = [one for _, one in contract.sensitive_columns() if one.hierarchy]
+    if choice is None or not columns:
+        why = "level is one of a hierarchy, and no sensitive column has one (sensitive.hierarchy)"
+        raise ContractError("--parameter", [("", why)])
+    said = contract.principle.model_dump()
+    line = Line(choice.parameters[0], said, principle_of(contract).format(contract).name)
+    for column in columns:
+        for level in range(len((column.hierarchy or ((),))[0]) - 1):
+            say(f"{column.name}, level {level}")
+            assert contract.sensitive is not None, "it has columns"
+            sensitive = with_level(contract.sensitive, column.name, level)
+            other = contract.model_copy(update={"sensitive": sensitive})
+            changed = replace(series, file=replace(series.file, contract=other))
+            compared = snapshots_to_compare(changed, most_releases, most_people, say)
+            yield replace(
+                _tried(changed, compared, line, said[line.parameter]),
+                parameter=f"{column.name} level",
+                value=level,
+                is_declared=level == column.level,
+            )
 
 
 def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option:

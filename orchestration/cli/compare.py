@@ -23,7 +23,9 @@ def compare(
     parameter: Annotated[
         str | None,
         typer.Option(
-            "--parameter", metavar="NAME", help="Which number is varied. Default: m or l; e is another."
+            "--parameter",
+            metavar="NAME",
+            help="Which number is varied. Default: m or l; e is another, and level of sensitive.hierarchy.",
         ),
     ] = None,
     principles: Annotated[

@@ -19,6 +19,7 @@ from orchestration.chain.comparison import (
     LADDER,
     Compared,
     Option,
+    compare_levels,
     compare_options,
     lines,
     snapshots_to_compare,
@@ -45,7 +46,9 @@ FIGURES = {
 }
 """The heads of the table, by the fields of an option under them."""
 WIDTH = 12
-"""Of the table's first column."""
+"""Of the table's first column, at least."""
+LEVEL = "level"
+"""What `--parameter` calls the levels of the hierarchies of sensitive columns."""
 
 
 def show_comparison(
@@ -77,6 +80,12 @@ def show_comparison(
     if plot is not None and plot.suffix not in PICTURES:
         raise ContractError("--plot", [("", f"{plot.name} must end in {' or '.join(PICTURES)}")])
     series = rehearsing(Series(file, Home.named(home, default_home(file))))
+    if parameter == LEVEL:
+        with Work(series.name) as work:
+            start_judge()
+            compared = snapshots_to_compare(series, most_releases, most_people, work.begin)
+            options = list(compare_levels(series, most_releases, most_people, work.begin))
+        return _shown(series, compared, options, form, plot)
     asked = lines(file.contract, principles.split(",") if principles else None, parameter)
     numbers = _numbers(values, file.contract, parameter)
     with Work(series.name) as work:
@@ -84,6 +93,13 @@ def show_comparison(
         compared = snapshots_to_compare(series, most_releases, most_people, work.begin)
     with Work(series.name, parts=len(asked) * len(numbers)) as work:
         options = list(compare_options(series, compared, asked, numbers, work.begin))
+    return _shown(series, compared, options, form, plot)
+
+
+def _shown(
+    series: Series, compared: Compared, options: Sequence[Option], form: Form, plot: Path | None
+) -> bool:
+    """Print and draw options; whether any of them works."""
     if form is Form.json:
         rows = [asdict(option) for option in options]
         raw(json.dumps({"series": series.name, **compared.about(), "options": rows}, indent=2) + "\n")
@@ -119,18 +135,24 @@ def _print(series: Series, compared: Compared, options: Sequence[Option]) -> Non
     several = compared.sensitive is not None and compared.sensitive.is_several
     named = "the most frequent value" + (" of a column" if several else "")
     out.print(f"Without any release, {named} is a right guess for {frequent} of the people.")
-    out.print(" " * WIDTH + "".join(f"{head:>{len(head) + 2}}" for head in FIGURES.values()))
+    width = max(WIDTH, *(len(_name(one)) + 1 for one in options))
+    out.print(" " * width + "".join(f"{head:>{len(head) + 2}}" for head in FIGURES.values()))
     for (principle, release_format), group in groupby(options, lambda one: (one.principle, one.format)):
         line = list(group)
         out.print(f"{principle}, {release_format}")
         if any(one.refused is None for one in line):
             for option in line:
-                name = f"  {option.parameter} = {option.value}{' *' if option.is_declared else ''}"
-                out.print(f"{name:{WIDTH}}{_figures(option) if option.refused is None else '   refused'}")
+                out.print(
+                    f"{_name(option):{width}}{_figures(option) if option.refused is None else '   refused'}"
+                )
         if reason := _why(line, sampled):
             out.print(f"  {reason}")
     if any(option.is_declared for option in options):
         out.print("* what the contract says")
+
+
+def _name(option: Option) -> str:
+    return f"  {option.parameter} = {option.value}{' *' if option.is_declared else ''}"
 
 
 def _figures(option: Option) -> str:
@@ -139,6 +161,10 @@ def _figures(option: Option) -> str:
 
 def _why(line: Sequence[Option], sampled: bool) -> str:
     """Why the first number that is refused is, and the largest number that is not; nothing if none is."""
+    if refused := [one for one in line if one.refused is not None and one.parameter.endswith(LEVEL)]:
+        return "; ".join(
+            f"{one.parameter} {one.value} is refused: {(one.refused or '').split('. ')[0]}" for one in refused
+        )
     works = max((one.value for one in line if one.refused is None), default=0)
     refused = [one for one in line if one.refused is not None and one.value > works]
     if not refused:

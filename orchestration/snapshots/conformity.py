@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
@@ -368,7 +369,7 @@ def _sensitive_rule(column: str, sensitive: Sensitive) -> _Rule:
     elif isinstance(values[0], int):
         kind, convert, dtype = "whole numbers", _as_whole_number, pl.Int64()
     else:
-        kind, convert, dtype = "text", _as_label, pl.String()
+        kind, convert, dtype = "text", partial(_as_label_of_level, labels=sensitive.labels), pl.String()
     named = tuple(value for value in values if isinstance(value, str))
     written = "number" if dtype == pl.Int64 else ""
     return _Rule(column, sensitive.name, "sensitive", kind, convert, dtype, inside, domain, named, written)
@@ -413,6 +414,12 @@ def _as_label(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
         return values
     is_written = dtype.is_integer() or dtype.is_decimal() or dtype == pl.Boolean
     return values.cast(pl.String) if is_written else None
+
+
+def _as_label_of_level(values: pl.Expr, dtype: pl.DataType, labels: Mapping[str, str]) -> pl.Expr | None:
+    """Labels, and in place of the values below one the label."""
+    own = _as_label(values, dtype)
+    return own if own is None or not labels else own.replace(labels)
 
 
 def _as_whole_number(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:

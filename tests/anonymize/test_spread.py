@@ -92,7 +92,7 @@ def is_far(names, spread):
         ({"sensitive": WAGE | {"bins": [0, 1]}}, "sensitive.bins", "three edges at least"),
         ({"sensitive": WAGE | {"bins": [0, 2, 2]}}, "sensitive.bins", "2 follows 2"),
         ({"sensitive": WAGE | {"bins": [0, 1, ".inf"]}}, "sensitive.bins[2]", "must be a number"),
-        ({"sensitive": WAGE | {"values": ["a", "b"]}}, "sensitive", "the bins are the values"),
+        ({"sensitive": WAGE | {"values": ["a", "b"]}}, "sensitive.values", "follow from bins"),
         ({"sensitive": WAGE | {"renamed": {"0 to under 10": "a"}}}, "sensitive", "leave them out"),
         ({"principle": {"m": 6}}, "principle.m", "lists 5"),
         ({"principle": {"spread": {"wage": 1.5}}}, "principle.spread", "neither a share between 0 and 1"),

@@ -105,7 +105,13 @@ def test_a_missing_key_is_named(key):
     [
         ("source", "decimal, thousands, date_format, null_values, path, separator, encoding, columns"),
         ("releases", "first, cron, last"),
-        ("sensitive", "unit, description, name, kind, bins, values, renamed, not_sensitive, semantics"),
+        (
+            "sensitive",
+            (
+                "unit, description, name, kind, bins, hierarchy, level, values, renamed, not_sensitive,"
+                " semantics"
+            ),
+        ),
         (
             "principle",
             "name, m, on_ineligible, people_per_group, on_value_change, effort, format, adversary, spread",

@@ -150,3 +150,23 @@ def test_a_contract_that_has_nothing_to_choose_is_refused(republish, tmp_path):
     assert (code, out) == (2, [])
     assert "sequential has no number that could be chosen" in "\n".join(err)
     assert not (tmp_path / "var").exists()
+
+
+def test_every_level_of_a_hierarchy_is_a_line_and_none_without_one(compare, hospital):
+    diseases = sorted(set(hospital.snapshot(RELEASES[0])["disease"]))
+    groups = [f"group {number % 6}" for number in range(len(diseases))]
+    rows = zip(diseases, groups, strict=True)
+    paths = "\n".join(f"{disease};{group};{group == 'group 0'};any" for disease, group in rows)
+    (hospital.folder / "diseases.csv").write_text(paths)
+    assert "no sensitive column has one" in "".join(compare("--parameter", "level", code=2))
+    hospital.declare(sensitive={"name": "disease", "values": None, "hierarchy": "diseases.csv", "level": 1})
+    found = options(compare("--parameter", "level", "--format", "json", "--releases", "1"))
+    assert [(one["parameter"], one["value"], one["is_declared"]) for one in found] == [
+        ("disease level", level, level == 1) for level in range(3)
+    ]
+    assert found[0]["refused"] is None
+    assert found[1]["refused"] is None
+    assert "as many sensitive values" in found[2]["refused"]  # two groups of groups
+    lines = compare("--parameter", "level", "--releases", "1")
+    assert "  disease level = 1 *" in "\n".join(lines)
+    assert lines[-2].startswith("  disease level 2 is refused: ")
