@@ -29,26 +29,31 @@ def date_delta(folder, version, moment):
     log.write_text("".join(f"{json.dumps(action)}\n" for action in actions))
 
 
-def write_iceberg(folder, versions):
-    """An Iceberg table that was overwritten with each of these Arrow tables, by moment, with its catalog."""
+def write_iceberg(folder, versions, warehouse=None, **properties):
+    """An Iceberg table that was overwritten with each of these Arrow tables, by moment, with its catalog.
+
+    The catalog is in the folder, and the table as well, unless an address for it is given.
+    """
     from pyiceberg.catalog.sql import SqlCatalog
 
     Path(folder).mkdir(parents=True)
-    uri = f"sqlite:///{folder}/catalog.db"
-    catalog = SqlCatalog("made", uri=uri, warehouse=Path(folder).as_uri())
+    uri, warehouse = f"sqlite:///{folder}/catalog.db", warehouse or Path(folder).as_uri()
+    catalog = SqlCatalog("made", uri=uri, warehouse=warehouse, **properties)
     catalog.create_namespace("clinic")
     table = None
     for people in versions.values():
         if table is None:
-            table = catalog.create_table("clinic.people", people.schema, location=Path(folder).as_uri())
+            table = catalog.create_table("clinic.people", people.schema, location=warehouse)
             table.append(people)
         else:
             table.overwrite(people)
-    file = Path(table.metadata_location.removeprefix("file://"))
-    metadata = json.loads(file.read_text())
+    file = table.io.new_input(table.metadata_location)
+    metadata = json.loads(file.open().read())
     moments = [milliseconds(moment) for moment in versions]
     # Each overwriting is two snapshots: one that deletes, and one that appends.
     at = {s["snapshot-id"]: moments[(n + 1) // 2] for n, s in enumerate(metadata["snapshots"])}
     for entry in metadata["snapshots"] + metadata["snapshot-log"]:
         entry["timestamp-ms"] = at[entry["snapshot-id"]]
-    file.write_text(json.dumps(metadata))
+    with table.io.new_output(table.metadata_location).create(overwrite=True) as changed:
+        changed.write(json.dumps(metadata).encode())
+    return uri

@@ -144,7 +144,7 @@ class TableSource(Declaration):
 
     table: StrictStr
     """`delta:FOLDER`, `iceberg:FOLDER` or `iceberg:catalog.namespace.table`; a folder is relative to the
-    contract, or in an object store."""
+    contract, or of Delta in an object store."""
     versions: dict[StrictStr, StrictInt] = Field(default_factory=dict)
     """The version (of Iceberg the snapshot's id) of single releases, by the release's date; of each other one
     it is that of the moment at which the release is due."""
@@ -170,6 +170,11 @@ class TableSource(Declaration):
         kind, _, place = table.partition(":")
         if kind not in FORMATS or not place:
             raise ValueError("must be delta:FOLDER, iceberg:FOLDER or iceberg:catalog.namespace.table")
+        if kind == "iceberg" and is_in_store(checked_place(place)):
+            raise ValueError(
+                "names an Iceberg table by its folder in a store, where only a catalog knows which of its"
+                " metadata files is the last: name it as iceberg:catalog.namespace.table"
+            )
         checked_place(place)
         return table
 

@@ -151,7 +151,7 @@ class _Iceberg:
 def _metadata_of(place: str) -> str:
     """The metadata of a table without a catalog: as its folder says, or that with the highest number."""
     folder = Path(place, "metadata")
-    if is_in_store(place) or place.endswith(".metadata.json") or (folder / "version-hint.text").exists():
+    if place.endswith(".metadata.json") or (folder / "version-hint.text").exists():
         return place
     files = {file: int(found[1]) for file in folder.glob("*") if (found := METADATA.fullmatch(file.name))}
     last = [file for file, number in files.items() if number == max(files.values())]

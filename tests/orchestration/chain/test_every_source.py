@@ -1,7 +1,9 @@
 """The same people published from every source: the same bytes, which verify, estimate and audit take."""
 
 import json
+import os
 from io import BytesIO
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -79,6 +81,39 @@ def in_a_store(hospital, request):
     return {"path": f"s3://{bucket.name}/hospital/{{release}}.parquet"}
 
 
+def delta_in_s3(hospital, request):
+    bucket = request.getfixturevalue("bucket")
+    pytest.importorskip("deltalake", reason="needs deltalake: pip install 'republish[delta]'")
+    write_delta(folder := hospital.folder / "people", versions(hospital))
+    for file in filter(Path.is_file, folder.rglob("*")):
+        bucket.upload_file(str(file), f"people/{file.relative_to(folder)}")  # it has no addresses in it
+    return {"table": f"delta:s3://{bucket.name}/people"}
+
+
+def delta_in_azure(hospital, request):
+    from obstore.store import from_url
+
+    container = request.getfixturevalue("container")
+    pytest.importorskip("deltalake", reason="needs deltalake: pip install 'republish[delta]'")
+    write_delta(folder := hospital.folder / "people", versions(hospital))
+    for file in filter(Path.is_file, folder.rglob("*")):
+        from_url(f"az://{container}").put(f"people/{file.relative_to(folder)}", file.read_bytes())
+    return {"table": f"delta:az://{container}/people"}
+
+
+def iceberg_in_s3(hospital, request):
+    bucket, environment = request.getfixturevalue("bucket"), request.getfixturevalue("monkeypatch")
+    reason = "needs pyiceberg: pip install 'republish[iceberg]'"
+    catalogs = pytest.importorskip("pyiceberg.catalog", reason=reason)
+    found = {"s3.endpoint": os.environ["AWS_ENDPOINT_URL"], "s3.region": "us-east-1"}
+    warehouse = f"s3://{bucket.name}/people"
+    uri = write_iceberg(hospital.folder / "people", versions(hospital), warehouse, **found)
+    for name, value in {"uri": uri, "type": "sql", "warehouse": warehouse, **found}.items():
+        environment.setenv(f"PYICEBERG_CATALOG__MADE__{name.replace('.', '__').upper()}", value)
+    environment.setattr(catalogs, "_ENV_CONFIG", type(catalogs._ENV_CONFIG)())  # read again
+    return {"table": "iceberg:made.clinic.people"}
+
+
 def declare(hospital, source):
     declared = yaml.safe_load(hospital.declare().contract.read_text()) | {"source": source}
     hospital.contract.write_text(yaml.safe_dump(declared))
@@ -93,7 +128,7 @@ def tables(home):
 @pytest.mark.parametrize(
     "source",
     [
-        *(csv, parts, in_duckdb, delta, iceberg, in_a_store),
+        *(csv, parts, in_duckdb, delta, iceberg, in_a_store, delta_in_s3, delta_in_azure, iceberg_in_s3),
         pytest.param(in_postgresql, marks=pytest.mark.postgres),
     ],
 )

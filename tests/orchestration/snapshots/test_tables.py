@@ -196,6 +196,7 @@ def test_nothing_of_it_is_imported_where_it_is_not_used():
         ("{table: 'hudi:people'}", "source.table: must be delta:FOLDER"),
         ("{table: 'delta:s3://key:open-sesame@bucket/people'}", "source.table: has credentials"),
         ("{table: 'delta:az://bucket/people?sig=open-sesame'}", "source.table: has credentials"),
+        ("{table: 'iceberg:s3://bucket/people'}", "source.table: names an Iceberg table by its folder"),
         ("{table: 'delta:https://host/open-sesame'}", "source.table: must be a path, or begin with s3://"),
         ("{path: 's3://key:open-sesame@bucket/{release}.csv'}", "source.path: has credentials"),
         ("{path: 's3://bucket-{release}.csv'}", "source.path: must name a bucket and a path"),
