@@ -1,6 +1,6 @@
 -- The last materialization of every asset and release stays, and what each check found last of it.
 DELETE FROM event_logs
-WHERE run_id IN (SELECT value FROM json_each(:runs))
+WHERE run_id IN :runs
     AND id NOT IN (
         SELECT max(id) FROM event_logs
         WHERE dagster_event_type IN ('ASSET_MATERIALIZATION', 'ASSET_OBSERVATION')

@@ -1,2 +1,2 @@
 DELETE FROM run_tags
-WHERE run_id IN (SELECT value FROM json_each(:runs));
+WHERE run_id IN :runs;

@@ -1,2 +1,2 @@
 DELETE FROM runs
-WHERE run_id IN (SELECT value FROM json_each(:runs));
+WHERE run_id IN :runs;

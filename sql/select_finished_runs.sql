@@ -6,4 +6,4 @@ SELECT
 FROM runs
 JOIN run_tags USING (run_id)
 WHERE status IN ('SUCCESS', 'FAILURE', 'CANCELED')
-GROUP BY run_id;
+GROUP BY run_id, pipeline_name;

@@ -1,22 +1,25 @@
 """Old runs of a home's Dagster: which there are, what their logs take on the disk, and their end.
 
-Every run has a file of events of its own, which nobody needs but to read its log. What the pages of assets
-show is in the index of all runs: the last materialization of each release, and what its checks found. That
-stays.
+Nobody needs the events of an old run but to read its log. In SQLite, they are in a file of the run's own; in
+a database, beside those of all others. What the pages of assets show is in the index of all runs: the last
+materialization of each release, and what its checks found. That stays.
 """
 
 from __future__ import annotations
 
-import json
+import itertools
 import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from anonymize.errors import HomeError
-from orchestration.dagster.instance import OWN, usable_tables
+import dagster as dg
+from sqlalchemy import Connection, bindparam, text
+
+from orchestration.dagster.instance import dagster_instance, usable_tables
 from orchestration.dagster.names import job_name
 from orchestration.series.siblings import published_releases
 from orchestration.storage.home import Home
@@ -24,6 +27,9 @@ from orchestration.storage.statements import statement
 
 PATIENCE = 60
 """Seconds to wait for another process that writes to Dagster's tables."""
+AT_ONCE = 1_000
+"""Runs whose rows are deleted by one statement."""
+SQLITE = "sqlite"
 FROM_INDEX = ("delete_check_executions", "delete_events", "delete_event_tags")
 FROM_RUNS = ("delete_run_tags", "delete_runs")
 
@@ -55,14 +61,10 @@ def old_runs(home: Home, keep: int) -> list[OldRuns]:
     HomeError
         If Dagster's tables can't be read.
     """
-    if (home.dagster / OWN).exists() and not _runs(home).exists():
-        raise HomeError(
-            f"{home.dagster / OWN}: puts Dagster's tables elsewhere, and only those in the home are tidied"
-        )
-    if not _runs(home).exists():
+    if not home.dagster.is_dir():
         return []
-    with _opened(home, _runs(home)) as connection:
-        finished = connection.execute(statement("select_finished_runs")).fetchall()
+    with dagster_instance(home) as instance, _runs(instance) as connection:
+        finished = connection.execute(text(statement("select_finished_runs"))).fetchall()
     found = []
     for folder in sorted(path for path in home.path.glob("published/*/*") if path.is_dir()):
         product, series = folder.parent.name, folder.name
@@ -78,8 +80,17 @@ def old_runs(home: Home, keep: int) -> list[OldRuns]:
 
 
 def size_of_logs(home: Home, old: OldRuns) -> int:
-    """Bytes of the files that old runs have of their own."""
-    return sum(_size(file) for run in old.runs for file in _files(home, run))
+    """Bytes of the files that old runs have of their own, or of their events in a database."""
+    with dagster_instance(home) as instance, _index(instance) as connection:
+        if connection.dialect.name == SQLITE:
+            return sum(_size(file) for run in old.runs for file in _files(home, run))
+        return sum(_execute(connection, "select_size_of_events", runs).scalar_one() for runs in _some(old))
+
+
+def is_in_home(home: Home) -> bool:
+    """Whether Dagster's tables are files in the home, and not in a database elsewhere."""
+    with dagster_instance(home) as instance, _index(instance) as connection:
+        return connection.dialect.name == SQLITE
 
 
 def size_of_dagster(home: Home) -> int:
@@ -97,16 +108,17 @@ def delete_runs(home: Home, old: OldRuns) -> None:
     HomeError
         If Dagster's tables can't be written.
     """
-    which = {"runs": json.dumps(old.runs)}
-    with _opened(home, _index(home)) as connection:
-        for name in FROM_INDEX:
-            connection.execute(statement(name), which)
-    for run in old.runs:
-        for file in _files(home, run):
-            shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)
-    with _opened(home, _runs(home)) as connection:
-        for name in FROM_RUNS:
-            connection.execute(statement(name), which)
+    with dagster_instance(home) as instance:
+        with _index(instance) as connection:
+            for name, runs in itertools.product(FROM_INDEX[:2], _some(old)):
+                _execute(connection, name, runs)
+            connection.execute(text(statement(FROM_INDEX[2])))
+        for run in old.runs:
+            for file in _files(home, run):
+                shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)
+        with _runs(instance) as connection:
+            for name, runs in itertools.product(FROM_RUNS, _some(old)):
+                _execute(connection, name, runs)
 
 
 def give_back(home: Home) -> None:
@@ -117,25 +129,25 @@ def give_back(home: Home) -> None:
     HomeError
         If Dagster's tables can't be written.
     """
-    for file in (_index(home), _runs(home)):
+    for file in (_history(home) / "runs" / "index.db", _history(home) / "runs.db"):
         if file.exists():
-            with _opened(home, file) as connection:
+            with (
+                usable_tables(home.dagster),
+                closing(sqlite3.connect(file, timeout=PATIENCE)) as connection,
+                connection,
+            ):
                 (free,) = connection.execute("PRAGMA freelist_count").fetchone()
                 if free:
                     connection.execute("VACUUM")
 
 
-def _runs(home: Home) -> Path:
-    return home.dagster / "history" / "runs.db"
-
-
-def _index(home: Home) -> Path:
-    return home.dagster / "history" / "runs" / "index.db"
+def _history(home: Home) -> Path:
+    return home.dagster / "history"
 
 
 def _files(home: Home, run: str) -> list[Path]:
     """What a run has of its own: its events, and what its steps printed under older settings."""
-    events = _index(home).with_name(f"{run}.db")
+    events = _history(home) / "runs" / f"{run}.db"
     mine = [
         *(events.with_name(events.name + end) for end in ("", "-wal", "-shm")),
         home.dagster / "storage" / run,
@@ -150,11 +162,32 @@ def _size(path: Path) -> int:
 
 
 @contextmanager
-def _opened(home: Home, file: Path) -> Iterator[sqlite3.Connection]:
-    """One of Dagster's files of tables; what is done meanwhile is done as a whole or not at all."""
-    with (
-        usable_tables(home.dagster),
-        closing(sqlite3.connect(file, timeout=PATIENCE)) as connection,
-        connection,
-    ):
-        yield connection
+def _index(instance: dg.DagsterInstance) -> Iterator[Connection]:
+    """The tables of all runs' events; in SQLite what is done meanwhile is done as a whole or not at all."""
+    storage: Any = instance.event_log_storage  # of an SQL database, and the type says of any
+    with storage.index_connection() as connection:
+        yield _patient(connection)
+
+
+@contextmanager
+def _runs(instance: dg.DagsterInstance) -> Iterator[Connection]:
+    """The tables of runs."""
+    storage: Any = instance.run_storage
+    with storage.connect() as connection:
+        yield _patient(connection)
+
+
+def _patient(connection: Connection) -> Connection:
+    if connection.dialect.name == SQLITE:
+        connection.execute(text(f"PRAGMA busy_timeout = {PATIENCE * 1000}"))
+    return connection
+
+
+def _some(old: OldRuns) -> list[tuple[str, ...]]:
+    return [old.runs[start : start + AT_ONCE] for start in range(0, len(old.runs), AT_ONCE)]
+
+
+def _execute(connection: Connection, name: str, runs: tuple[str, ...]) -> Any:
+    """Execute a statement on the rows of some runs."""
+    asked = text(statement(name)).bindparams(bindparam("runs", expanding=True))
+    return connection.execute(asked, {"runs": runs})

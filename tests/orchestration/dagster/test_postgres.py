@@ -18,6 +18,12 @@ from tests.hospital import QUIET, definitions, make, published
 SETTINGS = "storage:\n  postgres:\n    postgres_url: {env: DAGSTER_POSTGRES}\n"
 
 
+def dagster_address(postgresql):
+    """The address by which Dagster gets into a database of tests, with its password."""
+    of_psycopg2 = f"postgresql+psycopg2://republish:{os.environ['PGPASSWORD']}@"
+    return postgresql.replace("postgresql://republish@", of_psycopg2)
+
+
 @pytest.fixture
 def own(tmp_path):
     """The publisher's own settings, in a new home."""
@@ -72,10 +78,7 @@ def test_ten_dates_make_themselves_one_of_them_after_its_snapshot_is_mended(
     hospital, postgresql, own, tmp_path, monkeypatch
 ):
     """Each day the schedule ticks before the snapshot is there, and the sensor looks after it arrived."""
-    address = postgresql.replace(
-        "postgresql://republish@", f"postgresql+psycopg2://republish:{os.environ['PGPASSWORD']}@"
-    )
-    monkeypatch.setenv("DAGSTER_POSTGRES", address)
+    monkeypatch.setenv("DAGSTER_POSTGRES", dagster_address(postgresql))
     shutil.rmtree(hospital.folder / "snapshots")
     (hospital.folder / ".hospital.yaml.home").unlink()
     series = hospital.series(own(SETTINGS).path)

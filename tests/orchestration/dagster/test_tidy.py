@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import dagster as dg
@@ -10,11 +11,12 @@ import pytest
 
 from orchestration.cli import main as cli
 from orchestration.dagster import tidy
-from orchestration.dagster.instance import dagster_instance
+from orchestration.dagster.instance import OWN, dagster_instance, prepare_dagster_home
 from orchestration.dagster.run import make_release
 from orchestration.storage import home as homes
 from orchestration.storage.home import RELEASING, Home, only_one
-from tests.hospital import KEY, RELEASES, build, definitions, everything
+from tests.hospital import KEY, RELEASES, build, definitions, everything, make_by_dagster
+from tests.orchestration.dagster.test_postgres import SETTINGS, dagster_address
 from tests.orchestration.dagster.test_ui import server
 
 pytestmark = pytest.mark.halved
@@ -56,17 +58,23 @@ def series(_released, hospital, tmp_path):
 
 
 @pytest.fixture
-def republish(series, monkeypatch, capsys):
-    """Run the command in the series' home: its exit code, and the lines it printed."""
+def republish_in(monkeypatch, capsys):
+    """Run the command in a home: its exit code, and the lines it printed."""
 
-    def run(*words):
-        monkeypatch.setattr("sys.argv", ["republish", "tidy", "--home", str(series.home.path), *words])
+    def run(home, *words):
+        monkeypatch.setattr("sys.argv", ["republish", "tidy", "--home", str(home.path), *words])
         with pytest.raises(SystemExit) as ended:
             cli.main()
         printed = capsys.readouterr()
         return ended.value.code, (printed.out + printed.err).splitlines()
 
     return run
+
+
+@pytest.fixture
+def republish(series, republish_in):
+    """Run the command in the series' home."""
+    return partial(republish_in, series.home)
 
 
 def shown(series):
@@ -220,3 +228,28 @@ def test_tables_that_can_not_be_read_are_said_to_be_so(series, republish):
     assert said.startswith(
         f"republish: {series.home.dagster}: Dagster's own tables can't be read or written: "
     )
+
+
+@pytest.mark.postgres
+@pytest.mark.thorough
+def test_in_postgresql_the_same_goes_and_the_same_stays(
+    hospital, postgresql, tmp_path, republish_in, monkeypatch
+):
+    monkeypatch.setenv("DAGSTER_POSTGRES", dagster_address(postgresql))
+    home = Home.at(tmp_path / "in a database")
+    (prepare_dagster_home(home) / OWN).write_text(SETTINGS)
+    series = hospital.series(home.path)
+    make_by_dagster(series, *RELEASES, FIRST)
+    old, before = runs_of(series, FIRST, SECOND), shown(series)
+    code, (runs, _) = republish_in(home, "--keep", "1")
+    assert (code, runs_of(series, FIRST, SECOND)) == (0, old)
+    assert "3 runs of releases before" in runs
+    assert ", 0.0 MB" not in runs
+    code, (_, done) = republish_in(home, "--keep", "1", "--delete")
+    assert (code, done) == (0, "deleted; the database gives their room to runs that come")
+    assert shown(series) == before
+    assert not runs_of(series, FIRST, SECOND)
+    with dagster_instance(home) as instance:
+        assert not [run for run in old if instance.all_logs(run, of_type=dg.DagsterEventType.STEP_START)]
+    none = f"{home.dagster}: no run is older than the last 1 releases of its series"
+    assert republish_in(home, "--keep", "1", "--delete") == (0, [none])
