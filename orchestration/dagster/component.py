@@ -80,7 +80,7 @@ class ReleaseProduct(dg.Component, dg.Model, dg.Resolvable):
         # An inline contract is read from its file, too: by its own rules, and as commands read it.
         name = self.contract if isinstance(self.contract, str) else "defs.yaml"
         file = load_contract(folder / name)
-        home = Home.at(None if self.home is None else folder / self.home, default_home(file))
+        home = Home.named(None if self.home is None else folder / self.home, default_home(file))
         known = loaded_contracts(home) if among is None else among
         return product_definitions(Series(file, home), among=known)
 
