@@ -64,7 +64,7 @@ def combined(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     Parameters
     ----------
     several
-        Figures of each shard as JSON objects (`as_json`), all with the same names.
+        Figures of each shard as JSON objects (`as_json`). What one of them lacks counts as None there.
 
     Examples
     --------
@@ -73,17 +73,17 @@ def combined(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
     if len(several) == 1:
         return dict(several[0])
-    rules = dict(_rules(Figures))
-    return {name: _one(name, several, rules.get(name, MeanBy("groups"))) for name in several[0]}
+    rules, names = dict(_rules(Figures)), dict.fromkeys(name for one in several for name in one)
+    return {name: _one(name, several, rules.get(name, MeanBy("groups"))) for name in names}
 
 
 def _one(name: str, several: Sequence[Mapping[str, Any]], rule: Callable[..., Any] | MeanBy) -> Any:
-    stated = [figures for figures in several if figures[name] is not None]
+    stated = [figures for figures in several if figures.get(name) is not None]
     if not stated:
         return None
     if not isinstance(rule, MeanBy):
         return rule(figures[name] for figures in stated)
-    weights = [figures[rule.weight] or 0 for figures in stated]
+    weights = [figures.get(rule.weight) or 0 for figures in stated]
     means = (figures[name] * weight for figures, weight in zip(stated, weights, strict=True))
     return sum(means) / sum(weights) if sum(weights) else None
 

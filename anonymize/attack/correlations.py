@@ -8,7 +8,7 @@ candidates. A value that two rows share, and a counterfeit of values that don't 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,26 @@ class Correlated:
     """As `by_column`, for an adversary who takes all tuples that are left for equally likely."""
     ruled_out: int
     """People of whom a combination is ruled out because nobody ever had it."""
+
+
+def of_all_shards(several: Sequence[Correlated]) -> Correlated | None:
+    """What was guessed in several shards, by their people; None of none."""
+    people = sum(one.people for one in several)
+    if not people:
+        return several[0] if several else None
+
+    def mean(shares: Sequence[float]) -> float:
+        right = sum(share * one.people for share, one in zip(shares, several, strict=True))
+        return float(right) / people
+
+    names = several[0].by_column
+    return Correlated(
+        people,
+        {name: mean([one.by_column[name] for one in several]) for name in names},
+        mean([one.together for one in several]),
+        {name: mean([one.at_random[name] for one in several]) for name in several[0].at_random},
+        sum(one.ruled_out for one in several),
+    )
 
 
 def guess_by_correlations(

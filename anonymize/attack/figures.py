@@ -64,17 +64,17 @@ class CandidateFigures(Figures):
 class RiskFigures(Figures):
     """Exact risks, over all releases of a series."""
 
-    tuples: int
+    tuples: Total
     """Pairs of a person and their value."""
-    decided: int
+    decided: Total
     """Those whose risk could be counted."""
-    largest: float | None
+    largest: Most
     """The largest of these risks."""
-    certain: int
+    certain: Total
     """Risks of 1."""
-    above: int = 0
+    above: Total = 0
     """Risks above 1/m, where m is promised."""
-    left_out: int = 0
+    left_out: Annotated[int, max] = 0
     """Releases with too many choices to be matched."""
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import polars as pl
 
 from anonymize.attack.combinations import Combinations
 from anonymize.attack.coverage import cover, signatures
 from anonymize.columns import least_of, mean_of
-from anonymize.figures import Figures
+from anonymize.figures import Figures, Least, MeanBy, Total
 from anonymize.formats.published import Published
 
 SCOPES = {
@@ -211,14 +212,14 @@ def changed(states: Sequence[pl.DataFrame]) -> pl.DataFrame:
 class Intersected(Figures):
     """What an intersection attack came to, in lifespans, values or people."""
 
-    attacked: int
-    vulnerable: int
+    attacked: Total
+    vulnerable: Total
     """Of whom one candidate is left: the value is known (Lemma 1)."""
-    empty: int
+    empty: Total
     """Of whom none is left: the adversary was misled."""
-    smallest: int | None
+    smallest: Least
     """The fewest candidates that are left of anybody else."""
-    mean: float | None
+    mean: Annotated[float | None, MeanBy("attacked")]
     """The mean number of candidates."""
 
 

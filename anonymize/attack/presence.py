@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,20 @@ class Presence:
     """The share of the people inside who are called present, less that of the people outside."""
     error: float
     """Standard error of the advantage, for the limits that were learned."""
+
+
+def of_all_shards(several: Sequence[Presence]) -> Presence | None:
+    """The mean of what was found in several shards, by the people inside who were guessed; None of none."""
+    if not several:
+        return None
+    inside, outside = (sum(getattr(one, kind) for one in several) for kind in ("inside", "outside"))
+    return Presence(
+        inside=inside,
+        outside=outside,
+        excluded=sum(one.excluded * one.outside for one in several) / outside,
+        advantage=sum(one.advantage * one.inside for one in several) / inside,
+        error=sum((one.error * one.inside) ** 2 for one in several) ** 0.5 / inside,
+    )
 
 
 def guess_presence(inside: pl.DataFrame, outside: pl.DataFrame, published: Published) -> Presence | None:

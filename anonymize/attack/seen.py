@@ -29,18 +29,32 @@ first release, in file order; None if it is refused."""
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A release of groups as the attacks on it take it."""
+class SeenTables:
+    """The published tables of groups by themselves."""
 
     schema: Schema
     release_format: Format
     tables: Mapping[str, pl.DataFrame]
     """The published tables by name, in file order, under our own column names, as far as they can be read."""
+    people: pl.DataFrame
+    """The truth in its own row order: `person`, `identifier`, `qi_0`, …, `value`."""
+    entries: Count
+    """What was found of entries that can't be read."""
+    is_own_format: bool
+
+    @cached_property
+    def main(self) -> pl.DataFrame:
+        """The published table that has a row for each tuple."""
+        return self.tables[self.release_format.tables(self.schema)[0]]
+
+
+@dataclass(frozen=True)
+class Seen(SeenTables):
+    """A release of groups as the attacks on it take it."""
+
     published: Published
     numbered: Published
     """The release with numbered tuples of values that may be known (`copies`), in which candidates count."""
-    people: pl.DataFrame
-    """The truth in its own row order: `person`, `identifier`, `qi_0`, …, `value`."""
     known: pl.DataFrame
     """`person`, `value`, `qi_0`, … as codes."""
     values: pl.Series
@@ -53,8 +67,6 @@ class Seen:
     """`person`, `group_id` of everybody in the release, if it is known."""
     held_back: int
     """How many people of the snapshot are not in the release on purpose."""
-    entries: Count
-    """What was found of entries that can't be read."""
     forged: pl.DataFrame
     """`person` (a number), `group_id` of the counterfeits, where they are followed."""
     before: Knowledge
@@ -62,7 +74,6 @@ class Seen:
     """What is known of the release, for the attack on the next one."""
     release: int
     """n, counted from 1."""
-    is_own_format: bool
     everything: bool
     seconds: float
     publish: Publish | None
@@ -83,11 +94,6 @@ class Seen:
     def combinations(self) -> Combinations | None:
         """What the values are made of, where there are several sensitive columns."""
         return Combinations.of(self.knowledge.domain)
-
-    @cached_property
-    def main(self) -> pl.DataFrame:
-        """The published table that has a row for each tuple."""
-        return self.tables[self.release_format.tables(self.schema)[0]]
 
     @cached_property
     def guarded(self) -> pl.DataFrame:
@@ -145,11 +151,8 @@ def see_groups(
     publish: Publish | None,
 ) -> Seen:
     """Prepare what the attacks on a release of groups have in common; arguments as those of `attack`."""
-    tables = {name: table.with_columns(GROUP) for name, table in tables.items()}
-    tables = release_format.internal(tables, schema)
     domain = None if before.domain is None else before.domain[VALUE]
-    earlier = [] if domain is None else domain.filter(~is_copy(domain)).to_list()
-    tables, entries = readable_rows(tables, release_format, schema, earlier)
+    tables, entries = _readable(tables, release_format, schema, domain)
     published, known = release_format.read(tables, schema), knowledge_table(people, schema)
     with_copies = numbered(published, schema.sensitive)
     values = value_domain(with_copies.values[VALUE], known[VALUE], known=domain)
@@ -205,6 +208,43 @@ def see_groups(
         seconds=seconds,
         publish=publish,
     )
+
+
+def see_tables(
+    schema: Schema,
+    release_format: Format,
+    tables: Mapping[str, pl.DataFrame],
+    people: pl.DataFrame,
+    domain: pl.Series | None,
+) -> tuple[SeenTables, pl.Series]:
+    """Prepare the tables of a release in our own format, for what can be said of these alone.
+
+    Parameters
+    ----------
+    schema, release_format, tables, people
+        As those of `attack`.
+    domain
+        Every sensitive value of the releases before, in the order of the bits; None for the first.
+
+    Returns
+    -------
+    tuple
+        The tables, and the domain with this release's values.
+    """
+    tables, entries = _readable(tables, release_format, schema, domain)
+    values = numbered(release_format.read(tables, schema), schema.sensitive).values[VALUE]
+    domain = value_domain(values, people[VALUE], known=domain)
+    return SeenTables(schema, release_format, tables, people, entries, is_own_format=True), domain
+
+
+def _readable(
+    tables: Mapping[str, pl.DataFrame], release_format: Format, schema: Schema, domain: pl.Series | None
+) -> tuple[dict[str, pl.DataFrame], Count]:
+    """The rows that can be read under our own column names, and the count of others."""
+    tables = {name: table.with_columns(GROUP) for name, table in tables.items()}
+    tables = release_format.internal(tables, schema)
+    earlier = [] if domain is None else domain.filter(~is_copy(domain)).to_list()
+    return readable_rows(tables, release_format, schema, earlier)
 
 
 def promised(bounds: Sequence[float | None]) -> pl.Expr:

@@ -11,7 +11,7 @@ import polars as pl
 from anonymize.attack.figures import AttackFigures
 from anonymize.attack.finding import Found
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.seen import Publish, see_groups
+from anonymize.attack.seen import Publish, SeenTables, see_groups
 from anonymize.attack.view import see_view
 from anonymize.formats import Format
 from anonymize.promise.check import Check
@@ -129,6 +129,17 @@ def attack(
     ).as_json()
     after = replace(seen.knowledge, parts={**seen.before.parts, **remembered})
     return ReleaseAttack(findings, figures, after, tables_judged)
+
+
+def attack_tables(seen: SeenTables) -> pl.DataFrame:
+    """What published tables are found to owe, whoever is in them: rows as those of `ReleaseAttack`."""
+    rows = [
+        owed.scope.finding(count)
+        for owed in OWED[seen.release_format.attack]
+        if owed.of_tables
+        for count in owed.attack(seen).counts.values()
+    ]
+    return pl.concat(rows)
 
 
 def _attacks(

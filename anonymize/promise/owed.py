@@ -28,6 +28,9 @@ class Owed:
     """What Great Expectations judges of the table that the attack counts."""
     of_intervals: bool = False
     """Whether it is about formats that publish intervals alone."""
+    of_tables: bool = False
+    """Whether it is about the tables as they are published, whoever is in them (`SeenTables`): of people who
+    are divided into shards, only the whole can show it."""
 
     def applies_to(self, columns: Collection[str]) -> bool:
         """Whether releases with these columns owe it."""
@@ -42,6 +45,7 @@ ENTRIES = Owed(
         counts_people=False,
     ),
     on_first_call("anonymize.attack.publication", "attack_entries"),
+    of_tables=True,
 )
 COVERAGE = Owed(
     Scope("coverage", "Every person in the table lies in a published group that holds their value."),
@@ -83,6 +87,7 @@ MINIMUM_WIDTHS = Owed(
 INTERVALS = Owed(
     Scope("one interval per group", "All rows of a group have the same intervals.", counts_people=False),
     on_first_call("anonymize.attack.tables", "attack_intervals"),
+    of_tables=True,
 )
 ROW_ORDER = Owed(
     Scope(
@@ -93,6 +98,7 @@ ROW_ORDER = Owed(
         counts_people=False,
     ),
     on_first_call("anonymize.attack.tables", "attack_row_order"),
+    of_tables=True,
 )
 NUMBERING = Owed(
     Scope(
@@ -103,6 +109,7 @@ NUMBERING = Owed(
         counts_people=False,
     ),
     on_first_call("anonymize.attack.tables", "attack_numbering"),
+    of_tables=True,
 )
 COUNTERFEITS = Owed(
     Scope(
@@ -118,6 +125,7 @@ COUNTERFEITS = Owed(
 IDENTIFIERS = Owed(
     Scope("no identifiers", "No identifier is published.", counts_people=False),
     on_first_call("anonymize.attack.tables", "attack_identifiers"),
+    of_tables=True,
 )
 UNREAD = Owed(
     Scope(
@@ -126,6 +134,7 @@ UNREAD = Owed(
         counts_people=False,
     ),
     on_first_call("anonymize.attack.tables", "attack_columns"),
+    of_tables=True,
 )
 
 RECORDS = Owed(COVERAGE.scope, on_first_call("anonymize.attack.view", "attack_records"))
@@ -179,5 +188,8 @@ CLAIMS = Scope(
     "manifest claims", "The manifest's numbers are those of the published tables.", counts_people=False
 )
 METADATA = Scope("file metadata", "The files carry no more than the tables.", counts_people=False)
-PUBLICATION = (CHAIN, CLAIMS, METADATA)
-"""What published folders owe beside their tables: it takes files to see it."""
+SHARDS = Scope(
+    "shards", "Each person is in one shard, the same in all releases, and no group has people of two."
+)
+PUBLICATION = (CHAIN, CLAIMS, METADATA, SHARDS)
+"""What published folders owe beside their tables: it takes files to see it, and of shards private ones."""

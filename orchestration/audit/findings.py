@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 import polars as pl
 
@@ -20,6 +21,7 @@ from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.presence import Presence
 from anonymize.contract import Product
 from anonymize.formats import Published
+from anonymize.people.renaming import suspected_renamings
 from anonymize.promise import Part, Promise
 from anonymize.promise.attacked import ReleaseAttack
 from anonymize.text import Text
@@ -47,12 +49,39 @@ class AttackedRelease:
     """The truth, `person`, `value`, `qi_0`, … as codes; of the last release alone."""
     published: Published | None = None
     """The groups; of the last release alone."""
-    renamed: pl.DataFrame | None = None
-    """Values that look renamed since the release before; None where there is nothing to compare."""
+    moved: pl.DataFrame | None = None
+    """How many people came from each value to each since the release before; None where there is none."""
     words_not_compared: str | None = None
     """Why the words of its texts were not compared with the contract; None if they were."""
     bytes_not_compared: str | None = None
     """Why its tables were not compared, byte for byte, with what republish writes; None if they were."""
+
+    @property
+    def renamed(self) -> pl.DataFrame | None:
+        """Values that look renamed since the release before; None where there is nothing to compare."""
+        return None if self.moved is None else suspected_renamings(self.moved)
+
+
+@dataclass(frozen=True)
+class Left:
+    """What intersecting all releases leaves, counted; nothing of any one person."""
+
+    by_what_is_linked: pl.DataFrame
+    """`linked`, `attacked`, `vulnerable`, `empty`, `smallest`, `mean`; empty without groups."""
+    by_candidates: pl.DataFrame
+    """`candidates`, `people`: everybody ever published, by what is left of them."""
+
+    @classmethod
+    def of(cls, knowledge: Knowledge) -> Self:
+        """Count what an adversary knows in the end."""
+        covered, made_of = knowledge.covered, Combinations.of(knowledge.domain)
+        if covered is None:
+            return cls(pl.DataFrame(), pl.DataFrame())
+        rows = [
+            {"linked": scope} | intersected(candidates([covered], scope, made_of)).as_json()
+            for scope in SCOPES
+        ]
+        return cls(pl.DataFrame(rows), distribution(candidates([covered], combinations=made_of)))
 
 
 @dataclass(frozen=True)
@@ -73,6 +102,15 @@ class AttackedSeries:
     """How well people in the last release are told from people of earlier ones; None if there are too few."""
     before: AttackedSeries | None = None
     """The series that it goes on from: it was attacked with everything known from there."""
+    left_of_shards: Left | None = None
+    """What is left of the people of all shards, where these were attacked one by one."""
+    largest_shard: int = 0
+    """The most people of a release in one shard, where these were attacked one by one."""
+
+    @cached_property
+    def left(self) -> Left:
+        """What intersecting all releases leaves."""
+        return self.left_of_shards or Left.of(self.knowledge)
 
     @property
     def chain(self) -> list[AttackedRelease]:
@@ -103,7 +141,7 @@ class AttackedSeries:
     @property
     def in_groups(self) -> bool:
         """Whether releases are of groups, so that candidate values could be intersected."""
-        return self.knowledge.covered is not None
+        return not self.left.by_what_is_linked.is_empty()
 
     def promises(self) -> pl.DataFrame:
         """One row per promise, over all releases: the release that breaks it most, else the last one."""
@@ -200,22 +238,3 @@ class Findings:
         kept = rows.filter("holds").select("series", "promise")
         never = self.asked.filter(~pl.col("holds") & ~pl.col("taken_up"))
         return never.join(kept, on=["series", "promise"], how="semi")
-
-
-def intersection_table(series: AttackedSeries) -> pl.DataFrame:
-    """What intersecting comes to by what an adversary links: `linked`, `attacked`, `vulnerable`, …."""
-    covered = series.knowledge.covered
-    if covered is None:
-        return pl.DataFrame()
-    made_of = Combinations.of(series.knowledge.domain)
-    return pl.DataFrame(
-        [{"linked": scope} | intersected(candidates([covered], scope, made_of)).as_json() for scope in SCOPES]
-    )
-
-
-def final_distribution(series: AttackedSeries) -> pl.DataFrame:
-    """`candidates`, `people`: everybody ever published, by what is left of them."""
-    covered = series.knowledge.covered
-    if covered is None:
-        return pl.DataFrame()
-    return distribution(candidates([covered], combinations=Combinations.of(series.knowledge.domain)))

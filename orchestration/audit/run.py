@@ -1,55 +1,26 @@
-"""The audit of whole series: every release attacked in order, then all of them together."""
+"""An audit: every series attacked, or every shard of them, then all series together."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 
-from anonymize.attack.assignments import MOST_PEOPLE, SeenSeries, choices_of
-from anonymize.attack.correlations import guess_by_correlations
-from anonymize.attack.equivalence import Equivalence, minimum_equivalence
-from anonymize.attack.guessing import guess_values
-from anonymize.attack.intersection import candidates
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.presence import Presence, guess_presence
-from anonymize.attack.same_values import CONTENTS, MEMBERS
-from anonymize.columns import PSEUDONYM, VALUE
-from anonymize.contract import Product, Schema, View
-from anonymize.errors import PublishedFolderError
-from anonymize.formats import Format
-from anonymize.formats.published import GROUP, by_column, knowledge_table, with_fewer_columns
-from anonymize.people.renaming import moves, suspected_renamings
-from anonymize.principles import principle_of, publisher_of
+from anonymize.contract import Product
 from anonymize.promise import Promise
-from anonymize.promise.attacked import attack as attack_one
-from anonymize.promise.owed import ENTRIES
-from anonymize.promise.registry import kinds_of
-from anonymize.text import Text
-from anonymize.utility.usefulness import Usefulness, usefulness
-from anonymize.utility.views import view_usefulness
-from orchestration.audit.findings import AttackedRelease, AttackedSeries, Findings
+from orchestration.audit.by_shard import attack_by_shard, steps_by_shard
+from orchestration.audit.findings import AttackedSeries, Findings
 from orchestration.audit.gaps import not_covered
-from orchestration.audit.read.folders import (
-    PublishedSeries,
-    ReleaseFiles,
-    format_of,
-    metadata_finding,
-    read_linkage,
-    read_release,
-    read_truth,
-)
-from orchestration.audit.read.manifests import chain_finding, claims_finding, held_back
 from orchestration.audit.read.material import Material, promises_of
-from orchestration.audit.read.texts import compare_texts
-from orchestration.unforeseen import named
+from orchestration.audit.series import attack_series
 
 
 def steps(material: Material) -> int:
     """How many steps `attack` takes, for a progress bar."""
     times = 2 if _promise_otherwise(material) else 1
+    if material.goes_by_shard:
+        return times * steps_by_shard(material)
     return times * sum(len(one.releases) + 2 for one in material.series)
 
 
@@ -94,43 +65,8 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
 
 
 def _attack(material: Material, seconds: float) -> Generator[str, None, Findings]:
-    attacked: dict[str, AttackedSeries] = {}
-    occurred: dict[str, list[pl.DataFrame]] = {}
-    sensitive = material.contract.sensitive
-    parts = 1 + len(sensitive.columns) if sensitive is not None and sensitive.is_several else 1
-    domain = None
-    for series in material.series:
-        releases: list[AttackedRelease] = []
-        ever: list[pl.DataFrame] = []
-        before = attacked[series.before.name] if series.before else None
-        occur = occurred[before.name] if before else []
-        knowledge = before.knowledge if before else Knowledge(domain=domain, releases=material.previous)
-        for number, _ in enumerate(series.releases, start=1):
-            yield f"{series.name} {series.releases[number - 1].name}"
-            releases.append(_attack_release(material, series, number, knowledge, seconds))
-            knowledge = releases[-1].attack.knowledge
-            ever = _with_places(ever, releases[-1].known)
-            occur = _with_combinations(occur, releases[-1].known)
-            releases[-1] = _by_column(releases[-1], material, series, occur)
-            if number > 1:
-                releases[-1] = replace(releases[-1], renamed=_renamings(*releases[-2:]))
-            # What was carried over is only kept once.
-            if number > 1:
-                releases[-2] = _forget(releases[-2])
-        yield f"{series.name}: who has the same value as whom"
-        one = AttackedSeries(
-            series.name,
-            releases,
-            _equivalences(knowledge, seconds / parts),
-            _equivalences_by_column(knowledge, material.contract, seconds / parts),
-            presence=_presence(releases[-1], ever),
-            before=before,
-        )
-        yield f"{series.name}: who can have which value"
-        attacked[series.name] = _as_a_whole(one, material, series)
-        occurred[series.name] = occur
-        domain = knowledge.domain
-    found = list(attacked.values())
+    attacked = attack_by_shard if material.goes_by_shard else attack_series
+    found = yield from attacked(material, seconds)
     return Findings(
         material.contract,
         material.asked,
@@ -138,254 +74,6 @@ def _attack(material: Material, seconds: float) -> Generator[str, None, Findings
         _together(found, material.asked, material.contract),
         not_covered(material, found),
     )
-
-
-def _attack_release(
-    material: Material, series: PublishedSeries, number: int, knowledge: Knowledge, seconds: float
-) -> AttackedRelease:
-    with named(series.releases[number - 1].path):
-        return _attacked_release(material, series, number, knowledge, seconds)
-
-
-def _attacked_release(
-    material: Material, series: PublishedSeries, number: int, knowledge: Knowledge, seconds: float
-) -> AttackedRelease:
-    release = series.releases[number - 1]
-    contract, reading = material.contract, material.reading
-    release_format = format_of(release, contract, material.foreign)
-    tables = read_release(release, release_format, contract, material.foreign, reading)
-    people = read_truth(material.truth, release.name, contract, reading)
-    people = _like_published(people, release_format, tables, contract, knowledge, release.path)
-    linkage = _linkage(material, series, release.name)
-    found = attack_one(
-        contract.table_schema,
-        release_format,
-        tables,
-        people,
-        _judged_by(material, series, number),
-        knowledge,
-        linkage=linkage,
-        held_back=held_back(release),
-        is_own_format=material.foreign is None,
-        everything=True,
-        seconds=seconds,
-        publish=None if material.foreign else publisher_of(contract),
-    )
-    stated = [
-        chain_finding(series, number),
-        claims_finding(release, release_format, contract, tables, len(people)),
-    ]
-    rows = [found.findings, *(row for row in stated if row is not None)]
-    texts = compare_texts(release, release_format, material.file, tables)
-    metadata, is_compared = metadata_finding(release, release_format, contract, texts.differ)
-    rows.append(metadata)
-    found = replace(found, findings=pl.concat(rows))
-    schema = contract.table_schema
-    main, *_ = release_format.tables(contract)
-    attacked = AttackedRelease(
-        release.name,
-        len(tables[main]),
-        found,
-        words_not_compared=texts.not_compared,
-        bytes_not_compared=None if is_compared else Text("another version of polars wrote them."),
-    )
-    if release_format.attack == "join":
-        return replace(attacked, useful=_useful_view(release_format, tables, people, contract, release))
-    if not found.findings.filter(promise=ENTRIES.scope.name)["holds"].all():
-        return attacked
-    assert isinstance(schema, Schema)
-    grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
-    internal = release_format.internal(grouped, contract)
-    published, known = release_format.read(internal, contract), knowledge_table(people, schema)
-    return replace(
-        attacked,
-        seen=choices_of(known, published, schema.sensitive, linkage) if len(people) <= MOST_PEOPLE else None,
-        useful=usefulness(release_format, internal, published, schema, known) if people.height else None,
-        guesses=guess_values(known, published, schema, linkage),
-        known=known,
-        published=published,
-    )
-
-
-def _linkage(material: Material, series: PublishedSeries, release: str) -> pl.DataFrame | None:
-    """Everybody's group; None without the private folder."""
-    if not material.private:
-        return None
-    return read_linkage(material.private, series.name, release, material.contract, material.reading)
-
-
-def _useful_view(
-    release_format: Format,
-    tables: Mapping[str, pl.DataFrame],
-    people: pl.DataFrame,
-    contract: Product,
-    release: ReleaseFiles,
-) -> Usefulness | None:
-    """What a view is worth; None if it has a label that its column does not have."""
-    main, *_ = release_format.tables(contract)
-    assert isinstance(contract, View)
-    view = release_format.internal(tables, contract)[main]
-    try:
-        return view_usefulness(view, contract, people, held_back(release))
-    except ValueError:
-        return None
-
-
-def _with_places(ever: list[pl.DataFrame], known: pl.DataFrame | None) -> list[pl.DataFrame]:
-    """Everybody's last quasi-identifiers, after one more release."""
-    if known is None:
-        return ever
-    return [pl.concat([*ever, known.drop(VALUE)]).unique("person", keep="last", maintain_order=True)]
-
-
-def _with_combinations(occur: list[pl.DataFrame], known: pl.DataFrame | None) -> list[pl.DataFrame]:
-    """`value`, `people`: how often each value occurred, after one more release."""
-    if known is None:
-        return occur
-    now = known.group_by(VALUE).agg(people=pl.len().cast(pl.Int64))
-    return [pl.concat([*occur, now]).group_by(VALUE).agg(pl.col("people").sum()).sort(VALUE)]
-
-
-def _by_column(
-    release: AttackedRelease, material: Material, series: PublishedSeries, occur: list[pl.DataFrame]
-) -> AttackedRelease:
-    """A release with what is guessed of each of several sensitive columns."""
-    contract, known, published = material.contract, release.known, release.published
-    sensitive, knowledge = contract.sensitive, release.attack.knowledge
-    if known is None or published is None or sensitive is None or not sensitive.is_several:
-        return release
-    linkage = _linkage(material, series, release.name)
-    schema, found = contract.table_schema, {}
-    assert isinstance(schema, Schema)
-    for column in sensitive.columns:
-        groups, true = with_fewer_columns(published, known, sensitive, [column.name])
-        found[column.name] = guess_values(true, groups, schema, linkage)
-    left = knowledge.covered if linkage is None else knowledge.hosted
-    assert left is not None
-    assert knowledge.domain is not None
-    (ever,), domain = occur, knowledge.domain[VALUE]
-    return replace(
-        release,
-        guesses_by_column={name: one for name, one in found.items() if one is not None},
-        correlated=guess_by_correlations(known, published, sensitive, ever, left, domain, linkage),
-    )
-
-
-def _presence(last: AttackedRelease, ever: list[pl.DataFrame]) -> Presence | None:
-    if last.known is None or last.published is None:
-        return None
-    (everybody,) = ever
-    outside = everybody.join(last.known, on="person", how="anti", maintain_order="left")
-    return guess_presence(last.known, outside, last.published)
-
-
-def _renamings(before: AttackedRelease, now: AttackedRelease) -> pl.DataFrame | None:
-    if before.known is None or now.known is None:
-        return None
-    known = (one.rename({"person": PSEUDONYM}) for one in (before.known, now.known))
-    return suspected_renamings(moves(*known))
-
-
-def _like_published(
-    people: pl.DataFrame,
-    release_format: Format,
-    tables: Mapping[str, pl.DataFrame],
-    contract: Product,
-    knowledge: Knowledge,
-    where: Path,
-) -> pl.DataFrame:
-    """The truth with sensitive values of the published type: a CSV's numbers are text.
-
-    Raises
-    ------
-    PublishedFolderError
-        If the type is another than in an earlier release.
-    """
-    if contract.sensitive is None:
-        return people
-    columns = release_format.internal(tables, contract).values()
-    dtype = next(table.schema[VALUE] for table in columns if VALUE in table.columns)
-    if knowledge.domain is not None and knowledge.domain.schema[VALUE] != dtype:
-        raise PublishedFolderError(
-            f"{where}: column {contract.sensitive.name} is {dtype}, and was {knowledge.domain.schema[VALUE]}"
-            " in an earlier release; list the values in the contract (sensitive.values)"
-        )
-    if people.schema[VALUE] == dtype:
-        return people
-    values = people[VALUE].cast(dtype, strict=False)
-    if values.null_count():
-        raise PublishedFolderError(
-            f"{where}: column {contract.sensitive.name} is {dtype}, and {values.null_count()} true values are"
-            " not; list the values in the contract (sensitive.values)"
-        )
-    return people.with_columns(values)
-
-
-def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedSeries) -> AttackedSeries:
-    """The series with what all its releases together allow."""
-    contract, is_linked = material.contract, material.private is not None
-    promises = _judged_by(material, series, len(series.releases))
-    kinds = [
-        kind
-        for kind in kinds_of(principle_of(contract).format(contract), promises)
-        if kind.needs_all_releases
-    ]
-    kinds = [kind for kind in kinds if any(kind.given(promises))]
-    if not kinds:
-        return attacked
-    why, seen = None, [release.seen for release in attacked.chain]
-    if None in seen:
-        why = Text(
-            "a release has more than {most:,} people, or entries that can't be read.", most=MOST_PEOPLE
-        )
-    elif not is_linked and any(held_back(release) for release in series.chain):
-        why = Text("which people a release holds back is known with the private folder alone (--private).")
-    if why is not None:
-        return replace(attacked, why_no_assignments=why)
-    rows = [release.attack.findings for release in attacked.chain]
-    kept = pl.concat(rows).group_by("promise").agg(pl.len(), pl.col("holds").all())
-    state = attacked.knowledge.hosted if is_linked else attacked.knowledge.covered
-    assert state is not None
-    whole = SeenSeries(
-        [one for one in seen if one is not None],
-        candidates([state], "value").select("person", VALUE, "promised"),
-        kept.filter(pl.col("holds") & (pl.col("len") == len(rows)))["promise"].to_list(),
-        is_linked,
-    )
-    found = {kind: kind.attack_series(whole, promises) for kind in kinds}
-    return replace(attacked, whole={kind: one for kind, one in found.items() if one is not None})
-
-
-def _judged_by(material: Material, series: PublishedSeries, number: int) -> list[Promise]:
-    promises = promises_of(material, series, number)
-    if material.believes_manifests:
-        return promises
-    return [material.asked] * len(promises)
-
-
-def _forget(release: AttackedRelease) -> AttackedRelease:
-    return replace(release, attack=replace(release.attack, knowledge=Knowledge()), known=None, published=None)
-
-
-def _equivalences(knowledge: Knowledge, seconds: float) -> list[Equivalence]:
-    members = knowledge.parts.get(MEMBERS)
-    if members is None or members.is_empty():
-        return []
-    return minimum_equivalence(members, knowledge.parts[CONTENTS], seconds=seconds)
-
-
-def _equivalences_by_column(
-    knowledge: Knowledge, contract: Product, seconds: float
-) -> dict[str, list[Equivalence]]:
-    """Who has the same value of one of several sensitive columns, whatever they have in the others."""
-    members, sensitive = knowledge.parts.get(MEMBERS), contract.sensitive
-    if members is None or members.is_empty() or sensitive is None or not sensitive.is_several:
-        return {}
-    columns = by_column(knowledge.parts[CONTENTS].rename({"partition": "group_id"}), sensitive)
-    return {
-        column.name: minimum_equivalence(members, contents.rename({"group_id": "partition"}), seconds=seconds)
-        for column, contents in zip(sensitive.columns, columns, strict=True)
-    }
 
 
 def _together(attacked: list[AttackedSeries], asked: Promise, contract: Product) -> pl.DataFrame | None:

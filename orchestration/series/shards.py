@@ -36,7 +36,7 @@ class Shard:
     @property
     def place(self) -> str:
         """Its folder in that of a release, `shard-0003`; empty of the only one, whose files lie there."""
-        return "" if self.contract.shards == 1 else f"shard-{self.number:04d}"
+        return "" if self.contract.shards == 1 else shard_name(self.number)
 
     def within(self, folder: Path) -> Path:
         """Its working files in the folder of a release."""
@@ -48,6 +48,11 @@ class Shard:
             return self.series.draw(release, purpose)
         product, name = self.contract.product, self.contract.series
         return generator(self.series.home.key(), product, name, release, f"{purpose}/{self.place}")
+
+
+def shard_name(number: int) -> str:
+    """What the folder of a shard is called, counted from 0."""
+    return f"shard-{number:04d}"
 
 
 def shards_of(series: Series) -> list[Shard]:

@@ -27,6 +27,7 @@ from anonymize.spelling import twins, value_form
 from orchestration.audit.read.foreign import Foreign, convert
 from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
+from orchestration.series.shards import shard_name
 from orchestration.snapshots.conformity import conform, describe_faults
 from orchestration.snapshots.files import read_file
 from orchestration.snapshots.sources import enter, read_as_declared
@@ -362,13 +363,42 @@ def read_linkage(
     SnapshotError
         If there is none, or more than one.
     """
+    place = _linked_folder(folder, series, release)
+    files = sorted(place.glob("shard-*/linkage.parquet")) or [place / "linkage.parquet"]
+    return pl.concat(read_linked(file, contract, reading) for file in files)
+
+
+def shard_linkages(folder: Path, series: str, release: str, contract: Product) -> list[Path]:
+    """The file of each shard's linkage of a release, looked for as `read_linkage` does.
+
+    Raises
+    ------
+    SnapshotError
+        If there are none, or not those of the contract's shards.
+    """
+    place = _linked_folder(folder, series, release)
+    found = {file.parent.name for file in place.glob("shard-*/linkage.parquet")}
+    wanted = [shard_name(number) for number in range(contract.shards)]
+    odd = [name for name in wanted if name not in found] or sorted(found.difference(wanted))
+    if odd:
+        is_missing = odd[0] in wanted
+        raise SnapshotError(
+            f"{place}: {'has no linkage.parquet of' if is_missing else 'has'} {odd[0]}, and the contract"
+            f" divides people into {contract.shards} shards ({wanted[0]} to {wanted[-1]}). Give the whole"
+            " private folder of this series and its contract; without --private the whole table is attacked"
+        )
+    return [place / name / "linkage.parquet" for name in wanted]
+
+
+def _linked_folder(folder: Path, series: str, release: str) -> Path:
+    """Where the linkage of a release is, or the folders of its shards."""
     tail = Path(series).name
     # Another series' linkage would be worse than none.
-    shards = {path.parent for path in folder.glob("**/shard-*/linkage.parquet")}
-    found = {path.parent for path in folder.glob("**/linkage.parquet")} - shards
+    files = folder.glob("**/linkage.parquet")
+    folders = {file.parent.parent if file.parent.name.startswith("shard-") else file.parent for file in files}
     places = [
         place
-        for place in sorted(found | {shard.parent for shard in shards})
+        for place in sorted(folders)
         if place.name == release and (place.parent.name == tail or place.parent == folder)
     ]
     if len(places) > 1 and (product := Path(series).parent.name):
@@ -377,11 +407,11 @@ def read_linkage(
         raise SnapshotError(
             f"{folder}: has {len(places) or 'no'} linkage.parquet of release {release} of series {tail}"
         )
-    files = sorted(shard / "linkage.parquet" for shard in shards if shard.parent == places[0])
-    return pl.concat(_linkage(file, contract, reading) for file in files or [places[0] / "linkage.parquet"])
+    return places[0]
 
 
-def _linkage(file: Path, contract: Product, reading: Reading) -> pl.DataFrame:
+def read_linked(file: Path, contract: Product, reading: Reading) -> pl.DataFrame:
+    """`person`, `group_id` of one file of a linkage."""
     linkage = _read_table(file)
     if missing := {contract.identifier, "group_id"} - set(linkage.columns):
         raise SnapshotError(f"{file}: has no column {min(missing)}")

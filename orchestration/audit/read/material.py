@@ -16,7 +16,23 @@ from anonymize.promise import Promise
 from orchestration.audit.read.folders import PublishedSeries, Reading
 from orchestration.audit.read.foreign import Foreign
 from orchestration.contracts.contract_file import ContractFile
+from orchestration.series.shards import shard_name
 from orchestration.storage.manifest import MANIFEST
+
+
+@dataclass(frozen=True)
+class ShardFiles:
+    """What one shard has of every release, in files below a folder."""
+
+    folder: Path
+    number: int
+    """Counted from 0."""
+    domain: pl.DataFrame
+    """`value`: every sensitive value of all shards, in the order of the bits, so that all have one order."""
+
+    def of(self, series: int, release: str) -> Path:
+        """The folder of what it has of a release, of the series with this place among those audited."""
+        return self.folder / f"{series}" / release / shard_name(self.number)
 
 
 @dataclass(frozen=True)
@@ -33,11 +49,18 @@ class Material:
     """The releases of others that the contract names: `previous_0`, …."""
     believes_manifests: bool = True
     """Whether releases are judged by what their manifests say they promise, or all by the contract."""
+    shard: ShardFiles | None = None
+    """The shard whose people and groups alone are attacked; None for all of them."""
 
     @property
     def contract(self) -> Product:
         """What the columns are and what is promised."""
         return self.file.contract
+
+    @property
+    def goes_by_shard(self) -> bool:
+        """Whether it is known who is in which of several shards, so that each is attacked by itself."""
+        return self.private is not None and self.contract.shards > 1 and self.foreign is None
 
     @property
     def asked(self) -> Promise:

@@ -28,8 +28,6 @@ from orchestration.audit.findings import (
     AttackedSeries,
     Findings,
     Gap,
-    final_distribution,
-    intersection_table,
 )
 from orchestration.audit.read.columns import described_columns
 from orchestration.audit.read.material import Material
@@ -175,8 +173,8 @@ def _series(series: AttackedSeries, promise: Promise, contract: Product) -> dict
         "name": series.name,
         "releases": [_release(release, contract) for release in series.releases],
         "columns": [asdict(column) for column in shown],
-        "intersection": intersection_table(series).to_dicts(),
-        "candidates": final_distribution(series).to_dicts(),
+        "intersection": series.left.by_what_is_linked.to_dicts(),
+        "candidates": series.left.by_candidates.to_dicts(),
         "not_promised": [
             {"figure": name, "found": figures[name], "words": words}
             for name, words in unpromised

@@ -362,7 +362,7 @@ def test_two_names_of_one_value_are_named_and_one_when_they_are_declared(yearly)
 @pytest.mark.parametrize("count", [40, pytest.param(30_000, marks=pytest.mark.thorough)])
 def test_two_spellings_of_one_value_are_one_value_at_any_size(yearly, count, monkeypatch):
     """Groups of flu and flu with a space after it: without the attack on small tables, too."""
-    monkeypatch.setattr("orchestration.audit.run.MOST_PEOPLE", 20)
+    monkeypatch.setattr("orchestration.audit.series.MOST_PEOPLE", 20)
     ages = [n * 2 // count * 10 for n in range(count)]
     truth = {"name": range(count), "age": ages, "zipcode": 12000, "disease": "flu"}
     write_csv(pl.DataFrame(truth), yearly / "truth/2022.csv")

@@ -114,7 +114,7 @@ def test_what_no_check_foresaw_ends_in_one_line_that_names_the_release_and_no_va
     for place in (
         "orchestration.storage.hidden.hidden_in_our",
         "orchestration.readers.estimate.command.estimate_sql",
-        "orchestration.audit.run.read_release",
+        "orchestration.audit.series.read_release",
     ):
         monkeypatch.setattr(place, fail)
     truth = ["--truth", hospital.file(RELEASES[0]).parent, "--contract", hospital.contract]

@@ -1,0 +1,394 @@
+"""Series whose people are divided into shards: each shard is attacked by itself, and the findings are joined.
+
+The private folder says who is in which shard. Every release is read once and divided into files, and what
+only the whole can show is looked at then; afterwards no more is in memory than the shards that are worked on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import polars as pl
+
+from anonymize.attack.correlations import of_all_shards as correlated_of_all
+from anonymize.attack.finding import Count, Found, count_of, findings_of_all
+from anonymize.attack.guessing import guess_values
+from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.presence import of_all_shards
+from anonymize.attack.seen import see_tables
+from anonymize.columns import VALUE
+from anonymize.contract import Schema
+from anonymize.errors import SnapshotError
+from anonymize.figures import combined
+from anonymize.formats import Format
+from anonymize.formats.published import GROUP, knowledge_table
+from anonymize.promise import Part
+from anonymize.promise.attacked import ReleaseAttack, attack_tables
+from anonymize.promise.owed import ENTRIES, OWED, SHARDS
+from anonymize.utility.usefulness import usefulness
+from orchestration.audit.findings import AttackedRelease, AttackedSeries, Left
+from orchestration.audit.read.folders import (
+    PublishedSeries,
+    Reading,
+    ReleaseFiles,
+    format_of,
+    read_linked,
+    shard_linkages,
+)
+from orchestration.audit.read.manifests import held_back
+from orchestration.audit.read.material import Material, ShardFiles
+from orchestration.audit.series import (
+    LINKAGE,
+    OCCURRED,
+    PEOPLE,
+    attack_series,
+    guess_by_column,
+    read_tables,
+    with_combinations,
+    with_files,
+)
+from orchestration.engine import the_engine
+from orchestration.storage.home import private_folder
+from orchestration.storage.store import write_table
+from orchestration.unforeseen import named
+
+PEOPLE_EACH = 1
+"""A person of an audit takes as much memory as so many people of a release that is made."""
+
+
+def steps_by_shard(material: Material) -> int:
+    """How many steps `attack_by_shard` takes."""
+    return sum(len(one.releases) for one in material.series) + material.contract.shards
+
+
+def attack_by_shard(material: Material, seconds: float) -> Generator[str, None, list[AttackedSeries]]:
+    """Attack every series shard by shard; yields the name of each step as it begins.
+
+    Parameters
+    ----------
+    material
+        What to read, with the private folder.
+    seconds
+        Time for the equivalence attack on each series: all its shards share it.
+
+    Raises
+    ------
+    SnapshotError
+        If a shard's linkage is missing, or people of the truth are in no linkage and not held back.
+    """
+    with TemporaryDirectory(prefix="republish-audit-") as place:  # for its owner alone
+        folder, shards = Path(place), material.contract.shards
+        wholes: list[list[_Whole]] = []
+        domain = None
+        occurred: dict[str, list[pl.DataFrame]] = {}
+        for series in material.series:
+            wholes.append([])
+            occur = occurred[series.before.name] if series.before else []
+            for number, release in enumerate(series.releases, start=1):
+                yield f"{series.name} {release.name}: dividing it into {shards} shards"
+                with named(release.path):
+                    whole, domain = _divide(material, series, number, folder, domain)
+                occur = with_combinations(occur, whole.release.known)
+                for table in occur:
+                    write_table(_place(folder, material, series, release.name).parent / OCCURRED, table)
+                wholes[-1].append(whole._replace(release=replace(whole.release, known=None)))
+            occurred[series.name] = occur
+        assert domain is not None
+        values = domain.to_frame(VALUE)
+        alone = replace(material, reading=Reading())
+        jobs = [
+            _Job(replace(alone, shard=ShardFiles(folder, number, values)), seconds / shards)
+            for number in range(shards)
+        ]
+        largest = max(one.largest for some in wholes for one in some)
+        done: list[list[AttackedSeries]] = []
+        yield f"shard 1 of {shards}"
+        for found in the_engine().run(attack_shard, jobs, largest * PEOPLE_EACH):
+            done.append(found)
+            if len(done) < shards:
+                yield f"shard {len(done) + 1} of {shards}"
+        moved = [_astray(folder, material, series) for series in material.series]
+    joined: dict[str, AttackedSeries] = {}
+    for at, series in enumerate(material.series):
+        before = joined[series.before.name] if series.before else None
+        joined[series.name] = _joined([found[at] for found in done], wholes[at], moved[at], before)
+    return list(joined.values())
+
+
+class _Whole(NamedTuple):
+    """What only a whole release can show."""
+
+    release: AttackedRelease
+    """With the findings and figures of the whole alone."""
+    largest: int
+    """People in the largest shard."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A shard to be attacked."""
+
+    material: Material
+    seconds: float
+
+
+def attack_shard(job: _Job) -> list[AttackedSeries]:
+    """Attack the people and groups of one shard, in every series.
+
+    Of single people nothing is left but what the attack on several series together needs.
+    """
+    steps = attack_series(job.material, job.seconds)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return [_reduced(one, is_needed=len(end.value) > 1) for one in end.value]
+
+
+def _reduced(series: AttackedSeries, *, is_needed: bool) -> AttackedSeries:
+    known = series.knowledge
+    kept = Knowledge(domain=known.domain, covered=known.covered, hosted=known.hosted)
+    releases = [
+        replace(
+            one,
+            attack=replace(one.attack, knowledge=Knowledge(), tables={}),
+            seen=None,
+            known=None,
+            published=None,
+        )
+        for one in series.releases
+    ]
+    if is_needed:
+        releases[-1] = replace(releases[-1], attack=replace(releases[-1].attack, knowledge=kept))
+    return replace(series, releases=releases, before=None, left_of_shards=series.left)
+
+
+def _divide(
+    material: Material, series: PublishedSeries, number: int, folder: Path, domain: pl.Series | None
+) -> tuple[_Whole, pl.Series]:
+    """Write what each shard has of a release, and look at the whole; with the sensitive values so far."""
+    release, contract = series.releases[number - 1], material.contract
+    release_format = format_of(release, contract, None)
+    files = shard_linkages(_private(material), series.name, release.name, contract)
+    tables, people = read_tables(material, release, release_format, domain)
+    linkages = [read_linked(file, contract, material.reading) for file in files]
+    places = [
+        private_folder(_place(folder, material, series, release.name, shard))
+        for shard in range(contract.shards)
+    ]
+    _divide_people(places, people, linkages, release, material)
+    _divide_tables(places, tables, linkages)
+    whole, domain = _look_at(material, series, number, release_format, tables, people, linkages, domain)
+    return _Whole(whole, max(linkage.height for linkage in linkages)), domain
+
+
+def _place(folder: Path, material: Material, series: PublishedSeries, release: str, shard: int = 0) -> Path:
+    """Where what a shard has of a release is put."""
+    return ShardFiles(folder, shard, pl.DataFrame()).of(material.series.index(series), release)
+
+
+def _private(material: Material) -> Path:
+    assert material.private is not None
+    return material.private
+
+
+def _divide_people(
+    places: Sequence[Path],
+    people: pl.DataFrame,
+    linkages: Sequence[pl.DataFrame],
+    release: ReleaseFiles,
+    material: Material,
+) -> None:
+    """The truth of each shard, in its order. People who are held back are in the first one's."""
+    everybody = pl.concat([linkage.select("person") for linkage in linkages])
+    absent = people.join(everybody, on="person", how="anti", maintain_order="left")
+    if absent.height > held_back(release):
+        raise SnapshotError(
+            f"{material.private}: the linkages of {release.name} lack {absent.height:,} of the"
+            f" {people.height:,} people in its truth, and {held_back(release):,} are held back. Give the"
+            " private folder of this series, and the truth that it was made of; without --private the"
+            " whole table is attacked"
+        )
+    for at, (place, linkage) in enumerate(zip(places, linkages, strict=True)):
+        own = people.join(linkage, on="person", how="semi", maintain_order="left")
+        write_table(place / PEOPLE, own if at else pl.concat([own, absent]))
+        write_table(place / LINKAGE, linkage)
+
+
+def _divide_tables(
+    places: Sequence[Path], tables: Mapping[str, pl.DataFrame], linkages: Sequence[pl.DataFrame]
+) -> None:
+    """The rows of each shard's groups, in their order. Groups of nobody are in the first one's."""
+    hosting = pl.concat([linkage.select("group_id").unique() for linkage in linkages])
+    for name, table in tables.items():
+        keyed = table.with_columns(GROUP)
+        for at, (place, linkage) in enumerate(zip(places, linkages, strict=True)):
+            own = pl.col("group_id").is_in(linkage["group_id"].unique().implode())
+            if at == 0:
+                own |= ~pl.col("group_id").is_in(hosting["group_id"].unique().implode())
+            write_table(place / f"table-{name}.parquet", keyed.filter(own))
+
+
+def _look_at(
+    material: Material,
+    series: PublishedSeries,
+    number: int,
+    release_format: Format,
+    tables: Mapping[str, pl.DataFrame],
+    people: pl.DataFrame,
+    linkages: Sequence[pl.DataFrame],
+    domain: pl.Series | None,
+) -> tuple[AttackedRelease, pl.Series]:
+    """What the whole release shows: its tables and files, what it is worth, and what groups teach."""
+    contract, schema = material.contract, material.contract.table_schema
+    assert isinstance(schema, Schema)
+    seen, domain = see_tables(schema, release_format, tables, people, domain)
+    main, *_ = release_format.tables(contract)
+    found = ReleaseAttack(attack_tables(seen), {}, Knowledge())
+    whole = AttackedRelease(series.releases[number - 1].name, len(tables[main]), found)
+    whole = with_files(whole, material, series, number, release_format, tables, len(people))
+    if not found.findings.filter(promise=ENTRIES.scope.name)["holds"].all():
+        return whole, domain
+    published, known = release_format.read(seen.tables, contract), knowledge_table(people, schema)
+    linkage = pl.concat(linkages)
+    guesses, by_column, sensitive = guess_values(known, published, schema, linkage), {}, contract.sensitive
+    if sensitive is not None and sensitive.is_several:
+        by_column = guess_by_column(published, known, schema, linkage)
+    useful = usefulness(release_format, seen.tables, published, schema, known) if people.height else None
+    return replace(whole, useful=useful, guesses=guesses, guesses_by_column=by_column, known=known), domain
+
+
+def _astray(folder: Path, material: Material, series: PublishedSeries) -> list[pl.DataFrame]:
+    """For each release, how many people are in another shard than before, or in a group with people of two.
+
+    People are looked at in as many parts as there are shards, by a hash of their identifier.
+    """
+    shards = material.contract.shards
+    chain = [(one, release) for one in _chain(series) for release in one.releases]
+    linked = [
+        pl.scan_parquet(_place(folder, material, one, release.name, shard) / LINKAGE).with_columns(
+            n=pl.lit(n), shard=pl.lit(shard)
+        )
+        for n, (one, release) in enumerate(chain)
+        for shard in range(shards)
+    ]
+    everything = pl.concat(linked)
+    groups = everything.group_by("n", "group_id").agg(pl.col("shard").n_unique()).filter(pl.col("shard") > 1)
+    mixed = groups.select("n", "group_id", mixed=True).collect(engine="streaming")
+    counts = []
+    for part in range(shards):
+        own = everything.filter(pl.col("person").hash(0) % shards == part).collect(engine="streaming")
+        home = own.group_by("person").agg(home=pl.col("shard").sort_by("n", "shard").first())
+        placed = own.join(home, on="person").join(mixed, on=["n", "group_id"], how="left")
+        is_astray = (pl.col("shard") != pl.col("home")) | pl.col("mixed").is_not_null()
+        counts.append(
+            placed.group_by("n").agg(
+                people=pl.col("person").n_unique(), broken=pl.col("person").filter(is_astray).n_unique()
+            )
+        )
+    found = pl.concat(counts).group_by("n").agg(pl.col("people", "broken").sum())
+    counted = {n: Count(people, broken) for n, people, broken in found.rows()}
+    first = len(chain) - len(series.releases)
+    return [SHARDS.finding(counted.get(n, Count(0, 0))) for n in range(first, len(chain))]
+
+
+def _chain(series: PublishedSeries) -> list[PublishedSeries]:
+    """The series after those that it goes on from."""
+    return [*(_chain(series.before) if series.before else []), series]
+
+
+def _joined(
+    shards: Sequence[AttackedSeries],
+    wholes: Sequence[_Whole],
+    moved: Sequence[pl.DataFrame],
+    before: AttackedSeries | None,
+) -> AttackedSeries:
+    """A series as its shards and its whole releases were found."""
+    releases = [
+        _joined_release([one.releases[number] for one in shards], whole.release, astray)
+        for number, (whole, astray) in enumerate(zip(wholes, moved, strict=True))
+    ]
+    known = [one.knowledge for one in shards if one.knowledge.domain is not None]
+    if known:
+        attack = replace(releases[-1].attack, knowledge=_everybody(known))
+        releases[-1] = replace(releases[-1], attack=attack)
+    kinds = list(shards[0].whole) if all(one.whole for one in shards) else []
+    columns = shards[0].equivalences_by_column
+    return AttackedSeries(
+        shards[0].name,
+        releases,
+        [found for one in shards for found in one.equivalences],
+        {
+            name: [found for one in shards for found in one.equivalences_by_column.get(name, [])]
+            for name in columns
+        },
+        whole={kind: _found(kind, [one.whole[kind] for one in shards]) for kind in kinds},
+        why_no_assignments=next((one.why_no_assignments for one in shards if one.why_no_assignments), None),
+        presence=of_all_shards([one.presence for one in shards if one.presence]),
+        before=before,
+        left_of_shards=_left([one.left for one in shards]),
+        largest_shard=max(whole.largest for whole in wholes),
+    )
+
+
+def _joined_release(
+    shards: Sequence[AttackedRelease], whole: AttackedRelease, astray: pl.DataFrame
+) -> AttackedRelease:
+    of_tables = [one.scope.name for one in OWED["groups"] if one.of_tables]
+    own = findings_of_all([one.attack.findings for one in shards]).filter(~pl.col("promise").is_in(of_tables))
+    findings = pl.concat([own, astray, whole.attack.findings])
+    figures = combined([one.attack.figures for one in shards]) | {
+        "promises": len(findings),
+        "broken_promises": int((~findings["holds"]).sum()),
+    }
+    moved = [one.moved for one in shards if one.moved is not None]
+    correlated = [one.correlated for one in shards if one.correlated is not None]
+    return replace(
+        whole,
+        attack=ReleaseAttack(findings, figures, Knowledge()),
+        moved=pl.concat(moved) if moved else None,
+        correlated=correlated_of_all(correlated),
+    )
+
+
+def _everybody(known: Sequence[Knowledge]) -> Knowledge:
+    """What is known of the people of all shards, in the end."""
+    covered, hosted = (
+        pl.concat([table for one in known if (table := getattr(one, kind)) is not None])
+        for kind in ("covered", "hosted")
+    )
+    return Knowledge(domain=known[0].domain, covered=covered, hosted=hosted)
+
+
+def _found(kind: type[Part], shards: Sequence[Found]) -> Found:
+    """What all releases together allow, in all shards."""
+    scopes = dict.fromkeys(scope for one in shards for scope in one.counts)
+    counts = {
+        scope: count_of(
+            findings_of_all(
+                [kind.scopes[scope].finding(one.counts[scope]) for one in shards if scope in one.counts]
+            )
+        )
+        for scope in scopes
+    }
+    counted = [one.figures for one in shards if one.figures.as_json()]
+    figures = (
+        type(counted[0]).of(combined([one.as_json() for one in counted])) if counted else shards[0].figures
+    )
+    return Found(counts, figures)
+
+
+def _left(shards: Sequence[Left]) -> Left:
+    """What is left of the people of all shards."""
+    rows = [one.by_what_is_linked.to_dicts() for one in shards]
+    linked = [
+        {"linked": scope[0]["linked"]}
+        | combined([{name: found for name, found in row.items() if name != "linked"} for row in scope])
+        for scope in zip(*rows, strict=True)
+    ]
+    left = pl.concat([one.by_candidates for one in shards]).group_by("candidates").agg(pl.col("people").sum())
+    return Left(pl.DataFrame(linked), left.sort("candidates"))
