@@ -99,7 +99,13 @@ def check(where: object, name: str, found: int) -> None:
     )
 
 
-def check_parquet(file: Path | BytesIO | Sequence[Path], where: object, columns: int | None = None) -> None:
+def check_parquet(
+    file: Path | BytesIO | Sequence[Path],
+    where: object,
+    columns: int | None = None,
+    *,
+    by_group: bool = False,
+) -> None:
     """Refuse a Parquet file that has too many rows or columns, or that is too large when it is unpacked.
 
     Only its footer is read. What is no Parquet file is left to whoever reads it.
@@ -112,6 +118,8 @@ def check_parquet(file: Path | BytesIO | Sequence[Path], where: object, columns:
         As in `check`.
     columns
         How many of its columns are to be read; None for all.
+    by_group
+        Whether its rows are never in memory together, but those of a row group may be: each group is checked.
     """
     import pyarrow as pa  # noqa: PLC0415 - a contract is read without it
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -121,8 +129,13 @@ def check_parquet(file: Path | BytesIO | Sequence[Path], where: object, columns:
         groups = [footer.row_group(at) for footer in footers for at in range(footer.num_row_groups)]
     except (pa.ArrowException, OSError, UnicodeError):
         return
-    rows = sum(footer.num_rows for footer in footers)
-    check(where, "rows", max(rows, sum(group.num_rows for group in groups)))
     if columns is None:
-        check(where, "columns", columns := max((footer.num_columns for footer in footers), default=0))
-    check(where, "megabytes", max(rows * columns * BYTES, sum(group.total_byte_size for group in groups)))
+        columns = max((footer.num_columns for footer in footers), default=0)
+        check(where, "columns", columns)
+    together = [(where, footers, groups)]
+    if by_group:
+        together = [(f"{where}, row group {number}", [], [group]) for number, group in enumerate(groups, 1)]
+    for what, whole, some in together:
+        rows = max(sum(footer.num_rows for footer in whole), sum(group.num_rows for group in some))
+        check(what, "rows", rows)
+        check(what, "megabytes", max(rows * columns * BYTES, sum(group.total_byte_size for group in some)))

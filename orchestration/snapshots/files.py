@@ -200,6 +200,7 @@ def parquet_pieces(
     """The rows of a Parquet file a few at a time, and the names of all its columns.
 
     How many rows there are, and how large they are unpacked, has no limit: they are never in memory together.
+    Those of one row group may be, which has the limits of a file.
 
     Parameters
     ----------
@@ -217,8 +218,11 @@ def parquet_pieces(
     ------
     SnapshotError
         If it can't be read.
+    LimitError
+        If a row group is too large.
     """
     check_file(file, where)
+    check_parquet(file, where, len(columns), by_group=True)
     try:
         table = pl.scan_parquet(file, glob=False)
         present, height = table.collect_schema().names(), table.select(pl.len()).collect().item()

@@ -5,7 +5,7 @@ import random
 import polars as pl
 import pytest
 
-from anonymize.errors import SnapshotError
+from anonymize.errors import LimitError, SnapshotError
 from orchestration.snapshots.files import parquet_pieces, read_file
 from orchestration.storage.pages import is_decodable
 from orchestration.storage.store import write_table
@@ -54,3 +54,13 @@ def test_rows_are_decodable_if_their_own_pages_are(tmp_path, group):
     file.write_bytes(content)
     assert not is_decodable(file, ["age"], range(100))
     assert is_decodable(file, ["age"], range(200, 300)) == (group == 70)
+
+
+def test_a_row_group_has_the_limits_of_a_file_and_a_divided_file_has_none(tmp_path, monkeypatch):
+    file = tmp_path / "people.parquet"
+    monkeypatch.setenv("REPUBLISH_LIMITS", "rows=100")
+    pl.DataFrame({"age": range(300)}).write_parquet(file, row_group_size=100)
+    assert sum(piece.rows for piece in parquet_pieces(file, "here", ["age"], 50)[0]) == 300
+    pl.DataFrame({"age": range(300)}).write_parquet(file, row_group_size=150)
+    with pytest.raises(LimitError, match=r"here, row group 1: has 150 rows, .* add --limit rows=150"):
+        parquet_pieces(file, "here", ["age"], 50)
