@@ -19,7 +19,7 @@ from orchestration.expectations import start_judge
 from orchestration.series.basis import basis_of
 from orchestration.series.due import none_is_due
 from orchestration.series.series import Series
-from orchestration.snapshots.profile import HEADS, lumpy_columns, profile
+from orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
 from orchestration.snapshots.sources import place, read_snapshot, snapshot_exists
 from orchestration.storage.store import read_json
 
@@ -164,6 +164,8 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
     if some.height < taken.people:
         show(f"    {some.height:,} of the people, those of the first shard:")
     _say_profile(some, series, show)
+    for line in levels(some, series.contract):
+        show(f"    {line}; republish compare --parameter level says what it costs")
     rehearsed = rehearse(series, release, taken, folder)
     figures = rehearsed.figures
     say(

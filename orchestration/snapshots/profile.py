@@ -13,6 +13,7 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, least_of, most_of
 from anonymize.contract import Table
+from anonymize.contract.combined import separate
 from anonymize.errors import as_data
 
 HEADS = ("column", "kind", "lowest", "highest", "distinct", "most frequent", "missing")
@@ -30,6 +31,7 @@ def profile(snapshot: pl.DataFrame, schema: Table) -> list[tuple[str, ...]]:
     schema
         The columns and their roles.
     """
+    snapshot = separate(snapshot, schema)
     names = [(ours, name) for ours, name in schema.column_names().items() if ours in snapshot.columns]
     return [(as_data(name), *_shown(snapshot[ours], ours, schema)) for ours, name in names]
 
@@ -60,6 +62,30 @@ def _shares(present: pl.Series) -> list[float]:
     """The shares of the most frequent values, the largest first; at most `FEW`."""
     counts = present.value_counts(name="people")["people"].top_k(FEW).sort(descending=True)
     return [count / len(present) for count in counts]
+
+
+def levels(snapshot: pl.DataFrame, schema: Table) -> Iterator[str]:
+    """A line on each coarser level of a sensitive column's hierarchy: how many values, and how frequent.
+
+    Parameters
+    ----------
+    snapshot
+        Without faults, under our own column names.
+    schema
+        The columns and their roles.
+    """
+    if snapshot.is_empty():
+        return
+    apart = separate(snapshot, schema)
+    for ours, one in schema.sensitive_columns():
+        paths = one.hierarchy or ()
+        for level in range(one.level + 1, len(paths[0]) - 1 if paths else 0):
+            above = {path[one.level]: path[level] for path in paths}
+            coarser = apart[ours].replace_strict(above, default=None, return_dtype=pl.String).drop_nulls()
+            yield (
+                f"{as_data(one.name)} at level {level}: {coarser.n_unique():,} values, the most frequent that"
+                f" of {100 * _shares(coarser)[0]:.1f} %"
+            )
 
 
 def lumpy_columns(snapshot: pl.DataFrame, schema: Table) -> Iterator[str]:

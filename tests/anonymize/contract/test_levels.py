@@ -4,9 +4,11 @@ import polars as pl
 import pytest
 
 from anonymize.contract.changes import column_changes, declared_columns
+from anonymize.contract.combined import combine
 from anonymize.errors import ContractError
 from benchmarks.series import contract_of
 from orchestration.snapshots.conformity import conform, snapshot_faults
+from orchestration.snapshots.profile import levels, profile
 from orchestration.snapshots.sources import enter
 
 PATHS = [
@@ -100,3 +102,14 @@ def test_a_series_keeps_its_level_and_is_told_of_values_that_move():
     assert changes["sensitive.hierarchy"].says == "1 values are in another group"
     assert changes["sensitive.hierarchy"].verdict == "consent"
     assert not column_changes(before, contract(1, [*PATHS, *more]))
+
+
+def test_a_profile_has_each_sensitive_column_and_each_coarser_level():
+    several = [{"name": "why", "hierarchy": PATHS, "level": 1}, {"name": "treatment"}]
+    declared = contract_of({**DECLARED, "sensitive": several})
+    whys = ["flu", "asthma", "gout", "fear"]
+    snapshot = pl.DataFrame({"patient": list("abcd"), "age": [1, 2, 3, 4], "why": whys, "treatment": "rest"})
+    people = combine(conform(enter(snapshot, declared), declared), declared)
+    assert [row[0] for row in profile(people, declared)] == ["patient", "age", "why", "treatment"]
+    assert list(levels(people, declared)) == ["why at level 2: 2 values, the most frequent that of 75.0 %"]
+    assert list(levels(people.clear(), declared)) == []
