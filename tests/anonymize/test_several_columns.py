@@ -27,6 +27,8 @@ from tests import findings as fi
 from tests.attacks import attack_releases
 from tests.profiles import drawn, is_thorough
 
+pytestmark = pytest.mark.halved
+
 COLUMNS = [
     {"name": "job", "values": ["baker", "clerk", "cook", "guard"], "description": "what they do"},
     {"name": "wage", "values": [-3, 10, 20, 30], "unit": "EUR"},

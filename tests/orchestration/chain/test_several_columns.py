@@ -13,6 +13,8 @@ from orchestration.readers.estimate.copies import imputed
 from orchestration.rights.find import find
 from tests.hospital import RELEASES, audited, make, manifest, published
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, _ = RELEASES
 TREATMENTS = ["diet", "drug", "rest", "surgery", "talk, alone"]
 PRINCIPLE = {"name": "m_invariance", "m": 3, "on_value_change": "refuse", "on_ineligible": "defer"}

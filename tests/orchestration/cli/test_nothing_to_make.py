@@ -16,6 +16,8 @@ from orchestration.dagster.names import COMMAND, job_name, series_tag
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 ROOT = Path(__file__).parents[3]
 COMPUTES = ("numba", "scipy", "networkx", "sklearn", "matplotlib")

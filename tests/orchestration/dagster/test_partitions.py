@@ -18,6 +18,8 @@ from orchestration.series import due
 from orchestration.series.due import due_releases
 from tests.profiles import drawn, examples
 
+pytestmark = pytest.mark.halved
+
 NOT_ACCEPTED = "is not a schedule that Dagster accepts"
 FIRST = dt.date(2023, 12, 31)
 MIDNIGHT = dt.time(tzinfo=dt.UTC)

@@ -17,6 +17,8 @@ from orchestration.snapshots.sources import enter
 from orchestration.storage.home import Home
 from tests.hospital import make
 
+pytestmark = pytest.mark.halved
+
 RELEASES, PATIENTS = 5, 600
 LABELS = {
     "sex": ["F", "M"],

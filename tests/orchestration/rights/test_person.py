@@ -20,6 +20,8 @@ from tests.hospital import IDENTIFIER, RELEASES, everything, make
 from tests.orchestration.audit.test_language import texts_of
 from tests.profiles import drawn
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, THIRD = RELEASES
 
 

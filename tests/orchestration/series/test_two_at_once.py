@@ -18,6 +18,8 @@ from orchestration.storage.home import Home, only_one
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES, ROOT, Hospital, begin, make, published
 
+pytestmark = pytest.mark.halved
+
 FIRST, SECOND, _ = RELEASES
 
 
