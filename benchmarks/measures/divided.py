@@ -26,13 +26,13 @@ QUICK = {"people": 4_000, "shards": (1, 2)}
 HEADINGS = ("", "groups", "counterfeits", "NCP", "median error")
 
 
-def tables(people: int = 1_000_000, shards: tuple[int, ...] = (1, 4, 16)) -> Iterator[Table]:
+def tables(people: int = 4_000_000, shards: tuple[int, ...] = (1, 4, 16), seed: int = 1) -> Iterator[Table]:
     """A row for each release of each number of shards."""
     contract = contract_of(
         census_contract(), name="m_invariance", m=10, on_ineligible="counterfeit", people_per_group=2
     )
     update = people // 10
-    series = list(census_series(people + update, people, update, 2, "occupation"))
+    series = list(census_series(people + update, people, update, 2, "occupation", seed))
     rows = []
     for number in shards:
         parts = [
