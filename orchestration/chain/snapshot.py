@@ -201,6 +201,18 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     return Taken([one.snapshot for one in found], stated, verdict)
 
 
+def digest_of_source(series: Series, release: str, division: Path) -> str:
+    """The digest that is kept of a snapshot, of what the source has now; arguments as `look_at_snapshot`.
+
+    Raises
+    ------
+    SnapshotError
+        If the snapshot is missing, unreadable or not what the contract promises.
+    """
+    found = _look_at_shards(series, release, kept_version(series, release), division)
+    return str(stated_of_all([one.stated for one in found])["sha256"])
+
+
 def kept_version(series: Series, release: str) -> int | None:
     """The version of the contract's table that a release was made from.
 

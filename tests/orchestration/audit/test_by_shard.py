@@ -98,6 +98,24 @@ def assert_shards_are_found_as_the_whole(hospital, series, tmp_path, monkeypatch
 
 
 @pytest.mark.thorough
+def test_a_series_that_goes_on_keeps_its_shards(hospital, tmp_path, monkeypatch):
+    shutil.copytree(hospital.folder, tmp_path / "hospital", ignore=shutil.ignore_patterns(".*"))
+    hospital, home, last = Hospital(tmp_path / "hospital"), tmp_path / "home", RELEASES[2]
+    make(divided(hospital, home, 2), FIRST, SECOND)
+    later = divided(hospital, home, 2, series="v2", supersedes="v1", releases={"first": last})
+    make(later, last)
+    both = Doctored(later.published_folder.parent, later.private_folder.parent)
+    code, by_shard = audited(hospital, both, tmp_path / "by shard")
+    monkeypatch.setattr(Material, "goes_by_shard", False)
+    expected, whole = audited(hospital, both, tmp_path / "whole")
+    assert code == expected == 0
+    assert by_shard.pop("shards")["people"] == whole["hosting groups"]["people"]
+    assert {name: (row["people"], row["holds"]) for name, row in by_shard.items()} == {
+        name: (row["people"], row["holds"]) for name, row in whole.items()
+    }
+
+
+@pytest.mark.thorough
 def test_a_person_who_changes_shard_is_convicted(hospital, tmp_path, series):
     here, there = (linked(series, SECOND, shard) for shard in (0, 1))
     before = pl.read_parquet(linked(series, FIRST, 0))

@@ -13,7 +13,7 @@ from orchestration.chain import merging
 from orchestration.chain.delta import compare_snapshots
 from orchestration.chain.division import divide
 from orchestration.chain.merging import merge_shards, write_groups
-from orchestration.chain.snapshot import FAULTS, take_snapshot
+from orchestration.chain.snapshot import FAULTS, KEPT, digest_of_source, take_snapshot
 from orchestration.cli.examine import examine
 from orchestration.engine import engine as engines
 from orchestration.readers.datapackage.dated import undated
@@ -23,7 +23,7 @@ from orchestration.series.shards import shard_numbers, shards_of
 from orchestration.snapshots import sources
 from orchestration.storage.manifest import verify_series
 from orchestration.storage.parts import table_files, write_parts
-from orchestration.storage.store import read_table
+from orchestration.storage.store import read_json, read_table
 from tests.hospital import RELEASES, audited, everything, make, make_by_dagster, published
 from tests.profiles import drawn
 
@@ -233,6 +233,13 @@ def test_validate_says_of_a_divided_series_what_would_become_of_it_and_leaves_no
     assert any("300 people, no faults" in line for line in said)
     foreseen = next(line for line in said if "would be released" in line)
     assert int(foreseen.split(" groups")[0].split()[-1]) == pytest.approx(made.groups, rel=0.2)
+    hospital.deliver(FIRST, hospital.snapshot(FIRST).reverse())  # the same people in another order
+    kept = read_json(series.private(FIRST) / KEPT)
+    assert digest_of_source(series, FIRST, tmp_path / "again") == kept["sha256"]
+    hospital.deliver(FIRST, hospital.snapshot(FIRST)[1:])
+    said.clear()
+    assert examine(series, said.append) == 0
+    assert any("300 people, and the source now has another one" in line for line in said)
 
 
 @pytest.mark.parametrize("again", drawn([True, False], 1))

@@ -13,7 +13,7 @@ from anonymize.errors import ContractError, HomeError
 from orchestration.chain.candidate import compute_candidate
 from orchestration.chain.delta import compare_snapshots
 from orchestration.chain.same_people import refuse_same_people
-from orchestration.chain.snapshot import take_snapshot
+from orchestration.chain.snapshot import KEPT, digest_of_source, take_snapshot
 from orchestration.cli.app import app
 from orchestration.contracts.contract_file import load_contract
 from orchestration.rights.find import find
@@ -23,7 +23,7 @@ from orchestration.series.persons import comparable
 from orchestration.series.series import Series
 from orchestration.storage.home import Home
 from orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
-from orchestration.storage.store import read_table
+from orchestration.storage.store import read_json, read_table
 from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, published
 from tests.killed import kill_points
 from tests.profiles import Run, drawn, is_thorough
@@ -141,6 +141,7 @@ def test_published_releases_stay_and_are_still_those_of_their_snapshots(
     before = published(home)
     forget(series, people, again=again)
     take_snapshot(series, FIRST)
+    assert digest_of_source(series, FIRST, home) == read_json(series.private(FIRST) / KEPT)["sha256"]
     hospital.deliver(FIRST, hospital.snapshot(FIRST).filter(~pl.col("patient_id").is_in(people)))
     take_snapshot(series, FIRST)
     series.verify_published()
