@@ -6,6 +6,7 @@ planner never sees a row: it gets and gives numbers of people, one for each valu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +28,7 @@ def make_plan(
     *,
     least: int = 1,
     wanted: Ints | None = None,
-    first: Groups | None = None,
+    first: Callable[[Ints], Groups] | None = None,
     largest_first: bool = False,
 ) -> Plan:
     """Balance every bucket and assign everybody who is inserted, with the fewest counterfeits.
@@ -52,8 +53,9 @@ def make_plan(
     wanted
         int[P]: tuples that buckets are to receive beyond their shortages: whole signatures.
     first
-        The groups to begin a series with: there is no bucket yet, and the people are m-eligible with these
-        groups and without. The plan's first buckets have their signatures.
+        Chooses the groups to begin a series with, of the number of tuples of each value: int[V], people who
+        are not held back and counterfeits for them, m-eligible. What these groups leave over has to be
+        m-eligible, too. There is no bucket yet; the plan's first buckets have their signatures.
     largest_first
         Whether people beyond the shortages go to large buckets first (`assign_core`).
 
@@ -89,7 +91,8 @@ def make_plan(
     extra = _values_of_counterfeits(rest, batch.added, m, rng)
     known, reused = placed.signatures, np.zeros_like(need)
     if first is not None:
-        known, reused = first.signatures, first.number[first.signatures.bucket]
+        chosen = first(rest + extra)
+        known, reused = chosen.signatures, chosen.number[chosen.signatures.bucket]
     else:
         # A group of new people brings more than itself needs.
         lacking = np.maximum(lacking - known.by_bucket(filled), 0) * (known.sizes > least)

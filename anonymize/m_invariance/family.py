@@ -14,7 +14,7 @@ import numpy as np
 
 from anonymize.arrays import Bools, Ints
 from anonymize.buckets.assign import Local
-from anonymize.buckets.counts import Demand, Groups
+from anonymize.buckets.counts import Demand, Groups, Plan
 from anonymize.buckets.signatures import Signatures
 from anonymize.kernels.family import best_signature
 from anonymize.m_invariance.regions import Regions
@@ -43,15 +43,36 @@ class Family(NamedTuple):
         number = sum(groups.sum(axis=1) for groups in self.by_region)
         return Groups(Signatures.of(self.signatures), number)
 
-    def local(self, regions: Regions) -> Iterator[Local]:
-        """From where the people of the groups come: those whose groups lie in one region first."""
+    def local(self, regions: Regions, people: Ints, plan: Plan) -> Iterator[Local]:
+        """From where the people of the groups come: those whose groups lie in one region first.
+
+        Parameters
+        ----------
+        regions
+            Where people live.
+        people
+            int[V, R]: how many people of each value live in each region.
+        plan
+            Whose first buckets have these signatures. Where it puts counterfeits into a bucket, or fewer
+            people live in a region than the groups were counted on, fewer come from there.
+        """
+        moved = np.zeros(self.signatures.shape, np.int64)
+        bucket, value = np.nonzero(self.signatures)
+        moved[bucket, value] = plan.moved[plan.signatures.find(bucket, value)]
+        groups_of = self.groups().number[:, None]
+        share = np.where(self.signatures, np.minimum(moved, groups_of), 0)[:, None, :]
         for level, groups in enumerate(self.by_region):
-            bucket, node = np.nonzero(groups)
-            row, value = np.nonzero(self.signatures[bucket])
+            people = people.reshape(len(people), groups.shape[1], -1).sum(axis=2)
+            wanted = groups[:, :, None] * share // np.maximum(groups_of, 1)[:, :, None]
+            all_wanted = wanted.sum(axis=0)
+            there = np.minimum(people.T, all_wanted)
+            wanted = wanted * there // np.maximum(all_wanted, 1)
+            people = people - wanted.sum(axis=0).T
+            bucket, node, value = np.nonzero(wanted)
             demand = Demand(
-                queue=value * groups.shape[1] + node[row],
-                bucket=bucket[row],
-                people=groups[bucket, node][row],
+                queue=value * groups.shape[1] + node,
+                bucket=bucket,
+                people=wanted[bucket, node, value],
             )
             yield Local(regions.of_person >> level, groups.shape[1], demand)
 
@@ -97,6 +118,31 @@ def choose_family(counts: Ints, m: int) -> Family:
             return chosen.family()
         chosen.widen()
         limit = FURTHER
+
+
+class Begun:
+    """The groups that a series begins with, and from where their people come.
+
+    Where a value is too frequent, some who have it are held back, or there are counterfeits of other values:
+    then the family is that of the tuples to be published, each value's spread over the regions as the people
+    are who have it.
+    """
+
+    def __init__(self, regions: Regions, people: Ints, m: int):
+        """Of int[V, R] people of each value in each region."""
+        self._regions, self._people, self._m = regions, people, m
+
+    def __call__(self, tuples: Ints) -> Groups:
+        """The groups of m-eligible tuples, int[V]; what they leave over is m-eligible, too."""
+        has_people = self._people.any(axis=1, keepdims=True)
+        up_to = np.cumsum(np.where(has_people, self._people, self._people.sum(axis=0)), axis=1)
+        ends = up_to * tuples[:, None] // np.maximum(up_to[:, -1:], 1)
+        self._family = choose_family(np.diff(ends, axis=1, prepend=0).T, self._m)
+        return self._family.groups()
+
+    def local(self, plan: Plan) -> Iterator[Local]:
+        """From where the people of these groups come, under the plan that was made with them."""
+        return self._family.local(self._regions, self._people, plan)
 
 
 class _Chosen:

@@ -12,7 +12,7 @@ import polars as pl
 from anonymize.arrays import Bools, Floats, Ints
 from anonymize.buckets.assign import HELD_BACK, Local, execute
 from anonymize.buckets.company import place_in_company
-from anonymize.buckets.counts import Plan, is_eligible
+from anonymize.buckets.counts import Plan
 from anonymize.buckets.divide import TOO_FEW_OTHERS, Division, divide_people
 from anonymize.buckets.figures import BucketFigures
 from anonymize.buckets.memory import Memory
@@ -23,12 +23,12 @@ from anonymize.contract import Contract
 from anonymize.errors import NotEligible
 from anonymize.figures import Total
 from anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
-from anonymize.m_invariance.family import Family, choose_family
+from anonymize.m_invariance.family import Begun
 from anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
 from anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
 from anonymize.m_invariance.plan_combinations import plan_combinations
 from anonymize.m_invariance.publish import Tuples, normalised, publish_groups
-from anonymize.m_invariance.regions import Regions, find_regions
+from anonymize.m_invariance.regions import find_regions
 from anonymize.m_invariance.whole_groups import WholeGroups, plan_whole_groups
 from anonymize.people.codes import encode_columns
 from anonymize.people.ranks import keyed_ranks
@@ -183,19 +183,21 @@ def _nearby(
         plan = plan_combinations(division.counts, several, principle.m, principle.on_ineligible, draw("plan"))
         return plan, from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
     regions = find_regions(shares, division.counts.everybody, principle.m)
-    family = _family(division, regions, principle.m)
-    first = family.groups() if family else None
+    begun = None
+    if regions.number > 1 and not len(division.counts.signatures):
+        by_region = regions.count_by(division.queue, len(division.counts.free))
+        begun = Begun(regions, by_region, principle.m)
     plan = make_plan(
         division.counts,
         principle.m,
         principle.on_ineligible,
         draw("plan"),
         least=principle.people_per_group,
-        first=first,
+        first=begun,
         largest_first=True,
     )
-    if family:
-        return plan, family.local(regions)
+    if begun:
+        return plan, begun.local(plan)
     if regions.number > 1:
         return plan, from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
     return plan, []
@@ -213,11 +215,3 @@ def _whole_groups(
     if contract.sensitive.values is not None:
         public[:] = True
     return plan_whole_groups(division.counts, contract.principle.m, apart, public)
-
-
-def _family(division: Division, regions: Regions, m: int) -> Family | None:
-    """Signatures by region, for a series' first release of many people; the paper's plan has none."""
-    free = division.counts.free
-    if len(division.counts.signatures) or regions.number == 1 or not is_eligible(free, m):
-        return None
-    return choose_family(regions.count_by(division.queue, len(free)).T, m)

@@ -66,7 +66,8 @@ def in_small_buckets(seed, *, largest_first):
     shares[0] = 0.8 / m
     shares[1:] *= (1 - shares[0]) / shares[1:].sum()
     free, bound = rng.multinomial(people, shares), np.zeros((0, 50), np.int64)
-    signatures, first = bound.astype(bool), choose_family(free[None], m).groups()
+    signatures = bound.astype(bool)
+    first = lambda tuples: choose_family(tuples[None], m).groups()  # noqa: E731
     for number in range(20):
         counts = counted(signatures, bound, free)
         plan = as_tables(
@@ -92,7 +93,7 @@ def test_a_series_begins_with_the_groups_that_it_is_given():
     signatures = np.array([[1, 1, 0, 0], [0, 0, 1, 1]], bool)
     first = Groups(Signatures.of(signatures), np.array([30, 20]))
     counts = counted(np.zeros((0, 4), bool), np.zeros((0, 4), np.int64), np.array([40, 32, 30, 25]))
-    plan = as_tables(make_plan(counts, 2, "refuse", draws(1)("plan"), first=first))
+    plan = as_tables(make_plan(counts, 2, "refuse", draws(1)("plan"), first=lambda _: first))
     assert (plan.signatures[:2] == signatures).all()
     assert (plan.moved[:2] >= first.number[:, None] * signatures).all()
     assert (plan.moved.sum(axis=0) == counts.free).all()

@@ -1,5 +1,7 @@
 """Signatures by region, for first releases, and from where the people of later ones come."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -12,7 +14,7 @@ from anonymize.buckets.divide import UNDECIDED, Division
 from anonymize.buckets.plan import make_plan
 from anonymize.buckets.signatures import Signatures
 from anonymize.m_invariance import neighbours
-from anonymize.m_invariance.family import choose_family
+from anonymize.m_invariance.family import Begun, choose_family
 from anonymize.m_invariance.neighbours import (
     Cells,
     _present_and_wanted,
@@ -86,16 +88,17 @@ def test_exchanging_two_values_of_a_bucket_leaves_all_counts_by_region_as_they_a
     value = rng.choice(8, 2000, p=[0.2, 0.2, 0.15, 0.15, 0.1, 0.1, 0.05, 0.05])
     counts = regions.count_by(value, 8)
     family = choose_family(counts.T, 3)
-    local = next(iter(family.local(regions)))
     signatures = Signatures.of(family.signatures)
     plan = Plan(
         signatures=signatures,
-        moved=family.by_region[0].sum(axis=1)[signatures.bucket],
+        moved=family.groups().number[signatures.bucket],
         separated=Demand(NOBODY, NOBODY, NOBODY),
         counterfeits=np.zeros(len(signatures.value), np.int64),
         held_back=np.zeros(8, np.int64),
         held_back_separated=NOBODY,
     )
+    local = next(family.local(regions, counts, plan))
+    plan = replace(plan, moved=family.by_region[0].sum(axis=1)[signatures.bucket])
     bucket = execute(plan, arriving(value, 8), rng.permutation(2000).astype(np.uint64), [local])
     assert (bucket != HELD_BACK).mean() > 0.8
     for row, signature in enumerate(family.signatures):
@@ -114,11 +117,35 @@ def test_everybody_of_a_first_release_gets_into_the_bucket_that_was_planned(seed
     value = rng.permutation(np.repeat(np.arange(values), eligible(rng, values, m, 300)))
     regions = Regions(rng.integers(0, 2**depth, len(value)), 2**depth)
     division = arriving(value, values)
-    family = choose_family(regions.count_by(value, values).T, m)
-    plan = make_plan(division.counts, m, "refuse", rng, first=family.groups())
+    counts = regions.count_by(value, values)
+    family = choose_family(counts.T, m)
+    plan = make_plan(division.counts, m, "refuse", rng, first=lambda _: family.groups())
     ranks = rng.permutation(len(value)).astype(np.uint64)
-    bucket = execute(plan, division, ranks, family.local(regions))
+    bucket = execute(plan, division, ranks, family.local(regions, counts, plan))
     assert (received_by(plan, bucket, value) == plan.moved).all()
+
+
+@examples(60)
+@given(st.integers(0, 2**32), st.integers(2, 4), st.integers(0, 3), st.sampled_from(["counterfeit", "defer"]))
+def test_a_first_release_that_is_not_eligible_has_the_groups_of_regions_too(seed, m, depth, policy):
+    """As many people as can live where the groups of their bucket do; nobody is lost or doubled."""
+    rng = np.random.default_rng(seed)
+    values = m + 3
+    people = eligible(rng, values, m, 300)
+    people[0] = people.sum() // (m - 1) + rng.integers(1, 100)
+    value = rng.permutation(np.repeat(np.arange(values), people))
+    regions = Regions(rng.integers(0, 2**depth, len(value)), 2**depth)
+    division, begun = arriving(value, values), Begun(regions, regions.count_by(value, values), m)
+    plan = make_plan(division.counts, m, policy, rng, first=begun)
+    ranks = rng.permutation(len(value)).astype(np.uint64)
+    local = list(begun.local(plan))
+    assert sum(one.demand.people.sum() for one in local) > 0.5 * plan.moved.sum()
+    bucket = execute(plan, division, ranks, local)
+    is_in = bucket != HELD_BACK
+    assert (received_by(plan, bucket[is_in], value[is_in]) == plan.moved).all()
+    without = make_plan(division.counts, m, policy, np.random.default_rng(seed))
+    assert plan.counterfeits.sum() == without.counterfeits.sum()
+    assert plan.held_back.sum() == without.held_back.sum() == (bucket == HELD_BACK).sum()
 
 
 def survivors_and_arrivals(rng, values=6):
