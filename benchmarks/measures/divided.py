@@ -48,12 +48,12 @@ def tables(people: int = 4_000_000, shards: tuple[int, ...] = (1, 4, 16), seed: 
         ]
         for release, several in enumerate(zip(*made, strict=True), start=1):
             of = "1 shard" if number == 1 else f"{number} shards"
-            rows.append([f"{of}, release {release}", *_figures(several)])
+            rows.append([f"{of}, release {release}", *figures(several)])
             print(*rows[-1], flush=True)
     yield Table(f"{people:,} people, {update:,} replaced", HEADINGS, rows)
 
 
-def _figures(shards: tuple[Made, ...]) -> tuple[int, int, float, float]:
+def figures(shards: tuple[Made, ...]) -> tuple[int, int, float, float]:
     """Groups, counterfeits, NCP and median error of the release that shards are together."""
     contract = shards[0].contract
     release_format = principle_of(contract).format(contract)
