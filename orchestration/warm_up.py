@@ -49,7 +49,7 @@ def compile_kernels(patients: int = 1_300) -> None:
     patients
         The number of patients in each release: enough to be divided into regions.
     """
-    csv_records(np.frombuffer(b"patient_id,age\n", np.uint8), ord(","))
+    csv_records(np.frombuffer(b"patient_id,age\n", np.uint8), ord(","), 0, 2, True)
     first, second = (table for _, table in hospital_snapshots(2, patients))
     columns: dict[str, Any]
     for principle in PRINCIPLES.values():

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
 from orchestration.engine import the_engine
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard, shard_numbers, shards_of
+from orchestration.snapshots.arrow import with_numerics
 from orchestration.snapshots.sources import PIECE, ROW, Piece, read_pieces
+from orchestration.snapshots.written import refuse_two_ways
 from orchestration.steps import say_step
 from orchestration.storage.home import private_folder
 from orchestration.storage.store import read_table, write_table
@@ -27,11 +30,14 @@ class Divided:
     """The names of all columns of the source."""
     rows: list[int]
     """How many rows each shard has."""
+    numerics: Sequence[pl.DataFrame]
+    """What `arrow.numerics` has found in its pieces."""
 
     def source_of(self, shard: Shard) -> pl.DataFrame:
         """The people of a shard as the source has them, with their row's number in it (`ROW`)."""
         files = sorted(shard.within(self.folder).iterdir())
-        return pl.concat([read_table(file) for file in files], how="vertical_relaxed")
+        whole = pl.concat([read_table(file) for file in files], how="vertical_relaxed")
+        return with_numerics(whole, self.numerics)
 
 
 def divide(series: Series, release: str, version: int | None, folder: Path) -> Divided:
@@ -52,13 +58,13 @@ def divide(series: Series, release: str, version: int | None, folder: Path) -> D
         _Job(series, number, piece, folder) for number, piece in enumerate(pieces.in_files or pieces.in_order)
     )
     if pieces.in_files:
-        counts = the_engine().run(divide_piece, list(jobs), min(PIECE, pieces.in_files[-1].first), "piece")
+        largest = min(PIECE, pieces.in_files[-1].first)
+        divided = list(the_engine().run(divide_piece, list(jobs), largest, "piece"))
     else:
-        counts = map(divide_piece, jobs)
-    rows = [0] * len(shards)
-    for count in counts:
-        rows = [so_far + own for so_far, own in zip(rows, count, strict=True)]
-    return Divided(folder, pieces.present, rows)
+        divided = list(map(divide_piece, jobs))
+    refuse_two_ways([piece.two_ways for piece in divided])
+    rows = [sum(counts) for counts in zip(*(piece.rows for piece in divided), strict=True)]
+    return Divided(folder, pieces.present, rows, [piece.numerics for piece in divided])
 
 
 @dataclass(frozen=True)
@@ -71,15 +77,25 @@ class _Job:
     folder: Path
 
 
-def divide_piece(job: _Job) -> list[int]:
+class _DividedPiece(NamedTuple):
+    """What is known of a piece that was divided."""
+
+    rows: list[int]
+    """How many each shard has of it."""
+    two_ways: pl.DataFrame
+    numerics: pl.DataFrame
+
+
+def divide_piece(job: _Job) -> _DividedPiece:
     """Write each shard's rows of a piece into a file of its own, and count them."""
     shards = shards_of(job.series)
-    found, rows = job.piece.read(), [0] * len(shards)
+    read, rows = job.piece.read(), [0] * len(shards)
+    found = read.table
     numbers = pl.int_range(job.piece.first, job.piece.first + found.height).alias(ROW)
     for at, part in _parts(job.series, found.with_columns(numbers)):
         rows[at] = part.height
         write_table(shards[at].within(job.folder) / f"{job.number:06d}.parquet", part)
-    return rows
+    return _DividedPiece(rows, read.two_ways, read.numerics)
 
 
 def _parts(series: Series, piece: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:

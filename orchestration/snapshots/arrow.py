@@ -2,25 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import polars as pl
 import pyarrow as pa
 
 from anonymize.errors import SnapshotError
-from orchestration.limits import check
+from orchestration.limits import check, limits
 
 LONGEST = 38
 """Digits of a decimal number."""
+NUMBER = r"^-?(?<whole>\d+)(?:\.(?<decimals>\d+))?$"
+
+
+NUMERICS = pl.Schema({"column": pl.String(), "decimals": pl.Int64(), "digits": pl.Int64()})
+
+
+class Answer(NamedTuple):
+    """What a database or a table format's library gives: rows that are read once, from first to last."""
+
+    schema: pa.Schema
+    """Of the rows."""
+    batches: Iterator[pa.RecordBatch]
+    """The rows, some at a time."""
+
+    def whole(self, where: str) -> pa.Table:
+        """All rows. Raises LimitError if they are too many."""
+        batches, rows, most = [], 0, limits().rows
+        for batch in self.batches:
+            rows += batch.num_rows
+            batches += [batch] if rows <= most else []  # of more than there may be, the number is still said
+        check(where, "rows", rows)
+        return pa.Table.from_batches(batches, self.schema)
+
+    def pieces(self, rows: int) -> Iterator[pa.Table]:
+        """So many rows at a time; the first piece has none, and says what the columns are."""
+        yield self.schema.empty_table()
+        waiting = self.schema.empty_table()
+        for batch in self.batches:
+            waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch], self.schema)])
+            while waiting.num_rows >= rows:
+                yield waiting.slice(0, rows)
+                waiting = waiting.slice(rows)
+        if waiting.num_rows:
+            yield waiting
 
 
 def from_arrow(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame:
     """Those of the columns that an answer has, as a Parquet file with the same values would have them.
 
+    PostgreSQL's numeric is text: only all rows together say what else it can be (`numerics`).
+
     Parameters
     ----------
     answer
-        What a database or a table format's library gives.
+        Rows of an answer.
     columns
         The columns that are wanted.
     where
@@ -30,15 +67,58 @@ def from_arrow(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame
     ------
     SnapshotError
         If it has one of them twice, or of a type that polars can't read.
-    LimitError
-        If it has too many rows.
     """
-    check(where, "rows", answer.num_rows)
     present = [column for column in columns if column in answer.column_names]
     if twice := [column for column in present if answer.column_names.count(column) > 1]:
         raise SnapshotError(f"{where}: the query answers with {twice[0]} twice; name its columns one by one")
     frame = pl.DataFrame([_series(column, answer[column], where) for column in present])
     return frame.with_columns(uuid_text(answer.schema, present))
+
+
+def numerics(schema: pa.Schema, frame: pl.DataFrame) -> pl.DataFrame:
+    """How PostgreSQL's numeric is written in some rows of an answer, as `from_arrow` has made them.
+
+    Returns
+    -------
+    polars.DataFrame
+        For each `column` and number of `decimals`, the most `digits` of a number. Of what is no number (NaN,
+        Infinity), decimals are null.
+    """
+    found = [pl.DataFrame(schema=NUMERICS)]
+    for name in frame.columns:
+        if getattr(schema.field(name).type, "type_name", None) == "numeric":
+            parts = frame[name].drop_nulls().str.extract_groups(NUMBER).struct.unnest()
+            decimals = pl.col("decimals").fill_null("")
+            found.append(
+                parts.select(
+                    column=pl.lit(name),
+                    decimals=pl.when(pl.col("whole").is_not_null()).then(decimals.str.len_bytes()),
+                    digits=(pl.col("whole") + decimals).str.len_bytes(),
+                )
+                .group_by("column", "decimals")
+                .agg(pl.col("digits").max())
+                .cast(NUMERICS)
+            )
+    return pl.concat(found)
+
+
+def with_numerics(frame: pl.DataFrame, found: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """PostgreSQL's numeric as decimal numbers; as text if these have several scales, or too many digits.
+
+    Parameters
+    ----------
+    frame
+        Rows as `from_arrow` has made them.
+    found
+        What `numerics` has found, in all rows of the answer.
+    """
+    together = pl.concat([pl.DataFrame(schema=NUMERICS), *found])
+    kinds = together.group_by("column").agg(pl.col("decimals").unique(), pl.col("digits").max())
+    return frame.with_columns(
+        pl.col(column).cast(pl.Decimal(LONGEST, decimals[0]))
+        for column, decimals, digits in kinds.iter_rows()
+        if column in frame.columns and len(decimals) == 1 and decimals[0] is not None and digits <= LONGEST
+    )
 
 
 def uuid_text(schema: pa.Schema, columns: list[str]) -> list[pl.Expr]:
@@ -48,28 +128,17 @@ def uuid_text(schema: pa.Schema, columns: list[str]) -> list[pl.Expr]:
 
 def _series(name: str, column: pa.ChunkedArray, where: str) -> pl.Series:
     try:
-        series = pl.Series(name, _plain(column))
+        return pl.Series(name, _plain(column))
     except pl.exceptions.PolarsError:
         raise SnapshotError(
             f"{where}: {name}: is of a type that can't be read ({column.type}); give it as text, a number or"
             " a date"
         ) from None
-    return _numbers(series) if getattr(column.type, "type_name", None) == "numeric" else series
 
 
 def _plain(column: pa.ChunkedArray) -> Any:
     """A column of a type that Arrow knows; PostgreSQL's numeric arrives as text."""
     return column.cast(column.type.storage_type) if isinstance(column.type, pa.BaseExtensionType) else column
-
-
-def _numbers(text: pl.Series) -> pl.Series:
-    """PostgreSQL's numeric as decimal numbers; as text if these have several scales, or too many digits."""
-    parts = text.drop_nulls().str.extract_groups(r"^-?(?<whole>\d+)(?:\.(?<decimals>\d+))?$").struct.unnest()
-    scales = parts["decimals"].fill_null("").str.len_bytes().unique()
-    longest = (parts["whole"] + parts["decimals"].fill_null("")).str.len_bytes().max()
-    if parts["whole"].has_nulls() or len(scales) != 1 or int(str(longest)) > LONGEST:
-        return text
-    return text.cast(pl.Decimal(LONGEST, scales[0]))
 
 
 def _uuid_text(column: str) -> pl.Expr:

@@ -9,29 +9,31 @@ from __future__ import annotations
 import datetime as dt
 import os
 import re
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator
 from contextlib import closing
-from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import duckdb
-import polars as pl
-import pyarrow as pa
 
 from anonymize.contract import QuerySource
 from anonymize.errors import SnapshotError
-from orchestration.snapshots.arrow import from_arrow
+from orchestration.processes import begin_process
+from orchestration.snapshots.arrow import Answer
 from orchestration.snapshots.files import check_file
 
 CONNECT_SECONDS = 10
+BATCH = 100_000
+"""Rows that DuckDB gives at a time."""
+
+Part = Any
+"""Of an answer: first its schema (pyarrow.Schema), and after that its rows (pyarrow.RecordBatch)."""
 
 
-def ask(
-    source: QuerySource, query: str, release: str, columns: list[str], folder: Path, where: str
-) -> tuple[pl.DataFrame, list[str]]:
-    """What a database answers to a query: those of the columns that it has, and the names of all.
+def ask(source: QuerySource, query: str, release: str, folder: Path, where: str) -> Answer:
+    """What a database answers to a query; it goes on answering while its rows are read.
 
     Parameters
     ----------
@@ -41,8 +43,6 @@ def ask(
         One SELECT; `:release` in it stands for the release's date.
     release
         `2024-01-01`.
-    columns
-        The columns that are wanted.
     folder
         The contract's: relative paths begin there.
     where
@@ -51,14 +51,15 @@ def ask(
     Raises
     ------
     SnapshotError
-        If the database can't be asked, or the query fails.
+        If the database can't be asked, or the query fails: at once, or when rows are read.
     """
-    date, file = dt.date.fromisoformat(release), database_file(source, folder)
-    if file is not None:
-        answer = _ask_duckdb(file, query, date, folder, where)
+    bound, file = _bind(query, dt.date.fromisoformat(release)), database_file(source, folder)
+    if file is None:
+        parts = _ask_postgresql(source.dsn, bound, query, where)
     else:
-        answer = _ask_postgresql(source.dsn, query, date, where)
-    return from_arrow(answer, columns, where), list(answer.column_names)
+        check_file(file, where)
+        parts = _ask_duckdb(file, bound, query, folder, where)
+    return Answer(next(parts), parts)
 
 
 def database_file(source: QuerySource, folder: Path) -> Path | None:
@@ -79,67 +80,106 @@ _SKIPPED = r"""[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | \$(?
 _PARAMETER = re.compile(rf"(?P<skipped>{_SKIPPED}) | :release\b", re.VERBOSE | re.DOTALL)
 
 
-def _bind(query: str, parameter: str) -> tuple[str, bool]:
-    """The query with `:release` as a parameter of type date, and whether there is one in it.
+def _bind(query: str, release: dt.date) -> str:
+    """The query with `:release` as the release's date.
 
-    Text, quoted names, comments and casts (`::release`) are left as they are.
+    It is written out, not a parameter: both databases read an answer to parameters whole before they give a
+    row of it. Text, quoted names, comments and casts (`::release`) are left as they are.
     """
-    bound = f"CAST({parameter} AS DATE)"
-    changed = _PARAMETER.sub(lambda found: found["skipped"] or bound, query)
-    return changed, changed != query
+    return _PARAMETER.sub(lambda found: found["skipped"] or f"CAST('{release}' AS DATE)", query)
+
+
+_TOKEN = re.compile(rf"(?P<nothing>\s+|;|--[^\n]*|/\*.*?\*/) | {_SKIPPED} | .", re.VERBOSE | re.DOTALL)
+
+
+def _without_end(query: str) -> str:
+    """The query without comments and semicolons after it: PostgreSQL's driver puts it in brackets."""
+    ends = [token.end() for token in _TOKEN.finditer(query) if token["nothing"] is None]
+    return query[: max(ends, default=0)]
 
 
 _MAY_NAME_A_FILE = re.compile(r"""\b(?:read|scan|glob)|_scan\b|['"][^'"]*[./*?][^'"]*['"]""", re.IGNORECASE)
 
 
-def _ask_duckdb(file: Path, query: str, release: dt.date, folder: Path, where: str) -> pa.Table:
+def _ask_duckdb(file: Path, bound: str, query: str, folder: Path, where: str) -> Iterator[Part]:
     """What a DuckDB file answers. A relative path in the query begins in the folder.
 
     DuckDB looks for it in the working folder, whatever its settings say. So a query that may name a file is
     asked in a process of its own, whose working folder is the contract's.
     """
-    check_file(file, where)
-    bound, has_release = _bind(query, "$release")
-    asked = file, bound, {"release": release} if has_release else None
+    is_here = folder == Path.cwd() or not _MAY_NAME_A_FILE.search(bound)
+    parts = _duckdb_answer(file, bound) if is_here else _answer_in_folder(folder, file, bound)
+    reason = "the query must be one SELECT; correct source.query in the contract"
     try:
-        if folder == Path.cwd() or not _MAY_NAME_A_FILE.search(bound):
-            answer = _duckdb_answer(*asked)
-        else:
-            spawn = get_context("spawn")  # a fork would have this process's locks, and none of its threads
-            with ProcessPoolExecutor(1, spawn, initializer=os.chdir, initargs=(folder,)) as pool:
-                answer = pool.submit(_duckdb_answer, *asked).result()
-        if answer is not None:
-            return answer
-        reason = "the query must be one SELECT; correct source.query in the contract"
-    except BrokenProcessPool:
+        for part in parts:
+            reason = ""
+            yield part
+    except EOFError:
         reason = "the query's process ended before it answered; try it on the database"
     except duckdb.Error as error:
         reason = _duckdb_reason(error, query)
     # Here, and not above: an error that is chained to the driver's is printed with what the driver said.
-    raise SnapshotError(f"{where}: {reason}")
+    if reason:
+        raise SnapshotError(f"{where}: {reason}")
 
 
-def _duckdb_answer(file: Path, query: str, params: dict[str, dt.date] | None) -> pa.Table | None:
-    """The answer to a query; None if it is not one query that answers."""
+def _duckdb_answer(file: Path, query: str) -> Iterator[Part]:
+    """The answer to a query; nothing if it is not one query that answers."""
     with closing(duckdb.connect(file, read_only=True)) as connection:
+        connection.execute("SET enable_progress_bar = false")
         is_one = len(connection.extract_statements(query)) == 1
-        answer = connection.sql(query, params=params)
-        return answer.to_arrow_table() if is_one and answer is not None else None
+        answer = connection.sql(query)
+        if is_one and answer is not None:
+            reader = answer.to_arrow_reader(BATCH)
+            yield reader.schema
+            yield from reader
 
 
-def _ask_postgresql(dsn: str, query: str, release: dt.date, where: str) -> pa.Table:
+def _answer_in_folder(folder: Path, file: Path, query: str) -> Iterator[Part]:
+    """The same, asked in a process whose working folder is this one. Raises EOFError if it ends too early."""
+    process, pipe = begin_process(_tell_answer, folder, file, query)
+    try:
+        while (part := pipe.recv()) is not None:
+            if isinstance(part, duckdb.Error):
+                raise part
+            yield part
+    except OSError:
+        raise EOFError from None
+    finally:
+        pipe.close()
+        process.kill()
+        process.join()
+
+
+def _tell_answer(folder: Path, file: Path, query: str, asked: Connection) -> None:
+    """What the process does."""
+    os.chdir(folder)
+    try:
+        for part in _duckdb_answer(file, query):
+            asked.send(part)
+        asked.send(None)
+    except duckdb.Error as error:
+        asked.send(error)
+    except BrokenPipeError:
+        return  # nobody is left to tell
+
+
+def _ask_postgresql(dsn: str, bound: str, query: str, where: str) -> Iterator[Part]:
     import adbc_driver_postgresql.dbapi as postgresql  # noqa: PLC0415 - only who has a server waits for it
 
-    bound, has_release = _bind(query, "$1")
     separator = "&" if "?" in dsn else "?"
     address = dsn if "connect_timeout=" in dsn else f"{dsn}{separator}connect_timeout={CONNECT_SECONDS}"
     try:
         with closing(postgresql.connect(address)) as connection, connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION READ ONLY")
-            cursor.execute(bound, parameters=(release,) if has_release else None)
-            return cursor.fetch_arrow_table()
+            cursor.execute(_without_end(bound))
+            reader = cursor._results.reader  # noqa: SLF001 - fetch_record_batch() loses the SQLSTATE of errors
+            yield reader.schema
+            yield from reader
     except postgresql.Error as error:
         reason = _postgresql_reason(str(error), error.sqlstate or "", query)
+    else:
+        return
     raise SnapshotError(f"{where}: {reason}")
 
 

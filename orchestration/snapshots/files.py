@@ -1,22 +1,20 @@
-"""Tables of people in files, Parquet or CSV: read whole and strictly, or not at all.
-
-A CSV text that readers disagree about is refused: a reader that guesses reads fewer people than there are.
-"""
+"""Tables of people in files, Parquet or CSV: read strictly, or not at all."""
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
-import numpy as np
 import polars as pl
 
 from anonymize.contract import EACH_FILE, is_in_store
 from anonymize.errors import SnapshotError
-from orchestration.limits import check, check_parquet
+from orchestration.limits import check, check_parquet, limits
+from orchestration.snapshots.csv_text import CsvText, positions
 from orchestration.storage.objects import Stored, objects_below, stored
 from orchestration.storage.pages import is_decodable
 
@@ -24,7 +22,8 @@ UNFINISHED = "_temporary"
 """In a folder that Spark, or Hadoop, still writes into."""
 FAILURES = pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError
 """What polars raises of a file that is damaged."""
-SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+AT_A_TIME = 1_000_000
+"""Rows of a CSV file."""
 
 
 def delivered(path: str, folder: Path) -> list[Path | Stored]:
@@ -102,15 +101,38 @@ def read_file(
     else:
         check_file(file, where)
         source = file
-    is_parquet = file.name.endswith(".parquet")
-    try:
-        if is_parquet:
+    if file.name.endswith(".parquet"):
+        with _damaged(where, "Parquet"):
             return _read_parquet(source, where, columns)
-        content = source.read_bytes() if isinstance(source, Path) else source
-        return _read_csv(_text(content, encoding, where), where, columns, separator)
+    with _opened(source, where) as content:
+        text = CsvText(content, where, columns, separator, encoding)
+        tables, rows, most = [], 0, limits().rows
+        for table in text.rows(AT_A_TIME):
+            rows += table.height
+            tables += [table] if rows <= most else []  # of more than there may be, the number is still said
+        check(where, "rows", rows)
+        return pl.concat(tables[1:] or tables), text.header
+
+
+@contextmanager
+def _damaged(where: str, kind: str) -> Iterator[None]:
+    """What polars raises of a file, in a line."""
+    try:
+        yield
     except FAILURES:
-        kind = "Parquet" if is_parquet else "CSV"
-    raise SnapshotError(f"{where}: is no {kind} file that can be read, or a part of one; deliver it again")
+        raise SnapshotError(
+            f"{where}: is no {kind} file that can be read, or a part of one; deliver it again"
+        ) from None
+
+
+@contextmanager
+def _opened(source: Path | bytes, where: str) -> Iterator[BinaryIO]:
+    """The bytes of a CSV file."""
+    with (
+        _damaged(where, "CSV"),
+        source.open("rb") if isinstance(source, Path) else BytesIO(source) as content,
+    ):
+        yield content
 
 
 def check_file(file: Path, where: str) -> None:
@@ -137,7 +159,7 @@ def _read_parquet(
     check_parquet(_readable(source), where, None if columns is None else len(columns))
     with source.open("rb") if isinstance(source, Path) else BytesIO(source) as content:
         present = list(pl.read_parquet_schema(content))
-    chosen = _positions(present, columns)
+    chosen = positions(present, columns)
     if not is_decodable(_readable(source), [present[position] for position in chosen]):
         raise OSError
     table = pl.read_parquet(_readable(source), columns=chosen, glob=False, hive_partitioning=False)
@@ -181,14 +203,12 @@ class ParquetPiece:
                 f"{self.where}: was there when its division began, and one of the processes that divide it"
                 " does not find it; deliver it where all machines that work on the release see it"
             )
-        if not is_decodable(self.file, self.columns, range(self.start, self.start + self.rows)):
-            raise _broken(self.where)
-        table = pl.scan_parquet(self.file, glob=False, hive_partitioning=False)
-        try:
-            chosen = pl.nth(_positions(table.collect_schema().names(), self.columns))
+        with _damaged(self.where, "Parquet"):
+            if not is_decodable(self.file, self.columns, range(self.start, self.start + self.rows)):
+                raise OSError
+            table = pl.scan_parquet(self.file, glob=False, hive_partitioning=False)
+            chosen = pl.nth(positions(table.collect_schema().names(), self.columns))
             found = _with_uuids(table.select(chosen).slice(self.start, self.rows).collect(), self.file)
-        except FAILURES:
-            raise _broken(self.where) from None
         if found.height != self.rows:
             raise SnapshotError(f"{self.where}: changed while it was read; release again")
         return found
@@ -223,108 +243,36 @@ def parquet_pieces(
     """
     check_file(file, where)
     check_parquet(file, where, len(columns), by_group=True)
-    try:
+    with _damaged(where, "Parquet"):
         table = pl.scan_parquet(file, glob=False)
         present, height = table.collect_schema().names(), table.select(pl.len()).collect().item()
-    except FAILURES:
-        raise _broken(where) from None
-    chosen = [present[position] for position in _positions(present, columns)]
+    chosen = [present[position] for position in positions(present, columns)]
     starts = [(0, 0), *((start, min(rows, height - start)) for start in range(0, height, rows))]
     return [ParquetPiece(file, where, chosen, start, some) for start, some in starts], present
 
 
-def _broken(where: str) -> SnapshotError:
-    return SnapshotError(f"{where}: is no Parquet file that can be read, or a part of one; deliver it again")
+def csv_header(
+    file: Path, where: str, columns: Collection[str], *, separator: str, encoding: str
+) -> list[str]:
+    """The names of all columns of a CSV file; arguments and errors as those of `read_file`."""
+    check_file(file, where)
+    with _opened(file, where) as content:
+        return CsvText(content, where, columns, separator, encoding).header
 
 
-def _read_csv(
-    content: bytes, where: str, columns: Collection[str] | None, separator: str
-) -> tuple[pl.DataFrame, list[str]]:
-    header, after_header, records = _checked(content, where, columns, separator)
-    chosen = _positions(header, columns)
-    if twice := [header[at] for at in chosen if header.count(header[at]) > 1]:
-        raise SnapshotError(
-            f"{where}: the column {twice[0]} is in the header twice; rename one in the source"
-        )
-    # Under their positions: polars gives some names, those with a quotation mark say, another form.
-    numbers = separator.join(f'"{at}"' for at in range(len(header))).encode()
-    rows = pl.read_csv(
-        numbers + b"\n" + content[after_header:], separator=separator, infer_schema=False, columns=chosen
-    )
-    if chosen and rows.height != records:
-        raise SnapshotError(
-            f"{where}: has {records:,} records, and only {rows.height:,} can be read; deliver it as Parquet"
-        )
-    return rows.rename({str(at): header[at] for at in chosen}), header
+def csv_pieces(
+    file: Path, where: str, columns: Collection[str], rows: int, *, separator: str, encoding: str
+) -> Iterator[pl.DataFrame]:
+    """The rows of a CSV file a few at a time; they are read when they are asked for.
 
+    How many rows there are has no limit: they are never in memory together.
 
-def _checked(
-    content: bytes, where: str, columns: Collection[str] | None, separator: str
-) -> tuple[list[str], int, int]:
-    """The header of a text that can be read in one way only, its end, and the number of records below it."""
-    from anonymize.kernels import csv_records as csv  # noqa: PLC0415 - Parquet is read without numba
-
-    records, width, end, fault, at, field = csv.csv_records(np.frombuffer(content, np.uint8), ord(separator))
-    first = pl.read_csv(
-        content[:end], separator=separator, infer_schema=False, has_header=False, raise_if_empty=False
-    )
-    header = [name or "" for name in first.row(0)] if first.height else [""] * width
-    _refuse_other_separator(header, columns or (), where)
-    if header == [""]:
-        raise SnapshotError(
-            f"{where}: begins with an empty line, and must begin with the names of the columns"
-        )
-    if fault == csv.FINE:
-        check(where, "rows", records - 1)
-        return header, end, records - 1
-    line = content.count(b"\n", 0, at) + 1
-    column = f" (column {header[field]})" if header and field < width else ""
-    is_empty = content[at : at + 1] in (b"\n", b"\r")
-    fields = "nothing in it" if is_empty else f"{field} field{'s' * (field != 1)}"
-    mark = 'a quotation mark in a field belongs in quotes and is written twice, as in "5\'11"""'
-    raise SnapshotError(
-        f"{where}: "
-        + {
-            csv.BARE_QUOTE: f"line {line}{column} has a quotation mark in a field that is not quoted; {mark}",
-            csv.AFTER_QUOTE: f"line {line}{column} goes on after the end of a quoted field; {mark}",
-            csv.NEVER_CLOSED: f"line {line}{column} begins a quoted field that nothing ends; {mark}, and a"
-            " file that was cut off is to be delivered again",
-            csv.LONE_RETURN: f"line {line}{column} has a carriage return (CR) and no line feed after it; save"
-            " it with line ends LF or CR LF",
-            csv.OTHER_WIDTH: f"line {line} has {fields}, and the header has {width}; a separator in a field"
-            " belongs in quotes, and a file that was cut off is to be delivered again",
-        }[fault]
-    )
-
-
-def _text(content: bytes, encoding: str, where: str) -> bytes:
-    """The bytes of a CSV file in UTF-8, without the mark that some programs put first."""
-    if codecs.lookup(encoding).name != "utf-8":
-        try:
-            return content.decode(encoding).encode()
-        except UnicodeError:
-            raise SnapshotError(f"{where}: is not written in {encoding}; correct source.encoding") from None
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        likely = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
-        raise SnapshotError(
-            f"{where}: is not written in UTF-8, and may be {likely}; say so as source.encoding, or deliver it"
-            " in UTF-8"
-        ) from None
-    return content.removeprefix(codecs.BOM_UTF8)
-
-
-def _refuse_other_separator(header: list[str], wanted: Collection[str], where: str) -> None:
-    """Raise SnapshotError if another separator would find the columns."""
-    for separator, name in SEPARATORS.items():
-        found = {part.strip().strip('"') for part in separator.join(header).split(separator)}
-        if len(header) == 1 and len(found & set(wanted)) > 1:
-            raise SnapshotError(
-                f"{where}: is separated by {name}; say so in the contract, source.separator: {separator!r}"
-            )
-
-
-def _positions(present: list[str], columns: Collection[str] | None) -> list[int]:
-    """Where the wanted columns are. Polars would read some names as patterns, never a position."""
-    return [at for at, name in enumerate(present) if columns is None or name in columns]
+    Parameters
+    ----------
+    file, where, columns, separator, encoding
+        As for `read_file`, whose errors it raises.
+    rows
+        So many at a time. The first piece has none, and says what the columns are.
+    """
+    with _opened(file, where) as content:
+        yield from CsvText(content, where, columns, separator, encoding).rows(rows)

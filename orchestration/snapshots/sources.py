@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import resources
 from itertools import accumulate, chain
@@ -18,6 +18,7 @@ from anonymize.errors import SnapshotError
 from anonymize.people.values import by_own_names
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.limits import check
+from orchestration.snapshots.arrow import NUMERICS, Answer, from_arrow, numerics, with_numerics
 from orchestration.snapshots.conformity import (
     AT_FAULT,
     MEASURES,
@@ -30,6 +31,8 @@ from orchestration.snapshots.conformity import (
 from orchestration.snapshots.databases import ask, database_file, place_of
 from orchestration.snapshots.files import (
     ParquetPiece,
+    csv_header,
+    csv_pieces,
     delivered,
     mark_of,
     parquet_pieces,
@@ -37,7 +40,7 @@ from orchestration.snapshots.files import (
     size_of,
 )
 from orchestration.snapshots.tables import read_version, version_at
-from orchestration.snapshots.written import plainly
+from orchestration.snapshots.written import TWO_WAYS_COUNTED, plainly, refuse_two_ways, two_ways
 from orchestration.storage.objects import Stored
 
 __all__ = ["enter", "read_snapshot", "snapshot_exists", "snapshot_faults"]
@@ -206,8 +209,8 @@ def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
     any_row = resources.files("sql").joinpath("select_any_row.sql").read_text()
     query = any_row.replace("{query}", source.query.rstrip().rstrip(";"))
     where = where_of(contract_file, release)
-    answer, _ = ask(source, query, release, ["any_row"], contract_file.path.parent, where)
-    return answer.height > 0
+    answer = ask(source, query, release, contract_file.path.parent, where)
+    return bool(answer.whole(where).num_rows)
 
 
 def arrival_of(contract_file: ContractFile, release: str) -> str:
@@ -269,24 +272,44 @@ def _read(
     """Those of the contract's columns that the source has, as it has them, and the names of all it has."""
     contract = contract_file.contract
     source, names = contract.source, list(contract.column_names().values())
+    if not isinstance(source, FileSource):
+        answer, present = _answer(contract_file, release, version, where)
+        table = from_arrow(answer.whole(where), names, where)
+        return with_numerics(table, [numerics(answer.schema, table)]), present
+    files, named = _delivered(contract_file, source, release, where)
+    read = [read_as_declared(file, contract, source, name) for file, name in zip(files, named, strict=True)]
+    return _together(read, where, named)
+
+
+def _answer(
+    contract_file: ContractFile, release: str, version: int | None, where: str
+) -> tuple[Answer, list[str]]:
+    """What a database, or a table that keeps versions, gives, and the names of all columns."""
+    contract, folder = contract_file.contract, contract_file.path.parent
+    source = contract.source
     if isinstance(source, QuerySource):
-        return ask(source, source.query, release, names, contract_file.path.parent, where)
-    if isinstance(source, TableSource):
-        version = version_of(contract_file, release) if version is None else version
-        if version is None:
-            raise SnapshotError(
-                f"{where}: there was no such table yet when the release was due; correct source.table, or"
-                " name a version under source.versions in the contract"
-            )
-        return read_version(source, version, names, contract_file.path.parent, where)
+        answer = ask(source, source.query, release, folder, where)
+        return answer, answer.schema.names
+    assert isinstance(source, TableSource)
+    version = version_of(contract_file, release) if version is None else version
+    if version is None:
+        raise SnapshotError(
+            f"{where}: there was no such table yet when the release was due; correct source.table, or"
+            " name a version under source.versions in the contract"
+        )
+    return read_version(source, version, list(contract.column_names().values()), folder, where)
+
+
+def _delivered(
+    contract_file: ContractFile, source: FileSource, release: str, where: str
+) -> tuple[list[Path | Stored], list[str]]:
+    """The files of a snapshot, and what messages about each begin with."""
     files = _files(contract_file, source, release)
     if not files:
         raise SnapshotError(
             f"{where}: there is no such file; deliver the snapshot, or correct source.path in the contract"
         )
-    named = [where] if len(files) == 1 else [f"{where}, {file.name}" for file in files]
-    read = [read_as_declared(file, contract, source, name) for file, name in zip(files, named, strict=True)]
-    return _together(read, where, named)
+    return files, [where] if len(files) == 1 else [f"{where}, {file.name}" for file in files]
 
 
 def _together(
@@ -317,13 +340,24 @@ def _refuse_other_columns(columns: list[list[str]], named: list[str]) -> None:
 
 
 @dataclass(frozen=True)
+class Rows:
+    """Some rows of a snapshot, and what of them can be judged only when all rows are known."""
+
+    table: pl.DataFrame
+    """As the source has them, but for numbers of PostgreSQL's numeric: these are text."""
+    two_ways: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TWO_WAYS_COUNTED))
+    """What `written.two_ways` has counted."""
+    numerics: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NUMERICS))
+    """What `arrow.numerics` has found."""
+
+
+@dataclass(frozen=True)
 class Piece:
     """Some rows of a snapshot."""
 
     first: int
     """The number of its first row in the source, counted from 1."""
-    read: Callable[[], pl.DataFrame]
-    """The rows as the source has them."""
+    read: Callable[[], Rows]
 
 
 @dataclass(frozen=True)
@@ -339,9 +373,7 @@ class Pieces:
 
 
 def read_pieces(contract_file: ContractFile, release: str, version: int | None = None) -> Pieces:
-    """A snapshot in pieces of about a million rows.
-
-    Parquet files are read piece by piece; what else there is, is read whole before it is cut.
+    """A snapshot in pieces of about a million rows. Files in an object store are read whole before.
 
     Parameters
     ----------
@@ -351,30 +383,65 @@ def read_pieces(contract_file: ContractFile, release: str, version: int | None =
     Raises
     ------
     SnapshotError
-        If it is missing or can't be read.
+        If it is missing or can't be read: at once, or when a piece is asked for.
     """
     contract, where = contract_file.contract, where_of(contract_file, release)
     source, names = contract.source, list(contract.column_names().values())
-    files = _files(contract_file, source, release) if isinstance(source, FileSource) else []
-    local = [file for file in files if isinstance(file, Path) and file.suffix == ".parquet"]
-    if not isinstance(source, FileSource) or not local or len(local) < len(files):
+    if not isinstance(source, FileSource):
+        answer, present = _answer(contract_file, release, version, where)
+        return Pieces(present, in_order=_in_order(_rows_of(answer, names, where)))
+    files, named = _delivered(contract_file, source, release, where)
+    local = [file for file in files if isinstance(file, Path)]
+    if len(local) < len(files):
         table, present = _read(contract_file, release, version, where)
         starts = range(0, table.height, PIECE)
-        slices = (Piece(at + 1, partial(table.slice, at, PIECE)) for at in starts)
-        return Pieces(present, in_order=chain([Piece(1, table.clear)], slices))
-    read = [parquet_pieces(file, where, names, PIECE) for file in local]
-    _refuse_other_columns(
-        [[one for one in present if one in names] for _, present in read],
-        [f"{where}, {file.name}" for file in local],
+        cut = (Rows(table.slice(at, PIECE)) for at in starts)
+        return Pieces(present, in_order=_in_order(chain([Rows(table.clear())], cut)))
+    if local[0].suffix == ".parquet":
+        read = [parquet_pieces(file, name, names, PIECE) for file, name in zip(local, named, strict=True)]
+        _refuse_other_columns([_wanted(present, names) for _, present in read], named)
+        pieces = [piece for some, _ in read for piece in some]
+        ends = accumulate((piece.rows for piece in pieces), initial=0)
+        readers = (partial(_read_piece, piece, contract, source) for piece in pieces)
+        in_files = [Piece(before + 1, one) for before, one in zip(ends, readers, strict=False)]
+        return Pieces(read[0][1], in_files)
+    written = {"separator": source.separator, "encoding": source.encoding}
+    headers = [csv_header(file, name, names, **written) for file, name in zip(local, named, strict=True)]
+    _refuse_other_columns([_wanted(header, names) for header in headers], named)
+    rows = (
+        _as_declared(table, contract, source, name)
+        for file, name in zip(local, named, strict=True)
+        for table in csv_pieces(file, name, names, PIECE, **written)
     )
-    pieces = [piece for some, _ in read for piece in some]
-    ends = accumulate((piece.rows for piece in pieces), initial=0)
-    as_written = (partial(_read_plainly, piece, contract, source, where) for piece in pieces)
-    return Pieces(read[0][1], [Piece(before + 1, one) for before, one in zip(ends, as_written, strict=False)])
+    return Pieces(headers[0], in_order=_in_order(rows))
 
 
-def _read_plainly(piece: ParquetPiece, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
-    return plainly(piece.read(), schema, source, where)
+def _wanted(present: list[str], names: list[str]) -> list[str]:
+    return [name for name in present if name in names]
+
+
+def _in_order(rows: Iterable[Rows]) -> Iterator[Piece]:
+    """Pieces with the numbers of their rows."""
+    first = 1
+    for some in rows:
+        yield Piece(first, lambda some=some: some)  # type: ignore[misc]
+        first += some.table.height
+
+
+def _rows_of(answer: Answer, names: list[str], where: str) -> Iterator[Rows]:
+    for piece in answer.pieces(PIECE):
+        table = from_arrow(piece, names, where)
+        yield Rows(table, numerics=numerics(answer.schema, table))
+
+
+def _read_piece(piece: ParquetPiece, schema: Table, source: FileSource) -> Rows:
+    return _as_declared(piece.read(), schema, source, piece.where)
+
+
+def _as_declared(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> Rows:
+    """Rows of a file, with its columns in the order of the schema: in other files they may be in another."""
+    ordered = table.select(_wanted(list(schema.column_names().values()), table.columns))
+    return Rows(plainly(ordered, schema, source), two_ways(ordered, schema, source, where))
 
 
 def read_as_declared(
@@ -383,7 +450,9 @@ def read_as_declared(
     """Those of the schema's columns that a file has, read as the source is written, and the names of all."""
     names = schema.column_names().values()
     table, present = read_file(file, where, names, separator=source.separator, encoding=source.encoding)
-    return plainly(table, schema, source, where), present
+    rows = _as_declared(table, schema, source, where)
+    refuse_two_ways([rows.two_ways])
+    return rows.table, present
 
 
 def _files(contract_file: ContractFile, source: FileSource, release: str) -> list[Path | Stored]:

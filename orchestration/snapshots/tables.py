@@ -15,13 +15,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pyarrow as pa
 
 from anonymize.contract import TableSource, is_in_store
 from anonymize.errors import RepublishError, SnapshotError
-from orchestration.limits import check
-from orchestration.snapshots.arrow import from_arrow
+from orchestration.snapshots.arrow import Answer
 from orchestration.storage.objects import profile_of
 
 LIBRARIES = {"delta": "deltalake", "iceberg": "pyiceberg"}
@@ -73,8 +71,8 @@ def version_at(source: TableSource, moment: dt.datetime, folder: Path, where: st
 
 def read_version(
     source: TableSource, version: int, columns: list[str], folder: Path, where: str
-) -> tuple[pl.DataFrame, list[str]]:
-    """A version of a table: those of the columns that it has, and the names of all.
+) -> tuple[Answer, list[str]]:
+    """A version of a table: those of the columns that it has, read when they are asked for; the names of all.
 
     Raises
     ------
@@ -86,14 +84,18 @@ def read_version(
         if table is None:
             raise SnapshotError(f"{where}: there is no such table; correct source.table in the contract")
         batches, present = table.read(version, columns)
-        rows, read = 0, []
-        for batch in batches:
-            rows += batch.num_rows
-            check(where, "rows", rows)
-            read.append(pa.record_batch(batch))
-    wanted = [column for column in columns if column in present]
-    answer = pa.Table.from_batches(read) if read else pa.table({column: pa.nulls(0) for column in wanted})
-    return from_arrow(answer, wanted, where), present
+    parts = _record_batches(batches, source, version, where)
+    first = next(parts, None)
+    nothing = pa.table({column: pa.nulls(0) for column in columns if column in present})
+    schema = nothing.schema if first is None else first.schema
+    return Answer(schema, parts if first is None else itertools.chain([first], parts)), present
+
+
+def _record_batches(
+    batches: Iterable[Any], source: TableSource, version: int, where: str
+) -> Iterator[pa.RecordBatch]:
+    with _in_our_words(source, where, version):
+        yield from map(pa.record_batch, batches)
 
 
 class _GoneError(Exception):

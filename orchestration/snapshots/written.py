@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -35,7 +36,10 @@ DATES = tuple(
 """How numbers and dates are often written. Where all of a column are, a message proposes the line."""
 
 
-def plainly(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
+TWO_WAYS_COUNTED = {"where": pl.String, "rows": pl.Int64, "pointed": pl.Int64, "two_ways": pl.Int64}
+
+
+def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFrame:
     """A file's table with text as our own programs write it: 3575.5, 1980-01-31, and null for no value.
 
     Parameters
@@ -46,28 +50,65 @@ def plainly(table: pl.DataFrame, schema: Table, source: FileSource, where: str) 
         Which columns are numbers, and which are dates.
     source
         How they are written.
+    """
+    return table.with_columns(
+        _read(text, kind, written) for text, kind, written in _texts(table, schema, source)
+    )
+
+
+def two_ways(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
+    """How many numbers can be read in two ways, of the columns of text of which nothing is declared.
+
+    Parameters
+    ----------
+    table, schema, source
+        As for `plainly`.
     where
         What a message begins with.
 
-    Raises
-    ------
-    SnapshotError
-        If all numbers with a point can be read in two ways, and nothing is declared of it.
+    Returns
+    -------
+    polars.DataFrame
+        `where`, which names the column, too; `rows`; `pointed`, those with a point in them; `two_ways`, those
+        that can be read in two ways.
     """
+    counted = []
+    for text, kind, written in _texts(table, schema, source):
+        if kind == "number" and written.decimal is None and written.thousands is None:
+            pointed = text.str.contains(".", literal=True)
+            either = text.str.contains(TWO_WAYS)
+            counted.append((f"{where}: {text.name}", len(text), pointed.sum(), either.sum()))
+    return pl.DataFrame(counted, TWO_WAYS_COUNTED, orient="row")
+
+
+def refuse_two_ways(counted: Sequence[pl.DataFrame]) -> None:
+    """Raise SnapshotError if all numbers of a column that have a point can be read in two ways.
+
+    Parameters
+    ----------
+    counted
+        What `two_ways` has counted, of all parts of a table.
+    """
+    together = pl.concat(counted).group_by("where", maintain_order=True).sum()
+    for where, rows, pointed, either in together.iter_rows():
+        if pointed and pointed == either:
+            raise SnapshotError(
+                f"{where}: {pointed:,} of {rows:,} rows can be read in two ways, as 3.575 can: with decimals,"
+                " or as thousands; write decimal: '.' or thousands: '.' under source in the contract"
+            )
+
+
+def _texts(
+    table: pl.DataFrame, schema: Table, source: FileSource
+) -> Iterator[tuple[pl.Series, str | None, Written]]:
+    """The columns of text, null for no value, with what they are meant as, and how they are written."""
     kinds = {attribute.name: attribute.kind for _, attribute in schema.attributes()}
     kinds |= {one.name: "number" for _, one in schema.sensitive_columns() if one.bins or one.dtype == "Int64"}
-    changed = []
     for name in schema.column_names().values():
-        if table.schema.get(name) != pl.String:
-            continue
-        written, kind = source.written(name), kinds.get(name)
-        text = table[name]
-        if written.null_values:
-            text = text.replace(dict.fromkeys(written.null_values))
-        if kind == "number" and written.decimal is None and written.thousands is None:
-            _refuse_two_ways(text, f"{where}: {name}")
-        changed.append(_read(text, kind, written))
-    return table.with_columns(changed)
+        if table.schema.get(name) == pl.String:
+            written = source.written(name)
+            nothing: dict[str, None] = dict.fromkeys(written.null_values or ())
+            yield table[name].replace(nothing) if nothing else table[name], kinds.get(name), written
 
 
 def proposals(values: pl.Series, kind: str) -> list[str]:
@@ -128,12 +169,3 @@ def _dates(text: pl.Series, date_format: str) -> pl.Series:
     return pl.select(
         pl.coalesce(plain, pl.when(text.is_not_null()).then(pl.lit(UNREADABLE))).alias(text.name)
     ).to_series()
-
-
-def _refuse_two_ways(text: pl.Series, where: str) -> None:
-    pointed = text.drop_nulls().filter(text.drop_nulls().str.contains(".", literal=True))
-    if len(pointed) and pointed.str.contains(TWO_WAYS).all():
-        raise SnapshotError(
-            f"{where}: {len(pointed):,} of {len(text):,} rows can be read in two ways, as 3.575 can: with"
-            " decimals, or as thousands; write decimal: '.' or thousands: '.' under source in the contract"
-        )

@@ -3,9 +3,13 @@
 import resource
 import shutil
 from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
+import yaml
 
 from anonymize.errors import AuditFailed, ContractError, HomeError, NotEligible, SnapshotError
 from anonymize.principles import principle_of
@@ -21,9 +25,9 @@ from orchestration.rights.find import find
 from orchestration.rights.forget import forget
 from orchestration.series.shards import shard_numbers, shards_of
 from orchestration.snapshots import sources
-from orchestration.storage.manifest import verify_series
+from orchestration.storage.manifest import MANIFEST, verify_series
 from orchestration.storage.parts import table_files, write_parts
-from orchestration.storage.store import read_json, read_table
+from orchestration.storage.store import SUMS, read_json, read_table
 from tests.hospital import RELEASES, audited, everything, make, make_by_dagster, published
 from tests.profiles import drawn
 
@@ -287,6 +291,72 @@ def test_a_snapshot_is_divided_into_the_same_files_by_one_process_and_by_two(hos
     files = [{file.name: file.read_bytes() for file in (tmp_path / "1/shard-0001").iterdir()}]
     assert len(files[0]) == 1 + -(-hospital.snapshot(FIRST).height // 100)
     assert files == [{file.name: file.read_bytes() for file in (tmp_path / "2/shard-0001").iterdir()}]
+
+
+def as_csv(folder, release, people):
+    people.write_csv(folder / f"{release}.csv", separator=";", include_bom=True, quote_style="always")
+    return {"path": str(folder / "{release}.csv"), "separator": ";"}
+
+
+def as_folder(folder, release, people, kind):
+    """Three files; in one of them columns are in another order."""
+    (folder / release).mkdir(exist_ok=True)
+    for number in range(3):
+        part = people[number * 120 : (number + 1) * 120].select(people.columns[:: -1 if number == 1 else 1])
+        getattr(part, f"write_{kind}")(folder / f"{release}/part-{number}.{kind}")
+    return {"path": str(folder / f"{{release}}/*.{kind}")}
+
+
+def as_query(folder, release, people):
+    with duckdb.connect(folder / "people.duckdb") as database:
+        database.register("now", people)
+        database.execute(
+            "CREATE TABLE IF NOT EXISTS everybody AS SELECT *, DATE '1900-01-01' AS seen FROM now"
+        )
+        database.execute(f"INSERT INTO everybody SELECT *, DATE '{release}' FROM now")  # noqa: S608
+    query = "SELECT * FROM everybody WHERE seen = :release ORDER BY patient_id"
+    return {"dsn": f"duckdb:///{folder}/people.duckdb", "query": query}
+
+
+DELIVERED = {
+    "csv": as_csv,
+    "folder of csv": partial(as_folder, kind="csv"),
+    "folder of parquet": partial(as_folder, kind="parquet"),
+    "query": as_query,
+}
+
+
+def from_source(hospital, home, source):
+    """A divided series of another source than the hospital's own."""
+    declared = yaml.safe_load(hospital.declare(shards=SHARDS).contract.read_text()) | {"source": source}
+    hospital.contract.write_text(yaml.safe_dump(declared))
+    return hospital.series(home)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("source", DELIVERED)
+def test_a_source_that_is_read_in_pieces_comes_to_the_same_bytes(hospital, tmp_path, monkeypatch, source):
+    make(divided(hospital, tmp_path / "one"), FIRST)
+    expected = published(tmp_path / "one")
+    (hospital.folder / ".hospital.yaml.home").unlink()  # the first home never was
+    monkeypatch.setattr(sources, "PIECE", 100)
+    delivered = DELIVERED[source](tmp_path, FIRST, hospital.snapshot(FIRST))
+    make(from_source(hospital, tmp_path / "two", delivered), FIRST)
+    other = {name for name, content in published(tmp_path / "two").items() if content != expected.get(name)}
+    assert {Path(name).name for name in other} == {MANIFEST, SUMS}  # they have the contract's digest
+    assert len(expected) == len(published(tmp_path / "two"))
+
+
+@pytest.mark.parametrize("source", drawn(DELIVERED, 1))
+def test_a_fault_in_the_last_piece_is_listed_with_its_row(hospital, tmp_path, monkeypatch, source):
+    monkeypatch.setattr(sources, "PIECE", 100)
+    table = hospital.snapshot(FIRST).sort("patient_id")
+    at_fault = pl.col("patient_id") == table["patient_id"][-1]
+    faulty = table.with_columns(age=pl.when(at_fault).then(200).otherwise("age"))
+    series = from_source(hospital, tmp_path / "home", DELIVERED[source](tmp_path, FIRST, faulty))
+    with pytest.raises(SnapshotError, match="age: 1 of 300 rows lie outside the domain"):
+        take_snapshot(series, FIRST)
+    assert pl.read_csv(series.private(FIRST) / FAULTS)["row"].to_list() == [300]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -5,6 +5,7 @@ import io
 import json
 import re
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from anonymize.errors import SnapshotError
 from orchestration.audit.read.folders import Reading, read_truth
 from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.files import read_file
+from orchestration.snapshots import csv_text
+from orchestration.snapshots.files import csv_header, csv_pieces, read_file
 from orchestration.snapshots.sources import read_snapshot
+from tests.pieces import read_in_pieces
 from tests.profiles import examples
 
 CONTRACT = """\
@@ -83,14 +86,15 @@ REFUSED = {
 
 
 @pytest.fixture
-def readers(tmp_path):
-    """What `release` reads of a CSV text, and what `audit` reads of it."""
+def readers(tmp_path, monkeypatch):
+    """What `release` reads of a CSV text, also in pieces, and what `audit` reads of it."""
 
     def read(text, source=""):
         (tmp_path / f"{RELEASE}.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
         (tmp_path / "contract.yaml").write_text(CONTRACT.replace("SOURCE", source))
         file = load_contract(tmp_path / "contract.yaml")
         yield lambda: read_snapshot(file, RELEASE)
+        yield lambda: read_in_pieces(monkeypatch, file, RELEASE)
         yield lambda: read_truth(tmp_path, RELEASE, file.contract, Reading()).drop("person")
 
     return read
@@ -127,6 +131,42 @@ def test_separators_and_encodings_are_the_contracts_also_in_an_audit(encoding, s
         assert read()["value"].to_list() == ["Ménière"]
 
 
+def outcome(read):
+    """The header and the rows of a text, or what is said of it."""
+    try:
+        table, header = read()
+    except SnapshotError as error:
+        return str(error)
+    return header, table.rows()
+
+
+def in_blocks(file, block, rows):
+    """A text of which so many bytes are read at a time, and so many rows."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(csv_text, "BLOCK", block)
+        written = {"separator": ",", "encoding": "utf-8"}
+        header = csv_header(file, "any.csv", None, **written)
+        return pl.concat(list(csv_pieces(file, "any.csv", None, rows, **written))), header
+
+
+def test_a_record_without_an_end_is_not_read_to_the_end_of_a_large_file(readers, monkeypatch):
+    monkeypatch.setattr(csv_text, "LONGEST", 1_000)
+    for text in ('P1,"' + 2_000 * "x,", 2_000 * ",x"):
+        _, in_pieces, _ = readers(HEADER + ROWS + text)
+        with pytest.raises(SnapshotError, match="line 5 begins a record of more than 0 MiB"):
+            in_pieces()
+
+
+def test_numbers_that_can_be_read_in_two_ways_are_counted_in_all_pieces(readers):
+    text = "id,age,disease\n" + "".join(f"P{n},{n}.{n:03},flu\n" for n in range(1, 5))
+    for read in list(readers(text))[:2]:
+        with pytest.raises(SnapshotError, match="age: 4 of 4 rows can be read in two ways"):
+            read()
+    for read in list(readers(text.replace("2.002", "2.0")))[:2]:  # and so the others have decimals, too
+        with pytest.raises(SnapshotError, match="age: 3 of 4 rows are not whole numbers"):
+            read()
+
+
 FIELD = r'(?:"(?:[^"]|"")*"|[^",\r\n]*)'
 RECORD = rf"{FIELD}(?:,{FIELD})*"
 PLAIN = re.compile(rf"{RECORD}(?:\r?\n{RECORD})*(?:\r?\n)?")
@@ -137,11 +177,12 @@ FIELDS = st.lists(
 TEXTS = st.lists(FIELDS.map(",".join)).map("\n".join) | st.text('ab,"\r\n;\0', max_size=30)
 
 
-@examples(2000)
-@given(text=TEXTS)
-def test_any_text_is_read_as_a_plain_reader_reads_it_or_refused(text, tmp_path_factory):
+@examples(1000)
+@given(text=TEXTS, block=st.integers(1, 8), rows=st.integers(1, 3))
+def test_any_text_is_read_as_a_plain_reader_reads_it_or_refused(text, block, rows, tmp_path_factory):
     file = tmp_path_factory.getbasetemp() / "any.csv"
     file.write_bytes(text.encode())
+    assert outcome(lambda: in_blocks(file, block, rows)) == outcome(lambda: read_file(file, "any.csv"))
     # An empty line at the end is one more record of a single field that is empty, and none to a plain reader.
     records = [record or [""] for record in csv.reader(io.StringIO(text, newline=""))]
     try:

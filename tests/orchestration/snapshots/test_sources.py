@@ -271,6 +271,12 @@ class TestWhatIsRead:
         assert read_snapshot(in_duckdb(query), "2024-01-01")["identifier"].to_list() == [text]
 
     @pytest.mark.postgres
+    def test_a_semicolon_after_a_query_says_nothing(self, in_postgresql):
+        query = QUERY.replace("*", "patient_id, age, income, admitted, sex, trim(disease) AS disease")
+        query = query.replace(":release", "'2024-01-01'") + "; -- all; of them"
+        assert read_snapshot(in_postgresql(query), RELEASE).height == 1
+
+    @pytest.mark.postgres
     def test_a_uuid_is_an_identifier_as_it_is_written(self, in_postgresql):
         query = (
             "SELECT '6F1C6F3E-0102-4000-8000-0000000000AB'::uuid AS patient_id, age, income, admitted, sex, "

@@ -14,8 +14,8 @@ from polars.testing import assert_frame_equal
 
 from anonymize.errors import SnapshotError
 from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots import sources
 from orchestration.snapshots.sources import read_snapshot
+from tests.pieces import read_in_pieces
 from tests.versioned import write_delta, write_iceberg
 
 pytestmark = pytest.mark.halved
@@ -187,27 +187,30 @@ def read(tmp_path, monkeypatch):
     return read_people
 
 
+@pytest.fixture
+def in_pieces(tmp_path, monkeypatch):
+    """What is read, two people at a time, of the source that was read last."""
+
+    def read_again():
+        people = read_in_pieces(monkeypatch, load_contract(tmp_path / "hospital.yaml"), RELEASE)
+        return people.sort("identifier")
+
+    return read_again
+
+
 @pytest.mark.parametrize("source", [parquet, in_duckdb, delta, iceberg])
-def test_each_source_has_the_same_people_in_whatever_types(source, read, tmp_path):
+def test_each_source_has_the_same_people_in_whatever_types(source, read, in_pieces, tmp_path):
     assert_frame_equal(read(source(tmp_path)), READ)
+    assert_frame_equal(in_pieces(), READ)
 
 
-def test_pieces_of_a_file_have_the_same_people(read, tmp_path, monkeypatch):
-    read(parquet(tmp_path))
-    monkeypatch.setattr(sources, "PIECE", 2)
-    file = load_contract(tmp_path / "hospital.yaml")
-    pieces = [piece.read() for piece in sources.read_pieces(file, RELEASE).in_files]
-    assert [piece.height for piece in pieces] == [0, 2, 1]
-    people = sources.look_at(pl.concat(pieces, how="vertical_relaxed"), file.contract).people
-    assert_frame_equal(people.sort("identifier"), READ)
-
-
-def test_csv_has_the_same_people_and_text_for_values_that_nobody_declared(read, tmp_path):
+def test_csv_has_the_same_people_and_text_for_values_that_nobody_declared(read, in_pieces, tmp_path):
     assert_frame_equal(read(csv(tmp_path)), READ.cast({"value": pl.String}))
+    assert_frame_equal(in_pieces(), READ.cast({"value": pl.String}))
 
 
 @pytest.mark.postgres
-def test_postgresql_has_the_same_people(read, postgresql):
+def test_postgresql_has_the_same_people(read, in_pieces, postgresql):
     import adbc_driver_postgresql.dbapi as driver
 
     with driver.connect(postgresql) as connection, connection.cursor() as cursor:
@@ -215,6 +218,24 @@ def test_postgresql_has_the_same_people(read, postgresql):
         cursor.execute("CREATE TYPE one_of AS ENUM ('F', 'M')")
         connection.commit()
     assert_frame_equal(read(f'{{dsn: "{postgresql}", query: "{sql("postgresql")}"}}'), READ)
+    assert_frame_equal(in_pieces(), READ)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("written", [("1.5", "2.5", "3.25"), ("1.5", "2.5", "3.5")])
+def test_numbers_of_several_scales_are_labels_in_each_piece(read, in_pieces, postgresql, written):
+    """Identifiers, too: 1.5 is none if all are such numbers, and is one if they are text, all of them."""
+    label = Column("label", written, pa.string(), "VARCHAR", "NUMERIC")
+    people = [replace(PEOPLE[0], values=written, postgresql="NUMERIC"), label, PEOPLE[-1]]
+    source = f'{{dsn: "{postgresql}", query: "{sql("postgresql", people)}"}}'
+    if written[-1] == "3.5":
+        for reads in (lambda: read(source, [label]), in_pieces):
+            with pytest.raises(SnapshotError, match="patient_id: 3 of 3 rows are not text or whole numbers"):
+                reads()
+    else:
+        whole = read(source, [label])
+        assert whole["identifier"].to_list() == sorted(written)
+        assert_frame_equal(in_pieces(), whole)
 
 
 def test_a_moment_that_is_no_midnight_of_utc_is_no_date(read, tmp_path):
