@@ -62,7 +62,7 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is thorough, and half of what is halved, unless the run is thorough."""
+    """Leave out what is thorough, and two thirds of what is sampled, unless the run is thorough."""
     if is_thorough():
         left_out = {
             item for item in items if config.getoption("--after-quick") and is_same_in_both(item.path)
@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(config, items):
             item
             for item in items
             if item.get_closest_marker("thorough")
-            or (item.get_closest_marker("halved") and Run.is_whole and not is_drawn(item.nodeid))
+            or (item.get_closest_marker("sampled") and Run.is_whole and not is_drawn(item.nodeid))
         }
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]

@@ -2,7 +2,7 @@
 
 A run is quick unless it is started with `--hypothesis-profile=thorough`. A quick run tries a tenth of the
 examples of each property and leaves out tests that are marked `thorough`, but no file as a whole. Of files
-whose tests are many alike and slow, marked `halved`, it takes every second test, unless it is told which
+whose tests are many alike and slow, marked `sampled`, it takes every third test, unless it is told which
 tests to run. Examples and tests are drawn anew in each run, by the seed at the head of its report.
 """
 
@@ -40,8 +40,8 @@ def examples(number: int) -> settings:
 
 
 def is_drawn(name: str) -> bool:
-    """Whether a test of a file that is halved takes part in a quick run, by its seed."""
-    return random.Random(f"{Run.seed} {name}").random() < 0.5
+    """Whether a test of a file that is sampled takes part in a quick run, by its seed."""
+    return random.Random(f"{Run.seed} {name}").random() < 1 / 3
 
 
 @cache
@@ -53,7 +53,7 @@ def is_same_in_both(file: Path) -> bool:
     found, open_ = {file}, [file]
     while open_:
         text = open_.pop().read_text()
-        if re.search(r"hypothesis|thorough|halved|tests\.profiles", text):
+        if re.search(r"hypothesis|thorough|sampled|tests\.profiles", text):
             return False
         names = re.findall(r"from (tests\.[\w.]+) import", text)
         further = {ROOT / f"{name.replace('.', '/')}.py" for name in names} - found

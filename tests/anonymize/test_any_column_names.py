@@ -28,7 +28,7 @@ from orchestration.storage.store import write_table
 from tests.profiles import drawn, examples
 from tests.series import draws, entered, make_contract
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 INSIDE = (
     *("pseudonym", "identifier", "value", "qi_0", "qi_1", "qi_0_low", "qi_0_high", "group_id", "bucket_id"),

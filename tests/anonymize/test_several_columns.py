@@ -27,7 +27,7 @@ from tests import findings as fi
 from tests.attacks import attack_releases
 from tests.profiles import drawn, is_thorough
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 COLUMNS = [
     {"name": "job", "values": ["baker", "clerk", "cook", "guard"], "description": "what they do"},

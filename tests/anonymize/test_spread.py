@@ -23,7 +23,7 @@ from tests import findings as fi
 from tests.attacks import attack_releases
 from tests.profiles import drawn, is_thorough
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 EDGES = [0, 10, 20, 40, 80, 100]
 WAGE = {"name": "wage", "kind": "number", "bins": EDGES}

@@ -30,7 +30,7 @@ from tests.maybe_known import (
 from tests.profiles import drawn, examples
 from tests.series import entered
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 M = 4
 BUCKETS = {

@@ -12,7 +12,7 @@ from orchestration.package_files import package_file
 from tests.browser import CHROMIUM, browser, dagster_server
 from tests.hospital import KEY, RELEASES, build, make
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, _ = RELEASES
 WAREHOUSE = """

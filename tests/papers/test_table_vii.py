@@ -11,7 +11,7 @@ from anonymize.principles import parse_contract
 from tests.clinic import CLINIC
 from tests.series import make
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 PATIENTS = {
     "Alice": (35, 53000, "cancer"), "Bob": (49, 55000, "flu"), "Chris": (42, 65000, "cancer"),

@@ -24,7 +24,7 @@ from tests.anonymize.attack.attack_series import contract as declared_with
 from tests.anonymize.attack.attack_series import publish, snapshots
 from tests.orchestration.audit.published_folders import write_manifests, write_tables
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 
 @pytest.fixture

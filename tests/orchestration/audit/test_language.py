@@ -19,7 +19,7 @@ from tests.orchestration.audit.catalogue import every_text
 from tests.orchestration.audit.published_folders import run, write_series
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 GERMAN = "de"
 VERSIONS = ("audit", "handout")

@@ -22,7 +22,7 @@ from orchestration.languages.language import ENGLISH, Language
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 CHROMIUM = next(
     filter(

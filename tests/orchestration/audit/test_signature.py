@@ -29,7 +29,7 @@ from orchestration.cli.app import app
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = NAMES
 

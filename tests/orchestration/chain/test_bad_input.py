@@ -18,7 +18,7 @@ from orchestration.cli.releasing import releases_to_make
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

@@ -13,7 +13,7 @@ from tests.orchestration.chain.test_bad_input import refused
 from tests.orchestration.chain.test_equivalence_chain import equivalent
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

@@ -12,7 +12,7 @@ from orchestration.contracts.contract_file import load_contract
 from orchestration.storage.store import read_table
 from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 NAME = "corrections/2024-07-01.csv"

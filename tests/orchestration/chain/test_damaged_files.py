@@ -23,7 +23,7 @@ from tests.hospital import RELEASES, everything, make, make_by_dagster, publishe
 from tests.orchestration.chain.test_bad_input import refused
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

@@ -16,7 +16,7 @@ from orchestration.storage.manifest import verify_release
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES, build, everything, make, published
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

@@ -9,7 +9,7 @@ from orchestration.storage.store import read_table
 from tests import findings as fi
 from tests.hospital import RELEASES, audited, make, make_by_dagster, published
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 GUARANTEE = {"name": "global_guarantee", "l": 3, "strategy": "constant_ratio", "releases": 3}

@@ -19,7 +19,7 @@ from orchestration.cli.examine import examine
 from orchestration.series.series import Series
 from tests.hospital import RELEASES, everything, make, make_by_dagster
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 SEPARATE = {"hospital": "separate_readers"}

@@ -13,7 +13,7 @@ from orchestration.readers.estimate.copies import imputed
 from orchestration.rights.find import find
 from tests.hospital import RELEASES, audited, make, manifest, published
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, _ = RELEASES
 TREATMENTS = ["diet", "drug", "rest", "surgery", "talk, alone"]

@@ -31,7 +31,7 @@ from orchestration.storage.store import SUMS, read_json, read_table
 from tests.hospital import RELEASES, audited, everything, make, make_by_dagster, published
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 SHARDS = 3

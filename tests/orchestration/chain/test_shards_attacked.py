@@ -25,7 +25,7 @@ from tests.orchestration.chain.test_shards import PRINCIPLES
 from tests.papers.disclosure_risk import disclosure_risk
 from tests.profiles import is_thorough
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 VALUES = [f"disease {letter}" for letter in "abcd"]
 SERIES = 10 if is_thorough() else 2

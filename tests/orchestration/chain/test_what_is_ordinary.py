@@ -18,7 +18,7 @@ from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_bad_input import refused
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

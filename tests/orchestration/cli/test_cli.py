@@ -22,7 +22,7 @@ from orchestration.demo import hospital as demo
 from orchestration.storage.home import Home
 from tests.hospital import IDENTIFIER, KEY, RELEASES, Hospital, build, everything, make, published
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 ROOT = Path(__file__).parents[3]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
 

@@ -17,7 +17,7 @@ from orchestration.storage.manifest import MANIFEST
 from tests.clinic import CLINIC
 from tests.hospital import RELEASES, make
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 DATE = "2024-01-01"
 PEOPLE = 60

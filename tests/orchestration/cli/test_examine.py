@@ -12,7 +12,7 @@ from orchestration.cli.examine import examine
 from orchestration.series import due
 from tests.hospital import IDENTIFIER, PATIENTS, RELEASES, everything, make
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

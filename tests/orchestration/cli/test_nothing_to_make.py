@@ -16,7 +16,7 @@ from orchestration.dagster.names import COMMAND, job_name, series_tag
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 ROOT = Path(__file__).parents[3]

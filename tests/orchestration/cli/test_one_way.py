@@ -12,7 +12,7 @@ from tests.hospital import RELEASES, everything
 from tests.orchestration.dagster.test_product import mutant, swapped_groups
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

@@ -24,7 +24,7 @@ from orchestration.storage.store import SUMS
 from tests.hospital import RELEASES, ROOT, make, published
 from tests.orchestration.dagster.test_tell import serving
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND = RELEASES[:2]
 FILES = 7

@@ -13,7 +13,7 @@ from orchestration.steps import hearing, say_step
 from orchestration.storage.home import Home
 from tests.hospital import RELEASES, make
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 THIRD = RELEASES[2]
 WATCHED = (FRESHNESS, FAILURE)

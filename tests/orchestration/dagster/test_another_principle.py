@@ -34,7 +34,7 @@ from orchestration.storage.manifest import verify_series
 from tests import findings as fi
 from tests.hospital import RELEASES, audited, definitions, make, make_by_dagster, published
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 # ---- what would be the principle's folder
 

@@ -16,7 +16,7 @@ from orchestration.contracts.contract_file import load_contract
 from tests.hospital import RELEASES, ROOT, make, published
 from tests.team import build_project, declare
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

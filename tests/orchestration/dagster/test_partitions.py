@@ -18,7 +18,7 @@ from orchestration.series import due
 from orchestration.series.due import due_releases
 from tests.profiles import drawn, examples
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 NOT_ACCEPTED = "is not a schedule that Dagster accepts"
 FIRST = dt.date(2023, 12, 31)

@@ -17,7 +17,7 @@ from orchestration.series import due
 from tests.hospital import IDENTIFIER, QUIET, RELEASES, definitions, everything, make, published
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 ASSETS = ["snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication"]

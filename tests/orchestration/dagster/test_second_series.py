@@ -12,7 +12,7 @@ from orchestration.dagster.names import job_name
 from orchestration.dagster.run import make_release
 from tests.hospital import QUIET, RELEASES, definitions, make
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, _ = RELEASES
 ASSETS = {"snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication"}

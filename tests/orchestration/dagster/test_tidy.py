@@ -19,7 +19,7 @@ from tests.hospital import KEY, RELEASES, build, definitions, everything, make_b
 from tests.orchestration.dagster.test_postgres import SETTINGS, dagster_address
 from tests.orchestration.dagster.test_ui import server
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 SHOWN = """query Shown($asset: AssetKeyInput!) { assetNodeOrError(assetKey: $asset) { ... on AssetNode {

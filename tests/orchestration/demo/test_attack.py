@@ -17,7 +17,7 @@ from orchestration.snapshots.sources import enter
 from orchestration.storage.home import Home
 from tests.hospital import make
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 RELEASES, PATIENTS = 5, 600
 LABELS = {

@@ -20,7 +20,7 @@ from orchestration.expectations import judge
 from orchestration.expectations.judge import Judge
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 ROOT = Path(__file__).parents[3]
 SUITES = ROOT / "data_contracts/expectations"

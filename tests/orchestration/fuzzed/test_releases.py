@@ -26,7 +26,7 @@ from tests.orchestration.audit.published_folders import NAMES, divide, seal, wri
 from tests.orchestration.fuzzed.mutations import json_text, mutated, mutated_text
 from tests.profiles import examples
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 REFUSED = (PublishedFolderError, SnapshotError, ContractError, LimitError)
 TABLES = ("microdata", "counterfeits")

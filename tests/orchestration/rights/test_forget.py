@@ -28,7 +28,7 @@ from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, publ
 from tests.killed import kill_points
 from tests.profiles import Run, drawn, is_thorough
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 SOME = 12

@@ -20,7 +20,7 @@ from tests.hospital import IDENTIFIER, RELEASES, everything, make
 from tests.orchestration.audit.test_language import texts_of
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

@@ -18,7 +18,7 @@ from orchestration.series.persons import comparable
 from orchestration.storage.store import read_table
 from tests.hospital import RELEASES, audited, everything, make, make_by_dagster, published
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 FIRST, SECOND, THIRD = RELEASES
 QUARTER = {"absent_for": "3 months"}
 

@@ -22,7 +22,7 @@ from orchestration.storage.packed import LIST
 from tests.hospital import KEY, RELEASES, Hospital, begin, everything, make, published
 from tests.profiles import Run
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

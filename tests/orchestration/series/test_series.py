@@ -18,7 +18,7 @@ from orchestration.cli.releasing import releases_to_make
 from orchestration.series import due
 from tests.hospital import RELEASES, Hospital, everything, make, manifest, published, signatures
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

@@ -14,7 +14,7 @@ from orchestration.series.committed import read_knowledge
 from tests.hospital import RELEASES, everything, make, manifest, published, signatures
 from tests.orchestration.chain.test_bad_input import refused
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 

@@ -18,7 +18,7 @@ from orchestration.storage.home import Home, only_one
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES, ROOT, Hospital, begin, make, published
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, _ = RELEASES
 

@@ -14,7 +14,7 @@ from orchestration.contracts.contract_file import load_contract
 from orchestration.snapshots.sources import enter, read_snapshot, snapshot_exists, snapshot_faults
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 RELEASE = "2024-04-01"
 CONTRACT = """\

@@ -13,7 +13,7 @@ from orchestration.contracts.contract_file import load_contract
 from orchestration.snapshots.sources import arrival_of, read_snapshot, snapshot_exists, version_of
 from tests.versioned import write_delta, write_iceberg
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 CONTRACT = """\
 product: clinic

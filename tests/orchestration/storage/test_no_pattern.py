@@ -11,7 +11,7 @@ from orchestration.storage.home import Home
 from tests.hospital import RELEASES, make, published
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 PLACES = {
     "clients [1-9]": "clients 1",

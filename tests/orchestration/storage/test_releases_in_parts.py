@@ -22,7 +22,7 @@ from tests.hospital import RELEASES, audited
 from tests.orchestration.audit.published_folders import divide, seal
 from tests.profiles import drawn
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 ROWS = 100
 """Of 300 patients and some: three parts."""

@@ -31,7 +31,7 @@ from orchestration.readers.estimate.statements import estimate_sql
 from tests.hospital import RELEASES, make
 from tests.orchestration.audit.published_folders import seal
 
-pytestmark = pytest.mark.halved
+pytestmark = pytest.mark.sampled
 
 DATE = "2024-01-01"
 QUERIES = 16 * 28
