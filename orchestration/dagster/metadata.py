@@ -29,9 +29,12 @@ from orchestration.readers.datapackage.words import several_columns
 from orchestration.series.committed import CANDIDATE, Committed, read_state, read_tables
 from orchestration.series.series import Series
 from orchestration.storage.manifest import COUNTED
+from orchestration.storage.parts import scan_parts, table_files
 from orchestration.storage.store import read_table
 
 ERROR = "mean error of counts (%)"
+GROUPS_SHOWN = 50_000
+"""The number of groups in charts of a release whose people are divided; up to twice as many."""
 RELEASES_SHOWN = 24
 """The number of releases in charts of the principle's memory."""
 
@@ -83,7 +86,7 @@ def of_candidate(series: Series, release: str, committed: Committed) -> dict[str
             **_what_is_asked_first(series, release, committed, tables),
             "dagster/row_count": counts.tuples,
             **_published_columns(series),
-            **{plot.name: picture(plot) for plot in _plots(series, release, tables)},
+            **{plot.name: picture(plot) for plot in _plots(series, release, committed, tables)},
         },
         **(stated if COUNTERFEITS in principle_of(contract).format(contract).tables(contract) else {}),
         AUDIT: {
@@ -169,17 +172,44 @@ def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.
     return principle_of(series.contract).format(series.contract).internal(named, series.contract)
 
 
+def _some_groups(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame]:
+    """The same, of about `GROUPS_SHOWN` whole groups of people who are divided, drawn by their numbers.
+
+    Numbers are given in the order of what is published, so these groups are of everywhere in it.
+    """
+    folder, release_format = series.private(release), principle_of(series.contract).format(series.contract)
+    groups = committed.counts.groups if committed.counts else 0
+    is_shown = pl.col("group_id") % max(1, groups // GROUPS_SHOWN) == 0
+    named = {
+        name: undated(
+            scan_parts(table_files(folder, f"{CANDIDATE}{name}"))
+            .filter(is_shown)
+            .collect(engine="streaming"),
+            release,
+        )
+        for name in release_format.tables(series.contract)
+    }
+    return release_format.internal(named, series.contract)
+
+
 def _is_kept(folder: Path, committed: Committed) -> bool:
     return all((folder / name).exists() for name in committed.files)
 
 
-def _plots(series: Series, release: str, tables: Mapping[str, pl.DataFrame] | None) -> list[Plot]:
-    """The format's charts of the release, and the principle's of what it remembers."""
-    if tables is None:
-        return []
+def _plots(
+    series: Series, release: str, committed: Committed, tables: Mapping[str, pl.DataFrame] | None
+) -> list[Plot]:
+    """The format's charts of the release, and the principle's of what it remembers.
+
+    Of people who are divided, the format's alone: shards remember for themselves.
+    """
     contract = series.contract
     principle = principle_of(contract)
     release_format = principle.format(contract)
+    if contract.shards > 1 and _is_kept(series.private(release), committed):
+        return release_format.plots(_some_groups(series, release, committed), contract)
+    if tables is None:
+        return []
     last = series.due[: series.number(release)][-RELEASES_SHOWN:]
     kept = {due: series.record(due) for due in last}
     states = {

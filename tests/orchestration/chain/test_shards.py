@@ -19,6 +19,8 @@ from orchestration.chain.division import divide
 from orchestration.chain.merging import merge_shards, write_groups
 from orchestration.chain.snapshot import FAULTS, KEPT, digest_of_source, take_snapshot
 from orchestration.cli.examine import examine
+from orchestration.dagster import metadata
+from orchestration.dagster.metadata import RELEASE, of_candidate
 from orchestration.engine import engine as engines
 from orchestration.readers.datapackage.dated import undated
 from orchestration.rights.find import find
@@ -100,8 +102,22 @@ def test_people_stay_in_their_shard_and_keep_their_signatures(hospital, tmp_path
 def test_the_dagster_of_a_divided_series_publishes_the_same_bytes(hospital, tmp_path):
     make(divided(hospital, tmp_path / "one"), FIRST, SECOND)
     (hospital.folder / ".hospital.yaml.home").unlink()  # the first home never was
-    make_by_dagster(divided(hospital, tmp_path / "two"), FIRST, SECOND)
+    series = divided(hospital, tmp_path / "two")
+    make_by_dagster(series, FIRST, SECOND)
     assert published(tmp_path / "one") == published(tmp_path / "two")
+    shown = of_candidate(series, SECOND, series.committed(SECOND))[RELEASE]
+    assert "interval widths" in shown
+
+
+@pytest.mark.thorough
+def test_charts_of_a_divided_release_are_of_whole_groups_from_all_of_it(hospital, tmp_path, monkeypatch):
+    series = make(divided(hospital, tmp_path / "home"), FIRST)
+    everything = metadata._some_groups(series, FIRST, series.committed(FIRST))["microdata"]
+    assert everything.height == series.committed(FIRST).counts.tuples
+    monkeypatch.setattr(metadata, "GROUPS_SHOWN", 10)
+    some = metadata._some_groups(series, FIRST, series.committed(FIRST))["microdata"]
+    assert 10 <= some["group_id"].n_unique() < 21
+    assert some.equals(everything.join(some, on="group_id", how="semi", maintain_order="left"))
 
 
 @pytest.mark.thorough
