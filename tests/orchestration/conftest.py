@@ -23,6 +23,7 @@ from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 from sqlalchemy.pool import NullPool
 
 from orchestration.dagster.private import migrations_read_once
+from tests.google import google
 from tests.hospital import KEY, RELEASES, Hospital, build, make
 
 
@@ -199,6 +200,15 @@ def container(_azurite, monkeypatch):
     asked = Request(f"{_azurite}/{name}?restype=container", method="PUT", headers=said)  # noqa: S310
     urlopen(asked, timeout=10).close()  # noqa: S310
     return name
+
+
+@pytest.fixture
+def bucket_of_google(monkeypatch, tmp_path):
+    """The name of a bucket of the test's own, on a server that stands in for Google's."""
+    pytest.importorskip("obstore", reason="needs obstore: pip install 'republish[stores]'")
+    with google(tmp_path / "account.json"):
+        monkeypatch.setenv("GOOGLE_SERVICE_ACCOUNT", str(tmp_path / "account.json"))
+        yield "bucket"
 
 
 def _program(name):
