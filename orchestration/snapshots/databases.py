@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import duckdb
+import pyarrow as pa
 
 from anonymize.contract import QuerySource
 from anonymize.errors import SnapshotError
@@ -132,7 +133,16 @@ def _duckdb_answer(file: Path, query: str) -> Iterator[Part]:
         if is_one and answer is not None:
             reader = answer.to_arrow_reader(BATCH)
             yield reader.schema
-            yield from reader
+            try:
+                yield from reader
+            except (pa.ArrowException, OSError) as error:
+                raise _of_duckdb(str(error)) from None
+
+
+def _of_duckdb(said: str) -> duckdb.Error:
+    """The error whose words an Arrow reader passes on under another name; they begin with its own."""
+    name = said.partition(" Error:")[0].replace(" ", "")
+    return getattr(duckdb, f"{name}Exception", duckdb.Error)(said)
 
 
 def _answer_in_folder(folder: Path, file: Path, query: str) -> Iterator[Part]:
@@ -160,8 +170,8 @@ def _tell_answer(folder: Path, file: Path, query: str, asked: Connection) -> Non
         asked.send(None)
     except duckdb.Error as error:
         asked.send(error)
-    except BrokenPipeError:
-        return  # nobody is left to tell
+    except Exception:  # noqa: BLE001 - what it says may quote a value, and would be printed
+        return
 
 
 def _ask_postgresql(dsn: str, bound: str, query: str, where: str) -> Iterator[Part]:
@@ -176,8 +186,8 @@ def _ask_postgresql(dsn: str, bound: str, query: str, where: str) -> Iterator[Pa
             reader = cursor._results.reader  # noqa: SLF001 - fetch_record_batch() loses the SQLSTATE of errors
             yield reader.schema
             yield from reader
-    except postgresql.Error as error:
-        reason = _postgresql_reason(str(error), error.sqlstate or "", query)
+    except (postgresql.Error, pa.ArrowException, OSError) as error:
+        reason = _postgresql_reason(str(error), getattr(error, "sqlstate", None) or "", query)
     else:
         return
     raise SnapshotError(f"{where}: {reason}")

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import traceback
+from collections import deque
 
 import duckdb
 import polars as pl
@@ -11,7 +12,13 @@ from polars.testing import assert_frame_equal
 
 from anonymize.errors import ContractError, SnapshotError
 from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.sources import enter, read_snapshot, snapshot_exists, snapshot_faults
+from orchestration.snapshots.sources import (
+    enter,
+    read_pieces,
+    read_snapshot,
+    snapshot_exists,
+    snapshot_faults,
+)
 from tests.profiles import drawn
 
 pytestmark = pytest.mark.sampled
@@ -534,6 +541,20 @@ class TestQueriesThatFail:
         said = "Could not convert string '…' to INT32 when casting from source column disease; try it on"
         assert f"the query fails (ConversionException): Conversion Error: {said}" in message
         assert not [disease for disease in PEOPLE["disease"] if disease in message]
+
+    # A query that may name a file is asked in another process.
+    @pytest.mark.parametrize("more", drawn(["", " WHERE '*.csv' <> ''"], 1))
+    def test_nor_is_it_after_a_million_rows(self, in_duckdb, capfd, more):
+        numbers = f"range(1100000) AS numbers(n){more}"
+        query = f"SELECT CAST(if(n < 1e6, 1::varchar, 'gout') AS int) FROM {numbers}"  # noqa: S608
+        said = (
+            "the query fails (ConversionException): Conversion Error: Could not convert string '…' to INT32"
+        )
+        assert said in refusal(in_duckdb(query))
+        with pytest.raises(SnapshotError) as refused:
+            deque(piece.read() for piece in read_pieces(in_duckdb(query), RELEASE).in_order)
+        assert said in str(refused.value)
+        assert "gout" not in "".join(capfd.readouterr())
 
     @pytest.mark.parametrize(
         ("query", "said"),
