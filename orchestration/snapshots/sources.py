@@ -318,15 +318,20 @@ def _together(
     """The files of a folder as one table; each has the same columns, in types of its own."""
     first, present = read[0]
     _refuse_other_columns([table.columns for table, _ in read], named)
+    whole = _in_common_types([table.select(first.columns) for table, _ in read], where)
+    check(where, "rows", whole.height)
+    return whole, present
+
+
+def _in_common_types(tables: list[pl.DataFrame], where: str) -> pl.DataFrame:
+    """Tables of the same columns as one. Raises SnapshotError if their types have none in common."""
     try:
-        whole = pl.concat([table.select(first.columns) for table, _ in read], how="vertical_relaxed")
+        return pl.concat(tables, how="vertical_relaxed")
     except pl.exceptions.PolarsError:
         raise SnapshotError(
             f"{where}: the files of the folder have the same columns in types that don't go together; deliver"
             " all of them with the same types"
         ) from None
-    check(where, "rows", whole.height)
-    return whole, present
 
 
 def _refuse_other_columns(columns: list[list[str]], named: list[str]) -> None:
@@ -400,6 +405,8 @@ def read_pieces(contract_file: ContractFile, release: str, version: int | None =
     if local[0].suffix == ".parquet":
         read = [parquet_pieces(file, name, names, PIECE) for file, name in zip(local, named, strict=True)]
         _refuse_other_columns([_wanted(present, names) for _, present in read], named)
+        columns = _wanted(read[0][1], names)
+        _in_common_types([without_rows.read().select(columns) for (without_rows, *_), _ in read], where)
         pieces = [piece for some, _ in read for piece in some]
         ends = accumulate((piece.rows for piece in pieces), initial=0)
         readers = (partial(_read_piece, piece, contract, source) for piece in pieces)

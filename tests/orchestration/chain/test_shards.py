@@ -375,6 +375,14 @@ def test_a_fault_in_the_last_piece_is_listed_with_its_row(hospital, tmp_path, mo
     assert pl.read_csv(series.private(FIRST) / FAULTS)["row"].to_list() == [300]
 
 
+def test_files_of_a_folder_whose_types_do_not_go_together_are_refused(hospital, tmp_path):
+    people, folder = hospital.snapshot(FIRST), tmp_path / FIRST
+    delivered = as_folder(tmp_path, FIRST, people, "parquet")
+    people.with_columns(pl.col("age").reshape((-1, 1))).write_parquet(folder / "part-1.parquet")
+    with pytest.raises(SnapshotError, match="in types that don't go together; deliver all of them"):
+        take_snapshot(from_source(hospital, tmp_path / "home", delivered), FIRST)
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_shard_may_be_empty(hospital, tmp_path, ending):
     one = hospital.snapshot(FIRST).head(1)
