@@ -174,7 +174,8 @@ def _write(file: Path, write: Callable[[Path], Any]) -> None:
         sync(file.parent)
     except (OSError, pl.exceptions.PolarsError) as error:
         partial.unlink(missing_ok=True)
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        # "parquet: File out of specification: underlying IO error: No space left on device", says polars.
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0].rpartition("IO error: ")[2]
         raise HomeError(
             f"{file}: can't be written: {reason}. See to it, and run again: what is published is untouched"
         ) from None
