@@ -19,6 +19,8 @@ from orchestration.snapshots.sources import read_snapshot
 from tests.pieces import read_in_pieces
 from tests.profiles import examples
 
+pytestmark = pytest.mark.sampled
+
 CONTRACT = """\
 product: hospital
 series: v1
