@@ -11,6 +11,7 @@ import socketserver
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from orchestration.contracts.registry import register
 from orchestration.dagster.instance import OWN, dagster_instance, prepare_dagster_home
 from orchestration.demo.hospital import hospital_snapshots
 from orchestration.package_files import package_file
@@ -167,7 +169,7 @@ def told(monkeypatch):
 
 @pytest.fixture
 def office(hospital, postgresql, told, tmp_path, monkeypatch):
-    """The daemon of a home whose first release a command made, with schedule and sensor turned on."""
+    """The daemon of a home whose first release is made, with schedule and sensor turned on."""
     monkeypatch.setenv("DAGSTER_POSTGRES", dagster_address(postgresql))
     shutil.rmtree(hospital.folder / "snapshots")
     (hospital.folder / ".hospital.yaml.home").unlink()
@@ -179,11 +181,15 @@ def office(hospital, postgresql, told, tmp_path, monkeypatch):
     clock.move_to(first, 60)
     series = hospital.series(tmp_path / "daemon")
     (prepare_dagster_home(series.home) / OWN).write_text(SETTINGS)
-    command(clock, "orchestration.cli", "release", hospital.contract, "--home", series.home.path)
+    make(series, first)
+    register(series.home, series.file)
     with dagster_instance(series.home) as instance, daemon(clock, series.home, log):
-        for kind, name in (("schedule", "schedule"), ("sensor", "arrival")):
-            workspace = ["--workspace", package_file("workspace.yaml")]
-            command(clock, "dagster", kind, "start", f"release_hospital_{name}", *workspace)
+        workspace = ["--workspace", package_file("workspace.yaml")]
+        turn_on = partial(command, clock, "dagster")
+        with ThreadPoolExecutor() as both:
+            schedule = both.submit(turn_on, "schedule", "start", "release_hospital_schedule", *workspace)
+            turn_on("sensor", "start", "release_hospital_arrival", *workspace)
+            schedule.result()
         yield Office(series, clock, log, instance)
 
 
