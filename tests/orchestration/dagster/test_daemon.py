@@ -98,12 +98,14 @@ def daemon(clock, home, log):
         )  # fmt: skip
     try:
         yield
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0
     finally:
-        with suppress(ProcessLookupError):  # what it began and left behind
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(PATIENCE)
+        process.send_signal(signal.SIGINT)  # it ends the daemon, whose session is another one
+        try:
+            assert process.wait(PATIENCE) == 0
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(PATIENCE)
 
 
 @dataclass(frozen=True)
