@@ -149,7 +149,7 @@ def drawn(known: pl.DataFrame, linkage: pl.DataFrame | None, values: int = 1) ->
     values
         How many there are. Where groups are not known, a person may have nearly all of them.
     """
-    most = MOST if linkage is not None else min(MOST, max(MOST_PAIRS // values, 1))
+    most = MOST if linkage is not None else min(MOST, max(MOST_PAIRS // max(values, 1), 1))
     if len(known) <= most:
         return known
     rng = np.random.default_rng(0)

@@ -119,7 +119,7 @@ def attack_several_series(series: Sequence[Knowledge], least: Least, schema: Sch
 def _bins_of(sensitive: Sensitive) -> Iterator[_Bins]:
     for position, column in enumerate(sensitive.columns):
         if column.bins:
-            yield _Bins(column.name, position, column.bins)
+            yield _Bins(column.name, position, tuple(map(float, column.bins)))
 
 
 def _apart(states: Sequence[pl.DataFrame], domain: pl.Series, sensitive: Sensitive) -> pl.DataFrame:

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anonymize.attack import guessing
-from anonymize.attack.guessing import guess_values
+from anonymize.attack.guessing import drawn, guess_values
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import knowledge_table
 from tests.anonymize.attack.attack_series import VALUES, attacked_people, contract, publish, snapshots
@@ -89,3 +89,5 @@ def test_nobody_is_guessed_whom_no_group_covers():
     known, published, declared, _ = released(0, count=200)
     away = known.with_columns(qi_1=pl.lit(9_999))
     assert guess_values(away, published, declared) is None
+    nobody = pl.DataFrame(schema=known.schema)
+    assert drawn(nobody, None, 0).equals(nobody)  # a release without rows has no values either

@@ -19,11 +19,13 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster import _time
 
 from orchestration.contracts.registry import register
 from orchestration.dagster.instance import OWN, dagster_instance, prepare_dagster_home
 from orchestration.demo.hospital import hospital_snapshots
 from orchestration.package_files import package_file
+from orchestration.series import due
 from orchestration.series.series import Series
 from tests.hospital import ROOT, make, published, several_threads
 from tests.orchestration.dagster.test_postgres import SETTINGS, dagster_address
@@ -193,6 +195,22 @@ def office(hospital, postgresql, told, tmp_path, monkeypatch):
             turn_on("sensor", "start", "release_hospital_arrival", *workspace)
             schedule.result()
         yield Office(series, clock, log, instance)
+
+
+def test_dagster_and_republish_ask_for_the_time_where_it_is_replaced(tmp_path, monkeypatch):
+    asked = (
+        (_time, "_mockable_get_current_timestamp"),
+        (_time, "_mockable_get_current_datetime"),
+        (due, "now"),
+    )
+    for module, name in asked:
+        monkeypatch.setattr(module, name, getattr(module, name))  # put back afterwards
+    clock = Clock(tmp_path)
+    clock.move_to("2031-01-01")
+    exec(AT_THE_TIME_OF_A_FILE.format(file=str(clock.file)), {})  # noqa: S102 - it is in this file
+    for now in (_time.get_current_datetime(), due.now()):
+        assert now.date() == dt.date(2031, 1, 1)
+    assert _time.get_current_timestamp() == pytest.approx(now.timestamp(), abs=60)
 
 
 @pytest.mark.postgres
