@@ -50,10 +50,11 @@ def describe_changes(changes: list[Change]) -> list[str]:
 def refuse_changes(series: Series, release: str, before: Mapping[str, Any] | None) -> None:
     """Raise ContractError if the contract changed in a way that is neither safe nor accepted by name."""
     accepted = series.contract.accepted(release)
+    begin = "begin a new series" + (" that supersedes none" if series.contract.supersedes else "")
     faults = []
     for change in contract_changes(before, series.contract):
         if change.verdict == "new series":
-            faults.append((change.name, f"{change.says}: begin a new series. {change.why}"))
+            faults.append((change.name, f"{change.says}: {begin}. {change.why}"))
         elif change.verdict == "consent" and change.name not in accepted:
             out = f"if you consent, write accept: {{{release}: [{change.name}]}}"
             faults.append(

@@ -123,6 +123,11 @@ def test_m_invariance_against_who_knows_the_algorithm_through_the_whole_chain(ho
     assert code == 0
     assert "arrivals in whole groups" not in promises
     assert "in a release for the first time" in (tmp_path / "report/audit.html").read_text()
-    hospital.under(principle | {"adversary": "paper"})
-    with pytest.raises(ContractError, match="adversary: knows_algorithm -> paper: begin a new series"):
-        make(hospital.series(tmp_path / "home"), THIRD)
+    own = "begin a new series"
+    for keys, way_out in (
+        ({}, own),
+        ({"series": "v2", "supersedes": "v1", "releases": {"first": THIRD}}, f"{own} that supersedes none"),
+    ):
+        hospital.under(principle | {"adversary": "paper"}, **keys)
+        with pytest.raises(ContractError, match=rf"adversary: knows_algorithm -> paper: {way_out}\."):
+            make(hospital.series(tmp_path / "home"), THIRD)
