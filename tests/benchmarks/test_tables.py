@@ -11,7 +11,7 @@ OF_REAL_DATA = {"sequential"}
 """Those that measure nothing else."""
 
 
-@pytest.mark.parametrize("name", drawn(BENCHMARKS, 1, 6))
+@pytest.mark.parametrize("name", drawn(BENCHMARKS, 1))
 def test_a_benchmark_makes_its_tables(name):
     if name in OF_REAL_DATA and data_folder() is None:
         pytest.skip("the real data isn't here")

@@ -102,9 +102,10 @@ def columns_of(
     sensitive = sensitive_columns(own)
     for name, one in zip(names[-len(sensitive) :], sensitive, strict=True):
         values = one.get("values") or sorted(published.get(one["name"], ()))
-        is_text = bool(values) and isinstance(values[0], str)
-        of_text = Column(name, frozenset(values), _number(values), is_in_bins=bool(one.get("bins")))
-        found.append(of_text if is_text else Column(name))
+        if values and all(isinstance(value, str) for value in values):
+            found.append(Column(name, frozenset(values), _number(values), is_in_bins=bool(one.get("bins"))))
+        else:
+            found.append(Column(name))
     return {column.name.lower(): column for column in found}
 
 

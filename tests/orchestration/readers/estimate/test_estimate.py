@@ -21,6 +21,7 @@ from benchmarks.measures.estimates import LEVELS, coded, condition, last, measur
 from benchmarks.measures.estimates import hospital as hospital_contract
 from benchmarks.measures.estimator import estimating
 from benchmarks.series import contract_of, released
+from orchestration.contracts.contract_file import load_contract
 from orchestration.demo.hospital import hospital_snapshots
 from orchestration.readers.datapackage.dated import dated
 from orchestration.readers.datapackage.package import data_package
@@ -125,6 +126,19 @@ def test_counts_of_values_are_right_where_counterfeits_fill_what_rare_values_lac
             most = dict(slots.iter_rows())
             assert all(row[5] <= most[row[1]] for row in rows)
     assert np.mean(right) > 0.93
+
+
+def test_values_that_are_declared_as_whole_numbers_are_counted(hospital, tmp_path):
+    names = load_contract(hospital.contract).contract.sensitive.values
+    codes = list(range(1, len(names) + 1))
+    truth = hospital.snapshot(RELEASES[0])
+    hospital.deliver(RELEASES[0], truth.with_columns(pl.col("disease").replace_strict(names, codes)))
+    series = hospital.declare(sensitive={"values": codes}).series(tmp_path / "new")
+    folder = make(series, RELEASES[0]).published(RELEASES[0])
+    counts = estimate(folder, by="disease")
+    assert isclose(counts["people"].sum(), estimate(folder)["people"][0], abs_tol=1)
+    fewer = estimate(folder, "disease < 3")["people"][0]
+    assert isclose(fewer, counts.filter(pl.col("disease") < 3)["people"].sum(), abs_tol=0.2)
 
 
 def test_combinations_of_values_are_counted_and_add_up(folder):
