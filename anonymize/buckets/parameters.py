@@ -63,8 +63,9 @@ def bucket_faults(contract: Contract[BucketParameters]) -> list[tuple[str, str]]
         )
         faults.append(("principle.on_ineligible", message))
     elif not 2 <= least < m:
+        number = "2" if m == 3 else f"a number from 2 to {m - 1}"
         message = (
-            f"counterfeit needs a number from 2 to {m - 1}, and it is {least}: an adversary who knows the"
+            f"counterfeit needs {number}, and it is {least}: an adversary who knows the"
             " algorithm gives people beside a counterfeit the frequent value with a probability of up to one"
             " by this number. Write people_per_group: 2, or on_ineligible: wait"
         )

@@ -21,7 +21,7 @@ def test_counterfeits_for_an_ineligible_batch_are_refused_where_they_would_give_
 @pytest.mark.parametrize(
     ("principle", "said"),
     [
-        ({"m": 3, "on_ineligible": "counterfeit"}, "counterfeit needs a number from 2 to 2, and it is 1"),
+        ({"m": 3, "on_ineligible": "counterfeit"}, "counterfeit needs 2, and it is 1"),
         (
             {"m": 4, "on_ineligible": "counterfeit", "people_per_group": 4},
             "counterfeit needs a number from 2 to 3, and it is 4",
