@@ -1,0 +1,205 @@
+"""What each principle publishes of fixed made-up people, as SHA-256 digests: no byte changes by accident.
+
+`golden.json` has two digests for each release: of the published tables (names, columns and rows), and of what
+is said beside them (README.md, datapackage.json, estimate.sql, and the manifest without versions and hashes).
+After a change on purpose, write the file anew with
+
+    PYTHONPATH=. .venv/bin/python -m tests.test_golden
+
+and say in the commit and in CHANGELOG.md which digests changed, and why.
+"""
+
+import hashlib
+import json
+import os
+import random
+import tempfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from anonymize.errors import RepublishError
+from orchestration.contracts.contract_file import load_contract
+from orchestration.series.series import Series
+from orchestration.storage.home import Home
+from orchestration.storage.parts import table_files
+from tests.hospital import KEY, make
+from tests.profiles import drawn
+
+GOLDEN = Path(__file__).with_name("golden.json")
+RELEASES = ("2024-01-01", "2025-01-01", "2026-01-01")
+PEOPLE = 480
+TOWNS = ("Ayton", "Beeford", "Ceeham", "Deeley", "Eastwick", "Farnley")
+DISEASES = ("asthma", "bronchitis", "diabetes", "flu", "gastritis", "gout", "migraine", "none", "stroke")
+TREATMENTS = ("diet", "drug", "rest", "surgery", "talk")
+
+INVARIANCE = {"name": "m_invariance", "m": 3}
+PRINCIPLES = {
+    "m_invariance": INVARIANCE | {"on_ineligible": "counterfeit", "people_per_group": 2},
+    "m_invariance, waits": INVARIANCE | {"on_ineligible": "wait", "on_value_change": "hold_back"},
+    "m_invariance, defers": INVARIANCE | {"on_ineligible": "defer"},
+    "m_invariance, anatomy": INVARIANCE | {"on_ineligible": "defer", "format": "anatomy"},
+    "e_equivalence": {"name": "e_equivalence", "m": 2, "e": 2, "on_ineligible": "defer"},
+    "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 2},
+    "streamliner": {
+        "name": "streamliner",
+        "l": 3,
+        "method": "gda",
+        "then": "m_invariance",
+        "on_ineligible": "defer",
+    },
+    "streamliner, rda": {"name": "streamliner", "l": 2, "method": "rda"},
+    "sequential": {
+        "name": "sequential",
+        "requirement": "linkability",
+        "k": 0.6,
+        "x": ["age", "town"],
+        "y": ["disease"],
+        "previous": [{"path": "earlier.csv", "columns": ["town", "disease"]}],
+    },
+}
+DISEASE = {"name": "disease", "values": list(DISEASES)}
+SENSITIVE = {
+    "disease": DISEASE,
+    "disease and treatment": [DISEASE, {"name": "treatment", "values": list(TREATMENTS)}],
+    "disease, none may be known": DISEASE | {"not_sensitive": ["none"]},
+    "cost": {"name": "cost", "kind": "number", "bins": [0, 100, 200, 400, 800, 1600, 3200]},
+}
+CASES = [
+    f"{principle} of {sensitive} in {shards}"
+    for principle in PRINCIPLES
+    for sensitive in SENSITIVE
+    for shards in (1, 3)
+    if sensitive == "disease" or principle.startswith("m_invariance")
+    if shards == 1 or principle != "sequential"
+    if principle != "m_invariance" or sensitive != "disease and treatment"  # refused with counterfeits
+]
+"""A principle, the sensitive columns, and into how many shards the people are divided."""
+
+
+def people(release: int) -> pl.DataFrame:
+    """The people of a release: a tenth enters and a tenth is absent each time; a fifth changes value once."""
+    rows = []
+    for person in range(PEOPLE + 48 * release):
+        of_person = random.Random(person)
+        stays = [of_person.random() < 0.9 for _ in RELEASES]
+        has = [of_person.choices(range(9), weights=(3, 2, 2, 4, 2, 2, 2, 4, 1))[0] for _ in RELEASES]
+        changes_in = of_person.choices((None, 1, 2), weights=(8, 1, 1))[0]
+        disease = has[1] if changes_in is not None and release >= changes_in else has[0]
+        if stays[release]:
+            rows.append(
+                {
+                    "person": f"P{person:05}",
+                    "age": of_person.randint(18, 90) + release,
+                    "town": of_person.choice(TOWNS),
+                    "height": round(of_person.uniform(1.5, 2.0), 2),
+                    "disease": DISEASES[disease],
+                    "treatment": TREATMENTS[(disease + (person % 3)) % 5],
+                    "cost": of_person.choice((0, 50, 120, 150, 250, 330, 500, 700, 1000, 1500, 3000)),
+                }
+            )
+    return pl.DataFrame(rows)
+
+
+def declared(principle: str, sensitive: str, shards: int) -> dict:
+    """The contract of a case."""
+    columns = [
+        {"name": "age", "kind": "number", "domain": [0, 120], "min_width": 5},
+        {"name": "town", "kind": "category", "order": list(TOWNS)},
+        {"name": "height", "kind": "number", "domain": [1.0, 2.5], "min_width": 0.1},
+    ]
+    if principle == "e_equivalence" or PRINCIPLES[principle].get("format") == "anatomy":
+        for column in columns:
+            column.pop("min_width", None)  # quasi-identifiers are published as they are
+    keys = {"quasi_identifiers": columns, "sensitive": SENSITIVE[sensitive]}
+    if principle == "sequential":
+        keys = {"columns": [{**column} for column in columns[:2]]}
+        keys["columns"][0].pop("min_width")
+    if principle == "global_guarantee":
+        keys["sensitive"] = keys["sensitive"] | {"semantics": "transient"}
+    return {
+        "product": "golden",
+        "series": "v1",
+        "source": {"path": "{release}.parquet"},
+        "releases": {"first": RELEASES[0], "cron": "0 0 1 1 *"},
+        "identifier": "person",
+        "expect": {"changed": 0.3},
+        "principle": PRINCIPLES[principle] | ({"on_value_change": "hold_back"} if "and" in sensitive else {}),
+        **keys,
+        **({"shards": shards} if shards > 1 else {}),
+    }
+
+
+def publish(case: str, folder: Path) -> dict[str, dict[str, str]]:
+    """The digests of a case's releases; of one that is refused, the error's name, and nothing after it."""
+    principle, sensitive = case[:-5].split(" of ")
+    folder.mkdir(exist_ok=True)
+    for number, release in enumerate(RELEASES):
+        people(0 if principle == "sequential" else number).write_parquet(folder / f"{release}.parquet")
+    people(0).select("town", "disease").write_csv(folder / "earlier.csv")
+    (folder / "golden.yaml").write_text(yaml.safe_dump(declared(principle, sensitive, int(case[-1]))))
+    series = Series(load_contract(folder / "golden.yaml"), Home.at(folder / "home"))
+    digests: dict[str, dict[str, str]] = {}
+    for release in RELEASES:
+        try:
+            make(series, release)
+        except RepublishError as error:
+            digests[release] = {"refused": type(error).__name__}
+            break
+        digests[release] = of_release(series.published(release))
+    return digests
+
+
+def of_release(folder: Path) -> dict[str, str]:
+    """The digests of a published folder."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    tables, words = hashlib.sha256(), hashlib.sha256()
+    for name in sorted(manifest.pop("files")):
+        if name.endswith(".parquet"):
+            for file in table_files(folder, name.removesuffix(".parquet")):
+                table = pl.read_parquet(file)
+                tables.update(f"{name} {table.schema}\n{table.write_csv()}".encode())
+        elif name == "datapackage.json":
+            words.update(_without(json.loads((folder / name).read_text()), ("hash", "bytes")))
+        else:
+            words.update((folder / name).read_bytes())
+    words.update(_without(manifest, ("contract_sha256", "software_version", "previous")))
+    return {"tables": tables.hexdigest(), "words": words.hexdigest()}
+
+
+def _without(described: dict, keys: tuple[str, ...]) -> bytes:
+    """A JSON object as bytes without what differs from file to file and from version to version."""
+    read = json.loads(
+        json.dumps(described), object_hook=lambda one: {k: v for k, v in one.items() if k not in keys}
+    )
+    return json.dumps(read).encode()
+
+
+@pytest.mark.parametrize("case", drawn(CASES, 6))
+def test_what_is_published_is_what_the_golden_digests_say(case, tmp_path, monkeypatch):
+    monkeypatch.setenv("REPUBLISH_KEY", KEY)
+    assert publish(case, tmp_path) == json.loads(GOLDEN.read_text())[case]
+
+
+def test_every_case_has_golden_digests_and_most_publish_three_releases():
+    golden = json.loads(GOLDEN.read_text())
+    assert list(golden) == CASES
+    assert sum(len(releases) == 3 and "refused" not in str(releases) for releases in golden.values()) > 30
+
+
+def main() -> None:
+    """Write `golden.json` anew, and say which cases changed."""
+    os.environ["REPUBLISH_KEY"] = KEY
+    before = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
+    golden = {}
+    for case in CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            golden[case] = publish(case, Path(folder))
+        print(f"{'same   ' if golden[case] == before.get(case) else 'changed'} {case}")  # noqa: T201
+    GOLDEN.write_text(json.dumps(golden, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
