@@ -35,8 +35,8 @@ def place_separated(counts: Counts, m: int, rng: np.random.Generator) -> Placed:
     which is a new one where none fits. Classes and buckets are visited in a random order: in a fixed
     one, who knows it could tell which shortages were filled with people and which with counterfeits.
 
-    Nobody is held back, whatever the contract says of batches: of people who were published before, only those
-    with too few values left would be, so that whoever misses them would know one of these few values.
+    Nobody is held back, whatever the contract says of batches: of all people who were published before, it
+    would be those with too few values left, and whoever misses them would know that they have one of these.
 
     Raises
     ------
@@ -63,8 +63,8 @@ def place_separated(counts: Counts, m: int, rng: np.random.Generator) -> Placed:
     if too_few:
         raise NotEligible(
             f"{too_few} people changed their sensitive value, and fewer than m ({m}) values outside"
-            " their earlier signatures are left to them. If they were held back, whoever misses them would know"
-            " one of these values. Choose a smaller m, or begin a new series"
+            " their earlier signatures are left to them. If they were held back, whoever misses them would"
+            f" know too much. {'Choose a smaller m, or begin' if m > 2 else 'Begin'} a new series"
         )
     return buckets.placed()
 

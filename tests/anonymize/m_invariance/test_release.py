@@ -189,7 +189,9 @@ def changed_to_the_last(policy, **parameters):
 def test_a_change_that_exhausts_the_domain_is_refused_whatever_becomes_of_batches(policy):
     """Held back alone, the person would be known to have one of the few values left."""
     _, refused = changed_to_the_last(policy)
-    with pytest.raises(NotEligible, match=r"1 people changed .* fewer than m \(3\) values .* new series") as why:
+    with pytest.raises(
+        NotEligible, match=r"1 people changed .* fewer than m \(3\) values .* new series"
+    ) as why:
         raise refused.refusal
     assert "defer" not in str(why.value)
 
