@@ -167,17 +167,19 @@ def _new(seen: Seen, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.DataFrame
     return figures, both.filter(pl.col("deferred") | still)
 
 
-def _guessed(seen: Seen, batch: pl.DataFrame) -> tuple[int, int]:
+def _guessed(seen: Seen, batch: pl.DataFrame) -> tuple[int, float]:
     """How many of a batch have the value among their candidates that most have, and how many are right so.
 
-    Of several sensitive columns, it is the one that is guessed best.
+    Of values that equally many have, one is taken at random. Of several sensitive columns, it is the one that
+    is guessed best.
     """
     true = batch.join(seen.known.select("person", VALUE), on="person", maintain_order="left")
     columns = by_column(seen.published.values, seen.schema.sensitive)
-    found = [(0, 0)]
+    found: list[tuple[int, float]] = [(0, 0.0)]
     for held, own in zip(columns, values_of(true[VALUE], seen.schema.sensitive), strict=True):
         sensitive = held.filter(~seen.schema.sensitive.may_be_known(held[VALUE]))
         among = true.select("group_id", own=own).join(sensitive.select("group_id", VALUE), on="group_id")
         often = among.group_by(VALUE).agg(pl.len(), right=(pl.col("own") == pl.col(VALUE)).sum())
-        found += often.sort("len", VALUE, descending=True).select("len", "right").head(1).rows()
+        most = often.filter(pl.col("len") == pl.col("len").max())
+        found += most.group_by("len").agg(pl.col("right").mean()).rows()
     return max(found, key=lambda one: one[1] / one[0] if one[0] else -1.0)
