@@ -44,10 +44,9 @@ def _deferred(stated: Mapping[str, Any]) -> str:
     if not stated.get("deferred"):
         return ""
     return (
-        f"{stated['deferred']:,} people were held back, now or in an earlier release, because too many"
-        " people had their value. A reader who knows that such a person was in the table then, and finds no group that"
-        " covers them, knows that they had a frequent value. What is promised of values is not promised of"
-        " theirs."
+        f"{stated['deferred']:,} people were held back, now or in an earlier release, as too many"
+        " people had their value. A reader who knows that such a person was in the table, and finds no group of"
+        " theirs, knows that they had a frequent value. What is promised of values is not promised of theirs."
     )
 
 
