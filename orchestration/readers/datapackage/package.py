@@ -45,8 +45,9 @@ def _deferred(stated: Mapping[str, Any]) -> str:
         return ""
     return (
         f"{stated['deferred']:,} people were held back, now or in an earlier release, as too many"
-        " people had their value. A reader who knows that such a person was in the table, and finds no group of"
-        " theirs, knows that they had a frequent value. What is promised of values is not promised of theirs."
+        " people had their value. A reader who knows that such a person was in the table, and finds no group"
+        " of theirs, knows that they had a frequent value. What is promised of values is not promised of"
+        " theirs."
     )
 
 
