@@ -98,6 +98,20 @@ class CompanyFigures(Figures):
     """The share of these who have the value of their group that is the most frequent in the table."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class AbsenceFigures(Figures):
+    """People who are in the table and were not published."""
+
+    deferred: Counted = None
+    """People of this table who were ever held back while others who were new were published."""
+    waiting: Counted = None
+    """People who are new and wait, all of them."""
+    waited: Counted = None
+    """People who waited so until this release, and whose signature has the value that most of theirs have."""
+    guessed_waited: Annotated[float | None, MeanBy("waited")] = None
+    """The share of these who have that value."""
+
+
 @dataclass(frozen=True)
 class SpreadFigures(Figures):
     """How far apart the lowest and the highest candidate number of the people in a release are."""

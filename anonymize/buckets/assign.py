@@ -58,7 +58,7 @@ def execute(plan: Plan, division: Division, ranks: Words, local: Iterable[Local]
         people=np.append(moved[receiving], plan.separated.people),
     )
     rows = np.flatnonzero(bucket == UNDECIDED)
-    queues = values + len(plan.held_back_separated)
+    queues = values + len(division.counts.separated)
     bucket[rows] = assign(division.queue[rows], demand, queues, ranks[rows])
     return bucket
 

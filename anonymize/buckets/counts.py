@@ -72,8 +72,6 @@ class Plan:
     """int[P']: counterfeits each place receives."""
     held_back: Ints
     """int[V]: inserted people who wait for the next release (`wait`, `defer`)."""
-    held_back_separated: Ints
-    """int[C]: separated people who wait for the next release (`defer`)."""
     batch_counterfeits: int = 0
     """Counterfeits, among those above, that make the inserted people m-eligible (`counterfeit`)."""
 

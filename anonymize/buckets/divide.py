@@ -81,7 +81,7 @@ def divide_people(
         can_be_separate = not (contract.sensitive.is_several or contract.principle.promises_spread)
         _refuse_value_changes(changed, can_be_separate=can_be_separate)
     if contract.principle.on_value_change == "hold_back":
-        _refuse_too_few_others(division.counts, contract.principle.m)
+        _refuse_too_few_others(division.counts, whole, contract.principle.m)
         # Plans find no bucket for them: whoever a plan has no place for is held back.
         none = np.zeros_like(division.counts.separated)
         division = replace(division, counts=replace(division.counts, separated=none))
@@ -112,9 +112,12 @@ def _refuse_value_changes(changed: int, *, can_be_separate: bool) -> None:
         )
 
 
-def _refuse_too_few_others(counts: Counts, m: int) -> None:
-    """Raise NotEligible if somebody's absence from a release would leave fewer than m values for them."""
-    few = counts.separated[(~counts.forbidden).sum(axis=1) < m].sum()
+def _refuse_too_few_others(counts: Counts, whole: pl.Series, m: int) -> None:
+    """Raise NotEligible if somebody's absence from a release would leave fewer than m values for them.
+
+    The parts of a value that may be known are one value, which `whole` names for each of them.
+    """
+    few = counts.separated[(~counts.forbidden[:, whole.is_first_distinct().to_numpy()]).sum(axis=1) < m].sum()
     if few:
         raise NotEligible(TOO_FEW_OTHERS.format(people=few, m=m))
 

@@ -62,7 +62,8 @@ def make_plan(
     Raises
     ------
     NotEligible
-        If the inserted people are not m-eligible (`refuse`), or there are too few values for anybody.
+        If the inserted people are not m-eligible (`refuse`), or there are too few values for anybody, also of
+        those whose value changed.
 
     Notes
     -----
@@ -78,7 +79,7 @@ def make_plan(
     waiting = np.zeros_like(counts.free)
     if on_ineligible == "wait" and not is_eligible(counts.free, m):
         counts, waiting = replace(counts, free=waiting), counts.free
-    placed = place_separated(counts, m, on_ineligible, rng)
+    placed = place_separated(counts, m, rng)
     need = shortages(placed.signatures, placed.present)
     if wanted is not None:
         need[: len(wanted)] += wanted
@@ -117,7 +118,6 @@ def make_plan(
         counterfeits=np.pad(need - filled, grown) + assigned - moved,
         held_back=batch.held_back + waiting,
         batch_counterfeits=int(extra.sum()),
-        held_back_separated=placed.held_back,
     )
 
 

@@ -26,25 +26,26 @@ class Placed:
     """int[P']: bound and separated people, by its places."""
     separated: Demand
     """How many people of each class (its queue) each bucket receives."""
-    held_back: Ints
-    """int[C]: people for whom too few values are left (`defer`)."""
 
 
-def place_separated(counts: Counts, m: int, on_ineligible: str, rng: np.random.Generator) -> Placed:
+def place_separated(counts: Counts, m: int, rng: np.random.Generator) -> Placed:
     """Place every class of separated people in buckets disjoint from their earlier signatures.
 
     Shortages that have to be filled anyway come first; then the bucket with the smallest signature,
     which is a new one where none fits. Classes and buckets are visited in a random order: in a fixed
     one, who knows it could tell which shortages were filled with people and which with counterfeits.
 
+    Nobody is held back, whatever the contract says of batches: of all people who were published before, it
+    would be those with too few values left, and whoever misses them would know that they have one of these.
+
     Raises
     ------
     NotEligible
-        If fewer than m values are left to a class and `on_ineligible` is not `defer`.
+        If fewer than m values are left to a class.
     """
     buckets = _Buckets(counts)
     frequent_first = np.argsort(-counts.free, kind="stable")
-    held_back = np.zeros_like(counts.separated)
+    too_few = 0
     for group in rng.permutation(len(counts.separated)):
         value, forbidden = counts.separated_value[group], counts.forbidden[group]
         fitting = rng.permutation(buckets.that_fit(value, forbidden, m))
@@ -54,18 +55,18 @@ def place_separated(counts: Counts, m: int, on_ineligible: str, rng: np.random.G
         if not len(fitting):
             signature = _new_signature(value, frequent_first[~forbidden[frequent_first]], m)
             if signature is None:
-                held_back[group] = remaining
+                too_few += remaining
                 continue
             fitting = np.array([buckets.create(signature)])
         smallest = min(fitting, key=lambda bucket: buckets.signatures.sizes[bucket])
         buckets.receive(group, value, np.array([smallest]), np.array([remaining]))
-    if held_back.any() and on_ineligible != "defer":
+    if too_few:
         raise NotEligible(
-            f"{held_back.sum()} people changed their sensitive value, and fewer than m ({m}) values outside"
-            " their earlier signatures are left to them. Set on_ineligible to defer (they are held back),"
-            " choose a smaller m, or begin a new series"
+            f"{too_few} people changed their sensitive value, and fewer than m ({m}) values outside"
+            " their earlier signatures are left to them. If they were held back, whoever misses them would"
+            f" know too much. {'Choose a smaller m, or begin' if m > 2 else 'Begin'} a new series"
         )
-    return buckets.placed(held_back)
+    return buckets.placed()
 
 
 def _new_signature(value: int, allowed: np.ndarray, m: int) -> np.ndarray | None:
@@ -116,12 +117,11 @@ class _Buckets:
         self.present = np.append(self.present, np.zeros(len(signature), np.int64))
         return len(self.signatures) - 1
 
-    def placed(self, held_back: np.ndarray) -> Placed:
+    def placed(self) -> Placed:
         none = np.empty(0, np.int64)
         columns = zip((none, none, none), *self.entries, strict=True)
         return Placed(
             signatures=self.signatures,
             present=self.present,
             separated=Demand(*(np.concatenate(column) for column in columns)),
-            held_back=held_back,
         )

@@ -64,7 +64,6 @@ def plan_combinations(
         separated=Demand(*(np.empty(0, np.int64) for _ in Demand._fields)),
         counterfeits=np.pad(need - filled, grown),
         held_back=left,
-        held_back_separated=np.zeros_like(counts.separated),
     )
 
 

@@ -76,7 +76,6 @@ def plan_whole_groups(counts: Counts, m: int, apart: Bools, public: Bools) -> Wh
             separated=placed.separated,
             counterfeits=np.pad(lacking, (0, len(new.value) - len(lacking))),
             held_back=np.zeros_like(counts.free),
-            held_back_separated=np.zeros_like(counts.separated),
         ),
         np.pad(placed.apart, (0, len(new) - len(placed.apart))),
     )

@@ -5,6 +5,7 @@ judges what the attack counts, its figures and charts. Everything that speaks of
 parts. The attacks themselves are in `anonymize/attack`, which knows of no promise and no principle.
 """
 
+from anonymize.promise.absence import Absence
 from anonymize.promise.algorithm import Posterior
 from anonymize.promise.breach import BreachProbability
 from anonymize.promise.candidates import Candidates, Signatures
@@ -19,6 +20,7 @@ from anonymize.promise.spread import Spread
 
 __all__ = [
     "KINDS",
+    "Absence",
     "BreachProbability",
     "Candidates",
     "Company",

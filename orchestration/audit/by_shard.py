@@ -6,7 +6,7 @@ only the whole can show is looked at then; afterwards no more is in memory than 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -181,7 +181,7 @@ def _divide(
         private_folder(_place(folder, material, series, release.name, shard))
         for shard in range(contract.shards)
     ]
-    _divide_people(places, people, linkages, release, material)
+    _divide_people(places, people, linkages, release, material, _other_linkages(material, series, number))
     _divide_tables(places, tables, linkages)
     whole, domain = _look_at(material, series, number, release_format, tables, people, linkages, domain)
     return _Whole(whole, max(linkage.height for linkage in linkages)), domain
@@ -203,8 +203,12 @@ def _divide_people(
     linkages: Sequence[pl.DataFrame],
     release: ReleaseFiles,
     material: Material,
+    others: Iterable[Sequence[pl.DataFrame]],
 ) -> None:
-    """The truth of each shard, in its order. People who are held back are in the first one's."""
+    """The truth of each shard, in its order; people who are held back are where other releases have them.
+
+    People who are in no release at all are in the first one's.
+    """
     everybody = pl.concat([linkage.select("person") for linkage in linkages])
     absent = people.join(everybody, on="person", how="anti", maintain_order="left")
     if absent.height > held_back(release):
@@ -214,10 +218,36 @@ def _divide_people(
             " private folder of this series, and the truth that it was made of; without --private the"
             " whole table is attacked"
         )
+    waiting = _placed(absent, len(places), others)
     for at, (place, linkage) in enumerate(zip(places, linkages, strict=True)):
         own = people.join(linkage, on="person", how="semi", maintain_order="left")
-        write_table(place / PEOPLE, own if at else pl.concat([own, absent]))
+        write_table(place / PEOPLE, pl.concat([own, waiting[at]]))
         write_table(place / LINKAGE, linkage)
+
+
+def _placed(
+    absent: pl.DataFrame, shards: int, others: Iterable[Sequence[pl.DataFrame]]
+) -> list[pl.DataFrame]:
+    """The people of each shard who are held back, by the linkages of other releases."""
+    found = [absent.clear() for _ in range(shards)]
+    linked = iter(others)
+    while not absent.is_empty() and (linkages := next(linked, None)) is not None:
+        for at, linkage in enumerate(linkages):
+            own = absent.join(linkage, on="person", how="semi", maintain_order="left")
+            found[at] = pl.concat([found[at], own])
+            absent = absent.join(own, on="person", how="anti", maintain_order="left")
+    return [pl.concat([found[0], absent]), *found[1:]]
+
+
+def _other_linkages(
+    material: Material, series: PublishedSeries, number: int
+) -> Iterator[Sequence[pl.DataFrame]]:
+    """The linkages of each shard in other releases of a series, those before first; read when asked for."""
+    before = [(one.name, release) for one in _chain(series)[:-1] for release in one.releases]
+    own = [(series.name, release) for release in series.releases]
+    for name, release in [*reversed(before + own[: number - 1]), *own[number:]]:
+        files = shard_linkages(_private(material), name, release.name, material.contract)
+        yield [read_linked(file, material.contract, material.reading) for file in files]
 
 
 def _divide_tables(

@@ -97,6 +97,7 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         principle=committed.parameters,
         counts={name: int(figures[name]) for name in (*COUNTED, *stated)},
         exposed=(ShareFigures.of(committed.attack).exposed or 0) if is_exposing else 0,
+        deferred=int(committed.attack.get("deferred") or 0),
         **{name: int(committed.attack.get(name) or 0) for name in BESIDE},
         together=committed.together,
         supersedes=series.contract.supersedes,

@@ -11,6 +11,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER
 from anonymize.principle.candidate import ReleaseFigures
 from anonymize.principle.state import State
+from orchestration.chain.audit import Audit
 from orchestration.chain.candidate import make_whole
 from orchestration.chain.delta import compare, with_corrected
 from orchestration.chain.inputs import people_of
@@ -46,6 +47,8 @@ class Rehearsed:
     """What a release would come to."""
 
     figures: ReleaseFigures
+    waiting: int
+    """How many people would wait, where all who are new do: it is known that they share a value too often."""
     held_back_next: int
     """How many people the release after it would hold back, if its table were the same."""
 
@@ -78,7 +81,8 @@ def rehearse(series: Series, release: str, taken: Taken, folder: Path) -> Rehear
             _Job(shard, release, folder, part.files)
             for shard, part in zip(shards_of(series), made.shards, strict=True)
         ]
-        return Rehearsed(made.figures, sum(the_engine().run(forecast, jobs)) if _may_run_out(series) else 0)
+        held_back_next = sum(the_engine().run(forecast, jobs)) if _may_run_out(series) else 0
+        return Rehearsed(made.figures, _waiting(made.audit), held_back_next)
     assert not others
     changes = compare(series, release, taken.shards, basis).changes
     assert changes is not None
@@ -88,7 +92,12 @@ def rehearse(series: Series, release: str, taken: Taken, folder: Path) -> Rehear
     shard = Shard(series)
     alone = make_audited(shard, release, series.chain_number(release), people, before, clock)
     figures, state = alone.candidate.figures, alone.candidate.state
-    return Rehearsed(figures, _held_back(shard, release, people, state) if _may_run_out(series) else 0)
+    held_back_next = _held_back(shard, release, people, state) if _may_run_out(series) else 0
+    return Rehearsed(figures, _waiting(alone.audit), held_back_next)
+
+
+def _waiting(audit: Audit) -> int:
+    return int(audit.figures.get("waiting") or 0)
 
 
 def _may_run_out(series: Series) -> bool:

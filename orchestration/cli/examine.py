@@ -23,6 +23,8 @@ from orchestration.snapshots.sources import place, snapshot_exists
 from orchestration.storage.store import read_json
 
 Say = Callable[[str], None]
+SMALL_BATCH = 1_000
+"""If fewer people wait together, this is said: of so few, the value that is too frequent is seldom known."""
 FEWEST_IN_A_SHARD, PEOPLE_IN_A_SHARD, MOST_IN_A_SHARD = 1_000_000, 2_000_000, 5_000_000
 """People of a shard: fewer lengthen intervals, so many fit into 2 GiB, and more take more than 4."""
 
@@ -171,6 +173,13 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
         f"  {release}: would be released with {figures.groups:,} groups, {figures.counterfeits:,}"
         f" counterfeits and {figures.held_back:,} people held back"
     )
+    if 0 < rehearsed.waiting < SMALL_BATCH:
+        say(
+            f"  {release}: advice: {rehearsed.waiting:,} people would wait together, which is a small batch."
+            " Whoever knows that they are in the table knows that one value is too frequent among them; once"
+            " they are released, it is probably the value that most of their groups have. Release less often,"
+            " so that more people come at a time, or choose a smaller m"
+        )
     if forecast := rehearsed.held_back_next:
         say(f"  if the next table is the same, {forecast:,} people are held back then")
 

@@ -34,7 +34,16 @@ DOCUMENTS = {
 """What a manifest may name beside tables. A table that is none of the above could be the truth itself."""
 KEYS = {
     *("product", "series", "release", "n", "format", "principle", *COUNTED, "files", "contract_sha256"),
-    *("exposed", *BESIDE, "together_with", "supersedes", "not_sensitive", "software_version", "previous"),
+    *(
+        "exposed",
+        "deferred",
+        *BESIDE,
+        "together_with",
+        "supersedes",
+        "not_sensitive",
+        "software_version",
+        "previous",
+    ),
 }
 """What a manifest may state, and the figures that its principle states beside."""
 TOGETHER = {"people", "below"}
@@ -71,6 +80,9 @@ class Described:
     exposed: int = 0
     """People of whom an adversary who knows the algorithm may learn more, because of counterfeits that made
     a batch eligible."""
+    deferred: int = 0
+    """People of the table who were ever held back while others who were new were published: they are known to
+    have a frequent value."""
     beside_counterfeits: int = 0
     """People in groups that have a counterfeit."""
     fewest_people: int = 0
@@ -94,6 +106,7 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         "principle": dict(described.principle),
         **described.counts,
         **({"exposed": described.exposed} if described.exposed else {}),
+        **({"deferred": described.deferred} if described.deferred else {}),
         **{
             name: getattr(described, name)
             for name in BESIDE
@@ -229,7 +242,7 @@ def _more_than_a_manifest(stated: Mapping[str, Any]) -> str | None:
         return f"has a key {min(more)}, which no manifest has"
     if known is not None and not principle.keys() <= known.parameters.model_fields.keys():
         return "states parameters that its principle does not have"
-    if (odd := _odd_entry(stated, {*COUNTED, "exposed"} | further)) is not None:
+    if (odd := _odd_entry(stated, {*COUNTED, "exposed", "deferred"} | further)) is not None:
         return odd
     wrong = [_more_than_a_file(name, one) for name, one in stated["files"].items()]
     return next(filter(None, wrong), None) or _not_in_parts(stated["files"])

@@ -33,17 +33,34 @@ TABLES = {
 """What the tables of all formats are, by name."""
 
 
-def _beside_counterfeits(stated: Mapping[str, Any]) -> dict[str, str]:
-    """What counterfeits may give away in spite of the promise; nothing where no group has one."""
+def _not_promised(stated: Mapping[str, Any]) -> dict[str, str]:
+    """What the promise does not cover; nothing where there is no such thing."""
+    words = " ".join(filter(None, (_deferred(stated), _beside_counterfeits(stated))))
+    return {"not_promised": words} if words else {}
+
+
+def _deferred(stated: Mapping[str, Any]) -> str:
+    """Who is known to have a frequent value, because they were held back; empty where nobody was."""
+    if not stated.get("deferred"):
+        return ""
+    return (
+        f"{stated['deferred']:,} people were held back, now or in an earlier release, as too many"
+        " people had their value. A reader who knows that such a person was in the table, and finds no group"
+        " of theirs, knows that they had a frequent value. What is promised of values is not promised of"
+        " theirs."
+    )
+
+
+def _beside_counterfeits(stated: Mapping[str, Any]) -> str:
+    """What counterfeits may give away in spite of the promise; empty where no group has one."""
     if not stated.get("beside_counterfeits"):
-        return {}
-    words = (
+        return ""
+    return (
         f"{stated['beside_counterfeits']:,} people share a group with a counterfeit; the fewest people in a"
         f" group are {stated['fewest_people']}. Counterfeits seldom have the most frequent value of a group."
         " A reader who knows this guesses the value of a person in such a group right more often than once in"
         " as many tries as the group has values."
     )
-    return {"not_promised": words}
 
 
 def data_package(
@@ -95,7 +112,7 @@ def data_package(
                     *several_columns([one.name for _, one in contract.sensitive_columns()]),
                     *may_be_known(_not_sensitive(contract)),
                 ],
-                **_beside_counterfeits(stated),
+                **_not_promised(stated),
                 "sensitive": _sensitive(contract),
                 "attributes": [_attribute(one) for _, one in contract.attributes()],
             },

@@ -91,7 +91,6 @@ def test_a_counterfeit_may_look_like_anybody_of_its_bucket():
         separated=Demand(NOBODY, NOBODY, NOBODY),
         counterfeits=np.array([0, 2, 0, 1, 0, 1]),
         held_back=np.zeros(3, np.int64),
-        held_back_separated=NOBODY,
     )
     bucket, value = counterfeits_of(plan)
     assert bucket.tolist() == [0, 0, 1, 1]

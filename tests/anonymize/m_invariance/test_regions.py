@@ -95,7 +95,6 @@ def test_exchanging_two_values_of_a_bucket_leaves_all_counts_by_region_as_they_a
         separated=Demand(NOBODY, NOBODY, NOBODY),
         counterfeits=np.zeros(len(signatures.value), np.int64),
         held_back=np.zeros(8, np.int64),
-        held_back_separated=NOBODY,
     )
     local = next(family.local(regions, counts, plan))
     plan = replace(plan, moved=family.by_region[0].sum(axis=1)[signatures.bucket])

@@ -189,7 +189,7 @@ def test_a_broken_promise_is_in_the_conclusion_and_nothing_is_praised(audited, t
     assert (code, broken) == (3, {"manifest claims"})
     told = json.loads((folder / "report/audit.json").read_text())
     assert (
-        "1 of 21 promises is broken. Broken: manifest claims. Releases concerned: 2024-03-01."
+        "1 of 22 promises is broken. Broken: manifest claims. Releases concerned: 2024-03-01."
         in told["conclusion"]
     )
     page = (folder / "report/audit.html").read_text()

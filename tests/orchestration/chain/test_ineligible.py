@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from orchestration.dagster import metadata
-from tests.hospital import RELEASES, make
+from tests.hospital import RELEASES, audited, make
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -78,6 +78,21 @@ def test_people_who_wait_are_stated_and_nobody_is_exposed(crowd, tmp_path):
     assert "exposed" not in stated
     linked = pl.read_parquet(series.private(SECOND) / "linkage.parquet")["patient_id"]
     assert set(linked) == set(crowd.snapshot(FIRST)["patient_id"])
+
+
+def test_people_who_were_deferred_are_stated_to_readers_and_in_the_audit(crowd, tmp_path):
+    crowd.declare(principle={"on_ineligible": "defer", "people_per_group": 1})
+    series = make(crowd.series(tmp_path / "home"), FIRST, SECOND)
+    assert "deferred" not in manifest(series, FIRST)
+    stated = manifest(series, SECOND)
+    assert stated["deferred"] == stated["held_back"] > 0
+    said = " ".join((series.published(SECOND) / "README.md").read_text().split())
+    assert f"{stated['deferred']} people were held back" in said
+    assert "What is promised of values is not promised of theirs" in said
+    code, found = audited(crowd, series, tmp_path / "report")
+    assert (code, found["candidates by absence"]["holds"]) == (0, True)
+    (one,) = json.loads((tmp_path / "report/audit.json").read_text())["series"]
+    assert ("deferred", stated["deferred"]) in {(row["figure"], row["found"]) for row in one["not_promised"]}
 
 
 @pytest.mark.thorough

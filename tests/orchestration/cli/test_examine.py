@@ -46,6 +46,7 @@ def test_the_next_release_is_foreseen(validate, hospital, home):
     ("policy", "code", "words"),
     [
         ("wait", 0, "20 people held back"),
+        ("wait", 0, "advice: 20 people would wait together, which is a small batch"),
         ("refuse", 3, "would be refused: the 20 inserted people are not"),
     ],
 )

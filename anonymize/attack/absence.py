@@ -1,0 +1,185 @@
+"""People who are in the table and in no group of a release: what their absence says of their values.
+
+Three things are seen. A person who was published before has a value that none of their signatures has,
+because people with a value of their signature stay in its groups. A person who was never published, and is
+held back while others who are new are published, has a value that is too frequent. And where everybody who is
+new waits, some value is too frequent among them: once they are published, it is probably the one that most of
+their signatures have.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from anonymize.attack.copies import is_copy
+from anonymize.attack.figures import AbsenceFigures
+from anonymize.attack.finding import Count, Found
+from anonymize.attack.seen import Seen
+from anonymize.columns import VALUE, least_of
+from anonymize.contract.combined import values_of
+from anonymize.formats.published import by_column
+
+SIGNATURES = "absence_signatures"
+"""What is remembered where groups are known by coverage alone: `person`, `signature` (a sorted list)."""
+WAITING = "absence_waiting"
+"""What is remembered of people who were in the table before they were published: `person`, and `deferred`,
+whether others who were new were published meanwhile. Those who waited together with all others are forgotten
+once they are published or gone."""
+
+
+def attack_absence(seen: Seen, least: int | None, *, in_company: bool) -> Found:
+    """Count the values that are left of people who were published before and are in no group of the release.
+
+    Parameters
+    ----------
+    seen
+        The release. Nothing is known of why people are absent from the tables of other tools.
+    least
+        How many candidate values it promises; None where it promises none.
+    in_company
+        Whether it promises everybody company among people. Then all people of a signature may be held back,
+        whatever their values are; if one of them is in its groups, these were not.
+    """
+    if not seen.is_own_format or least is None:
+        return Found()
+    here = seen.hosts if seen.is_linked else seen.covered.filter(pl.col("groups") > 0)
+    absent = seen.known.select("person", VALUE).join(here, on="person", how="anti")
+    had = _linked(seen, absent) if seen.is_linked else _covering(seen)
+    owed = absent.filter(~seen.schema.sensitive.may_be_known(absent[VALUE])).select("person")
+    ever = had.ever.join(owed, on="person", how="semi")
+    ruled_out = _ruled_out(ever, had) if in_company else ever
+    left = _left(seen, ever.select("person").unique(), ruled_out, had, least)
+    few = int(left.filter(pl.col("candidates") < least)["people"].sum())
+    # Without the linkage, a group of an earlier release may have covered by chance somebody held back there.
+    undecided = 0 if seen.is_linked else min(few, _covered_by_chance(seen))
+    people, fewest = int(left["people"].sum()), least_of(left["candidates"])
+    counts = {"": Count(people, few - undecided, fewest, least, undecided)}
+    if not seen.is_linked:
+        signatures = pl.concat([had.ever, had.now]).unique()
+        return Found(counts, AbsenceFigures(), remembered={SIGNATURES: signatures})
+    figures, waiting = _new(seen, absent)
+    return Found(counts, figures, remembered={WAITING: waiting})
+
+
+class _Had(NamedTuple):
+    """The signatures of people, as far as their groups are known."""
+
+    ever: pl.DataFrame
+    """`person`, `signature`: in the releases before."""
+    now: pl.DataFrame
+    """The same of this release."""
+    values: pl.DataFrame
+    """`signature`, `value`: what they have."""
+
+
+def _linked(seen: Seen, absent: pl.DataFrame) -> _Had:
+    """What is known of everybody's groups: of people who are absent, and of those with their signatures."""
+    stays, before = seen.knowledge.linked, seen.before.stays
+    there = stays.people.clear() if before is None else before.people
+    of_absent = there.join(absent, on="person", how="semi")["signature"].unique().implode()
+    ever, now = (
+        some.filter(pl.col("signature").is_in(of_absent)).select("person", "signature")
+        for some in (there, stays.people.filter(pl.col("until") == seen.release))
+    )
+    values = stays.signatures.select("signature", pl.col("values").alias(VALUE))
+    return _Had(ever.unique(), now, values.filter(pl.col("signature").is_in(of_absent)).explode(VALUE))
+
+
+def _covering(seen: Seen) -> _Had:
+    """What is known of people whom a single group covers."""
+    groups = seen.numbered.values.group_by("group_id").agg(signature=pl.col(VALUE).unique().sort())
+    now = seen.hosts.join(groups, on="group_id").select("person", "signature")
+    ever = seen.before.parts.get(SIGNATURES, now.clear())
+    every = ever.select("signature").unique()
+    return _Had(ever, now, every.with_columns(pl.col("signature").alias(VALUE)).explode(VALUE))
+
+
+def _ruled_out(ever: pl.DataFrame, had: _Had) -> pl.DataFrame:
+    """The signatures that somebody else kept: whoever has one of their values would be with them."""
+    kept = had.now.join(had.ever, on=["person", "signature"], how="semi")
+    return ever.join(kept.select("signature"), on="signature", how="semi")
+
+
+def _covered_by_chance(seen: Seen) -> int:
+    """How many people of the releases before may have been covered by a group that was not theirs."""
+    held_back = seen.before.held_back
+    return 0 if held_back is None else int(held_back["people"].sum())
+
+
+def _left(seen: Seen, people: pl.DataFrame, ruled_out: pl.DataFrame, had: _Had, enough: int) -> pl.DataFrame:
+    """`candidates`, `people`: how many are left with how many values, or combinations that differ throughout.
+
+    Parameters
+    ----------
+    seen
+        The release. Every value counts that a release or a table had so far, or that is declared.
+    people
+        `person`
+    ruled_out
+        `person`, `signature`: they have none of its values.
+    had
+        The values of signatures.
+    enough
+        From which number on no more combinations are searched for, where there are three columns and more.
+    """
+    declared = pl.Series(VALUE, seen.schema.sensitive.values or (), dtype=seen.values.dtype)
+    domain = pl.concat([seen.values.alias(VALUE), declared.filter(~declared.is_in(seen.values.implode()))])
+    places = domain.to_frame().with_row_index("place")
+    taken = ruled_out.join(had.values, on="signature").join(places, on=VALUE)
+    sets = taken.group_by("person").agg(pl.col("place").unique().sort())
+    # Many people had the same signatures.
+    alike = people.join(sets, on="person", how="left").group_by("place").len("people").with_row_index("row")
+    gone = alike.select("row", "place").explode("place").drop_nulls()
+    free = np.repeat(~is_copy(domain).to_numpy()[None], len(alike), axis=0)
+    free[gone["row"].to_numpy(), gone["place"].to_numpy()] = False
+    if seen.combinations is None:
+        left = pl.Series(free.sum(axis=1))
+    else:
+        bits = np.packbits(np.pad(free, ((0, 0), (0, -len(domain) % 64))), axis=1, bitorder="little")
+        left = seen.combinations.differing(pl.DataFrame(bits.view(np.uint64)), enough)
+    return alike.select(candidates=left, people="people")
+
+
+def _new(seen: Seen, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.DataFrame]:
+    """What is seen of people who were not published so far, and what is remembered of them."""
+    waited = seen.before.parts.get(WAITING, absent.select("person", deferred=pl.lit(value=False)).clear())
+    ever = absent.clear() if seen.before.stays is None else seen.before.stays.people
+    new = absent.select("person").join(ever, on="person", how="anti")
+    if new.is_empty() and waited.is_empty():
+        return AbsenceFigures(), waited
+    is_partial = not seen.hosts.join(ever, on="person", how="anti").is_empty()
+    both = pl.concat([waited, new.with_columns(deferred=pl.lit(is_partial))])
+    both = both.group_by("person").agg(pl.col("deferred").any()).sort("person")
+    still = pl.col("person").is_in(new["person"].implode())
+    present = seen.known.filter(~seen.schema.sensitive.may_be_known(seen.known[VALUE]))
+    deferred = present.join(both.filter("deferred"), on="person", how="semi").height
+    batch = waited.filter(~pl.col("deferred")).join(seen.hosts, on="person").select("person", "group_id")
+    guessed, right = _guessed(seen, batch)
+    figures = AbsenceFigures(
+        deferred=deferred or None,
+        waiting=None if is_partial else new.height or None,
+        waited=guessed or None,
+        guessed_waited=right / guessed if guessed else None,
+    )
+    return figures, both.filter(pl.col("deferred") | still)
+
+
+def _guessed(seen: Seen, batch: pl.DataFrame) -> tuple[int, float]:
+    """How many of a batch have the value among their candidates that most have, and how many are right so.
+
+    Of values that equally many have, one is taken at random. Of several sensitive columns, it is the one that
+    is guessed best.
+    """
+    true = batch.join(seen.known.select("person", VALUE), on="person", maintain_order="left")
+    columns = by_column(seen.published.values, seen.schema.sensitive)
+    found: list[tuple[int, float]] = [(0, 0.0)]
+    for held, own in zip(columns, values_of(true[VALUE], seen.schema.sensitive), strict=True):
+        sensitive = held.filter(~seen.schema.sensitive.may_be_known(held[VALUE]))
+        among = true.select("group_id", own=own).join(sensitive.select("group_id", VALUE), on="group_id")
+        often = among.group_by(VALUE).agg(pl.len(), right=(pl.col("own") == pl.col(VALUE)).sum())
+        most = often.filter(pl.col("len") == pl.col("len").max())
+        found += most.group_by("len").agg(pl.col("right").mean()).rows()
+    return max(found, key=lambda one: one[1] / one[0] if one[0] else -1.0)

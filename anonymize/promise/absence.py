@@ -1,0 +1,54 @@
+"""Absence: what is known of people who are in the table and in no group of a release.
+
+Nothing of it is declared. It is owed wherever candidate values are promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from anonymize.attack.figures import AbsenceFigures
+from anonymize.attack.finding import Found
+from anonymize.late import on_first_call
+from anonymize.promise.candidates import Candidates
+from anonymize.promise.company import Company
+from anonymize.promise.part import Figure, Part, Promise, Scope
+
+_attack: Callable[..., Found] = on_first_call("anonymize.attack.absence", "attack_absence")
+
+
+@dataclass(frozen=True)
+class Absence(Part):
+    """Who is missing keeps as many candidate values as who is there."""
+
+    scopes: ClassVar[Mapping[str, Scope]] = {
+        "": Scope(
+            "candidates by absence",
+            "For each person who was published before, and who is in the table and in no group, at least the"
+            " promised number of values are outside of all signatures that the person had.",
+            "at least",
+        )
+    }
+    counted = AbsenceFigures
+    figures: ClassVar[tuple[Figure, ...]] = (
+        Figure("deferred", "deferred so far"),
+        Figure("waiting", "people who wait"),
+        Figure("guessed_waited", "of people who waited, guessed right"),
+    )
+    unpromised = (
+        "deferred",
+        (
+            "People of the last table who were held back, then or before, while others who were new were"
+            " published (on_ineligible: defer): {}. Whoever knows that they were in the table knows that they"
+            " had a value that was too frequent then. What is promised of values is not promised of theirs."
+        ),
+    )
+
+    @classmethod
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+        """Attack a release."""
+        promised = promises[-1].part(Candidates)
+        in_company = promises[-1].part(Company) is not None
+        return _attack(seen, promised and promised.candidates, in_company=in_company)
