@@ -68,6 +68,12 @@ def make_due_releases(
     with Work(series.name) as work, releasing(series) as dagster:
         work.step("verifying what is published")
         unpublished = releases_to_make(series, through)
+        if file.contract.retention is not None:
+            from orchestration.rights.retention import forget_absent
+
+            forget_absent(
+                series, releasing=True
+            )  # each release does; but one may have been killed before it did
         work.parts, work.pace = len(unpublished), _seconds_of_the_last(series, unpublished)
         for release in unpublished:
             work.begin(release)
