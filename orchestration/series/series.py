@@ -28,6 +28,7 @@ from orchestration.series.siblings import (
     SHARDS,
     Sibling,
     began_alone,
+    note_last,
     pseudonym_key,
     published_releases,
     refuse_siblings,
@@ -39,7 +40,7 @@ from orchestration.storage.history import History
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.manifest import MANIFEST, verify_release, verify_series
 from orchestration.storage.replacing import finish_replacing
-from orchestration.storage.store import clear_partial, read_table, sha256
+from orchestration.storage.store import clear_partial, clear_staged, read_table, sha256
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,8 @@ class Series:
     def locked(self) -> Iterator[None]:
         """Check that the series is unchanged, then lock it. Raises as `locked_for` does."""
         with only_one(self.private_folder, f"series {self.name}"):
-            finish_replacing(self.private_folder.parent)
+            finish_replacing(self.home, self.private_folder.parent)
+            clear_staged(self.home)
             on_disk = self.check()
             clear_partial(self.published_folder)
             vouched = self._facts(on_disk).published
@@ -190,6 +192,7 @@ class Series:
                     self.record_publication(release)
                 if release not in recorded:
                     self._record(release)
+            note_last(self.home, self.contract.product, self.contract.series)
             yield
 
     def check(self) -> list[str]:

@@ -232,6 +232,21 @@ def only_one(
         ) from None
 
 
+@contextmanager
+def if_free(folder: Path, name: str) -> Iterator[bool]:
+    """Hold a lock in a folder unless another process does; yields whether it is held here."""
+    lock = FileLock(folder / name, mode=0o600)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
 def _acquired(lock: FileLock, what: str, patience: float) -> AbstractContextManager[object]:
     try:
         return lock.acquire(timeout=0)

@@ -24,7 +24,7 @@ from orchestration.series.series import Series
 from orchestration.storage.home import Home
 from orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
 from orchestration.storage.store import read_json, read_table
-from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, published
+from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, noted, published
 from tests.killed import kill_points
 from tests.profiles import Run, drawn, is_thorough
 
@@ -395,11 +395,14 @@ def test_two_processes_may_put_files_in_their_places_at_once(home, tmp_path, mon
     def after_another(source, target):
         if not others:
             others.append(target)
-            finish_replacing(tmp_path)
+            finish_replacing(home, folder)
         replace(source, target)
 
-    (begin_replacing(tmp_path) / "one").write_text("new")
+    home, folder = Home.at(home), tmp_path / "files"
+    (begin_replacing(folder) / "one").write_text("new")
     monkeypatch.setattr(os, "replace", after_another)
-    replace_files(tmp_path, [])
-    assert (tmp_path / "one").read_text() == "new"
-    assert not (tmp_path / ".replacing").exists()
+    replace_files(home, folder, [], {"what": "forget"})
+    assert (folder / "one").read_text() == "new"
+    assert not (folder / ".replacing").exists()
+    assert noted(home.path)[-1]["what"] == "forget"
+    assert len(noted(home.path)) == 3
