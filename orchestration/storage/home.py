@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -57,6 +58,11 @@ class Home:
         if "?" in str(path):
             raise HomeError(
                 f"{path}: DuckDB opens nothing in a path with a question mark. Name another folder by --home"
+            )
+        if escape := re.search("%[0-9A-Fa-f]{2}", str(path)):
+            raise HomeError(
+                f"{path}: SQLite would put Dagster's tables into another folder, for it reads {escape[0]} as one"
+                " letter. Name another folder by --home; a home that is there can be moved"
             )
         try:
             private_folder(path)
