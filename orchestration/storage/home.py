@@ -61,7 +61,7 @@ class Home:
             )
         if escape := re.search("%[0-9A-Fa-f]{2}", str(path)):
             raise HomeError(
-                f"{path}: SQLite would put Dagster's tables into another folder, for it reads {escape[0]} as one"
+                f"{path}: Dagster would put its tables into another folder, for it reads {escape[0]} as one"
                 " letter. Name another folder by --home; a home that is there can be moved"
             )
         try:

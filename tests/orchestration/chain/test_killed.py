@@ -8,9 +8,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from orchestration.cli.releasing import UNFINISHED, releases_to_make
+from orchestration.cli.releasing import releases_to_make
 from orchestration.dagster.instance import dagster_instance
+from orchestration.dagster.workers import files, left
 from orchestration.rights.forget import forget
+from orchestration.storage.home import Home
 from tests.hospital import RELEASES, begin, make, noted, published
 from tests.killed import kill_points
 from tests.profiles import Run, is_thorough
@@ -104,14 +106,14 @@ def test_the_command_interrupted_killed_and_run_again(hospital, tmp_path):
     process = begin(hospital.contract, home, THIRD)
     judges = started_by(process)
     kill_when(process, (private / SECOND / "linkage.parquet").exists)
-    assert (private / UNFINISHED).exists()
+    assert len(left(Home(home))) == 1
 
     assert published(home).items() <= published(undisturbed).items()
     done = begin(hospital.contract, home, THIRD)
     out, err = done.communicate()
     assert done.returncode == 0, err
     assert published(home) == published(undisturbed)
-    assert not (private / UNFINISHED).exists()
+    assert not files(Home(home))
     assert [line.split()[0] for line in out.decode().splitlines()] in ([SECOND, THIRD], [*RELEASES])
     releases = hospital.series(home).history.releases("hospital", "v1")
     assert releases["status"].to_list() == ["published"] * 3
