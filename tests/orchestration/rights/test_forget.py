@@ -188,7 +188,9 @@ def test_killed_at_every_step_in_the_file_system_all_is_done_or_nothing(
     assert nothing > 0 or not is_thorough()
 
 
-def test_killed_before_all_is_written_nothing_is_done(hospital, home, series, people, monkeypatch):
+def test_killed_before_all_is_written_nothing_is_done_and_nothing_noted(
+    hospital, home, series, people, monkeypatch
+):
     def killed(*_words, **_more):
         raise KeyboardInterrupt
 
@@ -197,9 +199,33 @@ def test_killed_before_all_is_written_nothing_is_done(hospital, home, series, pe
         with pytest.raises(KeyboardInterrupt):
             forget(series, people, again=False)
     assert sum(one.rows for one in what_is_kept(series, people)) > SOME
+    assert counted(home) == []
     make(series, THIRD)
     forget(series, people, again=False)
     assert [one.rows for one in what_is_kept(series, people)] == [0]
+    assert counted(home) == [SOME]
+
+
+def test_killed_when_all_is_written_people_count_once_who_are_named_again(
+    hospital, home, series, people, monkeypatch
+):
+    """A home restored from before it asks for as many as the log says."""
+
+    def killed(*_words):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            forget(series, people, again=False)
+    assert counted(home) == [SOME]
+    forget(series, [*people, "P99999999"], again=False)
+    assert counted(home) == [SOME, 1]
+
+
+def counted(home):
+    """How many people each line of the log says were forgotten."""
+    return [line["people"] for line in noted(home) if line["what"] == "forget"]
 
 
 PRINCIPLES = [
