@@ -148,6 +148,11 @@ def several_threads():
     return os.environ | {"POLARS_MAX_THREADS": "4", "NUMBA_NUM_THREADS": "4"}
 
 
+def noted(home):
+    """The lines of a home's log."""
+    return [json.loads(line) for line in (Path(home) / "log.jsonl").read_bytes().splitlines()]
+
+
 def manifest(home, release, series="v1"):
     """What a published release says of itself."""
     return json.loads((home / f"published/hospital/{series}/{release}/manifest.json").read_text())

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from anonymize.figures import combined
 from anonymize.principle.candidate import ReleaseFigures
 from anonymize.promise import Promise
@@ -18,7 +16,7 @@ from orchestration.chain.making import Clock
 from orchestration.chain.merging import merge_shards
 from orchestration.chain.shard import Reported
 from orchestration.series.committed import Committed, write_committed
-from orchestration.series.record import release_row
+from orchestration.series.record import joined_buckets, release_row
 from orchestration.series.series import Series
 
 
@@ -71,20 +69,10 @@ def commit(
         files=files,
     )
     row = release_row(committed, contract, release, series.number(release))
-    series.history.record_candidate(row, _buckets([part.buckets for part in parts]))
+    series.history.record_candidate(row, joined_buckets([part.buckets for part in parts]))
     write_committed(folder, committed, series.candidate_key(release))
     return committed
 
 
 def _added(some: Mapping[str, float], more: Mapping[str, float]) -> dict[str, float]:
     return {name: some.get(name, 0.0) + more.get(name, 0.0) for name in {**some, **more}}
-
-
-def _buckets(parts: Sequence[pl.DataFrame | None]) -> pl.DataFrame | None:
-    """The buckets of all shards, those of one signature as one; None where there are none."""
-    own = [buckets for buckets in parts if buckets is not None]
-    if len(own) <= 1:
-        return own[0] if own else None
-    whole = pl.concat(own).group_by("signature").agg(pl.col("people", "counterfeits", "groups").sum())
-    numbered = whole.sort("signature").with_columns(bucket_id=pl.int_range(pl.len(), dtype=pl.Int32))
-    return numbered.select(own[0].columns)

@@ -9,27 +9,25 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymize.errors import ContractError, HomeError, RepublishError
+from anonymize.errors import ContractError
 from anonymize.principles import principle_of
 from orchestration.chain.arrival import has_arrived
 from orchestration.cli.terminal import out
 from orchestration.cli.work import Work
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.contracts.registry import register
+from orchestration.dagster import workers
 from orchestration.expectations import start_judge
 from orchestration.series.due import none_is_due
 from orchestration.series.homes import series_at
 from orchestration.series.series import Series, named
 from orchestration.snapshots.sources import place
-from orchestration.storage.home import RELEASING, Home, only_one, sync
+from orchestration.storage.home import RELEASING, Home, only_one
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
     from orchestration.dagster.run import Released
-
-UNFINISHED = ".unfinished"
-"""There while a command has Dagster open, and after one that did not end as it should."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +66,12 @@ def make_due_releases(
     with Work(series.name) as work, releasing(series) as dagster:
         work.step("verifying what is published")
         unpublished = releases_to_make(series, through)
+        if file.contract.retention is not None:
+            from orchestration.rights.retention import forget_absent
+
+            forget_absent(
+                series, releasing=True
+            )  # each release does; but one may have been killed before it did
         work.parts, work.pace = len(unpublished), _seconds_of_the_last(series, unpublished)
         for release in unpublished:
             work.begin(release)
@@ -131,9 +135,8 @@ def _line(released: Released, seconds: float) -> str:
 def releasing(series: Series) -> Iterator[Callable[[], DagsterInstance]]:
     """No other command releases the same series meanwhile; yields what opens Dagster, once it is needed.
 
-    If the last command was killed, its runs look to Dagster as if they were running: they are ended first.
+    Runs of a process that was killed look to Dagster as if they were running: they are ended first.
     """
-    unfinished = series.private_folder / UNFINISHED
     with (
         only_one(series.private_folder, f"series {series.name}", name=RELEASING),
         ExitStack() as opened,
@@ -146,26 +149,12 @@ def releasing(series: Series) -> Iterator[Callable[[], DagsterInstance]]:
 
             instance = opened.enter_context(dagster_instance(series.home))
             opened.callback(_report, series, instance)
-            _note(unfinished)
-            end_dead_runs(series, instance)
+            end_dead_runs(series.home, instance)
             return instance
 
-        if unfinished.exists():
+        if workers.left(series.home):
             dagster()
-        try:
-            yield dagster
-        except HomeError:  # it may be Dagster's own tables that could not be written
-            raise
-        except RepublishError:  # Dagster has noted that the run failed
-            _end(opened, unfinished)
-            raise
-        _end(opened, unfinished)  # after any other error it stays: the next command ends dead runs
-
-
-def _end(opened: ExitStack, unfinished: Path) -> None:
-    """Close Dagster, and note that this command has left no run behind."""
-    opened.close()
-    unfinished.unlink(missing_ok=True)
+        yield dagster
 
 
 def _report(series: Series, instance: DagsterInstance) -> None:
@@ -174,12 +163,6 @@ def _report(series: Series, instance: DagsterInstance) -> None:
 
     with suppress(Exception):
         report(series, instance)
-
-
-def _note(unfinished: Path) -> None:
-    """Leave the file for the next command to find, also after a power cut."""
-    unfinished.touch(mode=0o600)
-    sync(unfinished.parent)
 
 
 def releases_to_make(series: Series, through: str | None) -> list[str]:

@@ -27,11 +27,13 @@ def tidy(
 
     The pages of assets stay as they are: lineage, plots, reports, and what the checks of every release found.
     So do runs of the last releases, runs that are not over, and runs of releases that are not published.
-    Nothing that republish has published or builds on is touched.
+    Nothing that republish has published or builds on is touched. What a backup that was killed left in the
+    home is deleted, too.
     """
     from orchestration.dagster import tidy as dagster
     from orchestration.storage.home import RELEASING, Home, only_one
     from orchestration.storage.log import note
+    from orchestration.storage.store import clear_staged
 
     place = Home.named(home)
     if not (found := dagster.old_runs(place, keep)):
@@ -50,6 +52,7 @@ def tidy(
             if found:
                 out.print("nothing was deleted: run again with --delete")
             return
+        clear_staged(place)
         before = dagster.size_of_dagster(place)
         if found:
             note(place, "tidy", runs=sum(len(old.runs) for old in found))

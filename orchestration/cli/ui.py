@@ -36,7 +36,7 @@ def ui(
 
     Schedules and backfills are there, too. The server listens on 127.0.0.1 only; Ctrl-C ends it.
     """
-    from orchestration.dagster.instance import prepare_dagster_home
+    from orchestration.dagster.instance import dagster_instance, end_dead_runs, prepare_dagster_home
     from orchestration.package_files import package_file
     from orchestration.ports import refuse_taken
     from orchestration.storage.home import Home
@@ -45,6 +45,9 @@ def ui(
     if only is not Part.daemon:
         refuse_taken(port)
     prepare_dagster_home(place)
+    if only is not Part.webserver:
+        with dagster_instance(place) as instance:
+            end_dead_runs(place, instance)
     if only is Part.daemon:
         out.print(f"Dagster's daemon, of {place.path}. Ctrl-C ends it.")
     else:

@@ -47,8 +47,23 @@ def verify(
         from orchestration.storage.home import Home
         from orchestration.storage.log import LOG, verify_log
 
-        lines = verify_log(Home(published))
-        out.print(f"{published / LOG}: {lines:,} lines, an unbroken chain")
+        found = verify_log(Home(published))
+        out.print(f"{published / LOG}: {len(found.lines):,} lines, an unbroken chain")
+        if found.unsealed:
+            out.print(
+                f"lines 1 to {found.unsealed:,} have no seal: an older version of republish wrote them, or"
+                " somebody without the home's key who took all seals away. A copy elsewhere tells which"
+            )
+        if not found.has_key and len(found.lines) > found.unsealed:
+            out.print(
+                f"the seals of {len(found.lines) - found.unsealed:,} lines were not checked, for that takes"
+                " the home's key: whoever may write the file could have written them anew"
+            )
+        if found.torn:
+            out.print(
+                f"the last line is torn ({found.torn:,} bytes), and not counted. The next command that notes"
+                " anything sets it aside"
+            )
         return
     if (report is None) != (public_key is None):
         from anonymize.errors import SignatureError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,15 +14,23 @@ import yaml
 from sqlalchemy.exc import DBAPIError
 
 from anonymize.errors import HomeError
-from orchestration.dagster.names import COMMAND, job_name, series_tag
+from orchestration.dagster import workers
 from orchestration.dagster.private import end_run, events_lost_in_silence, migrations_read_once
 from orchestration.package_files import package_file
-from orchestration.series.series import Series
 from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
 from orchestration.storage.store import write_text
 
 OWN = "own.yaml"
 """In DAGSTER_HOME: settings of Dagster that are the publisher's own, `storage` say. Never written to."""
+UNDER_WAY = [
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+"""What Dagster says of runs that a process should be working on. Those in the queue wait for the daemon."""
+TIME_TO_BEGIN = 600
+"""Seconds from the beginning of a run to its first step, at most."""
 
 
 @contextmanager
@@ -88,16 +97,26 @@ def _settings(own: Path) -> str:
     return yaml.safe_dump(yaml.safe_load(ours) | stated, sort_keys=False)
 
 
-def end_dead_runs(series: Series, instance: dg.DagsterInstance) -> None:
-    """End the runs of commands that were killed. The caller has the lock of the command line's `releasing`.
+def is_of(instance: dg.DagsterInstance, home: Home) -> bool:
+    """Whether an instance is the home's own, and not that of a project that has the home's products."""
+    return home.dagster.is_dir() and home.dagster.samefile(instance.root_directory)
 
-    In the UI such a run would be running for ever, and count as one of those allowed.
+
+def end_dead_runs(home: Home, instance: dg.DagsterInstance) -> None:
+    """End the runs of the home's Dagster whose process is gone: commands and daemons that were killed.
+
+    To Dagster, such a run would be running for ever, and it lets one run at a time. A run without a file is
+    of a process that was killed before its first step, or of an older version.
     """
-    unfinished = dg.RunsFilter(
-        job_name=job_name(series.contract.product),
-        statuses=[dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED],
-        tags={**COMMAND, **series_tag(series)},
-    )
-    for record in instance.get_run_records(unfinished):
-        if record.dagster_run.parent_run_id is None:  # else the UI executes a run of this command once more
-            end_run(instance, record.dagster_run)
+    known = workers.files(home)
+    for record in instance.get_run_records(dg.RunsFilter(statuses=UNDER_WAY)):
+        run = record.dagster_run
+        changed = max(record.create_timestamp, record.update_timestamp).timestamp()
+        if run.run_id in known or time.time() - changed > TIME_TO_BEGIN:
+            with workers.if_dead(home, run.run_id) as is_dead:
+                if is_dead:
+                    end_run(instance, run)
+    for name in workers.left(home):
+        run_left = instance.get_run_by_id(name)
+        if run_left is None or run_left.is_finished:
+            workers.clear(home, name)

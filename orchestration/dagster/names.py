@@ -23,6 +23,8 @@ FAILURE = "last_run"
 
 SERIES_TAG = "republish/series"
 """The tag of assets, runs and materializations that names their series."""
+PARTITION = "dagster/partition"
+"""The tag of a run that names its release."""
 COMMAND = {"republish/command": "release"}
 """The tag that tells the runs of the command line from those begun in the UI."""
 LONGEST_TAG = 63

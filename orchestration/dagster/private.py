@@ -57,8 +57,11 @@ def newest_input(key: dg.AssetKey) -> dict[str, str]:
 
 
 def end_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
-    """Note that a run failed whose process ended without a word."""
-    instance.report_run_failed(run, "Ended before it was done.")
+    """Note that a run whose process is gone failed; or was canceled, if somebody had asked for that."""
+    if run.status is dg.DagsterRunStatus.CANCELING:
+        instance.report_run_canceled(run, "Ended while it was canceled.")
+    else:
+        instance.report_run_failed(run, "Ended before it was done.")
 
 
 @contextmanager

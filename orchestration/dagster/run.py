@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from anonymize.principle.candidate import ReleaseFigures
 from orchestration.dagster.factory import product_definitions
 from orchestration.dagster.names import COMMAND, job_name
 from orchestration.dagster.private import run_of_the_ui
+from orchestration.dagster.workers import working
 from orchestration.series.series import Series
 
 
@@ -35,11 +37,18 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
         What refused the release, as it was raised in the step.
     """
     job = product_definitions(series).resolve_job_def(job_name(series.contract.product))
+    run = str(uuid.uuid4())
+
+    def is_over() -> bool:
+        noted = instance.get_run_by_id(run)
+        return noted is None or noted.is_finished
+
     try:
-        with run_of_the_ui(instance, job.name):
+        with working(series.home, run, is_over), run_of_the_ui(instance, job.name):
             job.execute_in_process(
                 partition_key=release,
                 instance=instance,
+                run_id=run,
                 tags=COMMAND,
                 run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
             )

@@ -1,14 +1,19 @@
 """Releases that nobody asks for: a schedule on their dates, a sensor when their snapshots have arrived."""
 
+from collections.abc import Mapping, Sequence
+
 import dagster as dg
 
 from anonymize.errors import SnapshotError, StoreError
-from orchestration.dagster.names import job_name, upstream_keys
+from orchestration.dagster.names import PARTITION, job_name, series_tag, upstream_keys
 from orchestration.dagster.partitions import for_dagster
 from orchestration.dagster.upstream import materialized, missing_upstream
 from orchestration.series.due import FORMAT, none_is_due
 from orchestration.series.series import Series
 from orchestration.snapshots.sources import arrival_of, snapshot_exists
+
+ONCE_MORE = 3
+"""How often the sensor tries a release again whose run died: a run may be what takes the machine down."""
 
 
 def schedule_of(series: Series, cron: str) -> dg.ScheduleDefinition:
@@ -40,15 +45,22 @@ def sensor_of(series: Series) -> dg.SensorDefinition:
         description=_begins_when(series),
     )
     def arrival_sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        release = series.next_due
-        if release is None:
+        if (last := _cut_short(series, context.instance)) is not None:
+            release, times = last
+            return dg.RunRequest(
+                run_key=f"{series.contract.series} {release} to its end {times}", partition_key=release
+            )
+        due = series.next_due
+        if due is None:
             everything = "every release that is due is published"
             return dg.SkipReason(everything if series.due else none_is_due(series.file))
-        if reason := why_not(series, release, context):
+        if reason := why_not(series, due, context):
             return dg.SkipReason(reason)
-        made = [str(materialized(context.instance, key, release)) for key in upstream_keys(series.contract)]
-        run_key = " ".join([series.contract.series, release, _arrival(series, release), *made])
-        return dg.RunRequest(run_key=run_key, partition_key=release)
+        made = [str(materialized(context.instance, key, due)) for key in upstream_keys(series.contract)]
+        times = min(_crashes(series, due, context.instance), ONCE_MORE)
+        again = [f"once more {times}"] if times else []
+        run_key = " ".join([series.contract.series, due, _arrival(series, due), *made, *again])
+        return dg.RunRequest(run_key=run_key, partition_key=due)
 
     return arrival_sensor
 
@@ -76,6 +88,38 @@ def why_not(
     except (SnapshotError, StoreError) as error:
         return str(error)
     return None if arrived else f"the snapshot of {release} has not arrived"
+
+
+def _cut_short(series: Series, instance: dg.DagsterInstance) -> tuple[str, int] | None:
+    """The release that the last run published before it died, and how often runs of it did; None if none did.
+
+    A further run does what follows a publication: it forgets people by the contract's rule, say.
+    """
+    last = next(iter(instance.get_runs(_runs(series), limit=1)), None)
+    release = "" if last is None else last.tags.get(PARTITION, "")
+    if last is None or not last.is_failure or release not in series.due or not series.is_published(release):
+        return None
+    times = _crashes(series, release, instance)
+    return (release, times) if 0 < times <= ONCE_MORE else None
+
+
+def _crashes(series: Series, release: str, instance: dg.DagsterInstance) -> int:
+    """How many of the last runs of a release died: they failed, and none of their steps did."""
+    failed = _runs(series, {PARTITION: release}, [dg.DagsterRunStatus.FAILURE])
+    return sum(
+        not instance.all_logs(run.run_id, of_type=dg.DagsterEventType.STEP_FAILURE)
+        for run in instance.get_runs(failed, limit=ONCE_MORE + 1)
+    )
+
+
+def _runs(
+    series: Series, tags: Mapping[str, str] | None = None, statuses: Sequence[dg.DagsterRunStatus] = ()
+) -> dg.RunsFilter:
+    return dg.RunsFilter(
+        job_name=job_name(series.contract.product),
+        tags={**series_tag(series), **(tags or {})},
+        statuses=list(statuses),
+    )
 
 
 def _arrival(series: Series, release: str) -> str:

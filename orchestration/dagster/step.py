@@ -9,10 +9,12 @@ from typing import Any
 import dagster as dg
 
 from anonymize.errors import RepublishError
+from orchestration.dagster.instance import is_of
 from orchestration.dagster.names import SERIES_TAG, asset_key, tag_value
 from orchestration.dagster.partitions import release_partitions
 from orchestration.dagster.status import keep_facts, version_tags
 from orchestration.dagster.verdicts import metadata_of, words_of
+from orchestration.dagster.workers import hold
 from orchestration.expectations import Verdict
 from orchestration.expectations.verdict import no_verdict
 from orchestration.series.homes import refuse_other_home
@@ -99,6 +101,8 @@ def build(step: Step, described: Series) -> dg.AssetsDefinition:
         context: dg.AssetExecutionContext,
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         _refuse_another_series(context, described)
+        if is_of(context.instance, described.home):
+            hold(described.home, context.run.run_id)
         series = Series(file, described.home)  # the server's has read history when it began
         step.before()
         for release in context.partition_keys:

@@ -7,7 +7,16 @@ from collections.abc import Callable
 
 import dagster as dg
 
-from orchestration.dagster.names import FAILURE, FRESHNESS, PUBLICATION, asset_key, job_name, series_tag
+from orchestration.dagster.instance import end_dead_runs, is_of
+from orchestration.dagster.names import (
+    FAILURE,
+    FRESHNESS,
+    PARTITION,
+    PUBLICATION,
+    asset_key,
+    job_name,
+    series_tag,
+)
 from orchestration.dagster.tell import tell
 from orchestration.series.due import none_is_due
 from orchestration.series.series import Series
@@ -52,9 +61,11 @@ def watch_sensor(series: Series) -> dg.SensorDefinition:
         minimum_interval_seconds=300,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Notes whether releases are late, and whether the last run failed; says so by webhook or"
-        " mail, if there is any.",
+        " mail, if there is any. Ends runs whose process is gone.",
     )
     def look(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        if is_of(context.instance, series.home):
+            end_dead_runs(series.home, context.instance)
         found = watch(series, context.instance)
         words = " ".join(str(one.description) for one in found)
         wrong = " ".join(str(one.description) for one in found if not one.passed)
@@ -99,7 +110,7 @@ def _failure(series: Series, instance: dg.DagsterInstance) -> tuple[bool, str]:
     last = next(iter(instance.get_runs(runs, limit=1)), None)
     if last is None:
         return True, "No release was attempted yet."
-    release = last.tags.get("dagster/partition", "a range of releases")
+    release = last.tags.get(PARTITION, "a range of releases")
     if last.status != dg.DagsterRunStatus.FAILURE:
         return True, f"The last run, of {release}, did not fail."
     failed = instance.all_logs(last.run_id, of_type=dg.DagsterEventType.STEP_FAILURE)

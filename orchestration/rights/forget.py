@@ -29,14 +29,14 @@ from orchestration.series.committed import COMMITTED
 from orchestration.series.persons import FORGOTTEN, FORGOTTEN_SCHEMA, forgotten
 from orchestration.series.series import Series
 from orchestration.series.shards import shard_folders
-from orchestration.series.siblings import published_releases
+from orchestration.series.siblings import note_last, published_releases
 from orchestration.series.to_forget import forgotten_again
 from orchestration.storage.home import RELEASING, Home, only_one
-from orchestration.storage.log import note
 from orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
 from orchestration.storage.sealed import read_sealed, write_sealed
 from orchestration.storage.store import (
     clear_partial,
+    clear_staged,
     read_json,
     read_table,
     sha256,
@@ -98,7 +98,10 @@ def forget(
     home, product = series.home, series.contract.product
     root = home.private(product, "")
     with _all_locked(series, (".lock",) if releasing else (RELEASING, ".lock")):
-        finish_replacing(root)
+        finish_replacing(home, root)
+        clear_staged(home)
+        for name in _names(series):
+            note_last(home, product, name)
         more = persons()
         if not identifiers and not more.len():
             return []
@@ -110,13 +113,22 @@ def forget(
             _stage(one, staged / one.asked.name, again=again)
         for one in kept:
             _restate(one, staged)
-        write_table(staged / FORGOTTEN, _remembered(series, kept, again=again))
-        people = kept[0].asked.everybody.len()
-        by_rule = {} if identifiers else {"by_rule": True}
-        note(home, "forget", series.name, series.file.sha256, people=people, again=again, **by_rule)
-        replace_files(root, [folder for one in kept for folder in one.unpublished])
+        before, after = forgotten(home, product), _remembered(series, kept, again=again)
+        write_table(staged / FORGOTTEN, after)
+        # Once more after the command was killed, and it is the same people: they count once.
+        new = after.join(before, on=after.columns, how="anti", nulls_equal=True)
+        people = new["person"].n_unique()
+        said: dict[str, Any] = {
+            "what": "forget",
+            "series": series.name,
+            "contract_sha256": series.file.sha256,
+            "people": people,
+            "again": again,
+            **({} if identifiers else {"by_rule": True}),
+        }
         if identifiers:
-            forgotten_again(home, product, people, again=again)
+            forgotten_again(home, product, people, again=again, into=staged)
+        replace_files(home, root, [folder for one in kept for folder in one.unpublished], said)
     return [one.counted() for one in kept]
 
 

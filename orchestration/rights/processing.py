@@ -61,7 +61,7 @@ def record(series: Series, date: str) -> dict[str, Any]:
             "people": gone["person"].n_unique(),
             "never_again": gone.filter(~gone["again"])["person"].n_unique(),
         },
-        "log_lines": verify_log(home) if (home.path / LOG).exists() else 0,
+        "log_lines": len(verify_log(home).lines) if (home.path / LOG).exists() else 0,
         "contract_sha256": series.file.sha256,
         "software": f"republish {version('republish')}",
     }

@@ -26,12 +26,10 @@ from orchestration.storage.home import Home, only_one, private_folder, public_fo
 from orchestration.storage.log import LOG, lines_since, note
 from orchestration.storage.manifest import MANIFEST, verify_series
 from orchestration.storage.packed import pack, unpack
-from orchestration.storage.store import PARTIAL, clear_partial, make_public, sha256
+from orchestration.storage.store import BACKING_UP, PARTIAL, STAGED, clear_partial, make_public, sha256
 
 FORM = 1
 """Raised when a backup is another thing."""
-STAGED = ".backup"
-"""In the home, while it is packed: links to its files as they were at one moment."""
 NOT_KEPT = re.compile(rf"{re.escape(STAGED)}|\.(.*-)?lock|\.releasing|\..*{re.escape(PARTIAL)}")
 """Names of locks, and of what is half written."""
 PATIENCE = 24 * 3600
@@ -79,8 +77,8 @@ def back_up(home: Home, into: Path, *, with_key: bool = True) -> Backup:
     if file.absolute().is_relative_to(home.path):
         raise HomeError(f"{file}: is in the home that is to be backed up. Name a file outside of it by --out")
     with (
-        only_one(private_folder(file.parent), f"a backup in {file.parent}", name=".backup-lock"),
-        only_one(home.path, f"a backup of {home.path}", name=".backup-lock", patience=PATIENCE),
+        only_one(private_folder(file.parent), f"a backup in {file.parent}", name=BACKING_UP),
+        only_one(home.path, f"a backup of {home.path}", name=BACKING_UP, patience=PATIENCE),
     ):
         clear_partial(file.parent)
         with _at_one_moment(home, with_key=with_key) as staged:

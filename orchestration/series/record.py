@@ -1,9 +1,11 @@
-"""The row of a release in the history's table of releases."""
+"""The row of a release in the history's table of releases, and its buckets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import polars as pl
 
 from anonymize.contract import Product
 from orchestration.series.committed import Committed
@@ -39,3 +41,13 @@ def published_row(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "seconds": {},
         "made_from": {},
     }
+
+
+def joined_buckets(parts: Sequence[pl.DataFrame | None]) -> pl.DataFrame | None:
+    """The buckets of all shards, those of one signature as one; None where there are none."""
+    own = [buckets for buckets in parts if buckets is not None]
+    if len(own) <= 1:
+        return own[0] if own else None
+    whole = pl.concat(own).group_by("signature").agg(pl.col("people", "counterfeits", "groups").sum())
+    numbered = whole.sort("signature").with_columns(bucket_id=pl.int_range(pl.len(), dtype=pl.Int32))
+    return numbered.select(own[0].columns)

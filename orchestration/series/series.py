@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import CANDIDATE, Committed, read_committed, read_record
 from orchestration.series.due import due_releases, today
 from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, read_facts, write_facts
-from orchestration.series.record import published_row, release_row
+from orchestration.series.record import joined_buckets, published_row, release_row
 from orchestration.series.siblings import (
     ALONE,
     BEFORE,
@@ -28,6 +29,7 @@ from orchestration.series.siblings import (
     SHARDS,
     Sibling,
     began_alone,
+    note_last,
     pseudonym_key,
     published_releases,
     refuse_siblings,
@@ -39,7 +41,9 @@ from orchestration.storage.history import History
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.manifest import MANIFEST, verify_release, verify_series
 from orchestration.storage.replacing import finish_replacing
-from orchestration.storage.store import clear_partial, read_table, sha256
+from orchestration.storage.store import clear_partial, clear_staged, read_table, sha256
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -180,7 +184,8 @@ class Series:
     def locked(self) -> Iterator[None]:
         """Check that the series is unchanged, then lock it. Raises as `locked_for` does."""
         with only_one(self.private_folder, f"series {self.name}"):
-            finish_replacing(self.private_folder.parent)
+            finish_replacing(self.home, self.private_folder.parent)
+            clear_staged(self.home)
             on_disk = self.check()
             clear_partial(self.published_folder)
             vouched = self._facts(on_disk).published
@@ -190,6 +195,7 @@ class Series:
                     self.record_publication(release)
                 if release not in recorded:
                     self._record(release)
+            note_last(self.home, self.contract.product, self.contract.series)
             yield
 
     def check(self) -> list[str]:
@@ -382,11 +388,18 @@ class Series:
         """Enter into history what a run that was killed could not, or what a lost history had."""
         stated, committed = self.verify(release), self.committed(release)
         if committed is not None:
-            buckets = self.private(release) / "buckets.parquet"
+            own = [name for name in committed.files if Path(name).name == "buckets.parquet"]
+            buckets = joined_buckets([read_table(self.private(release) / name) for name in sorted(own)])
             row = release_row(committed, self.contract, release, self.number(release))
-            self.history.record_candidate(row, read_table(buckets) if buckets.exists() else None)
+            self.history.record_candidate(row, buckets)
         else:
             self.history.record_candidate(published_row(stated), None)
+            _log.warning(
+                "%s: of %s %s it has what the manifest states and no more: its private folder is not kept",
+                self.history.file,
+                self.name,
+                release,
+            )
         self.record_publication(release)
 
 

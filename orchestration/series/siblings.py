@@ -13,6 +13,8 @@ from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import Committed, read_committed
 from orchestration.series.facts import FACTS, facts_of, sensitive_names
 from orchestration.storage.home import Home
+from orchestration.storage.log import note_once
+from orchestration.storage.manifest import MANIFEST
 from orchestration.storage.store import read_json
 
 FIRST = "first_series"
@@ -67,6 +69,14 @@ def published_releases(home: Home, product: str, series: str) -> list[str]:
     if not folder.is_dir():
         return []
     return sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
+
+
+def note_last(home: Home, product: str, series: str) -> None:
+    """Note in the home's log that the last release was published, if whoever did it was killed before."""
+    if releases := published_releases(home, product, series):
+        said = {"what": "published", "series": f"{product}/{series}", "release": releases[-1]}
+        stated = read_json(home.published(product, series) / releases[-1] / MANIFEST) or {}
+        note_once(home, said, contract_sha256=stated.get("contract_sha256"), late=True)
 
 
 def began_alone(home: Home, product: str, series: str) -> bool:

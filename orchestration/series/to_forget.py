@@ -38,7 +38,7 @@ def note_forgettings(home: Home, through: Mapping[str, str], later: Iterable[Map
     for line in later:
         if line["what"] == "published":
             through = {**through, line["series"]: line["release"]}
-        elif line["what"] == "forget" and not line.get("by_rule"):
+        elif line["what"] == "forget" and not line.get("by_rule") and line["people"]:
             stated = {name: line[name] for name in ("at", "people", "again")}
             found.setdefault(_product(line["series"]), []).append({**stated, "through": through})
     for product, forgettings in found.items():
@@ -71,8 +71,11 @@ def refuse_unforgotten(home: Home, product: str, series: str, release: str) -> N
         )
 
 
-def forgotten_again(home: Home, product: str, people: int, *, again: bool) -> None:
-    """Take so many people off those who are to be forgotten again, the earliest first."""
+def forgotten_again(home: Home, product: str, people: int, *, again: bool, into: Path) -> None:
+    """Take so many people off those who are to be forgotten again, the earliest first.
+
+    The new list is written into a folder, and takes its place with all other files that are staged there.
+    """
     left, waiting = [], _read(home, product)
     for one in waiting:
         counts = one["people"] is not None and (one["again"] or not again)
@@ -81,7 +84,7 @@ def forgotten_again(home: Home, product: str, people: int, *, again: bool) -> No
         if one["people"] != done:
             left.append({**one, "people": one["people"] - done} if done else one)
     if left != waiting:
-        _write(home, product, left)
+        write_sealed(into / TO_FORGET, {"forgettings": left}, _key(home, product))
 
 
 def all_forgotten_again(home: Home, product: str) -> int:
@@ -103,10 +106,7 @@ def _read(home: Home, product: str) -> list[dict[str, Any]]:
 
 
 def _write(home: Home, product: str, forgettings: Sequence[Mapping[str, Any]]) -> None:
-    if forgettings:
-        write_sealed(_file(home, product), {"forgettings": list(forgettings)}, _key(home, product))
-    else:
-        _file(home, product).unlink(missing_ok=True)
+    write_sealed(_file(home, product), {"forgettings": list(forgettings)}, _key(home, product))
 
 
 def _file(home: Home, product: str) -> Path:

@@ -1,31 +1,50 @@
 """The history of releases, in DuckDB: what was released, when built how, and what its audit found.
 
 The release folders are the truth and history their index, for whoever asks with SQL. It is opened for
-short transactions only, because one process at a time can have a DuckDB file open.
+short transactions only, because one process at a time can have a DuckDB file open. A file that is damaged is
+set aside, and begun anew: whoever locks a series next enters what is published of it.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import logging
+import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import polars as pl
 
 from anonymize.errors import HomeError
-from orchestration.storage.home import for_the_group
+from orchestration.storage.home import Home, for_the_group, only_one
+from orchestration.storage.log import note
 from orchestration.storage.statements import statement
 
 HISTORY_VERSION = 1
 """Raised when the tables change."""
 PATIENCE = 60
 """Seconds to wait for another process that has the file open."""
+DAMAGE = re.compile(
+    "orrupt|not a valid DuckDB|Could not read enough bytes|replaying WAL|Serialization Error|INTERNAL Error"
+)
+"""What DuckDB says of a file that is not as it was written; of a full disk, say, it says something else."""
+_log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class _Damaged(HomeError):
+    """The file that has this inode is damaged."""
+
+    def __init__(self, inode: int):
+        super().__init__("history.duckdb is damaged")
+        self.inode = inode
 
 
 @dataclass
@@ -38,6 +57,8 @@ class History:
 
     def published(self, product: str, series: str) -> dict[str, str]:
         """SHA-256 (hex) of the manifest of every release that became a fact, by release. Nothing is written.
+
+        Of a file that is damaged, there are none.
 
         Raises
         ------
@@ -63,7 +84,8 @@ class History:
             name: json.dumps(value) if isinstance(value, dict | list) else value
             for name, value in row.items()
         }
-        with self._transaction() as connection:
+
+        def work(connection: duckdb.DuckDBPyConnection) -> None:
             connection.execute(statement("insert_release"), {**encoded, "manifest_sha256": None})
             connection.execute(statement("delete_buckets"), key)
             if buckets is not None:
@@ -72,36 +94,67 @@ class History:
                 )
                 connection.execute(statement("insert_buckets"), key)
 
+        self._done(work)
+
     def record_publication(self, product: str, series: str, release: str, manifest_sha256: str) -> None:
         """Record that a candidate became a fact."""
-        with self._transaction() as connection:
-            connection.execute(
-                statement("update_release_published"),
-                {
-                    "product": product,
-                    "series": series,
-                    "release": release,
-                    "manifest_sha256": manifest_sha256,
-                },
+        key = {"product": product, "series": series, "release": release}
+        self._done(
+            lambda connection: connection.execute(
+                statement("update_release_published"), {**key, "manifest_sha256": manifest_sha256}
             )
+        )
         self._published.setdefault((product, series), {})[release] = manifest_sha256
 
     def releases(self, product: str, series: str) -> pl.DataFrame:
         """One row per release of a series, in order; JSON columns as text."""
-        with self._transaction() as connection:
-            return _releases(connection, product, series)
+        return self._done(lambda connection: _releases(connection, product, series))
 
     def _read_published(self, product: str, series: str) -> dict[str, str]:
         if not self.file.exists():
             return {}
-        with self._opened(read_only=True) as connection:
-            try:
-                self._refuse_newer(connection)
-                found = _releases(connection, product, series)
-            except duckdb.CatalogException:  # killed before the first tables were there
-                return {}
+        try:
+            with self._opened(read_only=True) as connection:
+                try:
+                    self._refuse_newer(connection)
+                    found = _releases(connection, product, series)
+                except duckdb.CatalogException:  # killed before the first tables were there
+                    return {}
+        except _Damaged:
+            return {}
         facts = found.filter(pl.col("status") == "published")
         return dict(facts.select("release", "manifest_sha256").iter_rows())
+
+    def _done(self, work: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+        """Work in a transaction; once more with a new file if the old one turns out to be damaged."""
+        try:
+            with self._transaction() as connection:
+                return work(connection)
+        except _Damaged as damaged:
+            self._set_aside(damaged.inode)
+        with self._transaction() as connection:
+            return work(connection)
+
+    def _set_aside(self, inode: int) -> None:
+        """Set the damaged file aside, with a line on it, unless another process was first."""
+        home, wal = Home(self.file.parent), self.file.with_name(f"{self.file.name}.wal")
+        with only_one(home.path, "the history", name=".history-lock"):
+            self._published.clear()
+            if not self.file.exists() or self.file.stat().st_ino != inode:
+                return
+            aside = self.file.with_name(
+                f"{self.file.name}.damaged-{dt.datetime.now(dt.UTC):%Y-%m-%dT%H%M%SZ}"
+            )
+            if wal.exists():
+                wal.rename(f"{aside}.wal")
+            self.file.rename(aside)
+            note(home, "history begun anew", file=aside.name)
+        _log.warning(
+            "%s: was damaged, and is set aside as %s. It is an index: a new one is begun, and each series is"
+            " entered again, from its manifests and records, by the next command that works on it",
+            self.file,
+            aside.name,
+        )
 
     @contextmanager
     def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -118,10 +171,14 @@ class History:
 
     @contextmanager
     def _opened(self, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+        inode = 0
         try:
             with _open(self.file, read_only=read_only) as connection:
+                inode = self.file.stat().st_ino
                 yield connection
         except duckdb.Error as error:
+            if DAMAGE.search(str(error)):
+                raise _Damaged(inode or self.file.stat().st_ino) from None
             raise HomeError(
                 f"{self.file}: can't be read or written: {_first_line(error)}. Put back a copy of it; what is"
                 " published is untouched"

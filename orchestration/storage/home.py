@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -57,6 +58,11 @@ class Home:
         if "?" in str(path):
             raise HomeError(
                 f"{path}: DuckDB opens nothing in a path with a question mark. Name another folder by --home"
+            )
+        if escape := re.search("%[0-9A-Fa-f]{2}", str(path)):
+            raise HomeError(
+                f"{path}: Dagster would put its tables into another folder, for it reads {escape[0]} as one"
+                " letter. Name another folder by --home; a home that is there can be moved"
             )
         try:
             private_folder(path)
@@ -230,6 +236,21 @@ def only_one(
             f"another run is working on {what}, and {patience:.0f} s were not enough for it. Try again when"
             " it has ended"
         ) from None
+
+
+@contextmanager
+def if_free(folder: Path, name: str) -> Iterator[bool]:
+    """Hold a lock in a folder unless another process does; yields whether it is held here."""
+    lock = FileLock(folder / name, mode=0o600)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
 
 
 def _acquired(lock: FileLock, what: str, patience: float) -> AbstractContextManager[object]:

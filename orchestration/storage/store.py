@@ -15,13 +15,18 @@ import polars as pl
 
 from anonymize.errors import HomeError
 from orchestration.limits import check
-from orchestration.storage.home import for_the_group, private_folder, sync
+from orchestration.storage.home import Home, for_the_group, if_free, private_folder, sync
 
 T = TypeVar("T")
 SUMS = "SHA256SUMS"
 """The digests of all files of a published folder, its manifest included, as coreutils check them."""
 PARTIAL = ".partial"
 """A half-written file is named `.<name>.partial`, lies beside its place, and never counts."""
+
+STAGED = ".backup"
+"""In the home, while it is backed up: links to its files as they were at one moment."""
+BACKING_UP = ".backup-lock"
+"""The lock of a home that is backed up, and of a folder of backups."""
 
 
 def write_table(file: Path, table: pl.DataFrame) -> None:
@@ -46,19 +51,24 @@ def write_csv(file: Path, table: pl.DataFrame) -> None:
 def write_json(file: Path, content: Mapping[str, Any]) -> None:
     """Write JSON, keys in the order given; the same bytes under every locale."""
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    _write(file, lambda partial: partial.write_bytes(text.encode()))
+    write_text(file, text)
 
 
 def write_text(file: Path, text: str) -> None:
     """Write text in UTF-8, its lines as they are."""
-    _write(file, lambda partial: partial.write_bytes(text.encode()))
+    write_bytes(file, text.encode())
+
+
+def write_bytes(file: Path, content: bytes) -> None:
+    """Write bytes."""
+    _write(file, lambda partial: partial.write_bytes(content))
 
 
 def write_copy(file: Path, original: Path) -> None:
     """Write a copy of a file, unless it is there already, byte for byte."""
     content = original.read_bytes()
     if not file.is_file() or file.read_bytes() != content:
-        _write(file, lambda partial: partial.write_bytes(content))
+        write_bytes(file, content)
 
 
 def write_folder(
@@ -119,6 +129,14 @@ def clear_partial(folder: Path) -> None:
             shutil.rmtree(partial)
         else:
             partial.unlink()
+
+
+def clear_staged(home: Home) -> None:
+    """Remove what a backup that was killed left of everybody in a home; that of a live one is left alone."""
+    if (home.path / STAGED).exists():
+        with if_free(home.path, BACKING_UP) as is_dead:
+            if is_dead:
+                shutil.rmtree(home.path / STAGED)
 
 
 def read_table(file: Path, columns: list[str] | None = None) -> pl.DataFrame:

@@ -8,9 +8,12 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from orchestration.cli.releasing import UNFINISHED
+from orchestration.cli.releasing import releases_to_make
 from orchestration.dagster.instance import dagster_instance
-from tests.hospital import RELEASES, begin, make, published
+from orchestration.dagster.workers import files, left
+from orchestration.rights.forget import forget
+from orchestration.storage.home import Home
+from tests.hospital import RELEASES, begin, make, noted, published
 from tests.killed import kill_points
 from tests.profiles import Run, is_thorough
 
@@ -36,6 +39,30 @@ def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, sh
     points, homes = kill_points(script, hospital.folder, tmp_path / "before", release, *some)
     assert points > 50
     assert homes > 25
+
+
+@pytest.mark.parametrize("goes_on", ["release", "forget"])
+def test_killed_before_its_line_in_the_log_a_release_is_noted_by_the_next_command(
+    hospital, home, monkeypatch, goes_on
+):
+    def killed(*_words, **_more):
+        raise KeyboardInterrupt
+
+    series = hospital.series(home)
+    with monkeypatch.context() as patch:
+        patch.setattr("orchestration.chain.publication.note", killed)
+        with pytest.raises(KeyboardInterrupt):
+            make(series, THIRD)
+    assert series.is_published(THIRD)
+    if goes_on == "release":
+        assert releases_to_make(series, THIRD) == []
+    else:
+        forget(series, hospital.snapshot(FIRST)["patient_id"].to_list()[:3], again=True)
+    lines = [line for line in noted(home) if line["what"] == "published"]
+    assert [line["release"] for line in lines] == [*RELEASES]
+    assert [line.get("late") for line in lines] == [None, None, True]
+    assert lines[2]["contract_sha256"] == lines[1]["contract_sha256"]
+    assert noted(home)[2]["what"] == "published"
 
 
 def kill_when(process, happened, by=signal.SIGKILL):
@@ -79,14 +106,14 @@ def test_the_command_interrupted_killed_and_run_again(hospital, tmp_path):
     process = begin(hospital.contract, home, THIRD)
     judges = started_by(process)
     kill_when(process, (private / SECOND / "linkage.parquet").exists)
-    assert (private / UNFINISHED).exists()
+    assert len(left(Home(home))) == 1
 
     assert published(home).items() <= published(undisturbed).items()
     done = begin(hospital.contract, home, THIRD)
     out, err = done.communicate()
     assert done.returncode == 0, err
     assert published(home) == published(undisturbed)
-    assert not (private / UNFINISHED).exists()
+    assert not files(Home(home))
     assert [line.split()[0] for line in out.decode().splitlines()] in ([SECOND, THIRD], [*RELEASES])
     releases = hospital.series(home).history.releases("hospital", "v1")
     assert releases["status"].to_list() == ["published"] * 3

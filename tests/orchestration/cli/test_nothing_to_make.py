@@ -10,9 +10,11 @@ import dagster as dg
 import pytest
 
 from anonymize.errors import HomeError, RepublishError
-from orchestration.cli.releasing import UNFINISHED, make_due_releases, releasing
-from orchestration.dagster.instance import dagster_instance
-from orchestration.dagster.names import COMMAND, job_name, series_tag
+from orchestration.cli.releasing import make_due_releases, releasing
+from orchestration.dagster import workers
+from orchestration.dagster.instance import dagster_instance, end_dead_runs
+from orchestration.dagster.names import job_name, series_tag
+from orchestration.storage.home import Home
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES
 
@@ -74,12 +76,15 @@ def test_a_release_waits_for_its_snapshot_without_anything_that_would_make_it(ho
     assert not loaded & set(SLOW)
 
 
-def dead_run(series):
-    """A run that Dagster takes to be running, of a command that was killed."""
+def run_of(series, status):
+    """A run that Dagster takes to be under way."""
     with dagster_instance(series.home) as instance:
-        tags = {**COMMAND, **series_tag(series)}
-        run = instance.create_run_for_job(empty_job(series), tags=tags)
-        instance.handle_run_event(run.run_id, dg.DagsterEvent("PIPELINE_START", run.job_name))
+        run = instance.create_run_for_job(empty_job(series), tags=series_tag(series))
+        if status is not dg.DagsterRunStatus.NOT_STARTED:
+            instance.handle_run_event(run.run_id, dg.DagsterEvent("PIPELINE_START", run.job_name))
+        if status is dg.DagsterRunStatus.CANCELING:
+            instance.report_run_canceling(run)
+        assert instance.get_run_by_id(run.run_id).status is status
         return run.run_id
 
 
@@ -92,28 +97,57 @@ def status(series, run):
         return instance.get_run_by_id(run).status
 
 
-def test_the_command_after_one_that_was_killed_ends_its_runs_with_nothing_to_make(hospital, home):
-    series = hospital.series(home)
-    run = dead_run(series)
-    (series.private_folder / UNFINISHED).touch()
-    with releasing(series):
-        pass
-    assert status(series, run) is dg.DagsterRunStatus.FAILURE
-    assert not (series.private_folder / UNFINISHED).exists()
+def killed(home, run):
+    """Leave what a process leaves that is killed while it works on a run."""
+    child = os.fork()
+    if child == 0:
+        workers.hold(Home(home), run)
+        os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
 
 
-def test_a_command_that_opened_dagster_is_unfinished_until_it_has_ended_well(hospital, home):
+@pytest.mark.parametrize("under_way", ["NOT_STARTED", "STARTED", "CANCELING"])
+def test_the_command_after_a_process_that_was_killed_ends_its_run_with_nothing_to_make(
+    hospital, home, under_way
+):
     series = hospital.series(home)
-    unfinished = series.private_folder / UNFINISHED
-    with releasing(series) as dagster:
-        assert not unfinished.exists()
-        assert dagster() is dagster()
-        assert unfinished.exists()
-    assert not unfinished.exists()
-    interrupted = releasing(series)
-    interrupted.__enter__()()
-    assert not interrupted.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
-    assert unfinished.exists()
+    run, alive = (run_of(series, dg.DagsterRunStatus[under_way]) for _ in range(2))
+    killed(home, run)
+    with workers.working(series.home, alive, lambda: True):
+        assert workers.left(series.home) == [run]
+        with releasing(series):
+            pass
+        assert workers.files(series.home) == [alive]
+    ended = dg.DagsterRunStatus.CANCELED if under_way == "CANCELING" else dg.DagsterRunStatus.FAILURE
+    assert (status(series, run), status(series, alive)) == (ended, dg.DagsterRunStatus[under_way])
+    assert not workers.files(series.home)
+
+
+def test_a_run_that_nobody_has_begun_to_work_on_is_ended_once_it_had_time_to(hospital, home, monkeypatch):
+    """So are runs that an older version left, which have no file."""
+    series = hospital.series(home)
+    run = run_of(series, dg.DagsterRunStatus.STARTED)
+    for seconds, expected in ((600, dg.DagsterRunStatus.STARTED), (0, dg.DagsterRunStatus.FAILURE)):
+        monkeypatch.setattr("orchestration.dagster.instance.TIME_TO_BEGIN", seconds)
+        with dagster_instance(series.home) as instance:
+            end_dead_runs(series.home, instance)
+        assert status(series, run) is expected
+
+
+def test_a_command_is_at_work_on_its_run_until_dagster_has_noted_that_it_is_over(hospital, home):
+    series = hospital.series(home)
+    with workers.working(series.home, "a run", lambda: True):
+        assert workers.files(series.home) == ["a run"]
+        assert workers.left(series.home) == []
+    assert workers.files(series.home) == []
+
+    def no_tables():
+        raise HomeError
+
+    for is_over in (lambda: False, no_tables):
+        with pytest.raises(KeyboardInterrupt), workers.working(series.home, "a run", is_over):
+            raise KeyboardInterrupt
+        assert workers.left(series.home) == ["a run"]
 
 
 def test_a_refused_release_leaves_no_run_for_the_next_command_to_end(hospital, home):
@@ -121,16 +155,7 @@ def test_a_refused_release_leaves_no_run_for_the_next_command_to_end(hospital, h
     series = hospital.series(home)
     with pytest.raises(RepublishError, match="on_value_change: refuse"):
         make_due_releases(series.file, THIRD, home)
-    assert not (series.private_folder / UNFINISHED).exists()
+    assert not workers.files(series.home)
     with dagster_instance(series.home) as instance:
         runs = [record.dagster_run for record in instance.get_run_records()]
     assert {run.status for run in runs} <= {dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.SUCCESS}
-
-
-def test_after_an_error_of_dagsters_own_tables_a_command_is_unfinished(hospital, home):
-    series = hospital.series(home)
-    full = releasing(series)
-    full.__enter__()()
-    error = HomeError("Dagster's own tables can't be written")
-    assert not full.__exit__(HomeError, error, None)
-    assert (series.private_folder / UNFINISHED).exists()

@@ -18,6 +18,7 @@ PARAMETERS = {
     "dagster._core.remote_origin.RemoteRepositoryOrigin.get_job_origin": ["self", "job_name"],
     "dagster._core.workspace.load.location_origins_from_yaml_paths": ["yaml_paths"],
     "dagster.DagsterInstance.report_run_failed": ["self", "dagster_run", "message", "job_failure_data"],
+    "dagster.DagsterInstance.report_run_canceled": ["self", "dagster_run", "message"],
     "alembic.script.ScriptDirectory.from_config": ["config"],
 }
 """Each name that is used, and what it takes."""

@@ -11,7 +11,9 @@ import pytest
 from anonymize import principles
 from anonymize.errors import AuditFailed
 from anonymize.promise import Promise, Signatures
-from orchestration.dagster.names import job_name
+from orchestration.dagster import workers
+from orchestration.dagster.instance import dagster_instance
+from orchestration.dagster.names import PARTITION, job_name, series_tag
 from orchestration.expectations.judge import Judge
 from orchestration.series import due
 from tests.hospital import IDENTIFIER, QUIET, RELEASES, definitions, everything, make, published
@@ -413,6 +415,76 @@ def test_a_sensor_releases_when_a_snapshot_has_arrived_and_again_when_it_was_cor
     assert corrected != bad
     contract = hospital.declare(principle={"on_ineligible": "defer"}).series(series.home.path)
     assert arrival(contract, instance)[1] != corrected
+
+
+@dg.op
+def refuses():
+    raise dg.Failure
+
+
+def refused(series, instance, release):
+    """A run of a release that failed because a step did."""
+    job = dg.GraphDefinition(name="refused", node_defs=[refuses]).to_job(job_name("hospital"))
+    tags = {**series_tag(series), PARTITION: release}
+    job.execute_in_process(instance=instance, tags=tags, raise_on_error=False, run_config=QUIET)
+
+
+def died(series, instance, release):
+    """A run of a release that failed because its process was gone."""
+    job = dg.JobDefinition(name=job_name("hospital"), graph_def=dg.GraphDefinition(name="none"))
+    run = instance.create_run_for_job(job, tags={**series_tag(series), PARTITION: release})
+    instance.report_run_failed(run)
+
+
+def test_a_sensor_tries_a_release_again_whose_run_died_and_a_few_times_at_most(series, instance):
+    asked = [arrival(series, instance)]
+    refused(series, instance, THIRD)
+    assert arrival(series, instance) == asked[0]  # a refusal is tried once
+    for _ in range(5):
+        died(series, instance, THIRD)
+        asked.append(arrival(series, instance))
+    assert [release for release, _ in asked] == [THIRD] * 6
+    assert len({key for _, key in asked}) == 1 + 3
+
+
+def test_a_sensor_has_a_release_finished_whose_run_died_after_it_was_published(series, instance):
+    """People are forgotten by the contract's rule after that, and no other release is due for months."""
+    refused(series, instance, SECOND)
+    assert arrival(series, instance)[0] == THIRD
+    keys = set()
+    for _ in range(3):
+        died(series, instance, SECOND)
+        release, key = arrival(series, instance)
+        assert release == SECOND
+        keys.add(key)
+    assert len(keys) == 3
+    died(series, instance, SECOND)
+    assert arrival(series, instance)[0] == THIRD
+
+
+def test_the_daemon_ends_runs_whose_process_is_gone_and_only_those(hospital, home):
+    series = hospital.series(home)
+    job = definitions(series).resolve_job_def(job_name("hospital"))
+    with dagster_instance(series.home) as instance:
+        dead, alive = (instance.create_run_for_job(job, tags=series_tag(series)).run_id for _ in range(2))
+        for run in (dead, alive):
+            instance.handle_run_event(run, dg.DagsterEvent("PIPELINE_START", job.name))
+        workers.hold(series.home, alive)
+        (home / "dagster" / workers.WORKERS / dead).touch()
+        watched(series, instance)
+        assert instance.get_run_by_id(dead).is_failure
+        assert not instance.get_run_by_id(alive).is_finished
+        assert workers.files(series.home) == [alive]
+
+
+def test_whoever_makes_the_steps_of_a_run_is_at_work_on_it(hospital, home):
+    """Also if the daemon launched it, or a backfill did, whose runs are of another job."""
+    series = hospital.series(home)
+    job = definitions(series).resolve_job_def(job_name("hospital"))
+    with dagster_instance(series.home) as instance:
+        made = job.execute_in_process(partition_key=THIRD, instance=instance, run_config=QUIET)
+        assert workers.files(series.home) == [made.run_id]
+        assert workers.left(series.home) == []
 
 
 def test_a_sensor_has_nothing_to_do_once_all_is_published(series, instance, monkeypatch):

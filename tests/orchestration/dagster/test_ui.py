@@ -10,11 +10,12 @@ from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import InProcessWorkspaceLoadTarget
 from dagster_graphql.test.utils import execute_dagster_graphql
 
-from orchestration.cli.releasing import UNFINISHED, releasing
+from orchestration.cli.releasing import releasing
 from orchestration.contracts.registry import register
 from orchestration.dagster.instance import dagster_instance
 from orchestration.dagster.names import job_name
 from orchestration.dagster.run import make_release
+from orchestration.dagster.workers import WORKERS
 from tests.hospital import QUIET, RELEASES, definitions
 
 FIRST, SECOND, THIRD = RELEASES
@@ -85,7 +86,7 @@ def test_a_run_of_the_command_is_on_the_pages_of_its_job_and_can_be_executed_aga
             for stored in instance.get_runs():
                 started = dg.DagsterEvent("PIPELINE_START", stored.job_name)
                 instance.handle_run_event(stored.run_id, started)
-            (series.private_folder / UNFINISHED).touch()
+            (series.home.dagster / WORKERS / made.run_id).touch()
             with releasing(series):
                 pass
             ended = {stored.run_id: stored.status.value for stored in instance.get_runs()}

@@ -19,7 +19,7 @@ import polars as pl
 from orchestration.rights.forget import forget, what_is_kept
 from orchestration.series.persons import comparable, forgotten
 from orchestration.storage.store import read_table
-from tests.hospital import RELEASES, Hospital, published
+from tests.hospital import RELEASES, Hospital, noted, published
 from tests.orchestration.chain.kill_points import Copies
 
 
@@ -38,15 +38,22 @@ def goes_on(hospital, home, people, *, again):
     series = hospital.series(home)
     with series.locked():
         rows = [one.rows for one in what_is_kept(series, people)]
-    noted = forgotten(series.home, "hospital")["person"]
-    is_noted = comparable(series.home, pl.Series(people)).is_in(noted.implode()).all()
+    gone = forgotten(series.home, "hospital")["person"]
+    is_done = comparable(series.home, pl.Series(people)).is_in(gone.implode()).all()
+    assert counted(home) == [len(people)] * is_done, "the log says something else"
     for release in RELEASES[:2]:
         assert series.committed(release) is not None, "what was found of a release does not hold any more"
     series.verify_published()
     forget(series, people, again=again)
     assert not list(home.rglob(".replacing")), "something is left over"
     assert not list(home.rglob("*.partial")), "something is left half-written"
-    return is_noted, rows
+    assert sum(counted(home)) == len(people), "a restored home would ask for others"
+    return is_done, rows
+
+
+def counted(home):
+    """How many people each line of the log says were forgotten."""
+    return [line["people"] for line in noted(home) if line["what"] == "forget"]
 
 
 def main():
@@ -71,10 +78,10 @@ def main():
     nothing = 0
     for folder in random.Random(int(draw[1])).sample(killed, int(draw[0])) if draw else killed:
         try:
-            is_noted, rows = goes_on(hospital, folder, people, again=again)
-            assert rows == (done if is_noted else whole), f"a part is done: {rows}"
+            is_done, rows = goes_on(hospital, folder, people, again=again)
+            assert rows == (done if is_done else whole), f"a part is done: {rows}"
             assert left(hospital.series(folder)) == expected, "it is not what it would be"
-            nothing += not is_noted
+            nothing += not is_done
         except Exception as error:  # noqa: BLE001 - told, whatever it is
             print(f"kill point {folder.name}: {error}")
         shutil.rmtree(folder)

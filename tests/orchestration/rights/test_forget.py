@@ -24,7 +24,7 @@ from orchestration.series.series import Series
 from orchestration.storage.home import Home
 from orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
 from orchestration.storage.store import read_json, read_table
-from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, published
+from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, noted, published
 from tests.killed import kill_points
 from tests.profiles import Run, drawn, is_thorough
 
@@ -188,7 +188,9 @@ def test_killed_at_every_step_in_the_file_system_all_is_done_or_nothing(
     assert nothing > 0 or not is_thorough()
 
 
-def test_killed_before_all_is_written_nothing_is_done(hospital, home, series, people, monkeypatch):
+def test_killed_before_all_is_written_nothing_is_done_and_nothing_noted(
+    hospital, home, series, people, monkeypatch
+):
     def killed(*_words, **_more):
         raise KeyboardInterrupt
 
@@ -197,9 +199,33 @@ def test_killed_before_all_is_written_nothing_is_done(hospital, home, series, pe
         with pytest.raises(KeyboardInterrupt):
             forget(series, people, again=False)
     assert sum(one.rows for one in what_is_kept(series, people)) > SOME
+    assert counted(home) == []
     make(series, THIRD)
     forget(series, people, again=False)
     assert [one.rows for one in what_is_kept(series, people)] == [0]
+    assert counted(home) == [SOME]
+
+
+def test_killed_when_all_is_written_people_count_once_who_are_named_again(
+    hospital, home, series, people, monkeypatch
+):
+    """A home restored from before it asks for as many as the log says."""
+
+    def killed(*_words):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            forget(series, people, again=False)
+    assert counted(home) == [SOME]
+    forget(series, [*people, "P99999999"], again=False)
+    assert counted(home) == [SOME, 1]
+
+
+def counted(home):
+    """How many people each line of the log says were forgotten."""
+    return [line["people"] for line in noted(home) if line["what"] == "forget"]
 
 
 PRINCIPLES = [
@@ -395,11 +421,14 @@ def test_two_processes_may_put_files_in_their_places_at_once(home, tmp_path, mon
     def after_another(source, target):
         if not others:
             others.append(target)
-            finish_replacing(tmp_path)
+            finish_replacing(home, folder)
         replace(source, target)
 
-    (begin_replacing(tmp_path) / "one").write_text("new")
+    home, folder = Home.at(home), tmp_path / "files"
+    (begin_replacing(folder) / "one").write_text("new")
     monkeypatch.setattr(os, "replace", after_another)
-    replace_files(tmp_path, [])
-    assert (tmp_path / "one").read_text() == "new"
-    assert not (tmp_path / ".replacing").exists()
+    replace_files(home, folder, [], {"what": "forget"})
+    assert (folder / "one").read_text() == "new"
+    assert not (folder / ".replacing").exists()
+    assert noted(home.path)[-1]["what"] == "forget"
+    assert len(noted(home.path)) == 3

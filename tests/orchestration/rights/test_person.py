@@ -13,8 +13,7 @@ from orchestration.cli.app import app
 from orchestration.languages.language import ENGLISH, LANGUAGES
 from orchestration.rights.find import find
 from orchestration.series.persons import comparable
-from orchestration.storage.home import Home
-from orchestration.storage.log import LOG, note, verify_log
+from orchestration.storage.log import LOG
 from orchestration.storage.store import read_table
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 from tests.orchestration.audit.test_language import texts_of
@@ -169,24 +168,6 @@ def test_under_every_principle_own_values_are_among_those_found(hospital, tmp_pa
     (one,) = found.published
     assert hospital.snapshot(FIRST).filter(patient_id=who)["disease"][0] in one.values
     assert found.promised
-
-
-def test_a_log_that_was_changed_or_cut_is_noticed(tmp_path):
-    home = Home.at(tmp_path / "home")
-    for what in ("one", "two", "three"):
-        note(home, what)
-    assert verify_log(home) == 3
-    lines = (home.path / LOG).read_bytes().splitlines(keepends=True)
-    assert (home.path / LOG).stat().st_mode & 0o077 == 0
-    for changed in (
-        lines[1:],
-        [lines[0], lines[2]],
-        [lines[0].replace(b"one", b"ONE"), *lines[1:]],
-        [*lines[:2], b"{}\n", lines[2]],
-    ):
-        (home.path / LOG).write_bytes(b"".join(changed))
-        with pytest.raises(Exception, match=re.escape(str(home.path / LOG)) + ": line"):
-            verify_log(home)
 
 
 def test_publication_is_noted_with_the_contract(hospital, home, series):

@@ -11,12 +11,13 @@ from anonymize.errors import ContractError
 from orchestration.chain.same_people import NOTED
 from orchestration.chain.snapshot import take_snapshot
 from orchestration.cli.app import app
+from orchestration.cli.releasing import make_due_releases
 from orchestration.contracts.contract_file import load_contract
 from orchestration.rights.forget import forget
 from orchestration.rights.retention import absent, forget_absent
 from orchestration.series.persons import comparable
 from orchestration.storage.store import read_table
-from tests.hospital import RELEASES, audited, everything, make, make_by_dagster, published
+from tests.hospital import RELEASES, audited, everything, make, make_by_dagster, noted, published
 
 pytestmark = pytest.mark.sampled
 FIRST, SECOND, THIRD = RELEASES
@@ -85,6 +86,19 @@ def test_each_release_forgets_whom_it_and_those_before_have_not_had_for_so_long(
     gone = read_table(home / "private/hospital/forgotten.parquet")
     assert set(gone["person"]) == named(series, (first | second) - third)
     assert gone["again"].all()
+
+
+def test_whom_a_release_that_was_killed_did_not_forget_the_next_command_does(hospital, home, members):
+    """Killed between its publication and the rule: no other release is due for months."""
+    first, second, _ = members
+    series = declared(hospital, home)
+    assert kept_of(home) == first | second
+    make_due_releases(series.file, SECOND, home)
+    assert kept_of(home) == second
+    lines = noted(home)
+    make_due_releases(series.file, SECOND, home)
+    assert noted(home) == lines
+    assert lines[-1]["people"] == len(first - second)
 
 
 def test_nobody_is_forgotten_before_the_time(hospital, home):

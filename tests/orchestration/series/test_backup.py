@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from anonymize.errors import AlreadyPublished, HomeError, PublishedFolderError
 from orchestration.cli.app import app
+from orchestration.cli.releasing import releases_to_make
 from orchestration.rights.forget import forget, what_is_kept
 from orchestration.series.backup import back_up, restore
 from orchestration.series.homes import refuse_other_home
@@ -59,7 +60,7 @@ def test_a_restored_home_goes_on_with_the_bytes_that_it_would_have_had(
     make(elsewhere.series(machine), THIRD)
     make(hospital.series(home), THIRD)
     assert published(machine) == published(home)
-    assert verify_log(Home(machine)) == 4  # two releases, the restoration, the third release
+    assert len(verify_log(Home(machine)).lines) == 4  # two releases, the restoration, the third release
 
 
 def test_it_is_the_owner_s_alone_but_for_what_is_published(backup, machine):
@@ -76,7 +77,7 @@ def test_nothing_is_left_in_the_home_but_a_line_in_its_log(home, key_in_home, tm
     before = everything(home)
     back_up(Home(home), tmp_path / "monday.tar")
     assert everything(home) == before
-    assert verify_log(Home(home)) == 3
+    assert len(verify_log(Home(home)).lines) == 3
 
 
 def test_into_a_folder_it_is_named_by_the_time_and_no_file_is_overwritten(home, key_in_home, tmp_path):
@@ -291,6 +292,28 @@ def test_a_backup_that_is_killed_leaves_no_file_and_can_be_made_again(home, key_
     assert not (home / ".backup").exists()
     restore(file, machine, None, nothing_later=True)
     assert published(machine) == published(home)
+
+
+@pytest.mark.parametrize("command", ["forget", "release", "tidy"])
+def test_what_a_backup_that_was_killed_left_of_everybody_is_gone(hospital, home, key_in_home, command):
+    assert not killed_at(0, lambda: back_up(Home(home), home.parent / "monday.tar"))
+    assert (home / f".backup/private/hospital/v1/{FIRST}/snapshot.parquet").exists()
+    if command == "forget":
+        forget(hospital.series(home), hospital.snapshot(FIRST)["patient_id"].to_list()[:3], again=True)
+    elif command == "release":
+        releases_to_make(hospital.series(home), None)
+    else:
+        CliRunner().invoke(app, ["tidy", "--home", str(home), "--delete"], catch_exceptions=False)
+    assert not (home / ".backup").exists()
+
+
+def test_what_a_backup_has_that_is_being_made_is_left_alone(hospital, home, key_in_home):
+    (home / ".backup").mkdir()
+    with only_one(home, "a backup", name=".backup-lock"):
+        releases_to_make(hospital.series(home), None)
+        assert (home / ".backup").exists()
+    releases_to_make(hospital.series(home), None)
+    assert not (home / ".backup").exists()
 
 
 def test_a_backup_waits_for_the_step_that_is_being_made(home, key_in_home, tmp_path):

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import shutil
 
+import duckdb
 import polars as pl
 import pytest
 from rich.console import Console
@@ -16,7 +17,7 @@ from orchestration.chain.publication import publish
 from orchestration.chain.snapshot import take_snapshot
 from orchestration.cli.releasing import releases_to_make
 from orchestration.series import due
-from tests.hospital import RELEASES, Hospital, everything, make, manifest, published, signatures
+from tests.hospital import RELEASES, Hospital, everything, make, manifest, noted, published, signatures
 
 pytestmark = pytest.mark.sampled
 
@@ -180,6 +181,53 @@ def test_a_lost_history_is_written_anew_from_the_folders(series, home):
     (home / "history.duckdb").unlink()
     releases_to_make(series, None)
     assert series.history.releases("hospital", "v1").equals(before)
+
+
+def half(content):
+    return content[: len(content) // 2]
+
+
+def in_the_middle(content):
+    """What is written first is whole: only a later write comes upon the damage."""
+    return content[:-300_000] + bytes(200_000) + content[-100_000:]
+
+
+@pytest.mark.parametrize("shards", [1, pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("damage", [half, in_the_middle, lambda _: b"", lambda _: b"no database" * 999])
+def test_a_damaged_history_is_set_aside_and_written_anew(hospital, series, home, damage, shards, caplog):
+    if shards > 1:
+        home = home.parent / "divided"
+        (hospital.folder / ".hospital.yaml.home").unlink()
+        series = make(hospital.declare(shards=shards).series(home), FIRST, SECOND)
+    file, before = home / "history.duckdb", tables(home)
+    damaged = damage(file.read_bytes())
+    file.write_bytes(damaged)
+    series = hospital.series(home)
+    series.check()
+    assert file.read_bytes() == damaged  # whoever only looks changes nothing
+    make(series, THIRD)
+    (aside,) = home.glob("history.duckdb.damaged-*")
+    assert aside.read_bytes() == damaged
+    assert "was damaged, and is set aside as history.duckdb.damaged-" in caplog.text
+    assert [line["file"] for line in noted(home) if line["what"] == "history begun anew"] == [aside.name]
+    after = tables(home)
+    assert [row for row in after[0] if row[2] != dt.date.fromisoformat(THIRD)] == before[0]
+    assert [row for row in after[1] if row[2] != dt.date.fromisoformat(THIRD)] == before[1]
+    assert len(after[0]) == 3
+
+
+def tables(home):
+    """The rows of the releases and of the buckets that history has."""
+    with duckdb.connect(home / "history.duckdb", read_only=True) as connection:
+        return [sorted(connection.table(name).fetchall(), key=str) for name in ("releases", "buckets")]
+
+
+def test_what_history_can_not_have_again_is_said(hospital, series, home, caplog):
+    (home / "history.duckdb").write_bytes(b"")
+    shutil.rmtree(series.private(FIRST))
+    releases_to_make(hospital.series(home), None)
+    assert f"of hospital/v1 {FIRST} it has what the manifest states and no more" in caplog.text
+    assert SECOND not in caplog.text
 
 
 def test_history_has_every_release_with_its_figures(series):

@@ -46,7 +46,12 @@ def test_a_home_of_any_name_is_read_and_its_neighbour_is_not(name, hospital, hom
     assert Home.at(ours).path == ours
 
 
-def test_a_home_that_duckdb_can_keep_no_history_in_is_refused_before_anything_is_made(tmp_path):
-    with pytest.raises(HomeError, match=r"question mark\. Name another folder by --home"):
-        Home.at(tmp_path / "h?me")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("h?me", r"question mark\."), ("my%20home", "reads %20 as one letter"), ("%2f", "%2f")],
+)
+def test_a_home_that_a_database_finds_elsewhere_is_refused_before_anything_is_made(tmp_path, name, words):
+    with pytest.raises(HomeError, match=f"{words}.* Name another folder by --home"):
+        Home.at(tmp_path / name)
     assert not any(tmp_path.iterdir())
+    Home.at(tmp_path / "50% of it")
