@@ -78,7 +78,11 @@ def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Chan
     changes = []
     if now.m != before.m:
         is_safe = now.m > before.m
-        why = f"People who are new get {'larger' if is_safe else 'smaller'} signatures."
+        why = (
+            "People who are new get larger signatures, which costs counterfeits and wider groups."
+            if is_safe
+            else "People who are new get smaller signatures."
+        )
         changes.append(Change("m", f"{before.m} -> {now.m}", "safe" if is_safe else "consent", why))
     for name in ("on_ineligible", "on_value_change"):
         former, today = getattr(before, name), getattr(now, name)

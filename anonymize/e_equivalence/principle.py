@@ -25,7 +25,7 @@ def _changes(before: EEquivalence, now: EEquivalence) -> list[Change]:
     if now.e == before.e:
         return changes
     if now.e > before.e:
-        change = Change("e", f"{before.e} -> {now.e}", "safe", "Every cut from now on is larger.")
+        change = Change("e", f"{before.e} -> {now.e}", "safe", "Larger cuts cost counterfeits.")
     else:
         why = "People published before could then be in attacks that are smaller than they were promised."
         change = Change("e", f"{before.e} -> {now.e}", "new series", why)
