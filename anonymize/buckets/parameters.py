@@ -73,6 +73,18 @@ def bucket_faults(contract: Contract[BucketParameters]) -> list[tuple[str, str]]
     return faults
 
 
+def bucket_advice(contract: Contract[BucketParameters]) -> list[str]:
+    """That corrected people may be alone with counterfeits, where nothing keeps them from it."""
+    if not contract.corrections or contract.principle.people_per_group > 1:
+        return []
+    sentence = (
+        "with corrections and people_per_group: 1, people whose value was wrong may be alone with"
+        " counterfeits. If most of them got the same right value, an adversary who guesses it is right. Write"
+        " people_per_group: 2"
+    )
+    return [sentence]
+
+
 def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Change]:
     """What changed in the parameters; people published before keep their signature and their promise."""
     changes = []

@@ -6,6 +6,7 @@ from anonymize.buckets.lots import split_by_lot
 from anonymize.buckets.parameters import (
     BUCKETS_ASSET,
     CORRECTED,
+    bucket_advice,
     bucket_changes,
     bucket_faults,
     bucket_promise,
@@ -45,6 +46,7 @@ E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     promise=_promise,
     format=lambda _contract: ANATOMY,
     faults=bucket_faults,
+    advice=bucket_advice,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
     corrected=CORRECTED,
