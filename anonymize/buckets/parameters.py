@@ -73,12 +73,28 @@ def bucket_faults(contract: Contract[BucketParameters]) -> list[tuple[str, str]]
     return faults
 
 
+def bucket_advice(contract: Contract[BucketParameters]) -> list[str]:
+    """That corrected people may be alone with counterfeits, where nothing keeps them from it."""
+    if not contract.corrections or contract.principle.people_per_group > 1:
+        return []
+    sentence = (
+        "with corrections and people_per_group: 1, people whose value was wrong may be alone with"
+        " counterfeits. If most of them got the same right value, an adversary who guesses it is right. Write"
+        " people_per_group: 2"
+    )
+    return [sentence]
+
+
 def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Change]:
     """What changed in the parameters; people published before keep their signature and their promise."""
     changes = []
     if now.m != before.m:
         is_safe = now.m > before.m
-        why = f"People who are new get {'larger' if is_safe else 'smaller'} signatures."
+        why = (
+            "People who are new get larger signatures, which costs counterfeits and wider groups."
+            if is_safe
+            else "People who are new get smaller signatures."
+        )
         changes.append(Change("m", f"{before.m} -> {now.m}", "safe" if is_safe else "consent", why))
     for name in ("on_ineligible", "on_value_change"):
         former, today = getattr(before, name), getattr(now, name)

@@ -17,6 +17,8 @@ def _share(declared: Any) -> Any:
 
 Share = Annotated[float, BeforeValidator(_share)]
 
+OWN_VALUES, FREE_TEXT = "own_values", "free_text"
+"""The measures of what a sensitive column has: once accepted by these names, accepted for later releases."""
 CHANGED = 0.1
 """The largest share of people whose value may change between two snapshots, where values are persistent."""
 

@@ -8,15 +8,19 @@ from dataclasses import dataclass
 import polars as pl
 
 from anonymize.contract import Product
-from anonymize.contract.expect import CHANGED
+from anonymize.contract.expect import CHANGED, FREE_TEXT, OWN_VALUES
 from anonymize.figures import Counted, Figures, Total
 
 RENAMED = "renamed"
 """The measure of people whose value looks renamed: expected of nobody, and accepted by this name."""
 IDENTIFIERS = "identifiers"
 """The measure of people whose identifier is there in another form: expected of nobody."""
+MOST_OWN, MOST_OWN_CODES, FEWEST_OWN = 0.5, 0.9, 20
+"""The share of people who may have a sensitive value that nobody else has; that share where nearly all of
+these values are codes, as diagnoses of a few hundred patients are; and so few such people say nothing."""
 SCHEMA = {
     "measure": pl.String,
+    "column": pl.String,
     "found": pl.Float64,
     "least": pl.Float64,
     "most": pl.Float64,
@@ -49,12 +53,14 @@ class DeltaFigures(Figures):
     """Inserted under an identifier that is like a deleted one but for a character."""
 
 
-Expected = tuple[str, float, float | None, float | None]
-"""A measure: what was found, and the least and the most that are ordinary."""
+Expected = tuple[str, str | None, float, float | None, float | None]
+"""A measure, the column that it is of: what was found, and the least and the most that are ordinary."""
 
 
-def expected_of_snapshot(figures: DeltaFigures, contract: Product, accepted: Collection[str]) -> pl.DataFrame:
-    """`measure`, `found`, `least`, `most`, `accepted`, `odd`: a snapshot beside what is ordinary.
+def expected_of_snapshot(
+    figures: DeltaFigures, contract: Product, accepted: Collection[str], own: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """`measure`, `column`, `found`, `least`, `most`, `accepted`, `odd`: a snapshot beside what is ordinary.
 
     Parameters
     ----------
@@ -64,33 +70,45 @@ def expected_of_snapshot(figures: DeltaFigures, contract: Product, accepted: Col
         Its `expect`, and whether values are persistent.
     accepted
         Measures that may be odd this once.
+    own
+        What `own_values` counted of each sensitive column; None where nothing was.
 
     Returns
     -------
     polars.DataFrame
         One row for each of `people`, `carried`, `new`, `changed`, `renamed` and, if enough people are
-        carried, `identifiers`; of the first snapshot for `people` alone. `odd` is 1 where what was found is
-        neither ordinary nor accepted.
+        carried, `identifiers`; of the first snapshot for `people` alone. Beside that, `own_values` and
+        `free_text` of each sensitive column, by the publisher's name; `column` is null elsewhere. `odd` is 1
+        where what was found is neither ordinary nor accepted.
     """
     expect = contract.expect
     both = figures.carried + figures.changed + figures.corrected
     before, people = both + figures.deleted, both + figures.inserted
     fewest, most = expect.people or (1, None)
-    rows: list[Expected] = [("people", float(people), float(fewest), most)]
+    rows: list[Expected] = [("people", None, float(people), float(fewest), most)]
     if before:
         changed = expect.changed
         if changed is None:
             sensitive = contract.sensitive
             changed = CHANGED if sensitive is not None and sensitive.semantics == "persistent" else 1.0
         rows += [
-            ("carried", both / before, expect.carried, None),
-            ("new", figures.inserted / max(1, people), None, expect.new),
-            ("changed", figures.changed / max(1, both), None, changed),
-            (RENAMED, float(figures.renamed or 0), None, 0.0),
+            ("carried", None, both / before, expect.carried, None),
+            ("new", None, figures.inserted / max(1, people), None, expect.new),
+            ("changed", None, figures.changed / max(1, both), None, changed),
+            (RENAMED, None, float(figures.renamed or 0), None, 0.0),
         ]
         if both / before >= expect.carried:  # else it is `carried` that is odd
-            rows.append((IDENTIFIERS, float(figures.drifted or 0), None, 0.0))
+            rows.append((IDENTIFIERS, None, float(figures.drifted or 0), None, 0.0))
+    for column in () if own is None else own.iter_rows(named=True):
+        rows += _expected_of_column(**column)
     return _judged(rows, accepted)
+
+
+def _expected_of_column(column: str, people: int, own: int, texts: int, codes: int) -> list[Expected]:
+    """How many people have a value of their own in a column; nothing where hardly anybody does."""
+    most = MOST_OWN_CODES if codes >= MOST_OWN_CODES * own else MOST_OWN
+    rows: list[Expected] = [(OWN_VALUES, column, own / people, None, most)] if own >= FEWEST_OWN else []
+    return [*rows, (FREE_TEXT, column, texts / people, None, 0.0)] if texts else rows
 
 
 def expected_of_release(
@@ -106,14 +124,14 @@ def expected_of_release(
         As for `expected_of_snapshot`.
     """
     return _judged(
-        [("counterfeits", counterfeits / max(1, tuples), None, contract.expect.counterfeits)], accepted
+        [("counterfeits", None, counterfeits / max(1, tuples), None, contract.expect.counterfeits)], accepted
     )
 
 
 def describe_odd(evidence: pl.DataFrame) -> list[str]:
     """What is odd, in a publisher's words: the measure, what was found and what is expected."""
     return [
-        _words(**{name: row[name] for name in ("measure", "found", "least", "most")})
+        _words(**{name: row[name] for name in ("measure", "column", "found", "least", "most")})
         for row in evidence.filter(pl.col("odd") > 0).iter_rows(named=True)
     ]
 
@@ -121,9 +139,9 @@ def describe_odd(evidence: pl.DataFrame) -> list[str]:
 def describe_expected(evidence: pl.DataFrame) -> str:
     """Every measure in a publisher's words: what was found, and what is expected."""
     return "; ".join(
-        f"{_MEANINGS[measure].format(found=found)} ({_limits(least, most)}{', accepted' if accepted else ''})"
-        for measure, found, least, most, accepted in evidence.select(
-            "measure", "found", "least", "most", "accepted"
+        f"{_meaning(measure, column, found)} ({_limits(least, most)}{', accepted' if accepted else ''})"
+        for measure, column, found, least, most, accepted in evidence.select(
+            "measure", "column", "found", "least", "most", "accepted"
         ).iter_rows()
     )
 
@@ -142,6 +160,9 @@ _MEANINGS = {
     IDENTIFIERS: "{found:,.0f} people of the snapshot before are here under an identifier in another form"
     " (spaces, capital letters, leading zeros, signs that nobody sees)",
     "counterfeits": "{found:.1%} of the tuples would be counterfeits",
+    OWN_VALUES: "{found:.1%} of the people have a value of {column} that nobody else has",
+    FREE_TEXT: "{found:.1%} of the people have a value of {column} that nobody else has and that looks like a"
+    " sentence, a number of a person or an address",
 }
 
 
@@ -149,17 +170,22 @@ MEASURES = tuple(_MEANINGS)
 """The names by which what is odd is accepted."""
 
 
-def _words(measure: str, found: float, least: float | None, most: float | None) -> str:
-    if measure in (RENAMED, IDENTIFIERS):  # no key of `expect` says how many may
-        return _MEANINGS[measure].format(found=found)
+def _meaning(measure: str, column: str | None, found: float) -> str:
+    return _MEANINGS[measure].format(found=found, column=column)
+
+
+def _words(measure: str, column: str | None, found: float, least: float | None, most: float | None) -> str:
+    meaning = _meaning(measure, column, found)
+    if measure in (RENAMED, IDENTIFIERS, OWN_VALUES, FREE_TEXT):  # no key of `expect` says how many may
+        return meaning
     limit = f"at least {least:,.10g}" if least is not None and found < least else f"at most {most:,.10g}"
-    return f"{_MEANINGS[measure].format(found=found)}; expect.{measure} says {limit}"
+    return f"{meaning}; expect.{measure} says {limit}"
 
 
 def _judged(rows: list[Expected], accepted: Collection[str]) -> pl.DataFrame:
     odd = [
         (least is not None and found < least) or (most is not None and found > most)
-        for _, found, least, most in rows
+        for *_, found, least, most in rows
     ]
     judged = [
         (*row, row[0] in accepted, int(is_odd and row[0] not in accepted))

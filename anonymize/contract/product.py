@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from anonymize.contract.expect import Expect
+from anonymize.contract.expect import FREE_TEXT, OWN_VALUES, Expect
 from anonymize.contract.parameters import P_co, Parameters, read_parameters
 from anonymize.contract.retention import Retention
 from anonymize.contract.scalars import Declaration, WordedColumn, Words, check_releases, repeated, shown
@@ -168,8 +168,10 @@ class Product(Table, Generic[P_co]):
     """When people are forgotten whom the source has no more; without it, never."""
 
     def accepted(self, release: str) -> tuple[str, ...]:
-        """What is accepted of a release although it is not ordinary."""
-        return self.accept[release].what if release in self.accept else ()
+        """What is accepted of a release although it is not ordinary; of a column, from an earlier one on."""
+        what = self.accept[release].what if release in self.accept else ()
+        before = {word for earlier, one in self.accept.items() if earlier < release for word in one.what}
+        return (*what, *sorted(before & {OWN_VALUES, FREE_TEXT}))
 
     @property
     def table_schema(self) -> Table:

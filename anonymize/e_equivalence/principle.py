@@ -6,6 +6,7 @@ from anonymize.buckets.lots import split_by_lot
 from anonymize.buckets.parameters import (
     BUCKETS_ASSET,
     CORRECTED,
+    bucket_advice,
     bucket_changes,
     bucket_faults,
     bucket_promise,
@@ -25,7 +26,7 @@ def _changes(before: EEquivalence, now: EEquivalence) -> list[Change]:
     if now.e == before.e:
         return changes
     if now.e > before.e:
-        change = Change("e", f"{before.e} -> {now.e}", "safe", "Every cut from now on is larger.")
+        change = Change("e", f"{before.e} -> {now.e}", "safe", "Larger cuts cost counterfeits.")
     else:
         why = "People published before could then be in attacks that are smaller than they were promised."
         change = Change("e", f"{before.e} -> {now.e}", "new series", why)
@@ -45,6 +46,7 @@ E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     promise=_promise,
     format=lambda _contract: ANATOMY,
     faults=bucket_faults,
+    advice=bucket_advice,
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
     corrected=CORRECTED,

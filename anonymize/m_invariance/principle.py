@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymize.buckets.lots import split_by_lot
-from anonymize.buckets.parameters import BUCKETS_ASSET, CORRECTED
+from anonymize.buckets.parameters import BUCKETS_ASSET, CORRECTED, bucket_advice
 from anonymize.contract import Contract
 from anonymize.formats import FORMATS
 from anonymize.late import on_first_call
@@ -19,6 +19,7 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     promise=promise,
     format=lambda contract: FORMATS[contract.principle.format],
     faults=faults,
+    advice=bucket_advice,
     stated=("apart",),
     parameter_changes=parameter_changes,
     one_column="",

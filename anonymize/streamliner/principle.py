@@ -28,6 +28,7 @@ def streamliner(
         promise=series.promise,
         format=lambda _contract: GENERALIZATION,
         faults=series.faults,
+        advice=later.advice,
         parameter_changes=series.parameter_changes,
         choice=Choice(("l",), {"then": later.name}),
         warm_up=tuple({"l": 2, "method": method} for method in ("gda", "rda", "ria")),

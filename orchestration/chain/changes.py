@@ -13,8 +13,14 @@ from orchestration.series.series import Series
 
 
 def declared(contract: Product) -> dict[str, Any]:
-    """What a contract declares of columns and principle, as JSON: kept to be compared with the next one."""
-    return {**declared_columns(contract), "principle": contract.principle.model_dump(mode="json")}
+    """What a contract declares of columns, principle and what is ordinary, as JSON.
+
+    It is kept to be compared with the next one, and for the record of processing.
+    """
+    return {
+        **declared_columns(contract),
+        **{part: getattr(contract, part).model_dump(mode="json") for part in ("principle", "expect")},
+    }
 
 
 def contract_changes(before: Mapping[str, Any] | None, contract: Product) -> list[Change]:
@@ -30,7 +36,7 @@ def contract_changes(before: Mapping[str, Any] | None, contract: Product) -> lis
     if before is None:
         return []
     principle = principle_of(contract)
-    columns = {name: part for name, part in before.items() if name != "principle"}
+    columns = {name: part for name, part in before.items() if name not in ("principle", "expect")}
     if before["principle"].get("name") != principle.name:
         return column_changes(columns, contract)
     former = principle.parameters.model_validate(before["principle"])
@@ -40,7 +46,7 @@ def contract_changes(before: Mapping[str, Any] | None, contract: Product) -> lis
 def describe_changes(changes: list[Change]) -> list[str]:
     """Each change in a line: what, from what to what, and whether it is safe."""
     says = {
-        "safe": "safe",
+        "safe": "safe: what was promised still holds",
         "consent": "weakens what is promised, or makes releases harder to compare",
         "new series": "needs a new series",
     }

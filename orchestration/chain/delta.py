@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from anonymize.columns import CORRECTED, IDENTIFIER, PSEUDONYM, VALUE
+from anonymize.contract.expect import FREE_TEXT, OWN_VALUES
 from anonymize.contract.expected import (
     RENAMED,
     DeltaFigures,
@@ -19,6 +20,7 @@ from anonymize.contract.expected import (
 from anonymize.errors import HomeError, SnapshotError
 from anonymize.figures import combined
 from anonymize.people.delta import delta, delta_figures
+from anonymize.people.own_values import count_values, own_values
 from anonymize.people.renaming import declarable, describe_renamings, moves_by_column, suspected_renamings
 from orchestration.chain.corrections import corrections_of
 from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, loaded, most_people
@@ -41,6 +43,11 @@ EXPECTED = "expected"
 """The check and the suite of what is ordinary."""
 CHANGES = "delta.parquet"
 """In the folder of a shard: what became of each of its people."""
+OWN = (
+    "No group hides whom such a value is about, if the value itself says it. Publish groups of"
+    " values (sensitive.hierarchy with level), numbers in bins (sensitive.bins), or another column."
+)
+"""Why values of one person alone are refused, and what may be published in their place."""
 UNJUDGED = f".{CHANGES}{PARTIAL}"
 """There, until it is judged: nothing can be built on it."""
 
@@ -106,6 +113,8 @@ class _Compared:
     gone: pl.DataFrame
     new: pl.DataFrame
     """Identifiers of the snapshot before alone, and of this one; of many, one more than are compared."""
+    values: pl.DataFrame | None
+    """How many people have each sensitive value (`count_values`); None where no column is sensitive."""
     changes: pl.DataFrame | None
     """What became of each person, if it is not written."""
 
@@ -150,17 +159,21 @@ def compare(
     parts = list(the_engine().run(compare_shard, jobs, largest))
     moved = [part.moved for part in parts if part.moved is not None]
     renamed = suspected_renamings(pl.concat(moved)) if moved else None
-    compared = _judged(series, release, _together(parts, renamed))
+    values = [part.values for part in parts if part.values is not None]
+    own = own_values(pl.concat(values)) if values else None
+    compared = _judged(series, release, _together(parts, renamed), own)
     if not compared.verdict.passed:
         sensitive = series.contract.sensitive
         is_several = sensitive is not None and sensitive.is_several
         reasons = describe_odd(compared.evidence) or compared.verdict.broken
-        odd = compared.evidence.filter(pl.col("odd") > 0)["measure"].to_list()
+        odd = compared.evidence.filter(pl.col("odd") > 0)["measure"].unique(maintain_order=True).to_list()
         if "carried" in odd:
             reasons += filter(None, [_other_form(jobs[0])])
         ways_out = (
             [_way_out(renamed, is_several=is_several)] if RENAMED in odd and renamed is not None else []
         )
+        if not {OWN_VALUES, FREE_TEXT}.isdisjoint(odd):
+            ways_out.append(OWN)
         accepted = f"accept: {{{release}: [{', '.join(odd)}]}}"
         ways_out.append(f"Correct the snapshot; or, if it is right, accept it in the contract, {accepted}")
         raise SnapshotError(
@@ -196,14 +209,15 @@ def compare_shard(job: _Job) -> _Compared:
     kept = changes if job.into is None else None
     if job.into is not None:
         write_table(job.into / UNJUDGED, changes)
-    nobody = pl.DataFrame(schema={"text": pl.String})
+    nobody, sensitive = pl.DataFrame(schema={"text": pl.String}), job.shard.contract.sensitive
+    values = None if sensitive is None else count_values(now.table, sensitive)
     if before is None:
-        return _Compared(delta_figures(changes), None, nobody, nobody, kept)
+        return _Compared(delta_figures(changes), None, nobody, nobody, values, kept)
     has_values = VALUE in now.table.columns and _sensitive_names(before) == _sensitive_names(now)
     gone, new = gone_and_new(before.table[IDENTIFIER], now.table[IDENTIFIER])
     figures = replace(delta_figures(changes), drifted=drifted(gone, new))
-    moved = moves_by_column(before.table, now.table, job.shard.contract.sensitive) if has_values else None
-    return _Compared(figures, moved, gone.head(MOST_COMPARED + 1), new.head(MOST_COMPARED + 1), kept)
+    moved = moves_by_column(before.table, now.table, sensitive) if has_values else None
+    return _Compared(figures, moved, gone.head(MOST_COMPARED + 1), new.head(MOST_COMPARED + 1), values, kept)
 
 
 def _together(parts: Sequence[_Compared], renamed: pl.DataFrame | None) -> DeltaFigures:
@@ -242,9 +256,9 @@ def _way_out(renamed: pl.DataFrame, *, is_several: bool) -> str:
     )
 
 
-def _judged(series: Series, release: str, figures: DeltaFigures) -> Delta:
+def _judged(series: Series, release: str, figures: DeltaFigures, own: pl.DataFrame | None = None) -> Delta:
     contract = series.contract
-    evidence = expected_of_snapshot(figures, contract, contract.accepted(release))
+    evidence = expected_of_snapshot(figures, contract, contract.accepted(release), own)
     words = describe_expected(evidence)
     if figures.corrected:
         words += f"; {figures.corrected:,} more have the right one of what was wrong so far"

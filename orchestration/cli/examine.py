@@ -180,6 +180,14 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
             " they are released, it is probably the value that most of their groups have. Release less often,"
             " so that more people come at a time, or choose a smaller m"
         )
+    basis = basis_of(series, release)
+    former = basis.committed and basis.committed.counts
+    if former and contract_changes(basis.declared, series.contract):
+        share, before = (one.counterfeits / max(1, one.tuples) for one in (figures, former))
+        say(
+            f"  {release}: with what changed, {share:.1%} of the tuples would be counterfeits, and in the"
+            f" release before {before:.1%} are"
+        )
     if forecast := rehearsed.held_back_next:
         say(f"  if the next table is the same, {forecast:,} people are held back then")
 

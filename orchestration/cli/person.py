@@ -84,14 +84,20 @@ def read_identifiers(file: Path | None) -> list[str]:
     PersonError
         If there is none.
     """
-    if file is not None:
-        text = file.read_text(encoding="utf-8")
-    elif sys.stdin.isatty():
+    from anonymize.errors import PersonError
+
+    if file is None and sys.stdin.isatty():
         text = typer.prompt("Identifier (not shown)", hide_input=True)
     else:
-        text = sys.stdin.read()
+        content = sys.stdin.buffer.read() if file is None else file.read_bytes()
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = content[: error.start].count(b"\n") + 1
+            raise PersonError(
+                f"{file or 'standard input'}: line {line} is no text in UTF-8. Write the list in UTF-8"
+                " (`iconv -f latin1 -t utf-8`, say)"
+            ) from None
     if not (given := [line.strip() for line in text.splitlines() if line.strip()]):
-        from anonymize.errors import PersonError
-
         raise PersonError("no identifier is given: write one on a line of standard input, or of a file")
     return list(dict.fromkeys(given))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product
@@ -156,7 +157,7 @@ def _in_series(home: Home, contract: Product, name: str, identifier: str, gone: 
         if snapshot is not None:
             named = kept_apart(snapshot.table.drop(PSEUDONYM), snapshot.columns)
             named = named.rename(dict(snapshot.columns), strict=False)
-            rows += [{"release": release, **row} for row in named.to_dicts()]
+            rows += [{"release": release, **row} for row in _plain(named).to_dicts()]
         if release not in asked.releases:
             continue
         folders = shard_folders(asked.folder / release)
@@ -181,6 +182,11 @@ def _in_series(home: Home, contract: Product, name: str, identifier: str, gone: 
     first = next((number for number, one in enumerate(placed) if one.in_release), None)
     promised = () if first is None else _promised(asked, first)
     return InSeries(f"{asked.product}/{name}", tuple(placed), promised, tuple(rows), held)
+
+
+def _plain(table: pl.DataFrame) -> pl.DataFrame:
+    """A table of what JSON has: dates are text, and bytes are hexadecimal digits, as one asks for them."""
+    return table.with_columns(cs.temporal().cast(pl.String), cs.binary().bin.encode("hex"))
 
 
 NO_GROUP = -1

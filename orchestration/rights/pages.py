@@ -49,9 +49,14 @@ def write_record(folder: Path, record: Mapping[str, Any]) -> list[Path]:
 
 
 def _write(folder: Path, name: str, page: str, content: Mapping[str, Any]) -> list[Path]:
+    """Both files, or neither: the one that can fail for what it says is written first."""
     paths = [folder / f"{name}.html", folder / f"{name}.json"]
-    write_text(paths[0], page)
     write_json(paths[1], content)
+    try:
+        write_text(paths[0], page)
+    except BaseException:
+        paths[1].unlink()
+        raise
     return paths
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from typing import Any
 
 from anonymize.principles import principle_of
 from orchestration.readers.datapackage.words import several_columns
+from orchestration.series.committed import Committed
 from orchestration.series.persons import forgotten
 from orchestration.series.series import Series
 from orchestration.series.siblings import published_releases
 from orchestration.storage.log import LOG, verify_log
 from orchestration.storage.manifest import MANIFEST
 from orchestration.storage.store import sha256
+
+SHORT = 60
+"""Signs of a declared value that the record writes out."""
 
 
 def record(series: Series, date: str) -> dict[str, Any]:
@@ -56,7 +62,7 @@ def record(series: Series, date: str) -> dict[str, Any]:
         ],
         "keep_private": contract.keep_private,
         "retention": None if contract.retention is None else contract.retention.model_dump(mode="json"),
-        "releases": [_release(series, name) for name in _published(series)],
+        "releases": _releases(series),
         "forgotten": {
             "people": gone["person"].n_unique(),
             "never_again": gone.filter(~gone["again"])["person"].n_unique(),
@@ -83,10 +89,24 @@ def _published(series: Series) -> list[str]:
     return published_releases(series.home, series.contract.product, series.contract.series)
 
 
-def _release(series: Series, name: str) -> dict[str, Any]:
+def _releases(series: Series) -> list[dict[str, Any]]:
+    """Each release, with what its contract declares otherwise than that of the release before."""
+    listed, before = [], dict[str, Any]()
+    for name in _published(series):
+        stated, committed = series.verify(name), series.record(name)
+        # Of working files that were deleted, the manifest is left.
+        declared = {**(committed.declared if committed else {}), "principle": stated["principle"]}
+        changes = [_change(series, name, *one) for one in _differences(before, declared)]
+        listed.append(_release(series, name, stated, committed) | {"changes": changes})
+        before = {**before, **declared}
+    return listed
+
+
+def _release(
+    series: Series, name: str, stated: Mapping[str, Any], committed: Committed | None
+) -> dict[str, Any]:
     """A release as its manifest states it, what was found before it was published, and what was accepted."""
-    stated, contract = series.verify(name), series.contract
-    committed, accepted = series.record(name), contract.accept.get(name)
+    accepted = series.contract.accept.get(name)
     verdicts = [] if committed is None else committed.verdicts
     return {
         "release": name,
@@ -94,7 +114,45 @@ def _release(series: Series, name: str) -> dict[str, Any]:
         "people": stated["tuples"] - stated["counterfeits"],
         **{count: stated[count] for count in ("tuples", "groups", "counterfeits", "held_back")},
         "principle": stated["principle"],
+        "expect": None if committed is None else committed.declared.get("expect"),
         "found": [{"check": one.promise, "passed": one.passed, "words": one.found} for one in verdicts],
         "accepted": None if accepted is None else accepted.model_dump(mode="json"),
         "manifest_sha256": sha256(series.published(name) / MANIFEST),
     }
+
+
+def _change(series: Series, release: str, what: str, before: Any, now: Any) -> dict[str, Any]:
+    """A change, and who answers for it if the contract accepts it by name."""
+    accepted = series.contract.accept.get(release)
+    is_named = accepted is not None and not {what, what.partition(".")[0]}.isdisjoint(accepted.what)
+    by, because = (accepted.by, accepted.because) if accepted is not None and is_named else (None, None)
+    return {"what": what, "before": _short(before), "now": _short(now), "by": by, "because": because}
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """What two contracts declare otherwise, by the names that accept it; of parts that both have."""
+    both = before.keys() & now.keys()
+    former, today = (_parts({key: declared[key] for key in both}) for declared in (before, now))
+    for name in [*former, *(name for name in today if name not in former)]:
+        one, other = former.get(name), today.get(name)
+        if isinstance(one, dict) and isinstance(other, dict):
+            keys = [*one, *(key for key in other if key not in one)]
+            yield from ((f"{name}.{k}", one.get(k), other.get(k)) for k in keys if one.get(k) != other.get(k))
+        elif one != other:
+            yield name, one, other
+
+
+def _parts(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """What a contract declares, by parameter and column; `expect` and `sensitive` as a whole."""
+    parts = dict(declared.get("principle", {}))
+    parts |= {key: declared[key] for key in ("expect", "sensitive") if isinstance(declared.get(key), dict)}
+    lists = (part for part in declared.values() if isinstance(part, list))
+    return parts | {column["name"]: column for columns in lists for column in columns}
+
+
+def _short(declared: Any) -> str:
+    """A declared value in a few words: a column, a hierarchy and a long list are not written out."""
+    if isinstance(declared, dict):
+        return "declared"
+    text = "not declared" if declared is None else json.dumps(declared, ensure_ascii=False).strip('"')
+    return text if len(text) <= SHORT else f"{len(declared):,} entries"

@@ -17,7 +17,7 @@ IN_PARTS = (
     " read `{}` as one table."
 )
 
-OF_GROUPS = "It is anonymized: no row says which value a person has."
+OF_GROUPS = "It is treated under {principle}: no row says which value a person has."
 OF_A_VIEW = (
     "It has a row for each person, and no identifier. Some columns have broader labels in place of values;"
     " others are published as they are. What readers can learn by joining it with other releases is limited:"
@@ -55,7 +55,8 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
 
 
 def _what_it_is(own: Mapping[str, Any]) -> str:
-    what = OF_A_VIEW if own["format"] == VIEW else OF_GROUPS
+    principle = own["principle"]["name"].replace("_", "-")
+    what = OF_A_VIEW if own["format"] == VIEW else OF_GROUPS.format(principle=principle)
     return f"This is release {own['n']} of the series {own['product']}/{own['series']}. {what}"
 
 

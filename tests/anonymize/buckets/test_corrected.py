@@ -114,6 +114,27 @@ def test_at_least_m_values_may_be_right_whoever_was_corrected(principle):
     assert outside
 
 
+@pytest.mark.parametrize("not_sensitive", [[], ["f"]])
+@pytest.mark.parametrize(("company", "is_advised"), [(1, True), (2, False)])
+def test_whoever_may_be_alone_with_counterfeits_is_warned_of(not_sensitive, company, is_advised):
+    """Eight people were miscoded in the same way: whoever is alone has the value that most of them have."""
+    principle = {"name": "m_invariance", "m": 3, "on_value_change": "refuse", "people_per_group": company}
+    contract = contract_of(principle, not_sensitive=not_sensitive)
+    rng = random.Random(1)
+    before = {person: rng.choice(VALUES + "fff" * len(not_sensitive)) for person in range(90)}
+    first = published(contract, before, State.empty(), 1)
+    wrong = [person for person, group in first.group.items() if "a" not in first.held[group]][:8]
+    after = before | dict.fromkeys(wrong, "a")
+    second = published(contract, after, first.state, 2, wrong)
+    people = Counter(second.group.values())
+    alone = [person for person in wrong if people[second.group.get(person)] == 1]
+    assert bool(alone) is is_advised
+    declared = contract.model_copy(update={"corrections": {"2024-07-01": "wrong.csv"}})
+    advice = principle_of(declared).advice(declared)
+    assert bool(advice) is is_advised
+    assert not principle_of(contract).advice(contract)
+
+
 def test_where_changes_are_refused_a_correction_is_none():
     contract = contract_of(PRINCIPLES[1])
     before = dict(enumerate("abababcdcd"))

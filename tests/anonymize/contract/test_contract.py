@@ -336,7 +336,7 @@ OF_THE_CONTRACT = [
         "accept.2024-07-01",
         (
             "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
-            " changed, renamed, identifiers, counterfeits, sensitive.values,"
+            " changed, renamed, identifiers, counterfeits, own_values, free_text, sensitive.values,"
             f" {', '.join(PARAMETERS)}, and columns with .kind, .min_width or .order"
         ),
     ),

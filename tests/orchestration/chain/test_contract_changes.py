@@ -154,15 +154,22 @@ def test_validate_prints_what_changed_and_whether_it_would_be_refused(hospital, 
     assert examine(hospital.series(home), lines.append) == 2
     said = "\n".join(lines)
     assert (
-        "changed since the release before: m: 3 -> 4 (safe). People who are new get larger signatures."
-        in said
-    )
+        "changed since the release before: m: 3 -> 4 (safe: what was promised still holds). People who are"
+        " new get larger signatures, which costs counterfeits and wider groups."
+    ) in said
     assert "zipcode.min_width: 2000 -> 1 (weakens what is promised" in said
     assert f"{THIRD}: would be refused" in said
     alter(hospital, lambda _: None, accept=["zipcode.min_width"])
     lines.clear()
     examine(hospital.series(home), lines.append)
-    assert "would be refused" not in "\n".join(lines)
+    said = "\n".join(lines)
+    assert "would be refused" not in said
+    series = make(hospital.series(home), THIRD)
+    before, after = (
+        f"{one['counterfeits'] / one['tuples']:.1%}" for one in verify_series(series.published_folder)[1:]
+    )
+    assert f"with what changed, {after} of the tuples would be counterfeits" in said
+    assert f"in the release before {before} are" in said
 
 
 def test_a_series_that_goes_on_from_another_is_held_to_the_others_contract(hospital, home):

@@ -225,6 +225,24 @@ def test_what_is_ordinary_is_judged_of_the_whole(hospital, tmp_path):
         compare_snapshots(series, THIRD)
 
 
+def test_values_of_one_person_alone_are_counted_over_all_shards(hospital, tmp_path):
+    """Each of two people with a value may be alone with it in a shard, and is not with all of them."""
+    snapshot = hospital.snapshot(FIRST)
+    pairs = [f"High Street {at // 2}" for at in range(snapshot.height)]
+    alone = [f"High Street {at}" for at in range(snapshot.height)]
+    for at, (values, texts) in enumerate(((pairs, False), (alone, True))):
+        hospital.deliver(FIRST, snapshot.with_columns(disease=pl.Series(values)))
+        series = divided(
+            hospital, tmp_path / f"home {at}", shards=6, sensitive={"values": sorted(set(values))}
+        )
+        take_snapshot(series, FIRST)
+        if not texts:
+            assert compare_snapshots(series, FIRST).verdict.passed
+            continue
+        with pytest.raises(SnapshotError, match=r"100\.0% of the people have a value of disease"):
+            compare_snapshots(series, FIRST)
+
+
 def test_shards_are_for_ever(hospital, tmp_path):
     make(divided(hospital, tmp_path / "home"), FIRST)
     for shards in (1, 4):

@@ -172,6 +172,43 @@ def test_great_expectations_decides(hospital, home, monkeypatch):
     assert not (series.private(THIRD) / "delta.parquet").exists()
 
 
+# ---- values that one person alone has
+
+
+def with_notes(hospital, release, note, share):
+    """Texts of people's own in place of diseases, for a share of them."""
+    notes = pl.when(pl.int_range(pl.len()) < share * pl.len()).then(pl.format(note, pl.int_range(pl.len())))
+    snapshot = hospital.snapshot(release)
+    hospital.deliver(release, snapshot.with_columns(disease=notes.otherwise("disease")))
+
+
+@pytest.mark.parametrize(
+    ("note", "share", "said", "accepted"),
+    [
+        ("fell from a ladder at no. {}", 1.0, "100.0%", ["own_values", "free_text"]),
+        ("fell from a ladder at no. {}", 0.2, "20.0%", ["free_text"]),
+        ("E{}", 1.0, "100.0%", ["own_values"]),
+    ],
+)
+def test_free_text_is_refused_until_it_is_accepted(hospital, tmp_path, note, share, said, accepted):
+    hospital.declare({"sensitive": {"values": None}})
+    with_notes(hospital, FIRST, note=note, share=share)
+    take_snapshot(series := hospital.series(tmp_path / "new home"), FIRST)
+    with pytest.raises(SnapshotError) as refusal:
+        compare_snapshots(series, FIRST)
+    message = str(refusal.value)
+    assert f"{said} of the people have a value of disease that nobody else has" in message
+    assert "sensitive.hierarchy" in message
+    assert f"accept: {{{FIRST}: [{', '.join(accepted)}]}}" in message
+    assert ("looks like a sentence" in message) == ("free_text" in accepted)
+    assert not any(of_somebody in message for of_somebody in ("ladder", "E0", "E1"))
+    hospital.declare(accept={FIRST: accepted})
+    series = hospital.series(series.home.path)
+    assert compare_snapshots(series, FIRST).verdict.passed
+    # It is the column that is accepted, and not the one snapshot.
+    assert set(series.contract.accepted(SECOND)) == set(accepted)
+
+
 # ---- values that were recoded
 
 

@@ -3,15 +3,16 @@
 import json
 
 import pytest
+import yaml
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from typer.testing import CliRunner
 
 from orchestration.cli.app import app
 from orchestration.rights.forget import forget
-from tests.hospital import IDENTIFIER, RELEASES, everything, manifest
+from tests.hospital import IDENTIFIER, RELEASES, everything, make, manifest
 
-FIRST, SECOND, _ = RELEASES
+FIRST, SECOND, THIRD = RELEASES
 STATED = {"controller": "The hospital", "purpose": "Research on <b>care</b>", "retention": "ten years"}
 
 
@@ -44,6 +45,26 @@ def test_the_record_says_what_manifests_and_the_contract_say(hospital, home, tmp
         assert words in page
     assert "not stated: governance.legal_basis" in page
     assert not IDENTIFIER.search(page.encode())
+
+
+def test_each_release_has_its_parameters_and_later_changes_are_listed(hospital, home, tmp_path):
+    accepted = {"what": ["zipcode.min_width"], "by": "A. Meier", "because": "zones are small"}
+    changes = {"principle": {"m": 4}, "expect": {"changed": 0.9}, "accept": {THIRD: accepted}}
+    declared = yaml.safe_load(hospital.contract.read_text())["quasi_identifiers"]
+    columns = [one | ({"min_width": 1} if one["name"] == "zipcode" else {}) for one in declared]
+    make(hospital.declare(quasi_identifiers=columns, **changes).series(home), THIRD)
+    page, record = write(hospital, home, tmp_path / "record")
+    assert [one["principle"]["m"] for one in record["releases"]] == [3, 3, 4]
+    assert [one["expect"]["changed"] for one in record["releases"]] == [None, None, 0.9]
+    *earlier, last = (one["changes"] for one in record["releases"])
+    assert earlier == [[], []]
+    assert [tuple(one.values()) for one in last] == [
+        ("m", "3", "4", None, None),
+        ("expect.changed", "not declared", "0.9", None, None),
+        ("zipcode.min_width", "2000", "1", "A. Meier", "zones are small"),
+    ]
+    assert "<td>expect.changed</td><td>not declared</td><td>0.9</td>" in page
+    assert "m = 3" in page
 
 
 def test_who_was_forgotten_is_a_count(hospital, home, series, tmp_path):

@@ -80,6 +80,12 @@ def test_the_package_says_what_the_contract_declares(hospital, tmp_path):
     assert "as a chronic disease does" in text
 
 
+def test_readers_are_told_the_principle_and_not_that_people_are_anonymous(folder):
+    text = (folder / "README.md").read_text()
+    assert "It is treated under m-invariance: no row says which value a person has." in text
+    assert "anonym" not in text.lower()
+
+
 def test_words_for_readers_change_nothing_that_was_promised(series, hospital):
     before = series.contract.privacy_digest()
     hospital.declare(**WORDS, sensitive={"description": "the main diagnosis"})
