@@ -50,8 +50,9 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
     given = [level for level in most if level is not None]
     if not given:
         return Found(figures=figures, remembered={BREACH: kept}, table=by_promise(owed))
-    people, above = owed["person"].n_unique(), _above(owed)["person"].n_unique()
-    undecided = min(above, seen.by_chance)
+    convicted = _above(owed)["person"].unique()
+    people, above = owed["person"].n_unique(), len(convicted)
+    undecided = min(above, seen.by_chance(convicted))
     promised_level = least_of(owed["most"]) or min(given)
     count = Count(people, above - undecided, most_of(owed["breach"]), promised_level, undecided)
     return Found({"": count}, figures, by_promise(owed), {BREACH: kept})

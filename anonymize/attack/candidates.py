@@ -39,7 +39,7 @@ def attack_candidates(seen: Seen, least: Sequence[int | None]) -> Found:
     )
     if all(bound is None for bound in least):
         return found
-    counts = {"covered": _few(left, left, least, seen.by_chance)}
+    counts = {"covered": _few(left, left, least, seen)}
     if hosted is not None and kept is not None and seen.is_linked:
         counts = {"hosts": _few(kept, kept, least), **counts, "changed": _after_a_change(seen, hosted, least)}
     staying, remembered = _staying(seen, least)
@@ -124,15 +124,16 @@ def _after_a_change(seen: Seen, state: pl.DataFrame, least: Sequence[int | None]
 
 
 def _few(
-    everybody: pl.DataFrame, counted: pl.DataFrame, least: Sequence[int | None], by_chance: int = 0
+    everybody: pl.DataFrame, counted: pl.DataFrame, least: Sequence[int | None], seen: Seen | None = None
 ) -> Count:
     """The people of whom fewer candidate values are left than promised.
 
-    Without the linkage, a group may cover somebody by chance who is held back. As many people as are held
-    back count as undecided instead of broken.
+    Without the linkage, a group may cover somebody by chance who is held back. As many people as may be count
+    as undecided instead of broken; `seen` is given where that can be.
     """
-    few = counted.filter(pl.col("candidates") < promised(least))["person"].n_unique()
-    undecided = min(few, by_chance)
+    convicted = counted.filter(pl.col("candidates") < promised(least))["person"].unique()
+    few = len(convicted)
+    undecided = 0 if seen is None else min(few, seen.by_chance(convicted))
     looked_at, fewest = everybody["person"].n_unique(), least_of(counted["candidates"])
     most = max(bound for bound in least if bound is not None)
     return Count(looked_at, few - undecided, fewest, most, undecided)
@@ -161,7 +162,7 @@ def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[Count | None, dic
         moved, remembered = found.moved, {SIGNATURES: kept}
     hosted = owed.join(seen.groups.select("group_id", "values"), on="group_id")
     broken = moved + len(hosted.filter(pl.col("values") < pl.col("least")))
-    undecided = min(broken, seen.by_chance)
+    undecided = min(broken, seen.by_chance())
     count = Count(
         len(owed), broken - undecided, least_of(hosted["values"]), most_of(owed["least"]), undecided
     )

@@ -113,6 +113,17 @@ class AbsenceFigures(Figures):
 
 
 @dataclass(frozen=True)
+class EndFigures(Figures):
+    """Ends of published intervals, two of each quasi-identifier and group."""
+
+    ends: Total
+    """All of them."""
+    lone_ends: Total
+    """Those that are the value of exactly one person of the snapshot (of a divided one, of the shard): they
+    say in which group this person is. An end that the grid of `min_width` makes is nobody's."""
+
+
+@dataclass(frozen=True)
 class SpreadFigures(Figures):
     """How far apart the lowest and the highest candidate number of the people in a release are."""
 

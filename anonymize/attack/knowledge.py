@@ -13,7 +13,7 @@ STAYS = "stays_"
 """What the tables of stays are called among the others."""
 RELEASE = "release_"
 """What released tables are called among the others."""
-OWN = ("domain", "covered", "hosted", "held_back")
+OWN = ("domain", "covered", "hosted", "held_back", "waiting")
 """What every attack on groups has in common, a table each."""
 
 
@@ -28,7 +28,10 @@ class Knowledge:
     hosted: pl.DataFrame | None = None
     """Candidate sets by hosting group, where hosting groups are known."""
     held_back: pl.DataFrame | None = None
-    """`release`, `people`: how many people each release held back, where there is no linkage."""
+    """`release`, `people`: how many people each release held back who may be covered by a group by chance,
+    where there is no linkage."""
+    waiting: pl.DataFrame | None = None
+    """`person`, `release`: who of these may be among them, and was not in the release before."""
     stays: Stays | None = None
     """Who was in which signature's groups, where hosting groups are known."""
     releases: Mapping[str, pl.DataFrame] = field(default_factory=dict)

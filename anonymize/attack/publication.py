@@ -5,11 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from anonymize.attack.coverage import holds
+from anonymize.attack.figures import EndFigures
 from anonymize.attack.finding import Found, one
 from anonymize.attack.seen import Seen
 from anonymize.columns import VALUE
+from anonymize.contract import QuasiIdentifier
 from anonymize.formats import Published
-from anonymize.people.codes import encode
+from anonymize.people.codes import code_domain, encode
 
 
 def attack_entries(seen: Seen) -> Found:
@@ -50,25 +52,50 @@ def attack_hosts(seen: Seen) -> Found:
 
 
 def attack_widths(seen: Seen) -> Found:
-    """The intervals of each quasi-identifier, and how many are narrower than the contract allows.
+    """The intervals of each quasi-identifier: whether they are as wide as allowed, and whose their ends are.
 
     A width is the number of values covered (whole numbers, days, labels) or a length (fractions). The table
-    has `column`, `min_width`, `groups`, `narrower`, `mean_width`; there is none without intervals.
+    has `column`, `min_width`, `groups`, `narrower`, `mean_width`, `off_grid` (ends that are within a cell of
+    `min_width`); there is none without intervals.
     """
     ends = [f"{column}_{end}" for column, _ in seen.schema.attributes() for end in ("low", "high")]
     if not set(ends) <= set(seen.main.columns):
         return Found()
     groups = seen.main.unique(["group_id", *ends])
-    rows = []
+    rows, lone_ends = [], 0
     for column, attribute in seen.schema.attributes():
-        low, high = (encode(pl.col(f"{column}_{end}"), attribute) for end in ("low", "high"))
-        width = high - low + int(attribute.discrete)
-        narrower, mean = groups.select(
+        coded = groups.select(
+            encode(pl.col(f"{column}_{end}"), attribute).alias(end) for end in ("low", "high")
+        )
+        width = pl.col("high") - pl.col("low") + int(attribute.discrete)
+        narrower, mean = coded.select(
             (width < attribute.min_width).sum().alias("narrower"), width.mean().alias("mean")
         ).row(0)
-        rows.append((attribute.name, float(attribute.min_width), groups.height, narrower, mean))
+        free = [coded.filter(~_is_on_grid(end, attribute)).select(value=end) for end in ("low", "high")]
+        off_grid = sum(map(len, free)) if attribute.min_width > int(attribute.discrete) else 0
+        rows.append((attribute.name, float(attribute.min_width), groups.height, narrower, mean, off_grid))
+        lone = seen.known.group_by(value=column).len("people").filter(pl.col("people") == 1)
+        lone_ends += len(pl.concat(free).join(lone, on="value", how="semi"))
     schema = {"column": pl.String, "min_width": pl.Float64, "groups": pl.Int64, "narrower": pl.Int64}
-    return Found(table=pl.DataFrame(rows, schema=schema | {"mean_width": pl.Float64}, orient="row"))
+    schema |= {"mean_width": pl.Float64, "off_grid": pl.Int64}
+    table = pl.DataFrame(rows, schema=schema, orient="row")
+    return Found(figures=EndFigures(len(ends) * groups.height, lone_ends), table=table)
+
+
+def _is_on_grid(end: str, attribute: QuasiIdentifier) -> pl.Expr:
+    """Whether a cell of `min_width`, counted from the domain's lower end, ends there; a rounding error apart.
+
+    Cells of one value end at values themselves, and count as no grid.
+    """
+    lowest, highest = code_domain(attribute)
+    if attribute.min_width <= int(attribute.discrete):
+        return pl.lit(value=False)
+    beyond = int(attribute.discrete and end == "high")
+    cells = (pl.col(end) + beyond - lowest) / attribute.min_width
+    # Cells of fractions may be wider by a rounding error, which adds up from cell to cell.
+    error = 0.0 if attribute.discrete else 2e-15 * max(abs(lowest), abs(highest)) / attribute.min_width
+    is_line = (cells - cells.round()).abs() <= error * (cells + 1)
+    return is_line | (pl.col(end) == highest) if end == "high" else is_line
 
 
 def _by_column(seen: Seen) -> pl.DataFrame:

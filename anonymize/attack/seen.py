@@ -84,11 +84,18 @@ class Seen(SeenTables):
         """Whether hosting groups are known person by person."""
         return self.linkage is not None
 
-    @property
-    def by_chance(self) -> int:
-        """How many people may be covered by a group by chance, because a release held them back."""
-        held_back = self.knowledge.held_back
-        return 0 if held_back is None else int(held_back["people"].sum())
+    def by_chance(self, people: pl.Series | None = None) -> int:
+        """How many people (of these) may be covered by a group by chance, because they were held back.
+
+        A person who waits in many releases is one, and excuses one.
+        """
+        held_back, waiting = self.knowledge.held_back, self.knowledge.waiting
+        if held_back is None or waiting is None:
+            return 0
+        if people is not None:
+            waiting = waiting.filter(pl.col("person").is_in(people.implode()))
+        begun = held_back.join(waiting.group_by("release").len("begun"), on="release")
+        return int(begun.select(pl.min_horizontal("people", "begun").sum()).item())
 
     @cached_property
     def combinations(self) -> Combinations | None:
@@ -145,19 +152,27 @@ def see_groups(
     *,
     linkage: pl.DataFrame | None,
     held_back: int,
+    again: bool,
     is_own_format: bool,
     everything: bool,
     seconds: float,
     publish: Publish | None,
 ) -> Seen:
-    """Prepare what the attacks on a release of groups have in common; arguments as those of `attack`."""
+    """Prepare what the attacks on a release of groups have in common; arguments as those of `attack`.
+
+    `again` is whether people who were published may be held back later.
+    """
     domain = None if before.domain is None else before.domain[VALUE]
     tables, entries = _readable(tables, release_format, schema, domain)
     published, known = release_format.read(tables, schema), knowledge_table(people, schema)
     with_copies = numbered(published, schema.sensitive)
     values = value_domain(with_copies.values[VALUE], known[VALUE], known=domain)
     covered = cover(known, with_copies, values)
-    hosts = _hosts(covered, linkage)
+    can_be_in = covered
+    if linkage is None and held_back:
+        # Of people who are held back on purpose, those whom no group with their value covers are known.
+        can_be_in = covered.filter(holds(covered, VALUE, values))
+    hosts = _hosts(can_be_in, linkage)
     forged, stays = with_copies.counterfeits.clear(), before.stays
     if linkage is not None or everything:
         forged = forged_tuples(with_copies, known, hosts, release_format, tables, schema, release)
@@ -172,10 +187,9 @@ def see_groups(
         table.join(since, on="person", how="left", maintain_order="left") for table in (covered, hosts)
     )
     if linkage is None:
-        in_release = covered.filter(pl.col("groups") > 0) if held_back else covered
-        row = pl.DataFrame({"release": [release], "people": [held_back]})
-        so_far = row if before.held_back is None else pl.concat([before.held_back, row])
-        after = replace(after, held_back=so_far)
+        in_release = covered.join(can_be_in.select("person"), on="person", how="semi", maintain_order="left")
+        unknown = max(0, held_back - (len(covered) - len(in_release)))
+        after = _with_held_back(after, unknown, in_release, release, before, again=again)
     else:
         in_release = covered.join(hosts.select("person"), on="person", how="semi")
         hosted = known.join(since, on="person")
@@ -278,6 +292,33 @@ def _hosts(covered: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
     if linkage is None:
         return covered.filter(pl.col("group_id").is_not_null()).select("person", "group_id")
     return covered.select("person").join(linkage.select("person", GROUP), on="person")
+
+
+def _with_held_back(
+    knowledge: Knowledge,
+    people: int,
+    in_release: pl.DataFrame,
+    release: int,
+    before: Knowledge,
+    *,
+    again: bool,
+) -> Knowledge:
+    """The knowledge after a release that held people back, of whom nobody knows who they are.
+
+    A person who waits does so since they came, or since their value changed, unless people who were published
+    may be held back later. So whoever was there before with the same value, and may have been published, did
+    not begin to wait in this release.
+    """
+    begun = in_release.select("person", VALUE)
+    if not again and before.covered is not None:
+        earlier = before.covered.filter(pl.col("until") == release - 1)
+        begun = begun.join(earlier, on=["person", VALUE], how="anti")
+    number = pl.lit(release, pl.Int32)
+    begun = begun.head(len(begun) if people else 0).select("person", release=number)
+    row = pl.select(release=number, people=pl.lit(people, pl.Int64))
+    if before.held_back is not None and before.waiting is not None:
+        row, begun = pl.concat([before.held_back, row]), pl.concat([before.waiting, begun])
+    return replace(knowledge, held_back=row, waiting=begun)
 
 
 def _promised_since(

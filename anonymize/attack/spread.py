@@ -85,7 +85,7 @@ def attack_spread(seen: Seen, least: Sequence[Least | None]) -> Found:
     if all(one is None for one in least):
         return Found(figures=figures)
     counts = {
-        kind: _count(table, sensitive, least, seen.by_chance if kind == "covered" else 0)
+        kind: _count(table, sensitive, least, seen if kind == "covered" else None)
         for kind, table in apart.items()
     }
     return Found(counts, figures, _groups(seen, least))
@@ -165,7 +165,7 @@ def _demands(sensitive: Sensitive, least: Sequence[Least | None]) -> Iterator[tu
 
 
 def _count(
-    apart: pl.DataFrame, sensitive: Sensitive, least: Sequence[Least | None], by_chance: int = 0
+    apart: pl.DataFrame, sensitive: Sensitive, least: Sequence[Least | None], seen: Seen | None = None
 ) -> Count:
     """The people of whom some candidates are closer than promised, and the worst of what was found."""
     few, worst, owed = [], (np.inf, None, None), []
@@ -180,8 +180,9 @@ def _count(
             worst = min(worst, (row[2], row[0], row[1]), key=lambda one: one[0])
     if not owed:
         return Count(0, 0)
-    broken = pl.concat(few).n_unique()
-    undecided = min(broken, by_chance)
+    convicted = pl.concat(few).unique()
+    broken = len(convicted)
+    undecided = 0 if seen is None else min(broken, seen.by_chance(convicted))
     return Count(pl.concat(owed).n_unique(), broken - undecided, worst[1], worst[2], undecided)
 
 

@@ -94,19 +94,15 @@ def _summarize(
 
 
 def published_interval(column: str, attribute: QuasiIdentifier) -> tuple[pl.Expr, pl.Expr]:
-    """`<column>_low` and `<column>_high` as values, from code intervals of the same names, widened if narrow.
+    """`<column>_low` and `<column>_high` as values, from code intervals of the same names.
 
-    An interval narrower than `min_width` is widened to whole cells of a grid of that width anchored at
-    the domain's lower end: a window placed around the value itself would give the value away.
+    With `min_width`, an interval becomes the whole cells that it touches, however long it is, of a grid of
+    that width anchored at the domain's lower end. An end that is a person's own value gives away who is in
+    the group, and a window placed around the value itself would give the value away.
     """
     low, high = pl.col(f"{column}_low"), pl.col(f"{column}_high")
-    width = attribute.min_width
-    if width:
-        narrow = high - low + int(attribute.discrete) < width
-        cells = (_cell_low(low, attribute), _cell_high(high, attribute))
-        low, high = (
-            pl.when(narrow).then(cell).otherwise(end) for cell, end in zip(cells, (low, high), strict=True)
-        )
+    if attribute.min_width:
+        low, high = _cell_low(low, attribute), _cell_high(high, attribute)
     return (
         decode(low, attribute).alias(f"{column}_low"),
         decode(high, attribute).alias(f"{column}_high"),
@@ -114,34 +110,50 @@ def published_interval(column: str, attribute: QuasiIdentifier) -> tuple[pl.Expr
 
 
 def _cell_low(code: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
-    lowest, _ = code_domain(attribute)
-    width, cells = _grid(attribute)
-    # The second term of the minimum is for fractions alone, where a product may round to above the code.
-    return pl.min_horizontal(_cell(code, lowest, width, cells) * width + lowest, code)
+    cell = _cell(code, attribute)
+    if not attribute.discrete:  # a quotient may be rounded up to the next whole number
+        cell -= (_line(cell, attribute) > code).cast(pl.Int64)
+    return _line(cell, attribute)
 
 
 def _cell_high(code: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
-    lowest, highest = code_domain(attribute)
+    _, highest = code_domain(attribute)
+    _, cells = _grid(attribute)
+    above = _cell(code, attribute) + 1
+    if not attribute.discrete:  # or down to the one before
+        above += (_line(above, attribute) < code).cast(pl.Int64)
+    end = _line(above, attribute) - int(attribute.discrete)
+    return pl.when(above >= cells).then(highest).otherwise(end)
+
+
+def _cell(code: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
+    lowest, _ = code_domain(attribute)
     width, cells = _grid(attribute)
-    cell = _cell(code, lowest, width, cells)
-    end = (cell + 1) * width + lowest - int(attribute.discrete)
-    return pl.when(cell == cells - 1).then(highest).otherwise(pl.max_horizontal(end, code))
-
-
-def _cell(code: pl.Expr, lowest: float, width: float, cells: int) -> pl.Expr:
     return ((code - lowest) // width).clip(0, cells - 1)
+
+
+def _line(cell: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
+    """The code at which a cell begins."""
+    lowest, _ = code_domain(attribute)
+    width, _ = _grid(attribute)
+    return cell * width + lowest
 
 
 def _grid(attribute: QuasiIdentifier) -> tuple[float, int]:
     """The width of the grid's cells, and how many there are; the last one takes what is left over.
 
-    Cells of fractions are wider by a rounding error: 1.0 - 0.9 is less than 0.1.
+    Cells of fractions are wider by a rounding error where lines are rounded: 1.0 - 0.9 is less than 0.1.
     """
     lowest, highest = code_domain(attribute)
     width = attribute.min_width
-    if not attribute.discrete:
-        width += 4 * sys.float_info.epsilon * max(abs(lowest), abs(highest))
+    furthest = max(abs(lowest), abs(highest))
+    if not attribute.discrete and furthest * max(_denominator(lowest), _denominator(width)) > 2**53:
+        width += 4 * sys.float_info.epsilon * furthest
     return width, max(1, int((highest - lowest + int(attribute.discrete)) // width))
+
+
+def _denominator(number: float) -> int:
+    return float(number).as_integer_ratio()[1]
 
 
 def _in_order_of_content(groups: pl.DataFrame) -> pl.DataFrame:

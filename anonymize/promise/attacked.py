@@ -14,7 +14,9 @@ from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.seen import Publish, SeenTables, see_groups
 from anonymize.attack.view import see_view
 from anonymize.formats import Format
+from anonymize.promise.breach import BreachProbability
 from anonymize.promise.check import Check
+from anonymize.promise.company import Company
 from anonymize.promise.owed import OWED
 from anonymize.promise.part import Promise, Scope
 from anonymize.promise.registry import kinds_of
@@ -103,6 +105,7 @@ def attack(
         seen = see_view(schema, release_format, tables, people, len(promises), before, **told)
     else:
         told |= {
+            "again": any(promise.part(kind) for promise in promises for kind in (Company, BreachProbability)),
             "is_own_format": is_own_format,
             "everything": everything,
             "seconds": seconds,

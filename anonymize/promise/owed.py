@@ -80,7 +80,7 @@ MINIMUM_WIDTHS = Owed(
         "minimum_widths",
         "No interval is narrower than the contract allows.",
         "{groups_max:,} groups with {rows} intervals each: {narrower_sum:,} intervals are narrower than"
-        " allowed.",
+        " allowed, and {off_grid_sum:,} ends are within a cell of min_width.",
     ),
     of_intervals=True,
 )

@@ -25,7 +25,8 @@ class StreamlinerParameters(Parameters):
     """For gda: the weight in a distance of each quasi-identifier's rank, which is a share of its domain; 1
     where none is given."""
     merge: Literal["none", "ncp"] = "none"
-    """Whether groups are merged where that makes published intervals shorter, which `min_width` can cause."""
+    """Of no effect, and accepted for older contracts: as all intervals end on the grid of `min_width`, none
+    gets shorter if groups are merged."""
     then: Literal["m_invariance"] | None = None
     """What later releases follow, with m = l; without it, the series has one release."""
     on_ineligible: Literal["refuse", "wait", "counterfeit", "defer"] = "refuse"
@@ -51,11 +52,6 @@ class StreamlinerParameters(Parameters):
             raise ValueError(
                 "then: m_invariance needs groups of distinct values, and ria's groups repeat values: choose"
                 " method rda or gda"
-            )
-        if self.then and self.merge != "none":
-            raise ValueError(
-                "then: m_invariance needs groups of distinct values, and merged groups can repeat values:"
-                " leave merge out"
             )
         later = ("on_ineligible", "on_value_change", "people_per_group")
         given = [name for name in later if getattr(self, name) != type(self).model_fields[name].default]

@@ -23,7 +23,7 @@ from anonymize.principle.candidate import Candidate, ReleaseFigures
 from anonymize.principle.state import State
 from anonymize.streamliner.candidates import gda, rda, ria
 from anonymize.streamliner.parameters import StreamlinerParameters
-from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
+from anonymize.streamliner.partition import minimal_partition
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,10 +119,7 @@ def _partition(
         group = rda(color, ranks, parameters.l)
     else:
         group = gda(color, ranks, weighted_rank(codes, contract), parameters.l)
-    if parameters.merge == "none":
-        return group
-    # Ranks of their own: those above say something of colors, since they decided who of a color went where.
-    return merge_for_ncp(codes, group, keyed_ranks(pseudonym, draw("merge")), contract)
+    return group
 
 
 def weighted_rank(codes: pl.DataFrame, contract: Contract[StreamlinerParameters]) -> Floats:
@@ -153,7 +150,7 @@ def _first_of_series(
     """The release with what m-invariance is to remember of it: every person's signature.
 
     A group of distinct values is a group of the bucket that has these values as its signature. Groups by
-    `rda` and `gda` are of distinct values, as long as they are not merged.
+    `rda` and `gda` are of distinct values.
     """
     signatures = (
         people.select(VALUE, linkage["group_id"])

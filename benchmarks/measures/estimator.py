@@ -11,6 +11,7 @@ import duckdb
 import polars as pl
 
 from anonymize.contract import Contract
+from anonymize.formats import GENERALIZATION
 from anonymize.principles import principle_of
 from benchmarks.measures.cells import Cells, cells_of_people
 from orchestration.readers.datapackage.dated import dated
@@ -30,6 +31,8 @@ def estimating(
     Later releases of the series are of the months after `DATE`.
     """
     stated = {"product": contract.product, "series": contract.series, "release": DATE, "n": 1}
+    if principle_of(contract).format(contract) is GENERALIZATION:
+        stated["lone_ends"] = 0  # ends lie on the grid of min_width; how many are a person's own is not asked
     stated["principle"] = contract.principle.model_dump(mode="json")
     types = {name: str(dtype) for one in published.values() for name, dtype in one.schema.items()}
     release_format = principle_of(contract).format(contract)

@@ -99,6 +99,7 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         exposed=(ShareFigures.of(committed.attack).exposed or 0) if is_exposing else 0,
         deferred=int(committed.attack.get("deferred") or 0),
         **{name: int(committed.attack.get(name) or 0) for name in BESIDE},
+        lone_ends=None if (lone := committed.attack.get("lone_ends")) is None else int(lone),
         together=committed.together,
         supersedes=series.contract.supersedes,
         not_sensitive=() if sensitive is None else sensitive.not_sensitive,

@@ -35,11 +35,12 @@ NAMES = {
     "fewest_people": "fewest people in a group",
     "beside_counterfeits": "people in groups with counterfeits",
     "guessed_beside": "values guessed right beside counterfeits (share)",
+    "lone_ends": "ends of intervals that are one person's own value",
     "largest_breach_probability": "largest probability of ever having had a value",
     "largest_by_frequencies": "largest risk of a new person, by frequencies (probability)",
 }
 """What the UI calls a figure; others have the words of their field."""
-CONSTANT = {"promises", "broken_promises", "hosts_known"}
+CONSTANT = {"promises", "broken_promises", "hosts_known", "ends"}
 """Figures of an attack that are the same in every release that is published: they are no plot."""
 SELDOM = {"batch_counterfeits"}
 """Figures that are shown where they are not 0."""

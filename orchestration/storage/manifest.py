@@ -38,6 +38,7 @@ KEYS = {
         "exposed",
         "deferred",
         *BESIDE,
+        "lone_ends",
         "together_with",
         "supersedes",
         "not_sensitive",
@@ -87,6 +88,9 @@ class Described:
     """People in groups that have a counterfeit."""
     fewest_people: int = 0
     """The fewest people in any group; stated where there are counterfeits."""
+    lone_ends: int | None = None
+    """Ends of intervals that are one person's own value, by the attack (`EndFigures`); None without
+    intervals, and in releases of versions below 0.5, whose ends are people's values even with `min_width`."""
     together: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """What other series of the product give away together with this release, if somebody had both."""
     supersedes: str | None = None
@@ -112,6 +116,7 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
             for name in BESIDE
             if described.counts["counterfeits"] and getattr(described, name)
         },
+        **({} if described.lone_ends is None else {"lone_ends": described.lone_ends}),
         **({"together_with": dict(described.together)} if described.together else {}),
         **({"supersedes": described.supersedes} if described.supersedes else {}),
         **({"not_sensitive": list(described.not_sensitive)} if described.not_sensitive else {}),
@@ -242,7 +247,7 @@ def _more_than_a_manifest(stated: Mapping[str, Any]) -> str | None:
         return f"has a key {min(more)}, which no manifest has"
     if known is not None and not principle.keys() <= known.parameters.model_fields.keys():
         return "states parameters that its principle does not have"
-    if (odd := _odd_entry(stated, {*COUNTED, "exposed", "deferred"} | further)) is not None:
+    if (odd := _odd_entry(stated, {*COUNTED, "exposed", "deferred", "lone_ends"} | further)) is not None:
         return odd
     wrong = [_more_than_a_file(name, one) for name, one in stated["files"].items()]
     return next(filter(None, wrong), None) or _not_in_parts(stated["files"])

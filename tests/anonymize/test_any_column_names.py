@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.errors import ContractError
+from anonymize.formats import GENERALIZATION
 from anonymize.principle.state import State
 from anonymize.principles import PRINCIPLES, parse_contract, principle_of
 from anonymize.promise.attacked import attack as attack_release
@@ -190,6 +191,7 @@ def estimates(principle, names, ours, folder):
     for name, table in release_format.published(ours, contract).items():
         write_table(folder / f"{name}.parquet", dated(table, "2024-01-01"))
     stated = {"product": "hospital", "series": "v1", "release": "2024-01-01", "n": 1}
+    stated |= {"lone_ends": 0} if release_format is GENERALIZATION else {}
     stated["principle"] = contract.principle.model_dump(mode="json")
     package = data_package(contract, release_format, stated, {names[-1]: "String"})
     years, sex, admitted, illness = map(quoted, column_names(package))

@@ -254,6 +254,8 @@ def _reidentification(figures: Mapping[str, Any]) -> dict[str, Any] | None:
         "prosecutor_risk": linkage.prosecutor_risk,
         "journalist_risk": linkage.journalist_risk,
         "marketer_risk": linkage.marketer_risk,
+        "lone_ends": figures.get("lone_ends"),
+        "ends": figures.get("ends"),
     }
 
 

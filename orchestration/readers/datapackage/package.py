@@ -18,7 +18,7 @@ from anonymize.contract.scalars import WordedColumn
 from anonymize.formats import Format
 from anonymize.formats.format import RELEASE, PublishedColumn
 from anonymize.principles import PRINCIPLES
-from orchestration.readers.datapackage.words import SEMANTICS, may_be_known, several_columns
+from orchestration.readers.datapackage.words import GRID, SEMANTICS, may_be_known, own_values, several_columns
 from orchestration.storage.parts import SUFFIX, table_of
 
 TYPES = {"Int64": "integer", "Float64": "number", "String": "string", "Date": "date"}
@@ -77,9 +77,13 @@ def data_package(
     stated
         The release's manifest, or what it is to say: `product`, `series`, `release`, `n`, `principle`; and
         `files`, of which the names of tables in parts matter.
+        `lone_ends` is stated of intervals whose ends lie on the grid of `min_width`.
     types
         The type (`Int64`, `String`) of each published column that may have either, by its name.
     """
+    lone_ends = stated.get("lone_ends")
+    attributes = [_attribute(one, of_intervals=lone_ends is not None) for _, one in contract.attributes()]
+    exact = [one["name"] for one in attributes if "ends" not in one]
     parameters = PRINCIPLES[stated["principle"]["name"]].parameters.model_validate(stated["principle"])
     promise = PRINCIPLES[parameters.name].promise(parameters)
     words = {"title": contract.title, "description": contract.description}
@@ -113,8 +117,9 @@ def data_package(
                     *may_be_known(_not_sensitive(contract)),
                 ],
                 **_not_promised(stated),
+                "ends": None if lone_ends is None else own_values(exact, lone_ends),
                 "sensitive": _sensitive(contract),
-                "attributes": [_attribute(one) for _, one in contract.attributes()],
+                "attributes": attributes,
             },
         }
     )
@@ -186,8 +191,11 @@ def _values(declared: Any, kind: str) -> dict[str, Any]:
     return {"enum": list(declared.values)} if declared.values is not None else {}
 
 
-def _attribute(declared: Any) -> dict[str, Any]:
-    """An attribute as the contract declares it: kind, domain or labels in order, hierarchy, minimum width."""
+def _attribute(declared: Any, *, of_intervals: bool) -> dict[str, Any]:
+    """An attribute as the contract declares it: kind, domain or labels in order, hierarchy, minimum width.
+
+    Of intervals, it says where they end if that is where cells of the minimum width do.
+    """
     told = {"name": declared.name, "kind": declared.kind}
     if isinstance(declared, CategoryAttribute):
         told |= {"labels": list(declared.labels)}
@@ -195,6 +203,7 @@ def _attribute(declared: Any) -> dict[str, Any]:
     else:
         told |= {"domain": _domain(declared)}
     told |= {"min_width": declared.min_width or None}
+    told |= {"ends": GRID if of_intervals and declared.min_width > int(declared.discrete) else None}
     told |= {"unit": declared.unit, "description": declared.description}
     return _without_none(told)
 

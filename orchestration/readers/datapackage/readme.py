@@ -42,6 +42,7 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
         _what_it_is(own),
         "\n".join(f"- {sentence}" for sentence in own["promised"]),
         own.get("not_promised", ""),
+        own.get("ends", ""),
         *map(_values, sensitive_columns(own)),
         _files(package, documents),
         _how_to_read(package),

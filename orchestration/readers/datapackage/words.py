@@ -18,6 +18,10 @@ SEMANTICS = {
 """What `sensitive.semantics` means for readers."""
 
 
+GRID = "grid"
+"""`ends` of an attribute whose intervals end where cells of `min_width` do, counted from the lowest value."""
+
+
 def sensitive_columns(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What a package says of each sensitive column, under `sensitive`: a mapping, or a list of several."""
     declared = own.get("sensitive")
@@ -47,3 +51,22 @@ def may_be_known(not_sensitive: Sequence[Any]) -> list[str]:
         " the people of the group may have."
     )
     return [said]
+
+
+def own_values(exact: Sequence[str], lone_ends: int) -> str | None:
+    """What is said of intervals whose ends are people's own values; None if there are none.
+
+    Parameters
+    ----------
+    exact
+        The names of their quasi-identifiers.
+    lone_ends
+        How many of these ends are the value of one person alone.
+    """
+    if not exact:
+        return None
+    return (
+        f"An interval of {', '.join(exact)} begins and ends with the value of a person in the group."
+        f" {lone_ends:,} of these ends are a value that one person alone has: readers who know it see which"
+        " group this person is in."
+    )

@@ -12,7 +12,7 @@ from typing import Any
 
 import jinja2
 
-from orchestration.readers.datapackage.words import sensitive_columns
+from orchestration.readers.datapackage.words import GRID, sensitive_columns
 from orchestration.storage.parts import SUFFIX
 
 ESTIMATE = "estimate.sql"
@@ -269,6 +269,7 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
         "cell": "NULL" if width is None else repr(width),
         "tolerance": tolerance,
         "is_ordered": str(is_ordered).lower(),
+        "is_gridded": str(declared.get("ends") == GRID).lower(),
         "step": STEPS[number % len(STEPS)],
         "shift": f"sqrt({PRIMES[number % len(PRIMES)]})",
     }

@@ -56,7 +56,7 @@ def test_a_smaller_bound_than_the_algorithm_keeps_is_found_broken():
     [
         (make_contract(l=2), "abcdefgh", publisher_of),
         (make_contract(l=2), "aabc", None),
-        (make_contract(l=2, merge="ncp"), "aabc", publisher_of),
+        (make_contract(l=2, method="ria"), "aabc", publisher_of),
         (make_contract(l=2), "aabc", lambda _: lambda *_: None),
     ],
     ids=["too many tables", "unknown algorithm", "two secrets", "another algorithm"],

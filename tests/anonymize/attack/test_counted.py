@@ -30,7 +30,8 @@ def test_what_the_algorithm_makes_keeps_every_promise(table):
         assert newcomers.filter(pl.col("values") < contract.principle.m).is_empty()
         assert found["signature_invariance"]["overlapping"].sum() == 0
         assert found["coverage"]["uncovered"].sum() == 0
-        assert found["minimum_widths"]["narrower"].sum() == 0
+        assert found["minimum_widths"].select("narrower", "off_grid").sum().row(0) == (0, 0)
+        assert attacked.figures["lone_ends"] == lone_ends(candidate, people, contract)
         assert found["largest_share"]["too_large"].sum() == 0
         (statistics,) = found["counterfeits"].rows(named=True)
         figures = candidate.figures
@@ -45,6 +46,19 @@ def test_what_the_algorithm_makes_keeps_every_promise(table):
             "stated": figures.held_back,
             "strangers": 0,
         }
+
+
+def lone_ends(candidate, people, contract):
+    """Ends of intervals without a minimum width that are one person's own value, counted one by one."""
+    count = 0
+    for column, qi in contract.attributes():
+        if qi.min_width > int(qi.discrete):
+            continue
+        values = people[column].to_list()
+        groups = candidate.published["microdata"].unique("group_id")
+        for end in ("low", "high"):
+            count += sum(values.count(value) == 1 for value in groups[f"{qi.name}_{end}"])
+    return count
 
 
 # ---- a release by hand: two groups of two, one counterfeit in the second
@@ -127,7 +141,7 @@ def test_the_release_by_hand():
     assert groups().rows() == [(1, 2, 2, 1, 1, 2), (2, 2, 2, 1, 1, 1)]
     assert found("signature_invariance").is_empty()
     assert found("coverage").rows() == [("age", 3, 0), ("sex", 3, 0), ("value", 3, 0)]
-    assert found("minimum_widths").rows() == [("age", 10.0, 2, 0, 10.0), ("sex", 0.0, 2, 0, 1.5)]
+    assert found("minimum_widths").rows() == [("age", 10.0, 2, 0, 10.0, 0), ("sex", 0.0, 2, 0, 1.5, 0)]
     assert found("counterfeits").row(0) == (4, 3, 1, 0, 0, 3, 0, 0, 0)
 
 
@@ -166,6 +180,11 @@ def test_intervals_that_are_too_narrow_are_counted():
         1,
         0,
     ]
+
+
+def test_ends_within_a_cell_of_the_minimum_width_are_counted():
+    wide = MICRODATA.with_columns(age_low=pl.lit(21, pl.Int64), age_high=pl.lit(49, pl.Int64))
+    assert found("minimum_widths", microdata=wide)["off_grid"].to_list() == [2, 0]
 
 
 def test_values_that_are_there_twice_are_seen():

@@ -21,6 +21,7 @@ from tests.series import make_contract
 def intervals(attribute, width, *groups):
     """The published intervals of groups of people with these values of one attribute."""
     contract = make_contract([attribute], {attribute: width} if width else None)
+    attribute = contract.quasi_identifiers[0].name
     (qi,) = contract.quasi_identifiers
     people = pl.DataFrame({"qi_0": [value for group in groups for value in group]}, schema={"qi_0": qi.dtype})
     number = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
@@ -49,7 +50,9 @@ def test_without_a_minimum_width_intervals_are_the_smallest_there_are():
         (10, [34, 37], (30, 39)),
         (10, [38, 41], (30, 49)),  # two cells: a window of 10 around them would give them away
         (10, [30, 39], (30, 39)),
-        (10, [31, 40], (31, 40)),  # ten ages are wide enough as they are
+        (10, [31, 40], (30, 49)),  # ten ages are wide enough, and their ends would be two people's own
+        (10, [7, 93], (0, 99)),
+        (10, [0, 120], (0, 120)),
         (10, [0], (0, 9)),
         (10, [120], (110, 120)),  # the last cell takes what is left over
         (10, [110], (110, 120)),
@@ -59,7 +62,7 @@ def test_without_a_minimum_width_intervals_are_the_smallest_there_are():
         (1, [60], (60, 60)),
     ],
 )
-def test_a_narrow_interval_is_widened_to_cells_of_a_grid_over_the_domain(width, ages, published):
+def test_an_interval_ends_where_cells_of_a_grid_over_the_domain_do(width, ages, published):
     assert intervals("age", width, ages) == [published]
 
 
@@ -119,6 +122,36 @@ def test_fractions_are_covered_and_no_narrower_than_promised_whatever_rounding_d
     assert low <= bottom <= min(values)
     assert max(values) <= top <= high
     assert top - bottom >= width
+
+
+@examples(100)
+@given(
+    st.sampled_from(
+        [(0.0, 1e6, 500.0), (0.0, 1.0, 0.1), (-7.3, 11.9, 0.7), (1e6, 1e6 + 1, 1e-3), (-0.5, 2.25, 0.25)]
+    ),
+    st.integers(0, 2000),
+    st.integers(-3, 3),
+)
+def test_the_end_of_a_fraction_is_a_line_of_the_grid_however_near_to_it_the_value_is(domain, line, steps):
+    low, high, width = domain
+    weight = {"name": "weight", "kind": "number", "domain": [low, high], "min_width": width}
+    near = [low]
+    while len(near) < 2000 and near[-1] + width <= high:
+        near.append(near[-1] + width)
+    value = near[line % len(near)]
+    for _ in range(abs(steps)):
+        value = np.nextafter(value, np.inf if steps > 0 else -np.inf)
+    value = float(np.clip(value, low, high))
+    middles = [[min(low + (cell + 0.5) * width, high)] for cell in range(int((high - low) / width) + 1)]
+    lines = {end for group in intervals(weight, 0, *middles) for end in group}
+    ((bottom, top),) = intervals(weight, 0, [value])
+    assert {bottom, top} <= lines
+    assert bottom <= value <= top
+
+
+def test_lines_of_the_grid_are_round_numbers_where_floats_have_them():
+    income = {"name": "income", "kind": "number", "domain": [0.0, 1e6], "min_width": 500.0}
+    assert intervals(income, 0, [499.99999, 1203.17], [999_999.5]) == [(0.0, 1500.0), (999_500.0, 1e6)]
 
 
 def test_fractions_in_one_cell_are_published_alike():

@@ -4,11 +4,10 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-import polars as pl
 import pytest
 
 from anonymize.streamliner.candidates import gda, rda, ria
-from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
+from anonymize.streamliner.partition import minimal_partition
 from benchmarks.adversaries.every_table import (
     all_partitions,
     as_published,
@@ -17,7 +16,6 @@ from benchmarks.adversaries.every_table import (
     worst_posterior,
 )
 from tests.anonymize.streamliner.gda_of_table_7 import gda_of_table_7
-from tests.anonymize.streamliner.streamliner_tables import make_contract
 from tests.profiles import drawn
 
 BATCHES = [
@@ -152,29 +150,6 @@ def test_no_method_passes_one_in_l_on_hundreds_of_tiny_tables():
             worst[name] = max(worst.get(name, 0), found * l)
     # The bound is attained: the test could fail.
     assert worst == {"ria": 1, "rda": 1, "gda": 1}
-
-
-def test_merging_gives_nothing_away():
-    contract = make_contract(widths=(10, 0))
-    merges = 0
-    for l, colors, ages in [
-        (2, (0, 0, 1, 1), [19, 19, 20, 29]),
-        (2, (0, 0, 1, 2), [20, 29, 19, 19]),
-        (2, (0, 0, 1, 1, 2), [19, 29, 19, 20, 20]),
-    ]:
-        distances = np.array(ages, float)
-        codes = pl.DataFrame({"qi_0": ages, "qi_1": [0] * len(ages)})
-        merge_ranks = np.arange(len(ages), dtype=np.uint64)
-
-        def publish(color, ranks, l=l, distances=distances, codes=codes, merge_ranks=merge_ranks):
-            nonlocal merges
-            group = gda(color, ranks, distances, l)
-            merged = merge_for_ncp(codes, group, merge_ranks, contract)
-            merges += merged.max() < group.max()
-            return as_published(merged, color)
-
-        assert worst_posterior(publish, colors, orders_within_colors) <= Fraction(1, l)
-    assert merges
 
 
 def best_first(color, distances, l):

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from anonymize.errors import NotEligible, SnapshotError
-from anonymize.formats import GENERALIZATION
 from anonymize.principle.state import State
 from anonymize.principles import PRINCIPLES
 from anonymize.streamliner.candidates import gda, rda, ria
-from anonymize.streamliner.partition import merge_for_ncp, minimal_partition
+from anonymize.streamliner.partition import minimal_partition
 from anonymize.utility.discernibility import discernibility
 from benchmarks.adversaries.every_table import is_l_diverse
 from benchmarks.measures.penalties import least_discernibility
@@ -127,13 +126,13 @@ def test_gda_attains_the_least_discernibility_where_no_group_needs_more_than_one
 @examples(60)
 @given(
     eligible_tables(),
-    st.sampled_from([("ria", "none"), ("rda", "none"), ("gda", "none"), ("gda", "ncp"), ("rda", "ncp")]),
+    st.sampled_from(["ria", "rda", "gda"]),
     st.sampled_from([(0, 0), (10, 2), (30, 5)]),
     st.randoms(use_true_random=False),
 )
-def test_every_release_is_l_diverse_and_the_order_of_arrival_decides_nothing(case, how, widths, random):
-    (l, table), (method, merge) = case, how
-    contract = make_contract(widths=widths, l=l, method=method, merge=merge)
+def test_every_release_is_l_diverse_and_the_order_of_arrival_decides_nothing(case, method, widths, random):
+    l, table = case
+    contract = make_contract(widths=widths, l=l, method=method)
     candidate = run(table, contract)
     order = list(range(table.height))
     random.shuffle(order)
@@ -188,43 +187,6 @@ def test_a_group_that_is_not_l_diverse_is_counted():
     published = candidate.published | {"microdata": broken}
     (attacked,) = attack_releases([(contract, table, replace(candidate, published=published))])
     assert attacked.tables["largest_share"]["too_large"].sum() == 2
-
-
-def test_merging_helps_where_minimum_widths_widen_intervals_and_never_harms():
-    contract = make_contract(widths=(10, 0))
-    codes = pl.DataFrame({"qi_0": [19, 20, 24, 26], "qi_1": [5, 5, 5, 5]})
-    group = np.array([0, 0, 1, 1])
-    ranks = np.arange(4, dtype=np.uint64)
-    # [19, 20] is widened to [10, 29], 20 wide, and [24, 26] to [20, 29]; [19, 26] is widened to [10, 29] as
-    # well.
-    assert merge_for_ncp(codes, group, ranks, contract).tolist() == [0, 0, 1, 1]
-    # [19, 29] has 11 values and needs no widening: 10 for each of four people, in place of 19 and 19.
-    wider = codes.with_columns(qi_0=pl.Series([19, 20, 19, 29]))
-    halves = codes.with_columns(qi_0=pl.Series([19, 20, 20, 29]))
-    assert merge_for_ncp(wider, group, ranks, contract).tolist() == [0, 0, 0, 0]
-    assert merge_for_ncp(halves, group, ranks, contract).tolist() == [0, 0, 0, 0]
-    assert merge_for_ncp(wider, group, ranks, make_contract()).tolist() == [0, 0, 1, 1]
-
-
-@examples(40)
-@given(eligible_tables(), st.sampled_from([(10, 2), (30, 5)]))
-def test_merged_groups_are_unions_of_minimal_ones_with_a_penalty_no_higher(case, widths):
-    l, table = case
-    contract = make_contract(widths=widths, l=l, method="gda")
-    merged = run(table, make_contract(widths=widths, l=l, method="gda", merge="ncp"))
-    minimal = run(table, contract)
-    pairs = minimal.linkage.join(merged.linkage, on="pseudonym", suffix="_merged")
-    assert pairs.group_by("group_id").agg(pl.col("group_id_merged").n_unique())["group_id_merged"].max() == 1
-    assert _penalty(merged, contract) <= _penalty(minimal, contract) + 1e-9
-
-
-def _penalty(candidate, contract):
-    microdata = GENERALIZATION.internal(candidate.published, contract)["microdata"]
-    return microdata.select(
-        (
-            (pl.col("qi_0_high") - pl.col("qi_0_low")) / 99 + (pl.col("qi_1_high") - pl.col("qi_1_low")) / 9
-        ).sum()
-    ).item()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -290,7 +252,6 @@ def test_the_same_key_gives_the_same_release_and_another_key_another(dtype):
         ({"l": 2, "method": "rda", "weights": {"age": 2}}, "does not look at quasi-identifiers"),
         ({"l": 2, "weights": {"age": -1}}, "must be between 0"),
         ({"l": 2, "method": "ria", "then": "m_invariance"}, "groups of distinct values"),
-        ({"l": 2, "merge": "ncp", "then": "m_invariance"}, "groups of distinct values"),
         ({"l": 2, "on_ineligible": "defer"}, "there are none without then"),
         ({"l": 2, "then": "streamliner"}, "m_invariance"),
         ({"l": 2, "m": 2}, "not permitted"),

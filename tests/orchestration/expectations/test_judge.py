@@ -56,6 +56,7 @@ KEPT = {
         "groups": [4],
         "narrower": [0],
         "mean_width": [3.5],
+        "off_grid": [0],
     },
     "counterfeits": {
         "rows": [10],
@@ -97,6 +98,7 @@ BROKEN = [
     ("expected", {"odd": [0, 1]}),
     ("coverage", {"uncovered": [0, 1]}),
     ("minimum_widths", {"narrower": [1]}),
+    ("minimum_widths", {"off_grid": [1]}),
     ("counterfeits", {"wrong_counts": [1]}),
     ("counterfeits", {"empty_groups": [1]}),
     ("counterfeits", {"held_back": [1]}),

@@ -74,7 +74,11 @@ def test_the_package_says_what_the_contract_declares(hospital, tmp_path):
     attributes = {one["name"]: one for one in said["republish"]["attributes"]}
     assert attributes["birthplace"]["hierarchy"][0][-1] == "Europe"
     assert attributes["zipcode"]["min_width"] == 2000
+    assert [name for name, one in attributes.items() if one.get("ends") == "grid"] == ["age", "zipcode"]
     text = (folder / "README.md").read_text()
+    assert (
+        "An interval of sex, birthplace begins and ends with the value of a person in the group. 0 of" in text
+    )
     assert all(words in text for words in WORDS.values())
     assert "at least 3 possible values" in text
     assert "as a chronic disease does" in text

@@ -169,11 +169,11 @@ def contract(m=2, **qis):
     )
 
 
-def connected(folder, declared, tables):
+def connected(folder, declared, tables, **stated):
     """The statements of a release, run on its tables."""
     for name, table in tables.items():
         dated(table, DATE).write_parquet(folder / f"{name}.parquet")
-    stated = {"product": "simulated", "series": "v1", "release": DATE, "n": 1}
+    stated |= {"product": "simulated", "series": "v1", "release": DATE, "n": 1}
     stated["principle"] = declared.principle.model_dump(mode="json")
     return prepared(folder, estimate_sql(data_package(declared, GENERALIZATION, stated, {NAME: "String"})))
 
@@ -230,14 +230,38 @@ def test_nobody_need_be_at_the_ends_of_an_interval_that_was_widened(tmp_path):
         assert connection.sql("SELECT low, high, is_free FROM estimate_ends").fetchall() == [(40, 49, True)]
 
 
-def test_an_interval_that_ends_where_cells_do_was_not_widened_if_it_is_wider_than_widening_makes(tmp_path):
-    declared = contract(age={"kind": "number", "domain": [0, 99], "min_width": 10})
-    codes = pl.DataFrame({"qi_0": [40, 52, 79]})
-    tables = generalize(
-        codes, pl.Series(VALUE, ["a", "b", "c"]), np.zeros(3, int), np.zeros(3, bool), declared
-    ).tables
+PLACES = "SELECT low, above_low, from_high, high, is_free FROM estimate_ends ORDER BY ALL"
+"""Where somebody is for certain: from `low` to below `above_low`, and from `from_high` to `high`."""
+
+
+def published_ages(*groups, **width):
+    """Tables of groups of people of these ages, and their contract."""
+    declared = contract(age={"kind": "number", "domain": [0, 104], **width})
+    ages = [age for group in groups for age in group]
+    number = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    values = pl.Series(VALUE, [f"v{row}" for row in range(len(ages))])
+    codes = pl.DataFrame({"qi_0": ages})
+    return generalize(codes, values, number, np.zeros(len(ages), bool), declared).tables
+
+
+def test_somebody_is_in_the_first_cell_of_an_interval_and_somebody_in_the_last(tmp_path):
+    declared = contract(age={"kind": "number", "domain": [0, 104], "min_width": 10})
+    tables = published_ages([41, 44], [41, 52, 79], [55, 103], min_width=10)
+    with connected(tmp_path, declared, tables, lone_ends=0) as connection:
+        places = connection.sql(PLACES).fetchall()
+    assert places == [(40, 41, 49, 49, True), (40, 50, 70, 79, False), (50, 60, 90, 104, False)]
+
+
+def test_the_ends_of_a_release_of_an_older_version_are_somebodys_values_if_they_are_wide_apart(tmp_path):
+    declared = contract(age={"kind": "number", "domain": [0, 104], "min_width": 10})
+    tables = published_ages([40, 49], [40, 52, 79])  # the first could have been widened
+    older = [(40, 41, 49, 49, True), (40, 41, 79, 79, False)]
     with connected(tmp_path, declared, tables) as connection:
-        assert connection.sql("SELECT low, high, is_free FROM estimate_ends").fetchall() == [(40, 79, False)]
+        assert connection.sql(PLACES).fetchall() == older
+    # Asked together with a later release, it has an end that is on no grid.
+    tables = published_ages([40, 49], [40, 52, 79], [61, 83])
+    with connected(tmp_path, declared, tables, lone_ends=0) as connection:
+        assert connection.sql(PLACES).fetchall() == [*older, (61, 62, 83, 83, False)]
 
 
 def test_dates_fractions_and_any_names_are_estimated(tmp_path):
