@@ -24,6 +24,7 @@ from anonymize.errors import SnapshotError
 from orchestration.processes import begin_process
 from orchestration.snapshots.arrow import Answer
 from orchestration.snapshots.files import check_file
+from orchestration.storage.statements import statement
 
 CONNECT_SECONDS = 10
 BATCH = 100_000
@@ -33,33 +34,35 @@ Part = Any
 """Of an answer: first its schema (pyarrow.Schema), and after that its rows (pyarrow.RecordBatch)."""
 
 
-def ask(source: QuerySource, query: str, release: str, folder: Path, where: str) -> Answer:
-    """What a database answers to a query; it goes on answering while its rows are read.
+def ask(source: QuerySource, release: str, folder: Path, where: str, *, any_row: bool = False) -> Answer:
+    """What a database answers to a source's query; it goes on answering while its rows are read.
 
     Parameters
     ----------
     source
-        Where the database is.
-    query
-        One SELECT; `:release` in it stands for the release's date.
+        Where the database is, and its query: one SELECT, in which `:release` stands for the release's date.
     release
         `2024-01-01`.
     folder
         The contract's: relative paths begin there.
     where
         What a message begins with.
+    any_row
+        Ask only if there is a row.
 
     Raises
     ------
     SnapshotError
-        If the database can't be asked, or the query fails: at once, or when rows are read.
+        If the database can't be asked, or the query isn't one SELECT or fails: at once or when rows are read.
     """
-    bound, file = _bind(query, dt.date.fromisoformat(release)), database_file(source, folder)
+    query = source.query
+    bound, file = _without_end(_bind(query, dt.date.fromisoformat(release))), database_file(source, folder)
+    asked = statement("select_any_row") if any_row else "{query}"
     if file is None:
-        parts = _ask_postgresql(source.dsn, bound, query, where)
+        parts = _ask_postgresql(source.dsn, bound, asked, query, where)
     else:
         check_file(file, where)
-        parts = _ask_duckdb(file, bound, query, folder, where)
+        parts = _ask_duckdb(file, bound, asked, query, folder, where)
     return Answer(next(parts), parts)
 
 
@@ -94,7 +97,7 @@ _TOKEN = re.compile(rf"(?P<nothing>\s+|;|--[^\n]*|/\*.*?\*/) | {_SKIPPED} | .", 
 
 
 def _without_end(query: str) -> str:
-    """The query without comments and semicolons after it: PostgreSQL's driver puts it in brackets."""
+    """The query without comments and semicolons after it, so that it may stand in brackets."""
     ends = [token.end() for token in _TOKEN.finditer(query) if token["nothing"] is None]
     return query[: max(ends, default=0)]
 
@@ -102,14 +105,15 @@ def _without_end(query: str) -> str:
 _MAY_NAME_A_FILE = re.compile(r"""\b(?:read|scan|glob)|_scan\b|['"][^'"]*[./*?][^'"]*['"]""", re.IGNORECASE)
 
 
-def _ask_duckdb(file: Path, bound: str, query: str, folder: Path, where: str) -> Iterator[Part]:
+def _ask_duckdb(file: Path, bound: str, around: str, query: str, folder: Path, where: str) -> Iterator[Part]:
     """What a DuckDB file answers. A relative path in the query begins in the folder.
 
     DuckDB looks for it in the working folder, whatever its settings say. So a query that may name a file is
     asked in a process of its own, whose working folder is the contract's.
     """
     is_here = folder == Path.cwd() or not _MAY_NAME_A_FILE.search(bound)
-    parts = _duckdb_answer(file, bound) if is_here else _answer_in_folder(folder, file, bound)
+    asked = (file, bound, around)
+    parts = _duckdb_answer(*asked) if is_here else _answer_in_folder(folder, *asked)
     reason = "the query must be one SELECT; correct source.query in the contract"
     try:
         for part in parts:
@@ -124,14 +128,17 @@ def _ask_duckdb(file: Path, bound: str, query: str, folder: Path, where: str) ->
         raise SnapshotError(f"{where}: {reason}")
 
 
-def _duckdb_answer(file: Path, query: str) -> Iterator[Part]:
-    """The answer to a query; nothing if it is not one query that answers."""
+def _duckdb_answer(file: Path, bound: str, around: str) -> Iterator[Part]:
+    """The answer to a query; nothing if it is not one SELECT, which is found before anything is executed.
+
+    What is parsed is the query as its author wrote it. In the brackets of a statement of ours, two statements
+    could look like one: `SELECT 1); COPY (SELECT 2`.
+    """
     with closing(duckdb.connect(file, read_only=True)) as connection:
-        connection.execute("SET enable_progress_bar = false")
-        is_one = len(connection.extract_statements(query)) == 1
-        answer = connection.sql(query)
-        if is_one and answer is not None:
-            reader = answer.to_arrow_reader(BATCH)
+        connection.execute(statement("lock_duckdb"))
+        parsed = connection.extract_statements(bound)
+        if len(parsed) == 1 and parsed[0].type == duckdb.StatementType.SELECT:
+            reader = connection.sql(around.replace("{query}", bound)).to_arrow_reader(BATCH)
             yield reader.schema
             try:
                 yield from reader
@@ -145,9 +152,9 @@ def _of_duckdb(said: str) -> duckdb.Error:
     return getattr(duckdb, f"{name}Exception", duckdb.Error)(said)
 
 
-def _answer_in_folder(folder: Path, file: Path, query: str) -> Iterator[Part]:
+def _answer_in_folder(folder: Path, file: Path, bound: str, around: str) -> Iterator[Part]:
     """The same, asked in a process whose working folder is this one. Raises EOFError if it ends too early."""
-    process, pipe = begin_process(_tell_answer, folder, file, query)
+    process, pipe = begin_process(_tell_answer, folder, file, bound, around)
     try:
         while (part := pipe.recv()) is not None:
             if isinstance(part, duckdb.Error):
@@ -161,11 +168,11 @@ def _answer_in_folder(folder: Path, file: Path, query: str) -> Iterator[Part]:
         process.join()
 
 
-def _tell_answer(folder: Path, file: Path, query: str, asked: Connection) -> None:
+def _tell_answer(folder: Path, file: Path, bound: str, around: str, asked: Connection) -> None:
     """What the process does."""
     os.chdir(folder)
     try:
-        for part in _duckdb_answer(file, query):
+        for part in _duckdb_answer(file, bound, around):
             asked.send(part)
         asked.send(None)
     except duckdb.Error as error:
@@ -174,15 +181,22 @@ def _tell_answer(folder: Path, file: Path, query: str, asked: Connection) -> Non
         return
 
 
-def _ask_postgresql(dsn: str, bound: str, query: str, where: str) -> Iterator[Part]:
+def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -> Iterator[Part]:
+    """What a PostgreSQL server answers.
+
+    The server prepares each statement before it executes it, and prepares one at a time. The query is
+    prepared as its author wrote it, so that the brackets of a statement of ours hold no second one.
+    """
     import adbc_driver_postgresql.dbapi as postgresql  # noqa: PLC0415 - only who has a server waits for it
 
     separator = "&" if "?" in dsn else "?"
     address = dsn if "connect_timeout=" in dsn else f"{dsn}{separator}connect_timeout={CONNECT_SECONDS}"
     try:
         with closing(postgresql.connect(address)) as connection, connection.cursor() as cursor:
+            cursor.execute("SET default_transaction_read_only = on")
             cursor.execute("SET TRANSACTION READ ONLY")
-            cursor.execute(_without_end(bound))
+            cursor.adbc_prepare(bound)
+            cursor.execute(around.replace("{query}", bound))
             reader = cursor._results.reader  # noqa: SLF001 - fetch_record_batch() loses the SQLSTATE of errors
             yield reader.schema
             yield from reader
@@ -217,7 +231,7 @@ def _duckdb_reason(error: duckdb.Error, query: str) -> str:
     said = str(error).splitlines()[0]
     if isinstance(error, _OF_THE_QUERY):
         return f"the query fails: {said}; correct source.query in the contract"
-    if isinstance(error, duckdb.ConnectionException) or "lock" in said.lower():
+    if isinstance(error, duckdb.ConnectionException) or "set lock on" in said.lower():
         return "is open elsewhere for writing; try again when that is done"
     if isinstance(error, duckdb.IOException) and (name := re.search(r'match the pattern "([^"]*)"', said)):
         there = name[1] if name[1] in query else "…"

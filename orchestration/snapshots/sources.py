@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import resources
 from itertools import accumulate, chain
 from pathlib import Path
 
@@ -206,10 +205,8 @@ def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
     database = database_file(source, contract_file.path.parent)
     if database is not None and not database.is_file():
         return False
-    any_row = resources.files("sql").joinpath("select_any_row.sql").read_text()
-    query = any_row.replace("{query}", source.query.rstrip().rstrip(";"))
     where = where_of(contract_file, release)
-    answer = ask(source, query, release, contract_file.path.parent, where)
+    answer = ask(source, release, contract_file.path.parent, where, any_row=True)
     return bool(answer.whole(where).num_rows)
 
 
@@ -288,7 +285,7 @@ def _answer(
     contract, folder = contract_file.contract, contract_file.path.parent
     source = contract.source
     if isinstance(source, QuerySource):
-        answer = ask(source, source.query, release, folder, where)
+        answer = ask(source, release, folder, where)
         return answer, answer.schema.names
     assert isinstance(source, TableSource)
     version = version_of(contract_file, release) if version is None else version

@@ -516,6 +516,46 @@ class TestNumbersAndDatesAsOthersWriteThem:
         assert_frame_equal(read_snapshot(contract_file, RELEASE), READ)
 
 
+HOSTILE = [
+    "SELECT 1) AS a LIMIT 1; COPY (SELECT 42) TO 'FILE'; SELECT * FROM (SELECT 1",
+    "SELECT 1; COPY (SELECT 42) TO 'FILE'",
+    "COPY (SELECT 42) TO 'FILE'",
+    "SELECT 1) AS a; -- \\nCOPY (SELECT 42) TO 'FILE'",
+    "SELECT 1 /*) AS a; COPY (SELECT 42) TO 'FILE' -- */; COPY (SELECT 42) TO 'FILE'",
+    "SELECT ';' AS a; CREATE TABLE more AS SELECT 42 AS a",
+    "SELECT 1) AS a; DROP TABLE patients; SELECT * FROM (SELECT 1",
+    "WITH more AS (DELETE FROM patients RETURNING *) SELECT * FROM more",
+    "CALL enable_logging(storage_path = 'FILE', storage = 'file')",
+    "FROM enable_logging(storage_path = 'FILE', storage = 'file')",
+    "ATTACH 'FILE' AS more",
+    "INSTALL spatial",
+    "SELECT set_config('transaction_read_only', 'off', false)",
+]
+"""Queries that would write something: a file, or a table."""
+
+
+class TestQueriesThatWrite:
+    @pytest.mark.parametrize("look", [snapshot_exists, read_snapshot])
+    @pytest.mark.parametrize("query", HOSTILE)
+    def test_in_duckdb(self, in_duckdb, tmp_path, query, look):
+        contract_file = in_duckdb(query.replace("FILE", str(tmp_path / "written")))
+        before = (tmp_path / "x.duckdb").read_bytes()
+        with pytest.raises(SnapshotError, match="quer"):
+            look(contract_file, RELEASE)
+        assert not (tmp_path / "written").exists()
+        assert (tmp_path / "x.duckdb").read_bytes() == before
+
+    @pytest.mark.postgres
+    @pytest.mark.parametrize("look", [snapshot_exists, read_snapshot])
+    @pytest.mark.parametrize("query", [*HOSTILE, "SELECT 1) TO STDOUT; DROP TABLE patients; COPY (SELECT 1"])
+    def test_in_postgresql(self, in_postgresql, tmp_path, query, look):
+        tmp_path.chmod(0o777)
+        with pytest.raises(SnapshotError, match="quer"):
+            look(in_postgresql(query.replace("FILE", str(tmp_path / "written"))), RELEASE)
+        assert not (tmp_path / "written").exists()
+        assert snapshot_exists(in_postgresql("SELECT * FROM patients"), RELEASE)
+
+
 class TestQueriesThatFail:
     @pytest.mark.parametrize(
         ("query", "words"),
@@ -528,7 +568,7 @@ class TestQueriesThatFail:
             ("SELECT nothing FROM patients", "the query fails: Binder Error: Referenced column"),
             ("SELECT 1; SELECT 2", "the query must be one SELECT"),
             (" ", "the query must be one SELECT"),
-            ("DELETE FROM patients", "the query fails"),
+            ("DELETE FROM patients", "the query must be one SELECT"),
             ("SELECT patient_id, age FROM patients", "the column income is missing"),
             ("SELECT age, patients.* FROM patients", "the query answers with age twice"),
         ],
