@@ -8,17 +8,24 @@ has `none`; of one in which 61 % have it and it counts as sensitive; and of the 
 occupations are of fewer people, and their relative error is larger for it. "Apart" is the share of the people
 with an occupation who are in groups without `none`: it is known that they have one, and not which.
 Counterfeits are those of all releases, all else is of the last one.
+
+A second table has two adversaries who know more than is promised against, where signatures are kept. One
+really knows who has `none` in each release, and strikes these rows out: of people with an occupation, a value
+of theirs is above 1/m if fewer than m occupations are left in all their groups, and certain if one is. The
+other one knows how frequent values are, and guesses the most frequent value of a new signature, of people
+whose value changed to one outside of their signature (with `none` known, the most frequent occupation).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from anonymize.columns import VALUE
+from anonymize.columns import IDENTIFIER, VALUE
 from anonymize.contract import Contract
 from anonymize.errors import NotEligible
 from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
@@ -38,6 +45,12 @@ PRINCIPLES: tuple[dict[str, Any], ...] = (
     {"name": "streamliner", "l": 4},
     {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 4},
 )
+SIGNED = ("m_invariance", "e_equivalence")
+"""Principles under which people keep a signature."""
+KNOWING = (
+    *("principle and values", "people with an occupation", "above 1/m", "certain"),
+    *("new signatures", "guessed right", "by chance"),
+)
 HEADINGS = ("principle and values", "releases", "counterfeits", "held back", "NCP", "median error", "apart")
 
 
@@ -46,7 +59,7 @@ def tables(people: int = 12_000, releases: int = 4, none: float = 0.61) -> Itera
     r = people // 10
     made_up = census(people + r * releases).select("person_id", *QUASI_IDENTIFIERS, "occupation")
     made_up_series = dynamic_series(made_up, people, r, releases, 1)
-    yield _table(f"Made-up census, {people:,} people", census_contract(), made_up_series, none)
+    yield from _tables(f"Made-up census, {people:,} people", census_contract(), made_up_series, none)
     folder = data_folder()
     if folder is not None:
         declared = adult_contract(folder)
@@ -57,13 +70,13 @@ def tables(people: int = 12_000, releases: int = 4, none: float = 0.61) -> Itera
             for date, one in adult_series(folder, people, r, releases)
         ]
         declared["sensitive"] = {"name": "occupation", "values": list(numbers.values())}
-        yield _table(f"Adult, {people:,} people", declared, snapshots, none)
+        yield from _tables(f"Adult, {people:,} people", declared, snapshots, none)
 
 
-def _table(title: str, declared: dict[str, Any], snapshots: Series, none: float) -> Table:
+def _tables(title: str, declared: dict[str, Any], snapshots: Series, none: float) -> Iterator[Table]:
     everybody = list(_changing(snapshots, declared, 0))
     some = list(_changing(everybody, declared, none))
-    sensitive, rows = declared["sensitive"], []
+    sensitive, rows, knowing = declared["sensitive"], [], []
     value = min(sensitive["values"]) - 1
     listed = sensitive | {"values": [value, *sensitive["values"]]}
     for principle in PRINCIPLES:
@@ -75,8 +88,13 @@ def _table(title: str, declared: dict[str, Any], snapshots: Series, none: float)
         for words, (table, attribute) in ways.items():
             contract = contract_of({**declared, "sensitive": attribute}, **principle)
             once = table[:1] if principle["name"] == "streamliner" else table
-            rows.append((f"{principle['name']}, {words}", *_row(once, contract, value)))
-    return Table(f"{title}, {none:.0%} none", HEADINGS, rows)
+            made = _released(once, contract)
+            rows.append((f"{principle['name']}, {words}", *_row(made, value)))
+            if made and principle["name"] in SIGNED:
+                known = _known(made, value, principle["m"])
+                knowing.append((f"{principle['name']}, {words}", *known, *_changed(made, value)))
+    yield Table(f"{title}, {none:.0%} none", HEADINGS, rows)
+    yield Table(f"{title}, {none:.0%} none, to adversaries who know more", KNOWING, knowing)
 
 
 def _changing(snapshots: Series, declared: dict[str, Any], none: float) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -106,15 +124,21 @@ def _changing(snapshots: Series, declared: dict[str, Any], none: float) -> Itera
         yield date, snapshot.with_columns(now["now"].alias(column))
 
 
-def _row(snapshots: Series, contract: Contract, none: Any) -> tuple[Any, ...]:
-    """Releases, counterfeits, held back, NCP, error and people apart; dashes where nothing is released."""
-    made: list[Made] = []
+def _released(snapshots: Series, contract: Contract) -> list[Made]:
+    """All releases; none if one is refused."""
     try:
-        made.extend(released(snapshots, contract))
+        return list(released(snapshots, contract))
     except NotEligible:
+        return []
+
+
+def _row(made: list[Made], none: Any) -> tuple[Any, ...]:
+    """Releases, counterfeits, held back, NCP, error and people apart; dashes where nothing is released."""
+    if not made:
         return ("refused", *[None] * (len(HEADINGS) - 2))
     last, figures = made[-1], [one.candidate.figures for one in made]
-    loss = normalized_certainty_penalty(last.read.boxes.unique("group_id"), last.read.sizes, contract)
+    boxes = last.read.boxes.unique("group_id")
+    loss = normalized_certainty_penalty(boxes, last.read.sizes, last.contract)
     return (
         len(made),
         sum(one.counterfeits for one in figures),
@@ -123,6 +147,40 @@ def _row(snapshots: Series, contract: Contract, none: Any) -> tuple[Any, ...]:
         _error(last),
         f"{_apart(last, none):.0%}",
     )
+
+
+def _hosted(made: Made, none: Any) -> pl.DataFrame:
+    """`person`, `own` (their value), `left` (the occupations that their group has, a list)."""
+    values = made.read.values.group_by("group_id").agg(left=pl.col(VALUE).filter(pl.col(VALUE) != none))
+    own = made.people.select(person=IDENTIFIER, own=VALUE)
+    return made.linkage.join(values, on="group_id").join(own, on="person")
+
+
+def _known(made: list[Made], none: Any, m: int) -> tuple[int, int, int]:
+    """People with an occupation; of how many fewer than m are left to who knows who has `none`; and one."""
+    every = pl.concat([_hosted(one, none) for one in made]).filter(pl.col("own") != none)
+    groups = every.group_by("person", "own").agg(releases=pl.len())
+    held = every.explode("left").group_by("person", "own", "left").len()
+    left = held.join(groups, on=["person", "own"])
+    left = left.filter(pl.col("len") == pl.col("releases")).group_by("person", "own").len()
+    fewest = left.group_by("person").agg(pl.col("len").min())["len"]
+    return len(fewest), int((fewest < m).sum()), int((fewest == 1).sum())
+
+
+def _changed(made: list[Made], none: Any) -> tuple[int, str | None, str | None]:
+    """New signatures after a change to an occupation, and how often their most frequent one is right."""
+    right, chance = [], []
+    for before, now in pairwise(made):
+        frequent = dict(now.people[VALUE].value_counts().iter_rows())
+        people = _hosted(now, none).filter(pl.col("own") != none)
+        both = people.join(_hosted(before, none), on="person", suffix="_before")
+        new = both.filter(~pl.col("own").is_in(pl.col("left_before")))
+        for own, left in new.select("own", "left").iter_rows():
+            right.append(max(left, key=lambda value: (frequent.get(value, 0), value)) == own)
+            chance.append(1 / len(left))
+    if not right:
+        return 0, None, None
+    return len(right), f"{np.mean(right):.1%}", f"{np.mean(chance):.1%}"
 
 
 def _error(made: Made) -> str | None:
