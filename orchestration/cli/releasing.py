@@ -69,9 +69,8 @@ def make_due_releases(
         if file.contract.retention is not None:
             from orchestration.rights.retention import forget_absent
 
-            forget_absent(
-                series, releasing=True
-            )  # each release does; but one may have been killed before it did
+            # Each release does so once it is published; the last one may have been killed before it did.
+            forget_absent(series, releasing=True)
         work.parts, work.pace = len(unpublished), _seconds_of_the_last(series, unpublished)
         for release in unpublished:
             work.begin(release)
