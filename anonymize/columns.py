@@ -45,6 +45,12 @@ def most_of(numbers: pl.Series) -> Any:
     return numbers.max()
 
 
+def counted(numbers: pl.Series) -> dict[Any, int]:
+    """How often each number of a column is there, in their order."""
+    counts = numbers.value_counts(name="times").sort(numbers.name)
+    return dict(counts.iter_rows())
+
+
 def mean_of(numbers: pl.Series) -> Any:
     """The mean of a column, None of none."""
     return numbers.mean()

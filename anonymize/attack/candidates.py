@@ -9,12 +9,13 @@ import polars as pl
 from anonymize.attack.combinations import Combinations
 from anonymize.attack.figures import CandidateFigures
 from anonymize.attack.finding import Count, Found
-from anonymize.attack.intersection import candidates, changed, distribution, intersected
+from anonymize.attack.intersection import candidates, changed, intersected
 from anonymize.attack.invariance import check_invariance, moved_people
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.seen import Seen, promised
 from anonymize.attack.stays import Stays
-from anonymize.columns import VALUE, least_of, mean_of, most_of
+from anonymize.columns import VALUE, counted, least_of, most_of
+from anonymize.figures import mean, reached
 
 SIGNATURES = "signatures"
 """What is remembered of people whose group is known by coverage alone: the signature of the last release."""
@@ -86,31 +87,25 @@ def _figures(
     assert covered is not None
     here = left.join(seen.covered.select("person", VALUE), on=["person", VALUE], how="semi")
     found = intersected(left)
-    spread = distribution(here)
+    by_candidates, by_groups = counted(here["candidates"]), counted(seen.covered["groups"])
     by_host = None if kept is None else least_of(kept["candidates"])
     return CandidateFigures(
         people_ever=left["person"].n_unique(),
         vulnerable=found.vulnerable,
         smallest_candidates=found.smallest,
-        mean_candidates=mean_of(here["candidates"]),
-        mean_covering_groups=mean_of(seen.covered["groups"]),
-        fewest_candidates_now=_quantile(spread, 0.0),
-        candidates_of_5_percent=_quantile(spread, 0.05),
-        median_candidates=_quantile(spread, 0.5),
+        mean_candidates=mean(by_candidates),
+        mean_covering_groups=mean(by_groups),
+        fewest_candidates_now=reached(by_candidates, 0.0),
+        candidates_of_5_percent=reached(by_candidates, 0.05),
+        median_candidates=reached(by_candidates, 0.5),
         risk_by_quasi_identifiers=_reciprocal(found.smallest),
         changed=len(changed([covered])),
         misled=int((_left(seen, covered, "person", least)["candidates"] == 0).sum()),
         smallest_candidates_by_host=by_host,
         risk_by_host=_reciprocal(by_host),
+        by_candidates=by_candidates,
+        by_covering_groups=by_groups,
     )
-
-
-def _quantile(spread: pl.DataFrame, share: float) -> int | None:
-    """The number of candidates that at most this share of the people stay below."""
-    if spread.is_empty():
-        return None
-    reached = spread["people"].cum_sum() >= max(1, share * int(spread["people"].sum()))
-    return int(spread["candidates"].filter(reached)[0])
 
 
 def _reciprocal(fewest: float | None) -> float | None:

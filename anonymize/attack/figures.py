@@ -5,13 +5,25 @@ A figure is None where there was nothing to count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from typing import Annotated
 
-from anonymize.figures import Counted, Figures, Least, MeanBy, Most, Total
-
-Mean = Annotated[float | None, MeanBy("people")]
-"""A mean over the people whom a release may have."""
+from anonymize.figures import (
+    Counted,
+    Counts,
+    Figures,
+    FromCounts,
+    Least,
+    MeanBy,
+    Most,
+    Total,
+    Weight,
+    mean,
+    reached,
+    undivided,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,15 +50,17 @@ class CandidateFigures(Figures):
     """Of these, lifespans with one value that have one candidate value left: it is known."""
     smallest_candidates: Least = None
     """The fewest candidate values, of anybody ever published who has any."""
-    mean_candidates: Mean = None
+    mean_candidates: Annotated[float | None, FromCounts("by_candidates", mean)] = None
     """The mean number of candidate values of the people in this release."""
-    mean_covering_groups: Mean = None
+    mean_covering_groups: Annotated[float | None, FromCounts("by_covering_groups", mean)] = None
     """The mean number of groups that cover a person of this release."""
     fewest_candidates_now: Least = None
     """The fewest candidate values of the people in this release."""
-    candidates_of_5_percent: Least = None
+    candidates_of_5_percent: Annotated[
+        int | None, FromCounts("by_candidates", partial(reached, share=0.05))
+    ] = None
     """The number of candidate values that 5 % of them do not exceed."""
-    median_candidates: Least = None
+    median_candidates: Annotated[int | None, FromCounts("by_candidates", partial(reached, share=0.5))] = None
     """The number that half of them do not exceed."""
     risk_by_quasi_identifiers: Most = None
     """One by `smallest_candidates`."""
@@ -58,6 +72,10 @@ class CandidateFigures(Figures):
     """As `smallest_candidates`, for an adversary who knows people's groups."""
     risk_by_host: Most = None
     """One by that."""
+    by_candidates: Counts = field(default_factory=dict)
+    """The people in this release by their candidate values."""
+    by_covering_groups: Counts = field(default_factory=dict)
+    """The same people by the groups that cover them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +147,10 @@ class SpreadFigures(Figures):
 
     least_spread: Annotated[float | None, min] = None
     """The least share of all bins that lies between them: of who knows groups, where these are known."""
-    median_spread: Annotated[float | None, min] = None
+    median_spread: Annotated[float | None, FromCounts("by_spread", partial(reached, share=0.5))] = None
     """The share that half of the people do not exceed."""
+    by_spread: Counts = field(default_factory=dict)
+    """The people by that share."""
 
 
 @dataclass(frozen=True)
@@ -153,15 +173,19 @@ class ArrivalFigures(Figures):
 class EquivalenceFigures(Figures):
     """Equivalence attacks on a whole series."""
 
-    smallest_equivalence: int | None
+    smallest_equivalence: Least
     """The fewest people who are known to have the same values as others."""
-    smallest_equivalences: list[int]
+    smallest_equivalences: Annotated[list[int], lambda several: sorted(chain.from_iterable(several))]
     """The same for each signature, smallest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinkageFigures(Figures):
-    """Rows and people with the same quasi-identifiers, in one release by itself."""
+    """Rows and people with the same quasi-identifiers, in one release by itself.
+
+    Of shards, a class is the rows of one shard with the same quasi-identifiers: an adversary may know who is
+    in which.
+    """
 
     smallest_class: Least = None
     """k: the fewest rows with the same published quasi-identifiers."""
@@ -169,8 +193,10 @@ class LinkageFigures(Figures):
     """One by that: the largest share of a person's class that one row is."""
     journalist_risk: Most = None
     """One by the fewest people whom rows of one class may be about."""
-    marketer_risk: Mean = None
+    marketer_risk: Annotated[float | None, MeanBy("rows")] = None
     """The share of all rows that is matched with the right person, if each is matched with one of these."""
+    rows: Weight = 0
+    """All rows."""
 
 
 @dataclass(frozen=True)
@@ -185,13 +211,13 @@ class DiversityFigures(Figures):
 class JoinFigures(Figures):
     """A view, joined with every release before it."""
 
-    vulnerable: int
+    vulnerable: Annotated[int, undivided]
     """Records with a value on X that breaks what is promised."""
-    records_of_the_join: int
+    records_of_the_join: Annotated[int, undivided]
     """Records of all joins."""
-    values_on_x: int
+    values_on_x: Annotated[int, undivided]
     """Values on X of the view."""
-    linked_values: int | None
+    linked_values: Annotated[int | None, undivided]
     """The fewest values on Y that a value on X is linked to."""
-    linkability: float | None
+    linkability: Annotated[float | None, undivided]
     """The largest confidence with which a value on X is linked to one on Y."""

@@ -52,6 +52,7 @@ def attack_rows(seen: Seen, least: int | None) -> Found:
         prosecutor_risk=1 / smallest,
         journalist_risk=most_of(1 / about["people"]),
         marketer_risk=expected / rows,
+        rows=rows,
     )
     if least is None:
         return Found(figures=figures)

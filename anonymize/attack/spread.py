@@ -13,9 +13,10 @@ from anonymize.attack.finding import Count, Found
 from anonymize.attack.intersection import left_of, words
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.seen import Seen, promised
-from anonymize.columns import VALUE, least_of
+from anonymize.columns import VALUE, counted, least_of
 from anonymize.contract import Schema, Sensitive
 from anonymize.contract.combined import values_of
+from anonymize.figures import reached
 
 Least = Mapping[str, float | Mapping[str, float]]
 """What is promised of each column: a share of all bins, or a ratio."""
@@ -78,10 +79,8 @@ def attack_spread(seen: Seen, least: Sequence[Least | None]) -> Found:
     here = seen.covered.select("person", VALUE)
     known = next(iter(apart.values())).join(here, on=["person", VALUE], how="semi")
     share = known.select(pl.min_horizontal(pl.col("^share_.*$")).alias("share"))["share"]
-    median = share.median()
-    figures = SpreadFigures(
-        least_spread=least_of(share), median_spread=median if isinstance(median, float) else None
-    )
+    by_spread = counted(share)
+    figures = SpreadFigures(least_of(share), reached(by_spread, 0.5), by_spread)
     if all(one is None for one in least):
         return Found(figures=figures)
     counts = {

@@ -8,12 +8,15 @@ on the last table instead. Nobody's current value is used.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 
 from anonymize.arrays import Floats, Ints
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
+from anonymize.figures import reached
 from anonymize.global_guarantee.ledger import Ledger
 from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.global_guarantee.strategy import Strategy, budget, spending, strategy_of
@@ -76,11 +79,6 @@ def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> Floats
     return np.where(suffice, low, -1.0)
 
 
-def placed_in(table: pl.DataFrame, releases: int) -> int:
-    """How many people a forecast says can be placed in so many more releases."""
-    return int(table.filter(pl.col("releases_left") == releases)["people"].sum())
-
-
 def longest_plan(l: int, share: float) -> int:
     """In how many releases at most a value of a share can be linked to a person, whatever the strategy.
 
@@ -109,10 +107,12 @@ def _releases_left(strategy: Strategy, spent: np.ndarray, whole: np.ndarray, nee
     return left
 
 
-def releases_of_most(table: pl.DataFrame) -> int:
-    """The number of releases for which at least half of the people can be placed; 0 if there is nobody."""
-    if table.is_empty():
-        return 0
-    at_least = table.sort("releases_left", descending=True).with_columns(pl.col("people").cum_sum())
-    half = at_least.filter(pl.col("people") * 2 >= table["people"].sum())
-    return int(half.select(pl.col("releases_left").max()).item())
+def releases_of_most(left: Mapping[float, int]) -> int:
+    """The number of releases for which at least half of the people can be placed; 0 if there is nobody.
+
+    Examples
+    --------
+    >>> releases_of_most({0: 10, 2: 20, 5: 20})
+    2
+    """
+    return -int(reached({-releases: people for releases, people in left.items()}, 0.5) or 0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
@@ -13,10 +13,10 @@ from anonymize.arrays import Ints
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema, Sensitive
 from anonymize.errors import NotEligible
-from anonymize.figures import Total
+from anonymize.figures import Counts, FromCounts, Total
 from anonymize.formats.generalization import generalize
 from anonymize.global_guarantee.admission import choose_placed
-from anonymize.global_guarantee.forecast import forecast, longest_plan, placed_in, releases_of_most
+from anonymize.global_guarantee.forecast import forecast, longest_plan, releases_of_most
 from anonymize.global_guarantee.ledger import Ledger
 from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.global_guarantee.partition import partition
@@ -50,8 +50,10 @@ class GuaranteeFigures(ReleaseFigures):
     """People whom no further release of the same table can place."""
     placed_once_more: Total
     """People whom one further release of the same table can place, and no second one."""
-    releases_left_of_most: Annotated[int, min]
+    releases_left_of_most: Annotated[int, FromCounts("by_releases_left", releases_of_most)]
     """Further releases of the same table that can place at least half of the people."""
+    by_releases_left: Counts = field(default_factory=dict)
+    """The people by the further releases that can place them."""
 
 
 def release(
@@ -105,7 +107,9 @@ def release(
         published=generalization.tables,
         linkage=hosted.select(PSEUDONYM, pl.Series("group_id", generalization.group_id)),
         state=after.state(),
-        figures=_counted(within, accounts, placed, ledger, after, forecast(after.state(), contract)),
+        figures=_counted(
+            within, accounts, placed, ledger, after, dict(forecast(after.state(), contract).iter_rows())
+        ),
     )
 
 
@@ -166,7 +170,7 @@ def _counted(
     placed: np.ndarray,
     before: Ledger,
     after: Ledger,
-    left: pl.DataFrame,
+    left: Mapping[float, int],
 ) -> GuaranteeFigures:
     sizes = np.bincount(group) if len(group) else np.zeros(0, np.int64)
     new = int((placed & (accounts.account < 0)).sum())
@@ -181,7 +185,8 @@ def _counted(
         links=after.links.height,
         remembered=after.people.height,
         forgotten=before.people.height + new - after.people.height,
-        placed_no_more=placed_in(left, 0),
-        placed_once_more=placed_in(left, 1),
+        placed_no_more=left.get(0, 0),
+        placed_once_more=left.get(1, 0),
         releases_left_of_most=releases_of_most(left),
+        by_releases_left=left,
     )

@@ -13,6 +13,7 @@ from anonymize.attack.finding import Found
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.seen import Publish, SeenTables, see_groups
 from anonymize.attack.view import see_view
+from anonymize.figures import Figures, by_name
 from anonymize.formats import Format
 from anonymize.promise.breach import BreachProbability
 from anonymize.promise.check import Check
@@ -29,12 +30,17 @@ class ReleaseAttack:
     findings: pl.DataFrame
     """One row per promise: `promise`, `people`, `broken`, `undecided`, `found`, `required`, `bound`,
     `holds`."""
-    figures: dict[str, int | float | None]
-    """Of all attacks, by name: `AttackFigures`, and what the attack on each kind of part counted."""
+    counted: tuple[Figures, ...]
+    """`AttackFigures`, and what the attack on each kind of part counted."""
     knowledge: Knowledge
     """To be given to the attack on the next release."""
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """What was counted beside the findings, by the name of the check that judges it."""
+
+    @property
+    def figures(self) -> dict[str, int | float | None]:
+        """What was counted, by name."""
+        return by_name(self.counted)
 
     @property
     def holds(self) -> bool:
@@ -113,25 +119,25 @@ def attack(
         }
         seen = see_groups(schema, release_format, tables, people, len(promises), before, **told)
     rows: list[pl.DataFrame] = []
-    figures: dict[str, int | float | None] = {}
+    counted: list[Figures] = []
     tables_judged: dict[str, pl.DataFrame] = {}
     remembered: dict[str, pl.DataFrame] = {}
     for scopes, check, found in _attacks(seen, release_format, promises):
         rows += [scopes[scope].finding(count) for scope, count in found.counts.items()]
-        figures |= found.figures.as_json()
+        counted.append(found.figures)
         remembered |= found.remembered
         if found.table is not None and check is not None:
             tables_judged[check.name] = found.table
     findings = pl.concat(rows)
     looked_at, hosts = (seen.people, seen.linkage) if is_view else (seen.covered, seen.hosts)
-    figures |= AttackFigures(
+    of_all = AttackFigures(
         people=len(looked_at),
         hosts_known=0 if hosts is None else len(hosts),
         promises=len(findings),
         broken_promises=int((~findings["holds"]).sum()),
-    ).as_json()
+    )
     after = replace(seen.knowledge, parts={**seen.before.parts, **remembered})
-    return ReleaseAttack(findings, figures, after, tables_judged)
+    return ReleaseAttack(findings, (*counted, of_all), after, tables_judged)
 
 
 def attack_tables(seen: SeenTables) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ import polars as pl
 from anonymize.columns import PSEUDONYM, view_column
 from anonymize.contract import CategoryColumn, ViewContract
 from anonymize.errors import SnapshotError
+from anonymize.figures import undivided
 from anonymize.formats.taxonomy_cuts import (
     CUTS,
     VIEW,
@@ -34,11 +36,11 @@ EARLIER = "view_{number}"
 class ViewFigures(ReleaseFigures):
     """What is counted of the release of a view."""
 
-    specializations: int
+    specializations: Annotated[int, undivided]
     """Steps from the most general view to the one that is published."""
-    nodes: int
+    nodes: Annotated[int, undivided]
     """Nodes of all cuts."""
-    earlier_releases: int
+    earlier_releases: Annotated[int, undivided]
     """Releases that the view is joined with."""
 
 

@@ -31,7 +31,7 @@ class StreamlinerFigures(ReleaseFigures):
     """What is counted of the release of a table."""
 
     values: Annotated[int, max]
-    """Sensitive values that anybody has."""
+    """Sensitive values that anybody has; of shards, the most that the people of one have."""
     largest_group: Annotated[int, max]
     """People in the largest group."""
     buckets: Total = 0

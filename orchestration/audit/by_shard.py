@@ -15,8 +15,10 @@ from typing import NamedTuple
 import polars as pl
 
 from anonymize.attack.correlations import of_all_shards as correlated_of_all
+from anonymize.attack.figures import AttackFigures
 from anonymize.attack.finding import Count, Found, count_of, findings_of_all
 from anonymize.attack.guessing import guess_values
+from anonymize.attack.intersection import Intersected
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.presence import of_all_shards
 from anonymize.attack.seen import see_tables
@@ -279,7 +281,7 @@ def _look_at(
     assert isinstance(schema, Schema)
     seen, domain = see_tables(schema, release_format, tables, people, domain)
     main, *_ = release_format.tables(contract)
-    found = ReleaseAttack(attack_tables(seen), {}, Knowledge())
+    found = ReleaseAttack(attack_tables(seen), (), Knowledge())
     whole = AttackedRelease(series.releases[number - 1].name, len(tables[main]), found)
     whole = with_files(whole, material, series, number, release_format, tables, len(people))
     if not found.findings.filter(promise=ENTRIES.scope.name)["holds"].all():
@@ -372,15 +374,17 @@ def _joined_release(
     of_tables = [one.scope.name for one in OWED["groups"] if one.of_tables]
     own = findings_of_all([one.attack.findings for one in shards]).filter(~pl.col("promise").is_in(of_tables))
     findings = pl.concat([own, astray, whole.attack.findings])
-    figures = combined([one.attack.figures for one in shards]) | {
-        "promises": len(findings),
-        "broken_promises": int((~findings["holds"]).sum()),
-    }
+    counted = [
+        replace(one, promises=len(findings), broken_promises=int((~findings["holds"]).sum()))
+        if isinstance(one, AttackFigures)
+        else one
+        for one in combined([one.attack.counted for one in shards])
+    ]
     moved = [one.moved for one in shards if one.moved is not None]
     correlated = [one.correlated for one in shards if one.correlated is not None]
     return replace(
         whole,
-        attack=ReleaseAttack(findings, figures, Knowledge()),
+        attack=ReleaseAttack(findings, tuple(counted), Knowledge()),
         moved=pl.concat(moved) if moved else None,
         correlated=correlated_of_all(correlated),
     )
@@ -406,10 +410,7 @@ def _found(kind: type[Part], shards: Sequence[Found]) -> Found:
         )
         for scope in scopes
     }
-    counted = [one.figures for one in shards if one.figures.as_json()]
-    figures = (
-        type(counted[0]).of(combined([one.as_json() for one in counted])) if counted else shards[0].figures
-    )
+    figures, *_ = combined([[one.figures] for one in shards])
     return Found(counts, figures)
 
 
@@ -417,8 +418,7 @@ def _left(shards: Sequence[Left]) -> Left:
     """What is left of the people of all shards."""
     rows = [one.by_what_is_linked.to_dicts() for one in shards]
     linked = [
-        {"linked": scope[0]["linked"]}
-        | combined([{name: found for name, found in row.items() if name != "linked"} for row in scope])
+        {"linked": scope[0]["linked"]} | Intersected.of_all([Intersected.of(row) for row in scope]).as_json()
         for scope in zip(*rows, strict=True)
     ]
     left = pl.concat([one.by_candidates for one in shards]).group_by("candidates").agg(pl.col("people").sum())

@@ -17,7 +17,7 @@ from anonymize.attack.knowledge import Knowledge
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product
 from anonymize.errors import AuditFailed
-from anonymize.figures import combined
+from anonymize.figures import Figures, by_name, combined
 from anonymize.principle.candidate import Candidate
 from anonymize.principles import principle_of, publisher_of
 from anonymize.promise import Promise
@@ -38,11 +38,11 @@ class Attacked:
     """A table for each check."""
     fewest: Mapping[str, int]
     """How many rows there have to be of some (`fewest_rows`)."""
-    figures: Mapping[str, float | None]
+    figures: tuple[Figures, ...]
     """What the attacks came to: candidate values left, people vulnerable."""
 
 
-NO_EVIDENCE = Attacked({}, {}, {})
+NO_EVIDENCE = Attacked({}, {}, ())
 """What is left of it once it is judged."""
 
 
@@ -90,7 +90,7 @@ def attack_candidate(
     checks = checks_of(promises[-1], release_format, contract)
     evidence = {check.name: attacked.tables[check.name] for check in checks} | {ATTACK: attacked.findings}
     fewest = fewest_rows(_promised(candidate.linkage, people, contract), knowledge, len(promises))
-    return Attacked(evidence, fewest, attacked.figures), attacked.knowledge.of_the_present(len(promises))
+    return Attacked(evidence, fewest, attacked.counted), attacked.knowledge.of_the_present(len(promises))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Judged:
     """Figures of each table of evidence (`figures_of`)."""
     named: Mapping[str, pl.DataFrame | None]
     """The tables whose rows have names."""
-    figures: Mapping[str, float | None]
+    figures: tuple[Figures, ...]
 
     @classmethod
     def of(cls, attacked: Attacked) -> Self:
@@ -145,7 +145,7 @@ def audit(judged: Sequence[Judged], contract: Product, promise: Promise) -> Audi
         )
         check = checks[name]
         verdicts.append(verdict.with_words(check.describe(counted), table, check.figures(counted)))
-    figures = combined([one.figures for one in judged])
+    figures = by_name(combined([one.figures for one in judged]))
     return Audit(tuple(verdicts), findings, figures | {"broken_promises": int((~findings["holds"]).sum())})
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from anonymize.errors import AlreadyPublished
-from anonymize.figures import combined
-from anonymize.principle.candidate import ReleaseFigures
 from anonymize.principles import principle_of
 from orchestration.chain.audit import NO_EVIDENCE, Judged
 from orchestration.chain.commit import Whole, commit
@@ -91,7 +89,7 @@ def make_whole(series: Series, release: str, basis: Basis, folder: Path, clock: 
         clock.lap("shards")
     clock.skip()  # a shard alone says itself what its time was spent on
     promises = promised(series, basis.promises)
-    figures = ReleaseFigures.of(combined([part.figures for part in made]))
+    figures = type(made[0].figures).of_all([part.figures for part in made])
     corrected = sum(part.corrected for part in made)
     found = audited(series, release, judged, figures, promises[-1], corrected)
     clock.lap("audit")

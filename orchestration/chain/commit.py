@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymize.figures import combined
 from anonymize.principle.candidate import ReleaseFigures
 from anonymize.promise import Promise
 from orchestration.chain.audit import Audit
@@ -61,7 +60,7 @@ def commit(
         parameters=contract.principle.model_dump(mode="json"),
         declared=declared(contract),
         promises=made.promises,
-        figures=combined([{**part.figures, **part.widths} for part in parts]),
+        figures=made.figures.as_json() | _widths(parts),
         attack=made.audit.figures,
         together=parts[0].together,
         verdicts=made.audit.verdicts,
@@ -72,6 +71,15 @@ def commit(
     series.history.record_candidate(row, joined_buckets([part.buckets for part in parts]))
     write_committed(folder, committed, series.candidate_key(release))
     return committed
+
+
+def _widths(parts: Sequence[Reported]) -> dict[str, float]:
+    """The format's figures: each is a mean over the groups of a shard, and of all groups in the end."""
+    groups = sum(part.figures.groups for part in parts)
+    return {
+        name: sum(part.widths[name] * part.figures.groups for part in parts) / groups if groups else width
+        for name, width in parts[0].widths.items()
+    }
 
 
 def _added(some: Mapping[str, float], more: Mapping[str, float]) -> dict[str, float]:

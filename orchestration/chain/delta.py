@@ -18,7 +18,6 @@ from anonymize.contract.expected import (
     expected_of_snapshot,
 )
 from anonymize.errors import HomeError, SnapshotError
-from anonymize.figures import combined
 from anonymize.people.delta import delta, delta_figures
 from anonymize.people.own_values import count_values, own_values
 from anonymize.people.renaming import declarable, describe_renamings, moves_by_column, suspected_renamings
@@ -82,8 +81,8 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
         if series.is_published(release):
             if not all((own / CHANGES).exists() for own in folders):
                 return None
-            kept = [delta_figures(read_table(own / CHANGES)).as_json() for own in folders]
-            return _judged(series, release, DeltaFigures.of(combined(kept)))
+            kept = [delta_figures(read_table(own / CHANGES)) for own in folders]
+            return _judged(series, release, DeltaFigures.of_all(kept))
         if not all((own / PEOPLE).exists() for own in folders):
             raise HomeError(
                 f"{series.name} {release}: its snapshot was not taken yet. Materialize"
@@ -222,7 +221,7 @@ def compare_shard(job: _Job) -> _Compared:
 
 def _together(parts: Sequence[_Compared], renamed: pl.DataFrame | None) -> DeltaFigures:
     """What changed in all shards, with how many people may be somebody who left, or have a renamed value."""
-    figures = DeltaFigures.of(combined([part.figures.as_json() for part in parts]))
+    figures = DeltaFigures.of_all([part.figures for part in parts])
     if figures.drifted is None:
         return figures
     gone, new = (pl.concat([getattr(part, kind) for part in parts]) for kind in ("gone", "new"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -13,6 +12,7 @@ from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.together import below_together
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.people.pseudonyms import pseudonyms
+from anonymize.principle.candidate import ReleaseFigures
 from anonymize.principles import principle_of
 from anonymize.promise import Candidates, Promise
 from orchestration.chain.audit import Attacked
@@ -32,7 +32,7 @@ class Reported:
     """What was made of one shard, and lies in its folder: all that the others need to know of it."""
 
     attacked: Attacked
-    figures: Mapping[str, Any]
+    figures: ReleaseFigures
     """Those of the candidate."""
     widths: Mapping[str, float]
     """Those of its format."""
@@ -86,7 +86,7 @@ def make_shard(job: ShardJob) -> Reported:
     promise = promised(series, before.promises)[-1]
     return Reported(
         attacked=drawn.attacked,
-        figures=candidate.figures.as_json(),
+        figures=candidate.figures,
         widths=release_format.figures(release_format.internal(candidate.published, contract), contract),
         corrected=drawn.corrected,
         together={} if shard.place else _together(series, people, drawn.knowledge, promise),

@@ -30,7 +30,7 @@ from orchestration.snapshots import sources
 from orchestration.storage.manifest import MANIFEST, verify_series
 from orchestration.storage.parts import table_files, write_parts
 from orchestration.storage.store import SUMS, read_json, read_table
-from tests.hospital import RELEASES, audited, everything, make, make_by_dagster, published
+from tests.hospital import RELEASES, audited, begin, everything, make, make_by_dagster, published
 from tests.profiles import drawn
 
 pytestmark = pytest.mark.sampled
@@ -126,6 +126,35 @@ def test_the_bytes_do_not_depend_on_how_many_processes_there_are(hospital, tmp_p
     monkeypatch.setenv(engines.VARIABLE, "local[2]")
     make(divided(hospital, tmp_path / "two[2]"), FIRST, SECOND)
     assert published(tmp_path / "one") == published(tmp_path / "two[2]")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("principle", "figures"),
+    [
+        ({"name": "m_invariance", "m": 2, "adversary": "knows_algorithm"}, {"apart", "buckets"}),
+        (PRINCIPLES["global_guarantee"], {"placed_no_more", "releases_left_of_most"}),
+    ],
+)
+def test_manifests_and_figures_do_not_depend_on_how_many_processes_there_are(
+    hospital, tmp_path, monkeypatch, principle, figures
+):
+    """The process that puts shards together imports no principle where others make them."""
+    semantics = {"semantics": "transient"} if principle["name"] == "global_guarantee" else {}
+    hospital.under(principle, shards=2, sensitive=semantics)
+    made = {}
+    for workers in (1, 2):
+        home = tmp_path / f"of {workers}"
+        (hospital.folder / ".hospital.yaml.home").unlink(missing_ok=True)
+        monkeypatch.setenv(engines.VARIABLE, f"local[{workers}]")
+        release = begin(hospital.contract, home, FIRST)
+        _, said = release.communicate()
+        assert release.returncode == 0, said
+        series = hospital.series(home)
+        made[workers] = series.committed(FIRST).figures, read_json(series.published(FIRST) / MANIFEST)
+    assert made[1] == made[2]
+    assert figures <= made[1][0].keys()
+    assert all(isinstance(made[1][0][name], int) for name in figures)
 
 
 @pytest.mark.parametrize("release_format", drawn(["generalization", "anatomy"], 1))

@@ -17,7 +17,7 @@ from anonymize.attack.finding import Count, Found
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Parameters
 from anonymize.errors import AuditFailed, ContractError
-from anonymize.figures import Figures
+from anonymize.figures import Figures, Least
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.generalization import generalize
 from anonymize.people.codes import encode_columns
@@ -69,7 +69,7 @@ def release(people, contract, _state, _number, _draw):
 
 @dataclass(frozen=True)
 class PeopleFigures(Figures):
-    fewest_people: int | None
+    fewest_people: Least
 
 
 @dataclass(frozen=True)
