@@ -154,6 +154,18 @@ class SpreadFigures(Figures):
 
 
 @dataclass(frozen=True)
+class HeldBackFigures(Figures):
+    """What new people who are held back have in common, of several sensitive columns."""
+
+    new_held_back: Counted = None
+    """People who were never in a release, and are held back."""
+    most_alike: Most = None
+    """The largest share of these who have the same value in every column."""
+    most_of_a_column: Most = None
+    """The largest share of these who have the same value in one of the columns."""
+
+
+@dataclass(frozen=True)
 class BreachFigures(Figures):
     """Breach probabilities."""
 

@@ -11,7 +11,7 @@ from anonymize.buckets.parameters import BucketParameters, bucket_changes, bucke
 from anonymize.contract import Contract
 from anonymize.contract.changes import Change
 from anonymize.m_invariance.spread import check_spread, spread_faults
-from anonymize.promise import KnownAlgorithm, Promise, Spread
+from anonymize.promise import HeldBack, KnownAlgorithm, Promise, Spread
 
 KNOWS_ALGORITHM = "knows_algorithm"
 WHY_NOT = {
@@ -126,10 +126,15 @@ def _of_combinations(contract: Contract[MInvariance], what: str) -> list[tuple[s
 
 
 def promise(parameters: MInvariance) -> Promise:
-    """What every principle of buckets promises, and 1/m against the adversary that the contract names."""
+    """What every principle of buckets promises, and 1/m against the adversary that the contract names.
+
+    What is promised of people who are held back is about several sensitive columns alone.
+    """
     promised = bucket_promise(parameters)
     if parameters.spread:
         promised = Promise(*promised, Spread(parameters.spread))
+    if parameters.on_ineligible == "defer":
+        promised = Promise(*promised, HeldBack(1 / parameters.m))
     if parameters.adversary != KNOWS_ALGORITHM:
         return promised
     return Promise(KnownAlgorithm(1 / parameters.m), *promised)

@@ -17,6 +17,7 @@ from anonymize.buckets.plan import scatter, shortages
 from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible, smaller
 from anonymize.m_invariance.combinations import Combinations, next_step
+from anonymize.m_invariance.deferred import eligible_part, give_up_groups
 
 
 def plan_combinations(
@@ -48,22 +49,30 @@ def plan_combinations(
     known, need = counts.signatures, shortages(counts.signatures, counts.bound)
     open_need = need * (known.sizes >= m)[known.bucket]
     groups = known.most(counts.bound)
-    free = _eligible_part(counts.free, combinations, m, rng)
+    free = eligible_part(counts.free, combinations, m, rng) if on_ineligible == "defer" else counts.free
     placed = _everybody(free, known.by_value(open_need), combinations, m, known, groups)
-    left: Ints = placed.left + counts.free - free
-    if left.any() and on_ineligible == "refuse":
-        raise NotEligible(_why_not(counts.free, left, combinations, m))
-    if left.any() and on_ineligible == "wait":
-        left, nobody = counts.free, np.zeros_like(counts.free)
+    if placed.left.any() and on_ineligible == "refuse":
+        raise NotEligible(_why_not(counts.free, placed.left, combinations, m))
+    number: Ints | None = placed.groups
+    if placed.left.any() and on_ineligible == "wait":
+        number = None
+    elif placed.left.any():
+        batch = counts.free, counts.free - free
+        number = give_up_groups(placed.groups, placed.left, placed.signatures, batch, combinations, m, rng)
+    if number is None:  # all of them wait
+        nobody = np.zeros_like(counts.free)
         placed = _everybody(nobody, nobody, combinations, m, known, groups)
-    filled = scatter(placed.moved, open_need, known, rng, np.zeros(len(known), np.int64))
-    grown = (0, len(placed.assigned) - len(need))
+        number = placed.groups
+    lacking = np.zeros(len(known), np.int64)
+    filled = scatter(placed.moved, open_need, known, rng, lacking)
+    assigned = number[placed.signatures.bucket]
+    grown = (0, len(assigned) - len(need))
     return Plan(
         signatures=placed.signatures,
-        moved=np.pad(filled, grown) + placed.assigned,
+        moved=np.pad(filled, grown) + assigned,
         separated=Demand(*(np.empty(0, np.int64) for _ in Demand._fields)),
         counterfeits=np.pad(need - filled, grown),
-        held_back=left,
+        held_back=counts.free - placed.moved - placed.signatures.by_value(assigned),
     )
 
 
@@ -72,8 +81,8 @@ class _Placed(NamedTuple):
 
     moved: Ints
     """int[V]: people who fill shortages."""
-    assigned: Ints
-    """int[P']: people in further groups."""
+    groups: Ints
+    """int[B']: further groups of each bucket."""
     signatures: Signatures
     """The buckets that there are, and new ones below them."""
     left: Ints
@@ -85,7 +94,7 @@ def _everybody(
 ) -> _Placed:
     """Fill shortages, then large buckets, then all others, then new ones; whoever is not eligible is left."""
     if not combinations.are_eligible(free, m):
-        return _Placed(np.zeros_like(free), np.zeros(len(known.value), np.int64), known, free)
+        return _Placed(np.zeros_like(free), np.zeros(len(known), np.int64), known, free)
     moved = _fill(free, need, combinations, m)
     rest = free - moved
     reused = _largest_first(rest, combinations, m, known, groups)
@@ -94,7 +103,7 @@ def _everybody(
     rest = free - moved - known.by_value(reused[known.bucket])
     number, signatures, left = _new_groups(rest, combinations, m, known)
     number[: len(reused)] += reused
-    return _Placed(moved, number[signatures.bucket], signatures, left)
+    return _Placed(moved, number, signatures, left)
 
 
 def _fill(free: Ints, need: Ints, combinations: Combinations, m: int) -> Ints:
@@ -195,46 +204,6 @@ def _new_groups(
         number[row] += step.groups
         rest[step.signature] -= step.groups
     return np.array(number, np.int64), known.with_new(new), rest
-
-
-def _eligible_part(free: Ints, combinations: Combinations, m: int, rng: np.random.Generator) -> Ints:
-    """int[V]: about as many of the people as are m-eligible; those who are left out have a frequent value.
-
-    A linear program says how many stay of the people who have the same of the frequent values, and lots say
-    who. A program for each combination would leave out all people of a few combinations: whoever is left out
-    would have a frequent diagnosis, and their treatment would be known with it.
-    """
-    if combinations.are_eligible(free, m):
-        return free
-    here = np.flatnonzero(free)
-    has, most = combinations.with_limit(here), combinations.most(m)
-    frequent = combinations.excess(free, m) > 0
-    while True:
-        kinds, kind = np.unique(has[:, frequent], axis=0, return_inverse=True)
-        staying = _most_eligible(np.bincount(kind, free[here]).astype(np.int64), kinds, m, most[frequent])
-        part = np.zeros_like(free)
-        for number, people in enumerate(staying):
-            alike = here[kind == number]
-            part[alike] = rng.multivariate_hypergeometric(free[alike], people)
-        if combinations.are_eligible(part, m):
-            return part
-        frequent |= combinations.excess(part, m) > 0  # a value that others were in the way of
-
-
-def _most_eligible(people: Ints, has: Ints, m: int, most: Ints) -> Ints:
-    """int[K]: about as many people of each kind as have nothing limited, int[K, L], too often.
-
-    Groups of m may have it so often, int[L].
-
-    Rounded down, what a linear program says may be too many: people with the value in excess follow.
-    """
-    used = np.vstack([(m * has - most).T, np.eye(len(people))])
-    limits = np.concatenate([np.zeros(has.shape[1]), people])
-    staying: Ints = np.floor(most_worth(np.ones(len(people)), used, limits) + 1e-6).astype(np.int64)
-    while (m * (staying @ has) > most * staying.sum()).any():
-        worst = int(np.argmax(m * (staying @ has) - most * staying.sum()))
-        staying[np.argmax(staying * has[:, worst])] -= 1
-    return staying
 
 
 def _why_not(free: Ints, left: Ints, combinations: Combinations, m: int) -> str:

@@ -11,6 +11,7 @@ from anonymize.promise.breach import BreachProbability
 from anonymize.promise.candidates import Candidates, Signatures
 from anonymize.promise.company import Company
 from anonymize.promise.equivalence import Equivalence
+from anonymize.promise.held_back import HeldBack
 from anonymize.promise.join import Join, Linkability, LinkedValues
 from anonymize.promise.known_algorithm import KnownAlgorithm
 from anonymize.promise.part import KINDS, Part, Promise, Scope
@@ -25,6 +26,7 @@ __all__ = [
     "Candidates",
     "Company",
     "Equivalence",
+    "HeldBack",
     "Join",
     "KAnonymity",
     "KnownAlgorithm",

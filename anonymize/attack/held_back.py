@@ -1,0 +1,101 @@
+"""New people who are held back: what somebody who misses one of them learns of several sensitive columns."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from anonymize.arrays import Ints
+from anonymize.attack.figures import HeldBackFigures
+from anonymize.attack.finding import Count, Found
+from anonymize.attack.seen import Seen
+from anonymize.columns import VALUE
+from anonymize.contract.combined import values_of
+
+
+def attack_held_back(seen: Seen, share: float | None, *, of_numbers: bool) -> Found:
+    """Compare the new people whom a release holds back with all new people.
+
+    A value is too frequent that more than a share of the new people have, and whoever is held back may be
+    known to have one of these. With several of them, a person may be known to have all. Nothing is found of
+    one sensitive column, or where it is not known who is in the release. If all new people are held back,
+    that says nothing of any one of them.
+
+    Parameters
+    ----------
+    seen
+        The release.
+    share
+        As promised; None where nothing is.
+    of_numbers
+        Whether people may be held back because of numbers that are too close to one another.
+    """
+    sensitive = seen.schema.sensitive
+    if not sensitive.is_several or not seen.is_linked:
+        return Found()
+    ever = seen.hosts.clear() if seen.before.stays is None else seen.before.stays.people
+    new = seen.known.select("person", VALUE).join(ever, on="person", how="anti")
+    counted = (
+        new.join(seen.hosts.select("person", here=True), on="person", how="left")
+        .group_by(VALUE)
+        .agg(people=pl.len().cast(pl.Int64), held_back=pl.col("here").is_null().sum().cast(pl.Int64))
+    )
+    values = np.stack(
+        [one.rank("dense").to_numpy().astype(np.int64) for one in values_of(counted[VALUE], sensitive)]
+    )
+    people, held_back = (counted[name].to_numpy() for name in ("people", "held_back"))
+    absent = int(held_back.sum())
+    of_columns = [np.bincount(column, held_back).max(initial=0) for column in values]
+    figures = HeldBackFigures(
+        new_held_back=absent,
+        most_alike=held_back.max(initial=0) / absent if absent else None,
+        most_of_a_column=max(of_columns) / absent if absent else None,
+    )
+    if share is None:
+        return Found(figures=figures)
+    worst, broken = 0.0, 0
+    if absent < people.sum():
+        for every, allowed in _bounds(values, people, held_back, round(1 / share), of_numbers=of_numbers):
+            worst = max(worst, every / allowed if allowed else 0.0)
+            broken = max(broken, every if every > allowed * (1 + 1e-12) else 0)
+    return Found({"": Count(absent, broken, worst, 1.0)}, figures)
+
+
+def _bounds(
+    values: Ints, people: Ints, held_back: Ints, m: int, *, of_numbers: bool
+) -> list[tuple[int, float]]:
+    """Of values in different columns: how many held back have them all, and how many may.
+
+    Parameters
+    ----------
+    values
+        int64[C, V]: the values of each combination.
+    people, held_back
+        int64[V]: new people, and those of them who are held back.
+    m
+        Values of more than 1/m of the new people are too frequent.
+    of_numbers
+        As for `attack_held_back`.
+    """
+    frequent = [
+        (position, value)
+        for position, column in enumerate(values)
+        for value, number in enumerate(np.bincount(column, people))
+        if m * number > people.sum()
+    ]
+    bounds = []
+    for size in range(2, len(values) + 1):
+        for chosen in combinations(frequent, size):
+            has = np.array([values[position] == value for position, value in chosen])
+            every, some = has.all(axis=0), has.any(axis=0)
+            if len({position for position, _ in chosen}) == size:
+                allowed = people[every].sum() * held_back[some].sum() / people[some].sum()
+                bounds.append((int(held_back[every].sum()), float(allowed)))
+    if frequent or of_numbers:
+        return bounds
+    for two in combinations(values, 2):
+        pairs = np.unique(np.stack(two), axis=1, return_inverse=True)[1].ravel()
+        bounds += [(int(most), held_back.sum() / m) for most in np.bincount(pairs, held_back)]
+    return bounds

@@ -1,0 +1,50 @@
+"""Held back: of several sensitive columns, absence tells no more values of a person than it has to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from anonymize.attack.figures import HeldBackFigures
+from anonymize.attack.finding import Found
+from anonymize.late import on_first_call
+from anonymize.promise.part import Figure, Part, Promise, Scope, required
+from anonymize.promise.spread import Spread
+
+_attack: Callable[..., Found] = on_first_call("anonymize.attack.held_back", "attack_held_back")
+
+
+@dataclass(frozen=True)
+class HeldBack(Part):
+    """Of those who are held back, no larger share has several values that are too frequent than of all."""
+
+    too_frequent: float
+    """A value is too frequent that a larger share of the new people have."""
+
+    scopes: ClassVar[Mapping[str, Scope]] = {
+        "": Scope(
+            "new people held back",
+            "Of new people who are held back, those with several values that are too frequent are no larger"
+            " share than of all new people with any of these values; where none is too frequent, two values"
+            " are those of no larger share of them than a value has in a group. The figure is the largest"
+            " share, divided by the one that is allowed.",
+            "at most",
+        )
+    }
+    counted = HeldBackFigures
+    figures: ClassVar[tuple[Figure, ...]] = (
+        Figure("most_alike", "of new people held back, alike in all columns"),
+        Figure("most_of_a_column", "of these, alike in a column"),
+    )
+    needs_hosts = "which of the new people are held back"
+
+    def __post_init__(self) -> None:
+        required("too_frequent", self.too_frequent, least=0, most=1)
+
+    @classmethod
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+        """Attack a release."""
+        today = promises[-1].part(cls)
+        of_numbers = promises[-1].part(Spread) is not None
+        return _attack(seen, today and today.too_frequent, of_numbers=of_numbers)
