@@ -86,7 +86,7 @@ def make_plan(
     open_need = need * (placed.signatures.sizes >= m)[placed.signatures.bucket]
     batch = balance(counts.free, placed.signatures.by_value(open_need), m, on_ineligible, rng)
 
-    lacking = _lacking(placed.signatures, placed.present + need, placed.present, least)
+    lacking = people_lacking(placed.signatures, placed.present + need, placed.present, least)
     filled = scatter(batch.moved, open_need, placed.signatures, rng, lacking)
     rest = counts.free - batch.moved - batch.held_back
     extra = _values_of_counterfeits(rest, batch.added, m, rng)
@@ -107,7 +107,7 @@ def make_plan(
     assigned[: len(reused)] += reused
     grown = (0, len(assigned) - len(need))
     people, tuples = (np.pad(placed.present + some, grown) for some in (filled, need))
-    lacking = _lacking(signatures, tuples + assigned, people, least)
+    lacking = people_lacking(signatures, tuples + assigned, people, least)
     new = signatures.by_value(assigned) - extra
     moved = scatter(new, assigned, signatures, rng, lacking) if extra.any() else assigned
 
@@ -144,7 +144,7 @@ class Batch:
     """Counterfeits that make the others m-eligible."""
 
 
-def _lacking(signatures: Signatures, tuples: Ints, people: Ints, least: int) -> Ints:
+def people_lacking(signatures: Signatures, tuples: Ints, people: Ints, least: int) -> Ints:
     """int[B]: people that buckets lack for `least` in each group, or for as many as a group has values."""
     if least == 1:  # there is somebody in each group anyway
         return np.zeros(len(signatures), np.int64)

@@ -104,8 +104,13 @@ def _of_combinations(contract: Contract[MInvariance], what: str) -> list[tuple[s
             f" {of_what} is not known. Write refuse, wait or defer"
         )
         faults.append(("principle.on_ineligible", message))
-    if parameters.people_per_group > 1:
-        message = f"must be 1 with {what}, for which plans don't look at it. Leave it out"
+    if is_several and parameters.m == 2 and parameters.people_per_group == 1:
+        message = (
+            f"must be 2 with {what} and m = 2: few people have the same combination as somebody who left. So"
+            " people share a group with a counterfeit and nobody else, and an adversary who knows how"
+            " frequent values are guesses most of these right. Write people_per_group: 2 (whoever would be"
+            " beside a counterfeit waits), or a larger m"
+        )
         faults.append(("principle.people_per_group", message))
     if parameters.adversary == KNOWS_ALGORITHM:
         to_what = "combinations" if is_several else "numbers that are far apart"

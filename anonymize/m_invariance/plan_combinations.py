@@ -13,7 +13,7 @@ import numpy as np
 from anonymize.arrays import Ints
 from anonymize.buckets.core import HALF_LARGE, SEARCHED, WORTHWHILE, most_worth
 from anonymize.buckets.counts import Counts, Demand, Plan
-from anonymize.buckets.plan import scatter, shortages
+from anonymize.buckets.plan import people_lacking, scatter, shortages
 from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible, smaller
 from anonymize.m_invariance.combinations import Combinations, next_step
@@ -21,7 +21,13 @@ from anonymize.m_invariance.deferred import eligible_part, give_up_groups
 
 
 def plan_combinations(
-    counts: Counts, combinations: Combinations, m: int, on_ineligible: str, rng: np.random.Generator
+    counts: Counts,
+    combinations: Combinations,
+    m: int,
+    on_ineligible: str,
+    rng: np.random.Generator,
+    *,
+    least: int = 1,
 ) -> Plan:
     """Balance every bucket and assign everybody who is inserted, with few counterfeits.
 
@@ -39,6 +45,9 @@ def plan_combinations(
     rng
         Secret randomness: which tuples share a group with people and which with counterfeits, and who of
         those with a frequent value is left out.
+    least
+        As many people as a bucket should have for each of its groups, at most m: shortages are filled so
+        that buckets lack the fewest.
 
     Raises
     ------
@@ -63,7 +72,7 @@ def plan_combinations(
         nobody = np.zeros_like(counts.free)
         placed = _everybody(nobody, nobody, combinations, m, known, groups)
         number = placed.groups
-    lacking = np.zeros(len(known), np.int64)
+    lacking = people_lacking(known, counts.bound + need, counts.bound, least)
     filled = scatter(placed.moved, open_need, known, rng, lacking)
     assigned = number[placed.signatures.bucket]
     grown = (0, len(assigned) - len(need))

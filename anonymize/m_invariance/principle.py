@@ -12,7 +12,7 @@ from anonymize.principle.principle import Choice, Principle
 
 M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     parameters=MInvariance,
-    version="6",
+    version="7",
     release=split_by_lot(
         on_first_call("anonymize.m_invariance.release", "release"), lambda principle: 1 / principle.m
     ),
@@ -20,7 +20,7 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     format=lambda contract: FORMATS[contract.principle.format],
     faults=faults,
     advice=bucket_advice,
-    stated=("apart",),
+    stated=("apart", "deferred_now", "deferred_alike", "deferred_alike_in_a_column"),
     parameter_changes=parameter_changes,
     one_column="",
     memory=BUCKETS_ASSET,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,13 +13,14 @@ from anonymize.arrays import Bools, Floats, Ints
 from anonymize.buckets.assign import HELD_BACK, Local, execute
 from anonymize.buckets.company import place_in_company
 from anonymize.buckets.counts import Plan
-from anonymize.buckets.divide import TOO_FEW_OTHERS, Division, divide_people
+from anonymize.buckets.divide import TOO_FEW_OTHERS, UNDECIDED, Division, divide_people
 from anonymize.buckets.figures import BucketFigures
 from anonymize.buckets.memory import Memory
 from anonymize.buckets.plan import make_plan
 from anonymize.buckets.tables import all_buckets, buckets_in_use
-from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.columns import PSEUDONYM, VALUE, most_of
 from anonymize.contract import Contract
+from anonymize.contract.combined import values_of
 from anonymize.errors import NotEligible
 from anonymize.figures import Total
 from anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
@@ -50,6 +51,18 @@ class WholeGroupFigures(BucketFigures):
     """People in buckets of people whose value changed."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class DeferredFigures(BucketFigures):
+    """What is counted where the fewest people are held back (`defer`), of several sensitive columns."""
+
+    deferred_now: Total
+    """New people who are held back."""
+    deferred_alike: Total
+    """The most of these who have the same value in every column. Of several shards, it may be fewer."""
+    deferred_alike_in_a_column: Total
+    """The most of these who have the same value in one of the columns. Of several shards, it may be fewer."""
+
+
 def release(
     people: pl.DataFrame,
     contract: Contract[MInvariance],
@@ -77,6 +90,7 @@ def release(
     # Ordered by a keyed hash: the order in which rows arrive decides nothing, and nobody can replay it.
     people = people.sort(PSEUDONYM)
     memory = Memory.of(state, people.schema[VALUE])
+    everybody = people
     division, people, placed = place_in_company(
         people,
         contract.principle.people_per_group,
@@ -109,6 +123,17 @@ def release(
     if placed.apart is not None:
         tables[APART] = pl.DataFrame({"bucket_id": pl.Series(np.flatnonzero(placed.apart), dtype=pl.Int32)})
         figures = WholeGroupFigures.counted(division, plan, in_use, apart=int(placed.apart[bucket].sum()))
+    if contract.sensitive.is_several and contract.principle.on_ineligible == "defer":
+        is_new = (division.bucket == UNDECIDED) & (division.queue < len(division.counts.free))
+        deferred = everybody.filter(is_new).join(hosted, on=PSEUDONYM, how="anti")[VALUE]
+        figures = DeferredFigures.counted(
+            division,
+            plan,
+            in_use,
+            deferred_now=len(deferred),
+            deferred_alike=_most_alike([deferred]),
+            deferred_alike_in_a_column=_most_alike(values_of(deferred, contract.sensitive)),
+        )
     return Candidate(
         published=published.tables,
         linkage=linkage,
@@ -116,6 +141,11 @@ def release(
         state=State(tables),
         figures=figures,
     )
+
+
+def _most_alike(columns: Sequence[pl.Series]) -> int:
+    """The most people who have the same value in one of some columns."""
+    return max((int(most_of(one.value_counts()["count"]) or 0) for one in columns), default=0)
 
 
 class _Placed(NamedTuple):
@@ -180,7 +210,14 @@ def _nearby(
 ) -> tuple[Plan, Iterable[Local]]:
     """A plan with the fewest counterfeits, and from where the people come whom it moves."""
     if several is not None:
-        plan = plan_combinations(division.counts, several, principle.m, principle.on_ineligible, draw("plan"))
+        plan = plan_combinations(
+            division.counts,
+            several,
+            principle.m,
+            principle.on_ineligible,
+            draw("plan"),
+            least=principle.people_per_group,
+        )
         return plan, from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
     regions = find_regions(shares, division.counts.everybody, principle.m)
     begun = None

@@ -42,7 +42,7 @@ class Company(Part):
             "Share of the people beside a counterfeit who have the commonest value of their group: {}. What"
             " is promised takes each value of a group to be a counterfeit's with the same probability."
             " Counterfeits seldom have the most frequent value, and readers who know that guess it."
-            " people_per_group, which takes one sensitive column, bounds how often they are right."
+            " people_per_group bounds how often they are right."
         ),
     )
 

@@ -34,8 +34,8 @@ class HeldBack(Part):
     }
     counted = HeldBackFigures
     figures: ClassVar[tuple[Figure, ...]] = (
-        Figure("most_alike", "of new people held back, alike in all columns"),
-        Figure("most_of_a_column", "of these, alike in a column"),
+        Figure("most_alike", "largest share of a combination, of new people held back"),
+        Figure("most_of_a_column", "largest share of a value of a column, of them"),
     )
     needs_hosts = "which of the new people are held back"
 

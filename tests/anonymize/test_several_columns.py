@@ -55,12 +55,18 @@ def faults(**changes):
     return dict(refused.value.faults)
 
 
-def staff(count, releases, seed=1):
+def without_company(declared):
+    """The contract as it was accepted before m = 2 needed `people_per_group: 2`."""
+    principle = declared.principle.model_copy(update={"people_per_group": 1})
+    return declared.model_copy(update={"principle": principle})
+
+
+def staff(count, releases, seed=1, shares=(0.25, 0.25, 0.25, 0.25)):
     """Snapshots in which a quarter of the people is replaced each time; the wage goes with the job."""
     rng = np.random.default_rng(seed)
     everybody = count + (releases - 1) * (count // 4)
-    job = rng.integers(0, 4, everybody)
-    wage = np.where(rng.random(everybody) < 0.5, job, rng.integers(0, 4, everybody))
+    job = rng.choice(4, everybody, p=shares)
+    wage = np.where(rng.random(everybody) < 0.5, job, rng.choice(4, everybody, p=shares))
     people = pl.DataFrame(
         {
             "person": [f"p{n}" for n in range(everybody)],
@@ -115,7 +121,7 @@ def test_a_list_is_read_and_written_as_it_is_declared():
             "principle.on_ineligible",
             "is refused with several",
         ),
-        ({"principle": {"people_per_group": 2}}, "principle.people_per_group", "must be 1 with several"),
+        ({"principle": {"m": 2}}, "principle.people_per_group", "must be 2 with several"),
         ({"principle": {"adversary": "knows_algorithm"}}, "principle.adversary", "is refused with several"),
         ({"corrections": {"2024-02-01": "wrong.csv"}}, "corrections", "are refused with several"),
     ],
@@ -193,6 +199,31 @@ def test_a_group_in_which_two_rows_share_one_value_of_one_column_is_convicted(mo
     assert {fi.VALUES, fi.SHARE, fi.CANDIDATES, fi.HOST_CANDIDATES} <= broken
     assert found[-1].figures["smallest_candidates_by_host"] < 3
     assert {fi.VALUES, fi.SHARE, fi.CANDIDATES} <= attacked(made, linked=False)[1]
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_of_the_people_of_a_group_at_most_half_have_one_value_whatever_is_known_of_counterfeits(m):
+    """Without it, most people beside counterfeits are guessed right by how frequent combinations are."""
+    declared = contract(principle={"m": m, "people_per_group": 2})
+    series = list(staff(240, 4, shares=(0.45, 0.25, 0.15, 0.15) if m == 2 else (0.3, 0.3, 0.2, 0.2)))
+    made = list(released(series, declared))
+    found, broken = attacked(made)
+    assert broken == set()
+    looked_at = 0
+    for one in made:
+        people = one.people.select("identifier", VALUE).rename({"identifier": "person"})
+        for _, group in one.linkage.join(people, on="person").group_by("group_id"):
+            looked_at += 1
+            for column in zip(*(value.split("\x1f") for value in group[VALUE]), strict=True):
+                assert max(Counter(column).values()) * 2 <= len(group)
+    assert looked_at > 100
+    alone, convicted = attacked(list(released(series, without_company(declared))))
+    assert not convicted
+    guessed = {name: some[-1].figures["guessed_beside"] for name, some in (("now", found), ("alone", alone))}
+    assert guessed["alone"] > (0.7 if m == 2 else 0.4)
+    assert (guessed["now"] or 0) <= 0.6
+    if m == 2:
+        assert sum(one.candidate.figures.counterfeits for one in made) == 0
 
 
 def test_people_whose_combination_changed_are_refused():
@@ -291,7 +322,7 @@ def test_all_reconstructions_of_tiny_series_give_no_value_of_any_column_more_tha
     looked_at = with_counterfeits = 0
     for seed in range(40 if is_thorough() else 12):
         rng = np.random.default_rng(seed)
-        declared = contract(principle={"m": 2})
+        declared = without_company(contract(principle={"m": 2, "people_per_group": 2}))
         try:
             made = list(released(staff(int(rng.integers(4, 7)), 2, seed), declared))
         except NotEligible:
