@@ -24,7 +24,7 @@ DECLARED = {
     "releases": {"first": "2024-01-01", "cron": "0 0 1 * *"},
     "identifier": "patient",
     "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 99]}],
-    "principle": {"name": "m_invariance", "m": 2, "on_value_change": "refuse"},
+    "principle": {"name": "m_invariance", "m": 2, "people_per_group": 2, "on_value_change": "refuse"},
 }
 
 
