@@ -162,8 +162,8 @@ class JoinFigures(Figures):
 
     vulnerable: int
     """Records with a value on X that breaks what is promised."""
-    records_of_the_join: int
-    """Records of all joins."""
+    records_of_the_join: int | None
+    """Records of all joins; None where they are more than 2 ** 62."""
     values_on_x: int
     """Values on X of the view."""
     linked_values: int | None
