@@ -225,8 +225,8 @@ class JoinFigures(Figures):
 
     vulnerable: Annotated[int, undivided]
     """Records with a value on X that breaks what is promised."""
-    records_of_the_join: Annotated[int, undivided]
-    """Records of all joins."""
+    records_of_the_join: Annotated[int | None, undivided]
+    """Records of all joins; None where they are more than 2 ** 62."""
     values_on_x: Annotated[int, undivided]
     """Values on X of the view."""
     linked_values: Annotated[int | None, undivided]

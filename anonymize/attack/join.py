@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from anonymize.attack.finding import Count
 from anonymize.columns import least_of, most_of
@@ -55,8 +57,8 @@ class Domains:
 class JoinAttack:
     """What the adversary found. Counts and extremes; nothing of any one person."""
 
-    records: int
-    """Records of the join."""
+    records: int | None
+    """Records of the join; None beyond 2 ** 62, where they stand for nothing any more."""
     values: int
     """Values on X in what was executed of it."""
     undecided: int
@@ -127,19 +129,20 @@ def join_attack(
         )
         for table, pair in zip(tables[1:], pairs, strict=True)
     ]
-    chosen, records = _affordable(in_all, tables, pairs, most_rows)
+    chosen, records, is_small = _affordable(in_all, tables, pairs, most_rows)
     joined = chosen
     for table, pair in zip(tables[1:], pairs, strict=True):
         side = table.rows.rename({"key": "other", RECORDS: f"records_{table.number}"})
         joined = joined.join(pair, on="key").join(side, on="other").drop("other")
-    weights = [RECORDS, *(f"records_{table.number}" for table in tables[1:])]
-    joined = joined.with_columns(pl.reduce(lambda a, b: a * b, [pl.col(w) for w in weights]).alias("weight"))
     named = [f"x{table.number}_{name}" for table in tables for name in table.x]
-    on_x: list[Any] = named or [pl.lit(0).alias("x")]
+    joined = joined if named else joined.with_columns(pl.lit("").alias("x"))
+    on_x = named or ["x"]
     found = (
         _count_values(joined, on_x, tables, y, linked_values)
         if limits is None
-        else _confidences(joined, on_x, tables, limits, domains)
+        else _confidences(
+            joined, on_x, _multiplicities(joined, tables, is_small=is_small), tables, limits, domains
+        )
     )
     broken = found.filter("broken")
     keys = [column for column in found.columns if column not in ("found", "broken")]
@@ -340,31 +343,57 @@ def _below(label: str, paths: Sequence[Sequence[str]]) -> list[str]:
 
 def _affordable(
     rows: pl.DataFrame, tables: Sequence[_Read], pairs: Sequence[pl.DataFrame], most_rows: int
-) -> tuple[pl.DataFrame, int]:
-    """The view's rows whose join fits, the rarest values on X first; records of the whole join."""
-    sized = rows.with_columns(pl.lit(1, pl.Int64).alias("wide"), pl.lit(1, pl.Int64).alias("deep"))
+) -> tuple[pl.DataFrame, int | None, bool]:
+    """The view's rows whose join fits, the rarest values on X first; the records of the whole join.
+
+    Also whether these are so few that sums are exact as float64. Products over releases may exceed 64
+    bits: rows of the join are counted as float64, and its records as whole numbers where they fit.
+    """
+    sized = rows.with_columns(
+        pl.lit(1.0).alias("wide"),
+        pl.lit(1, pl.Int64).alias("deep"),
+        pl.col(RECORDS).cast(pl.Float64).alias("all"),
+    )
     for table, pair in zip(tables[1:], pairs, strict=True):
         sizes = table.rows.group_by("key").agg(
             pl.len().cast(pl.Int64).alias("n"), pl.col(RECORDS).sum().alias("m")
         )
         reach = pair.join(sizes, left_on="other", right_on="key").group_by("key").agg(pl.col("n", "m").sum())
         sized = sized.join(reach, on="key").with_columns(
-            pl.col("wide") * pl.col("n"), pl.col("deep") * pl.col("m")
+            pl.col("wide") * pl.col("n"), pl.col("deep") * pl.col("m"), pl.col("all") * pl.col("m")
         )
         sized = sized.drop("n", "m")
-    records = int(sized.select((pl.col("deep") * pl.col(RECORDS)).sum()).item())
+    size = float(sized["all"].sum())
+    records = int(sized.select((pl.col("deep") * pl.col(RECORDS)).sum()).item()) if size < 2**62 else None
+    is_small = size < 2**53
     if sized["wide"].sum() <= most_rows:
-        return rows, records
+        return rows, records, is_small
     own = [column for column in rows.columns if column.startswith("x0_")]
     if not own:
-        return rows.clear(), records
+        return rows.clear(), records, is_small
     values = sized.group_by(own).agg(pl.col("wide").sum(), pl.col(RECORDS).sum()).sort(RECORDS, "wide", *own)
     fitting = values.filter(pl.col("wide").cum_sum() <= most_rows)
-    return rows.join(fitting.select(own), on=own, how="semi"), records
+    return rows.join(fitting.select(own), on=own, how="semi"), records, is_small
+
+
+def _multiplicities(joined: pl.DataFrame, tables: Sequence[_Read], *, is_small: bool) -> NDArray[Any]:
+    """The records that each row of the join stands for: float64, or Python's numbers, which have no end."""
+    kind = np.float64 if is_small else object
+    several = [joined[RECORDS], *(joined[f"records_{table.number}"] for table in tables[1:])]
+    return reduce(np.multiply, (one.to_numpy().astype(kind) for one in several))
+
+
+def _sums(weights: NDArray[Any], number: NDArray[Any], size: int) -> NDArray[Any]:
+    """The sum of the weights of each number below `size`, exactly."""
+    if weights.dtype != object:
+        return np.bincount(number, weights, size)
+    sums = np.zeros(size, object)
+    np.add.at(sums, number, weights)
+    return sums
 
 
 def _count_values(
-    joined: pl.DataFrame, on_x: list[Any], tables: Sequence[_Read], y: Sequence[str], promised: int | None
+    joined: pl.DataFrame, on_x: list[str], tables: Sequence[_Read], y: Sequence[str], promised: int | None
 ) -> pl.DataFrame:
     """For each value on X, the distinct values on Y: `found`, `broken`."""
     columns = [f"y{table.number}_" for table in tables if table.has_records]
@@ -376,7 +405,8 @@ def _count_values(
 
 def _confidences(
     joined: pl.DataFrame,
-    on_x: list[Any],
+    on_x: list[str],
+    weights: NDArray[Any],
     tables: Sequence[_Read],
     limits: Mapping[str, float | Mapping[str, float]],
     domains: Domains,
@@ -385,9 +415,10 @@ def _confidences(
 
     A label that covers several leaves or numbers is nobody's value: to infer it infers none.
     """
-    totals = joined.group_by(on_x).agg(pl.col("weight").sum().alias("all"))
-    keys = [column for column in totals.columns if column != "all"]
-    worst = [totals.select(*keys, pl.lit(0.0).alias("found"), pl.lit(False).alias("broken"))]
+    values = joined.select(on_x).unique().with_row_index("value")
+    joined = joined.join(values, on=on_x, maintain_order="left")
+    totals = _sums(weights, joined["value"].to_numpy(), values.height)
+    worst = [values.select("value", pl.lit(0.0).alias("found"), pl.lit(False).alias("broken"))]
     for table in tables:
         for name in table.y:
             limit, column = limits[name], f"y{table.number}_{name}"
@@ -401,14 +432,13 @@ def _confidences(
                 allowed = pl.when(pl.col(column).is_in(leaves)).then(allowed)
             if name in domains.numbers:
                 allowed = pl.when(~pl.col(column).str.contains("|", literal=True)).then(allowed)
-            linked = (
-                joined.group_by(*on_x, column)
-                .agg(pl.col("weight").sum(), allowed.first().alias("limit"))
-                .filter(pl.col("limit").is_not_null())
-                .join(totals, on=keys)
-            )
+            pairs = joined.select("value", column).unique().with_row_index("pair")
+            number = joined.select("value", column).join(pairs, on=["value", column], maintain_order="left")
+            sums = _sums(weights, number["pair"].to_numpy(), pairs.height)
             # Each quotient is rounded once, as the limit is, so that 3 of 5 are no more than 0.6. polars
             # divides by one number as it multiplies by its inverse, which is rounded twice.
-            found = pl.Series("found", linked["weight"].to_numpy() / linked["all"].to_numpy())
-            worst.append(linked.select(*keys, found, (pl.lit(found) > pl.col("limit")).alias("broken")))
-    return pl.concat(worst).group_by(keys).agg(pl.col("found").max(), pl.col("broken").any())
+            found = (sums / totals[pairs["value"].to_numpy()]).astype(np.float64)
+            linked = pairs.select("value", pl.Series("found", found), allowed.alias("limit")).drop_nulls()
+            worst.append(linked.select("value", "found", (pl.col("found") > pl.col("limit")).alias("broken")))
+    found = pl.concat(worst).group_by("value").agg(pl.col("found").max(), pl.col("broken").any())
+    return values.join(found, on="value").drop("value")

@@ -18,6 +18,9 @@ ANONYMITY, LINKABILITY = 0, 1
 ONE, KEY, CODE = 0, 1, 2
 """What Y is in the view: nothing, a key of its rows, or codes with repetitions."""
 CLASS, DISTORTION, DISCERNIBILITY = 0, 1, 2
+SCALE = 2.0**448
+"""What a multiplicity is a number below, times a power of it: products over any number of releases fit, and
+so do sums over all rows."""
 
 # Only the loop itself is called from Python: without wrappers, its parts compile in a fraction of the time.
 _part = compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
@@ -118,8 +121,13 @@ class Cells(NamedTuple):
     """int32[c]: value on X."""
     stamp: Ints
     """int32[c]: value on (X, Y)."""
-    rows: Ints
-    """int64[c]: records, or what a value on Y counts."""
+    rows: Floats
+    """float64[c]: records, or what a value on Y counts; of several releases the product. The whole of it is
+    (rows + rest) · SCALE ** shift."""
+    rest: Floats
+    """float64[c]: what rounding left of `rows`, 0 up to 2 ** 53."""
+    shift: Ints
+    """int32[c]: how often it was divided by SCALE."""
     items: Ints
     """int32[c, Q]: sensitive values, -1 for none."""
     bound: Ints
@@ -202,12 +210,13 @@ class Room(NamedTuple):
     place: Ints
     begin: Ints
     touched: Ints
-    x_count: Ints
+    x_count: Floats
+    x_shift: Ints
     x_touched: Ints
     stamp: Ints
     run: Ints
     item_count: Ints
-    by_item: Ints
+    by_item: Floats
     now: Ints
 
 
@@ -244,12 +253,13 @@ def make_room(given: Given, used: int) -> Room:
         place=np.zeros(children, np.int64),
         begin=np.zeros(children + 1, np.int64),
         touched=np.zeros(children, np.int64),
-        x_count=np.zeros(values, np.int64),
+        x_count=np.zeros((values, 2)),
+        x_shift=np.zeros(values, np.int32),
         x_touched=np.zeros(values, np.int64),
         stamp=np.zeros(stamps, np.int64),
         run=np.zeros(1, np.int64),
         item_count=np.zeros(demand.linked, np.int64),
-        by_item=np.zeros((values if demand.kind == LINKABILITY else 0, demand.linked), np.int64),
+        by_item=np.zeros((values if demand.kind == LINKABILITY else 0, demand.linked, 2)),
         now=np.zeros(given.rows.codes.shape[1], np.int32),
     )
 
@@ -858,14 +868,14 @@ def _least_linked(order: Ints, begin: int, end: int, now: Ints, given: Given, ro
                 continue
             room.stamp[cells.stamp[c]] = room.run[0]
             x = cells.x[c]
-            if room.x_count[x] == 0:
+            if room.x_count[x, 0] == 0:
                 room.x_touched[found] = x
                 found += 1
-            room.x_count[x] += weight * cells.rows[c]
+            room.x_count[x, 0] += weight * cells.rows[c] * (SCALE if cells.shift[c] else 1.0)
     least = np.inf
     for k in range(found):
-        least = min(least, room.x_count[room.x_touched[k]])
-        room.x_count[room.x_touched[k]] = 0
+        least = min(least, room.x_count[room.x_touched[k], 0])
+        room.x_count[room.x_touched[k], 0] = 0
     return least
 
 
@@ -892,15 +902,18 @@ def _least_margin(order: Ints, begin: int, end: int, now: Ints, given: Given, ro
             if not _reaches(c, now, flags, nodes, cells):
                 continue
             x = cells.x[c]
-            if room.x_count[x] == 0:
+            if room.x_count[x, 0] == 0:
                 room.x_touched[found] = x
+                room.x_shift[x] = cells.shift[c]
                 found += 1
-            room.x_count[x] += records * cells.rows[c]
+            by = _on_one_scale(x, cells.shift[c], room)
+            _add(room.x_count[x], records * by, cells, c)
             for item in range(demand.linked):
-                room.by_item[x, item] += room.item_count[item] * cells.rows[c]
+                if room.item_count[item]:
+                    _add(room.by_item[x, item], room.item_count[item] * by, cells, c)
             for q in range(cells.items.shape[1]):
                 if cells.items[c, q] >= 0:
-                    room.by_item[x, cells.items[c, q]] += records * cells.rows[c]
+                    _add(room.by_item[x, cells.items[c, q]], records * by, cells, c)
         for k in range(first, i):
             for q in range(rows.items.shape[1]):
                 if rows.items[order[k], q] >= 0:
@@ -909,8 +922,77 @@ def _least_margin(order: Ints, begin: int, end: int, now: Ints, given: Given, ro
     for k in range(found):
         x = room.x_touched[k]
         for item in range(demand.linked):
-            if room.by_item[x, item] > 0:
-                margin = min(margin, demand.limits[item] - room.by_item[x, item] / room.x_count[x])
-                room.by_item[x, item] = 0
-        room.x_count[x] = 0
+            if room.by_item[x, item, 0] > 0:
+                margin = min(margin, demand.limits[item] - _quotient(room.by_item[x, item], room.x_count[x]))
+                room.by_item[x, item, 0], room.by_item[x, item, 1] = 0.0, 0.0
+        room.x_count[x, 0], room.x_count[x, 1] = 0.0, 0.0
     return margin
+
+
+@compiled()
+def multiplied(first: Cells, one: Ints, second: Cells, other: Ints) -> tuple[Floats, Floats, Ints]:
+    """The `rows`, `rest` and `shift` of combined cells: `one[i]` of the first, `other[i]` of the second.
+
+    The relative error of each product is below 2 ** -100.
+    """
+    rows, rest, shift = np.empty(len(one)), np.empty(len(one)), np.empty(len(one), np.int32)
+    for i in range(len(one)):
+        a, b = first.rows[one[i]], second.rows[other[i]]
+        product = a * b
+        left = _rounded_off(a, b, product) + (a * second.rest[other[i]] + first.rest[one[i]] * b)
+        by = 1 / SCALE if product >= SCALE else 1.0
+        rows[i] = (product + left) * by
+        rest[i] = (left - ((product + left) - product)) * by
+        shift[i] = first.shift[one[i]] + second.shift[other[i]] + (product >= SCALE)
+    return rows, rest, shift
+
+
+@_part
+def _rounded_off(a: float, b: float, product: float) -> float:
+    """What rounding took from a product, exactly (Dekker)."""
+    high_a, high_b = 134217729.0 * a, 134217729.0 * b
+    high_a, high_b = high_a - (high_a - a), high_b - (high_b - b)
+    low_a, low_b = a - high_a, b - high_b
+    return ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
+
+
+@_part
+def _on_one_scale(x: int, shift: int, room: Room) -> float:
+    """Bring what was counted of a value on X to the scale of a cell if that is larger; else the cell to its.
+
+    More than one power of SCALE apart, the smaller of two numbers is less than rounding would leave of it.
+    """
+    apart = shift - room.x_shift[x]
+    by = 1.0 if apart == 0 else 1 / SCALE if abs(apart) == 1 else 0.0
+    if apart <= 0:
+        return by
+    room.x_shift[x] = shift
+    for part in range(2):
+        room.x_count[x, part] *= by
+        for item in range(room.by_item.shape[1]):
+            room.by_item[x, item, part] *= by
+    return 1.0
+
+
+@_part
+def _add(total: Floats, times: float, cells: Cells, c: int) -> None:
+    """Add so many times a cell's multiplicity to a sum of two parts: what it is, and what rounding left."""
+    rows = times * cells.rows[c]
+    rest = _rounded_off(times, cells.rows[c], rows) + times * cells.rest[c]
+    added = total[0] + rows
+    part = added - total[0]
+    rest += total[1] + ((total[0] - (added - part)) + (rows - part))
+    total[0] = added + rest
+    total[1] = rest - (total[0] - added)
+
+
+@_part
+def _quotient(part: Floats, whole: Floats) -> float:
+    """Part of whole, rounded once: so that 3 of 5 are no more than 0.6, however large the two are."""
+    quotient: float = part[0] / whole[0]
+    if part[1] == 0 and whole[1] == 0:
+        return quotient
+    product = quotient * whole[0]
+    left = ((part[0] - product) - _rounded_off(quotient, whole[0], product)) + (part[1] - quotient * whole[1])
+    exact: float = quotient + left / whole[0]
+    return exact

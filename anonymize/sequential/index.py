@@ -475,8 +475,8 @@ def _no_cells() -> kernel.Cells:
     none = np.zeros(0, np.int32)
     return kernel.Cells(
         start=np.zeros(1, np.int64), listed=none, low=np.zeros((0, 0)), high=np.zeros((0, 0)),
-        flags=np.zeros(0, np.uint64), x=none, stamp=none, rows=np.zeros(0, np.int64),
-        items=np.zeros((0, 0), np.int32), bound=none,
+        flags=np.zeros(0, np.uint64), x=none, stamp=none, rows=np.zeros(0),
+        rest=np.zeros(0), shift=none, items=np.zeros((0, 0), np.int32), bound=none,
     )  # fmt: skip
 
 
@@ -530,7 +530,9 @@ def _partitions(
         stamp=_dense([table["x"], *(table[column] for column in y)])
         if distinct
         else np.arange(table.height, dtype=np.int32),
-        rows=np.ones(table.height, np.int64) if distinct else table["records"].to_numpy(),
+        rows=np.ones(table.height) if distinct else table["records"].cast(pl.Float64).to_numpy(),
+        rest=np.zeros(table.height),
+        shift=np.zeros(table.height, np.int32),
         items=_cell_items(part, table, items),
         bound=np.array([names.index(part.joins[j]) for j in in_x], np.int32),
     )
@@ -592,6 +594,7 @@ def _combined(first: kernel.Cells, second: kernel.Cells) -> kernel.Cells:
     b = second.listed[np.repeat(second.start[history], sizes) + _counted_anew(sizes)]
     pairs, listed = np.unique(a * len(second.x) + b, return_inverse=True)
     one, other = pairs // len(second.x), pairs % len(second.x)
+    rows, rest, shift = kernel.multiplied(_plain(first), one, _plain(second), other)
     per_history = np.bincount(history, weights=sizes, minlength=len(first.start) - 1).astype(np.int64)
     return kernel.Cells(
         start=np.concatenate([[0], np.cumsum(per_history)]),
@@ -601,7 +604,9 @@ def _combined(first: kernel.Cells, second: kernel.Cells) -> kernel.Cells:
         flags=first.flags[one] | second.flags[other],
         x=_dense([first.x[one], second.x[other]]),
         stamp=_dense([first.stamp[one], second.stamp[other]]),
-        rows=first.rows[one] * second.rows[other],
+        rows=rows,
+        rest=rest,
+        shift=shift,
         items=np.hstack([first.items[one], second.items[other]]),
         bound=np.concatenate([first.bound, second.bound]),
     )

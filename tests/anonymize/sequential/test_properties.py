@@ -1,5 +1,6 @@
 """What is counted is what executing the join shows, over random tables of one population."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -53,7 +54,7 @@ def generalized(draw, name, value):
 
 
 @st.composite
-def situations(draw):
+def situations(draw, requirements=("anonymity", "linkability")):
     """A population, a view of it, earlier releases of it, and a contract."""
     size = draw(st.integers(2, 9))
     person = {**VALUES, **OWN}
@@ -70,7 +71,7 @@ def situations(draw):
         [{name: generalized(draw, name, row[name]) for name in columns} for row in rows]
         for columns in earlier_names
     ]
-    requirement = draw(st.sampled_from(["anonymity", "linkability"]))
+    requirement = draw(st.sampled_from(requirements))
     there = sorted({*names, *(name for columns in earlier_names for name in columns)})
     x = draw(st.lists(st.sampled_from(there), min_size=1, max_size=4, unique=True))
     records = ["pid"] + (["t2"] if earlier_names else [])
@@ -294,3 +295,37 @@ def test_releases_of_one_population_are_population_related(situation):
     rows, names, earlier, contract = situation
     coded = code_view(as_view(rows, names), contract.columns, contract.principle.x)
     assert all(unrelated(coded, one, Pairs.of(contract)) == (0, 0) for one in read(earlier, contract))
+
+
+@examples(40)
+@given(
+    situations(requirements=["linkability"]),
+    st.lists(st.sampled_from([1, 3, 10**6, 10**9, 10**12]), min_size=2, max_size=2),
+)
+def test_confidences_do_not_change_if_an_earlier_release_has_each_record_so_many_times(situation, times):
+    rows, names, earlier, contract = situation
+    once = [as_earlier(one) for one in earlier]
+    often = [one.with_columns(records=pl.lit(c)) for one, c in zip(once, times, strict=False)]
+    view = as_view(rows, names)
+    made = []
+    for tables in (once, often):
+        try:
+            made.append(SEQUENTIAL.release(view, contract, state(*tables), 1, None))
+        except NotEligible as error:
+            made.append(str(error))
+    if isinstance(made[0], str):
+        assert made[0] == made[1]
+        return
+    assert made[0].published["view"].equals(made[1].published["view"])
+    for released in (made[0].published, {"view": fixed_as_published(view, contract)}):
+        found = [
+            attack_view(replace(made[0], published=released), view, contract, previous=tables)
+            for tables in (once, often)
+        ]
+        one, other = (attacked.tables["join_privacy"] for attacked in found)
+        assert one.equals(other.with_columns(one["earlier_unmatched"]))
+
+
+def fixed_as_published(view, contract):
+    """The view with nothing generalized, which breaks most promises."""
+    return view.select(pl.col(f"column_{i}").alias(one.name) for i, one in enumerate(contract.columns))

@@ -1,0 +1,106 @@
+"""Joined with many releases, a record stands for products of counts that no number of 64 bits holds."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.errors import NotEligible
+from anonymize.sequential import SEQUENTIAL
+from tests.anonymize.sequential.sequential_tables import attack_view, people, state, view_contract
+
+
+def table(names, rows):
+    """Distinct rows and the records that each stands for, as a release remembers them."""
+    return pl.DataFrame(rows, schema=[*names, "records"], orient="row")
+
+
+def published(view):
+    """The rows of a remembered view one by one."""
+    return view.select(pl.exclude("records").repeat_by("records").explode())
+
+
+def test_the_same_table_again_and_again_never_shows_more():
+    """Of 10,000 people half are Bankers, 90 % of them with HIV, and half Drivers, 10 %."""
+    columns = [
+        {
+            "name": "job",
+            "kind": "category",
+            "hierarchy": [["Banker", "Professional", "ANY"], ["Driver", "Worker", "ANY"]],
+        },
+        {"name": "disease", "kind": "category", "order": ["HIV", "flu"], "keep": True},
+    ]
+    wanted = view_contract(columns, requirement="linkability", k={"HIV": 0.7}, x=["job"], y=["disease"])
+    as_it_is = table(
+        ["job", "disease"],
+        [("Banker", "HIV", 4500), ("Banker", "flu", 500), ("Driver", "HIV", 500), ("Driver", "flu", 4500)],
+    )
+    cut = table(["job", "disease"], [("ANY", "HIV", 5000), ("ANY", "flu", 5000)])
+    jobs, diseases = published(as_it_is)
+    rows = people(job=jobs, disease=diseases)
+    earlier = cut.rename({"job": "column_0", "disease": "column_1"})
+    before = state(**{f"view_{n}": earlier for n in range(1, 9)})
+    made = SEQUENTIAL.release(rows, wanted, before, 9, None)
+    assert made.published["view"].equals(published(cut))
+    for view, confidence in ((cut, 0.5), (as_it_is, 0.9)):
+        released = replace(made, published={"view": published(view)})
+        found = attack_view(released, rows, wanted, views=[published(cut)] * 8)
+        assert found.tables["join_privacy"]["found"].item() == confidence
+
+
+JOBS = {"Banker": (3000, 27, 30), "Driver": (2999, 31, 310), "Diver": (7, 1, 20)}
+"""For each job the records in every view; in the table of diseases those with HIV, and all."""
+
+
+@pytest.mark.parametrize("views", [1, 4, 20, 150])
+def test_confidences_are_exact_over_however_many_releases(views):
+    """Names are joined by jobs that are not in X, so counts of jobs add up; Bob's are a trifle of them."""
+    infected, everybody = (
+        sum(JOBS[job][0] ** (views + 1) * JOBS[job][end] for job in ("Banker", "Driver")) for end in (1, 2)
+    )
+    confidence = infected / everybody  # Python's whole numbers have no end: this is rounded once
+    kept, broken = (_contract(k) for k in (confidence, float(np.nextafter(confidence, 0))))
+    rows = people(
+        name=["Bob" if job == "Diver" else "Alice" for job, (many, *_) in JOBS.items() for _ in range(many)],
+        job=[job for job, (many, *_) in JOBS.items() for _ in range(many)],
+    )
+    diseases = table(
+        ["column_0", "column_1"],
+        [
+            (job, disease, many)
+            for job, (_, ill, everybody) in JOBS.items()
+            for disease, many in (("HIV", ill), ("flu", everybody - ill))
+        ],
+    )
+    view = table(["column_0", "column_1"], [("ANY", job, many) for job, (many, *_) in JOBS.items()])
+    before = state(diseases, **{f"view_{n}": view for n in range(1, views + 1)})
+    made = SEQUENTIAL.release(rows, kept, before, views + 1, None)
+    assert set(made.published["view"]["name"]) == {"Alice", "Bob"}
+    for contract in (kept, broken):
+        earlier = [published(view).rename({"column_0": "name", "column_1": "job"})] * views
+        found = attack_view(made, rows, contract, previous=[diseases], views=earlier)
+        assert found.tables["join_privacy"].select("found", "broken").row(0) == (
+            confidence,
+            0 if contract is kept else 5999,
+        )
+    try:
+        made = SEQUENTIAL.release(rows, broken, before, views + 1, None)
+        assert set(made.published["view"]["name"]) == {"ANY"}
+    except NotEligible:  # with so many releases, Bob makes no difference that a confidence shows
+        assert views > 1
+
+
+def _contract(k):
+    columns = [
+        {"name": "name", "kind": "category", "order": ["Alice", "Bob"]},
+        {"name": "job", "kind": "category", "order": list(JOBS), "keep": True},
+    ]
+    return view_contract(
+        columns,
+        requirement="linkability",
+        k={"HIV": k},
+        x=["name"],
+        y=["disease"],
+        previous=[{"path": "t2", "columns": ["job", "disease"]}],
+    )
