@@ -147,7 +147,7 @@ def _grid(attribute: QuasiIdentifier) -> tuple[float, int]:
     lowest, highest = code_domain(attribute)
     width = attribute.min_width
     furthest = max(abs(lowest), abs(highest))
-    if not attribute.discrete and furthest * max(_denominator(lowest), _denominator(width)) > 2**53:
+    if not attribute.discrete and furthest > 2**53 / max(_denominator(lowest), _denominator(width)):
         width += 4 * sys.float_info.epsilon * furthest
     return width, max(1, int((highest - lowest + int(attribute.discrete)) // width))
 
