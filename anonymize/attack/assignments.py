@@ -12,7 +12,7 @@ from anonymize.attack.copies import copies, numbered
 from anonymize.attack.exact_risk import exact_risks, risk_figures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.matching import covering_groups, match
-from anonymize.attack.seen import promised
+from anonymize.attack.seen import promised, vintages
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
@@ -108,27 +108,41 @@ def attack_assignments(
         return None
     covering, releases = [one.covering for one in seen.choices], [one.published for one in seen.choices]
     hosts = [one.hosts for one in seen.choices if one.hosts is not None]
-    people, most = owed["person"].n_unique(), most_of(owed["least"])
+    most = most_of(owed["least"])
     try:
         matched = match(covering, releases, hosts or None)
         risks = _risks_of_columns(seen.choices)
     except ValueError:
-        return Found({"assignments": Count(people, people, 0, most)})
+        everybody = [(since, bound, _number(owed, bound)) for since, bound in vintages(least)]
+        return Found(
+            {
+                "assignments": [
+                    Count(some, some, 0, bound, since=since) for since, bound, some in everybody if some
+                ]
+            }
+        )
     counted = owed.join(_candidates(matched.left, seen.choices, most), on=["person", VALUE])
-    few = counted.filter(pl.col("candidates") < pl.col("least"))["person"].n_unique()
     judged = risks.join(owed, on=["person", VALUE])
-    # Risks are quotients of whole numbers, rounded once.
-    above = judged.filter(pl.col("risk") > 1 / pl.col("least") + 1e-12)
-    undecided = 0 if is_bounded else judged["risk"].null_count()
+    candidates, of_risk = [], []
+    for since, bound in vintages(least):
+        if not (people := _number(owed, bound)):
+            continue
+        left, own = (table.filter(pl.col("least") == bound) for table in (counted, judged))
+        few = left.filter(pl.col("candidates") < bound)["person"].n_unique()
+        candidates.append(Count(people, few, least_of(left["candidates"]), bound, since=since))
+        # Risks are quotients of whole numbers, rounded once.
+        above = own.filter(pl.col("risk") > 1 / bound + 1e-12)
+        undecided = 0 if is_bounded else own["risk"].null_count()
+        of_risk.append(Count(len(own), len(above), most_of(own["risk"]), 1 / bound, undecided, since))
     return Found(
-        {
-            "assignments": Count(people, few, least_of(counted["candidates"]), most),
-            "risk": Count(
-                len(judged), len(above), most_of(judged["risk"]), 1 / least_of(owed["least"]), undecided
-            ),
-        },
+        {"assignments": candidates, "risk": of_risk},
         replace(risk_figures(risks), left_out=len(matched.left_out)),
     )
+
+
+def _number(owed: pl.DataFrame, bound: int) -> int:
+    """How many people were promised so many candidate values."""
+    return owed.filter(pl.col("least") == bound)["person"].n_unique()
 
 
 def _candidates(left: pl.DataFrame, choices: Sequence[Choices], enough: int) -> pl.DataFrame:

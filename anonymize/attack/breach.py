@@ -8,8 +8,8 @@ import polars as pl
 
 from anonymize.attack.figures import BreachFigures
 from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen, promised
-from anonymize.columns import least_of, most_of
+from anonymize.attack.seen import Seen, promised, vintages
+from anonymize.columns import most_of
 
 BREACH = "breach"
 """What is remembered: `person`, `value`, `breach`, `promised`. Where the promise forgets people who are
@@ -47,15 +47,16 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
     kept = state
     if most[-1] is not None and forgets_after is not None:
         kept = forget_absent(state, seen.known.select("person"), seen.release, forgets_after)
-    given = [level for level in most if level is not None]
-    if not given:
-        return Found(figures=figures, remembered={BREACH: kept}, table=by_promise(owed))
-    convicted = _above(owed)["person"].unique()
-    people, above = owed["person"].n_unique(), len(convicted)
-    undecided = min(above, seen.by_chance(convicted))
-    promised_level = least_of(owed["most"]) or min(given)
-    count = Count(people, above - undecided, most_of(owed["breach"]), promised_level, undecided)
-    return Found({"": count}, figures, by_promise(owed), {BREACH: kept})
+    counts = []
+    for since, level in vintages(most):
+        own = owed.filter(pl.col("most") == level)
+        convicted = _above(own)["person"].unique()
+        people, above = own["person"].n_unique(), len(convicted)
+        undecided = min(above, seen.by_chance(convicted))
+        if people or level == most[-1]:
+            largest = most_of(own["breach"])
+            counts.append(Count(people, above - undecided, largest, level, undecided, since))
+    return Found({"": counts}, figures, by_promise(owed), {BREACH: kept})
 
 
 def by_promise(owed: pl.DataFrame) -> pl.DataFrame:

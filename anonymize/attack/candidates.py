@@ -12,9 +12,9 @@ from anonymize.attack.finding import Count, Found
 from anonymize.attack.intersection import candidates, changed, intersected
 from anonymize.attack.invariance import check_invariance, moved_people
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.seen import Seen, promised
+from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.attack.stays import Stays
-from anonymize.columns import VALUE, counted, least_of, most_of
+from anonymize.columns import VALUE, counted, least_of
 from anonymize.figures import mean, reached
 
 SIGNATURES = "signatures"
@@ -40,11 +40,11 @@ def attack_candidates(seen: Seen, least: Sequence[int | None]) -> Found:
     )
     if all(bound is None for bound in least):
         return found
-    counts = {"covered": _few(left, left, least, seen)}
+    counts: dict[str, Sequence[Count]] = {"covered": _few(left, left, least, seen)}
     if hosted is not None and kept is not None and seen.is_linked:
         counts = {"hosts": _few(kept, kept, least), **counts, "changed": _after_a_change(seen, hosted, least)}
     staying, remembered = _staying(seen, least)
-    counts |= {} if staying is None else {"signatures": staying}
+    counts |= {"signatures": staying} if staying else {}
     return Found(counts, found.figures, found.table, remembered)
 
 
@@ -112,7 +112,7 @@ def _reciprocal(fewest: float | None) -> float | None:
     return 1 / fewest if fewest else None
 
 
-def _after_a_change(seen: Seen, state: pl.DataFrame, least: Sequence[int | None]) -> Count:
+def _after_a_change(seen: Seen, state: pl.DataFrame, least: Sequence[int | None]) -> list[Count]:
     """Whether people whose value changed leave an adversary with nothing, or with enough."""
     left = _left(seen, state.join(changed([state]), on="person", how="semi"), "person", least)
     return _few(left, left.filter(pl.col("candidates") > 0), least)
@@ -120,21 +120,26 @@ def _after_a_change(seen: Seen, state: pl.DataFrame, least: Sequence[int | None]
 
 def _few(
     everybody: pl.DataFrame, counted: pl.DataFrame, least: Sequence[int | None], seen: Seen | None = None
-) -> Count:
-    """The people of whom fewer candidate values are left than promised.
+) -> list[Count]:
+    """The people of whom fewer candidate values are left than promised, by what they were promised.
 
     Without the linkage, a group may cover somebody by chance who is held back. As many people as may be count
     as undecided instead of broken; `seen` is given where that can be.
     """
-    convicted = counted.filter(pl.col("candidates") < promised(least))["person"].unique()
-    few = len(convicted)
-    undecided = 0 if seen is None else min(few, seen.by_chance(convicted))
-    looked_at, fewest = everybody["person"].n_unique(), least_of(counted["candidates"])
-    most = max(bound for bound in least if bound is not None)
-    return Count(looked_at, few - undecided, fewest, most, undecided)
+    counts = []
+    for since, bound in vintages(least):
+        is_own = promised(least) == bound
+        own, looked_at = counted.filter(is_own), everybody.filter(is_own)["person"].n_unique()
+        convicted = own.filter(pl.col("candidates") < bound)["person"].unique()
+        few = len(convicted)
+        undecided = 0 if seen is None else min(few, seen.by_chance(convicted))
+        if looked_at or bound == least[-1]:
+            fewest = least_of(own["candidates"])
+            counts.append(Count(looked_at, few - undecided, fewest, bound, undecided, since))
+    return counts
 
 
-def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[Count | None, dict[str, pl.DataFrame]]:
+def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[list[Count], dict[str, pl.DataFrame]]:
     """Whether people whose groups are known stay in groups of one signature, as large as promised.
 
     Of people who are held back and covered by one group by chance, nobody can tell that the group isn't
@@ -144,24 +149,30 @@ def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[Count | None, dic
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 17.
     """
-    owed = seen.hosts.with_columns(promised(least).alias("least")).drop_nulls("least")
     if seen.hosts.is_empty():
-        return None, {}
+        return [], {}
     if seen.is_linked:
         # The stays have everybody's signature as a number, which is quicker to compare and kept anyhow.
-        people = moved_people(seen.knowledge.linked, seen.before.stays, seen.release)
-        moved, remembered = len(people.join(owed, on="person", how="semi")), {}
-    else:
-        known = seen.known.join(owed.select("person"), on="person", how="semi")
-        found, kept = check_invariance(known, owed, seen.numbered, 1, seen.before.parts.get(SIGNATURES))
-        moved, remembered = found.moved, {SIGNATURES: kept}
-    hosted = owed.join(seen.groups.select("group_id", "values"), on="group_id")
-    broken = moved + len(hosted.filter(pl.col("values") < pl.col("least")))
-    undecided = min(broken, seen.by_chance())
-    count = Count(
-        len(owed), broken - undecided, least_of(hosted["values"]), most_of(owed["least"]), undecided
-    )
-    return count, remembered
+        moved_from = moved_people(seen.knowledge.linked, seen.before.stays, seen.release)
+    counts, kept = [], []
+    excused = seen.by_chance()
+    for since, bound in vintages(least):
+        owed = seen.hosts.filter(promised(least) == bound)
+        if seen.is_linked:
+            moved = len(moved_from.join(owed, on="person", how="semi"))
+        else:
+            known = seen.known.join(owed.select("person"), on="person", how="semi")
+            found, now = check_invariance(known, owed, seen.numbered, 1, seen.before.parts.get(SIGNATURES))
+            moved = found.moved
+            kept.append(now)
+        hosted = owed.join(seen.groups.select("group_id", "values"), on="group_id")
+        broken = moved + len(hosted.filter(pl.col("values") < bound))
+        undecided = min(broken, excused)
+        excused -= undecided
+        if len(owed) or bound == least[-1]:
+            fewest = least_of(hosted["values"])
+            counts.append(Count(len(owed), broken - undecided, fewest, bound, undecided, since))
+    return counts, {SIGNATURES: pl.concat(kept)} if kept else {}
 
 
 def _signatures(seen: Seen) -> pl.DataFrame:

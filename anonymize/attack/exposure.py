@@ -8,7 +8,7 @@ import polars as pl
 
 from anonymize.attack.figures import CompanyFigures
 from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen, promised
+from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.formats import Published
 
@@ -48,11 +48,16 @@ def attack_company(seen: Seen, most: Sequence[float]) -> Found:
     figures = _figures(seen, groups)
     if min(most) == 1:
         return Found(figures=figures)
-    above = table.filter(pl.col("too_large") > 0)
     is_certain = pl.lit(seen.is_linked) | (pl.col("most") == 1)
-    broken, undecided = (int(above.filter(which)["people"].sum()) for which in (is_certain, ~is_certain))
-    count = Count(int(table["people"].sum()), broken, most_of(table["share"]), min(most), undecided)
-    return Found({"": count}, figures, table.drop("most"))
+    counts = []
+    for since, level in vintages(most):
+        own = table.filter(pl.col("promised") == level)
+        above = own.filter(pl.col("too_large") > 0)
+        broken, undecided = (int(above.filter(which)["people"].sum()) for which in (is_certain, ~is_certain))
+        if level < 1 and (len(own) or level == most[-1]):
+            looked_at = int(own["people"].sum())
+            counts.append(Count(looked_at, broken, most_of(own["share"]), level, undecided, since))
+    return Found({"": counts}, figures, table.drop("most"))
 
 
 def _figures(seen: Seen, groups: pl.DataFrame) -> CompanyFigures:

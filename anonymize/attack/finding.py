@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ SCHEMA = {
     "required": pl.Float64,
     "bound": pl.String,
     "holds": pl.Boolean,
+    "since": pl.Int64,
 }
 
 
@@ -35,20 +36,29 @@ class Count(NamedTuple):
     """The figure that was promised."""
     undecided: int = 0
     """For how many of them there was no time to tell. They do not break the promise, and are stated."""
+    since: int | None = None
+    """The first release that promised it, from 1; None for what the last release promises. People keep what
+    they were promised when they were published first."""
 
 
 @dataclass(frozen=True)
 class Found:
     """What an attack on one part of a promise came to. Counts and extremes; nothing of any one person."""
 
-    counts: Mapping[str, Count] = field(default_factory=dict)
-    """One for each scope of the part that was looked at; the key of a single scope is empty."""
+    counts: Mapping[str, Count | Sequence[Count]] = field(default_factory=dict)
+    """For each scope of the part that was looked at one, or one for each figure that a release promised; the
+    key of a single scope is empty."""
     figures: Figures = field(default_factory=Figures)
     """Of the attack's own class; none where nothing was counted."""
     table: pl.DataFrame | None = None
     """Counts by group, column or signature, which the part's check judges."""
     remembered: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """What the attack on the next release is to know. As private as the truth."""
+
+    def each(self) -> Iterator[tuple[str, Count]]:
+        """Every count with its scope."""
+        for scope, counts in self.counts.items():
+            yield from ((scope, count) for count in ([counts] if isinstance(counts, Count) else counts))
 
 
 def one(
@@ -79,10 +89,10 @@ def finding(name: str, count: Count, bound: str | None = None) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        `promise`, `people`, `broken`, `undecided`, `found`, `required`, `bound`, `holds`.
+        `promise`, `people`, `broken`, `undecided`, `found`, `required`, `bound`, `holds`, `since`.
     """
-    people, broken, found, required, undecided = count
-    row = (name, people, broken, undecided, found, required, bound, broken == 0)
+    people, broken, found, required, undecided, since = count
+    row = (name, people, broken, undecided, found, required, bound, broken == 0, since or 1)
     return pl.DataFrame([row], schema=SCHEMA, orient="row")
 
 
@@ -97,7 +107,7 @@ def findings_of_all(several: Sequence[pl.DataFrame]) -> pl.DataFrame:
     if len(several) == 1:
         return several[0]
     worst = pl.when(pl.col("bound") == "at most")
-    rows = pl.concat(several).group_by("promise", "bound", maintain_order=True)
+    rows = pl.concat(several).group_by("promise", "bound", "since", maintain_order=True)
     return (
         rows.agg(
             pl.col("people", "broken", "undecided").sum(),

@@ -9,7 +9,7 @@ import polars as pl
 from anonymize.attack.cuts import cuts
 from anonymize.attack.equivalence import compromised
 from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen, promised
+from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.attack.stays import followed_counterfeits
 from anonymize.columns import VALUE
 
@@ -38,13 +38,12 @@ def attack_same_values(seen: Seen, given: Sequence[int | None]) -> Found:
     if not seen.everything:
         return Found(table=table)
     remembered = _followed(seen)
-    count = search_attacks(remembered, given, seen.seconds)
-    return Found({} if count is None else {"": count}, table=table, remembered=remembered)
+    return Found({"": search_attacks(remembered, given, seen.seconds)}, table=table, remembered=remembered)
 
 
 def search_attacks(
     remembered: Mapping[str, pl.DataFrame], given: Sequence[int | None], seconds: float
-) -> Count | None:
+) -> list[Count]:
     """Whether nobody takes part in an equivalence attack smaller than what they were promised.
 
     What there was no time to decide is stated apart: the clock does not change what is broken.
@@ -60,24 +59,25 @@ def search_attacks(
 
     Returns
     -------
-    Count or None
-        None where nothing was promised.
+    list of Count
+        One for each e that was promised.
     """
-    levels = sorted({e for e in given if e is not None})
-    if not levels:
-        return None
     members, contents = remembered[MEMBERS], remembered[CONTENTS]
     first = members.group_by("person").agg(
         (pl.col("partition").min() // GROUPS_PER_RELEASE).alias("promised")
     )
     owed = first.with_columns(promised(given).alias("e"))
-    broken = undecided = 0
-    for e in levels:
-        found = compromised(members, contents, e, seconds=seconds)
+    counts = []
+    for since, e in vintages(given):
         to_whom = owed.filter(pl.col("e") == e)
-        broken += to_whom.join(found.people, on="person", how="semi").height
-        undecided += to_whom.join(found.undecided, on="person", how="semi").height
-    return Count(first.height, broken, None, levels[-1], undecided)
+        if to_whom.is_empty() and e != given[-1]:
+            continue
+        found = compromised(members, contents, e, seconds=seconds)
+        broken, undecided = (
+            to_whom.join(some, on="person", how="semi").height for some in (found.people, found.undecided)
+        )
+        counts.append(Count(to_whom.height, broken, None, e, undecided, since))
+    return counts
 
 
 def _followed(seen: Seen) -> dict[str, pl.DataFrame]:

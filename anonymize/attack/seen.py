@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,9 @@ from anonymize.contract import Schema
 from anonymize.formats import Format, Published
 from anonymize.formats.published import GROUP, by_column, knowledge_table
 from anonymize.people.codes import encode
+
+B = TypeVar("B")
+"""What is promised: a number, or numbers by columns."""
 
 Publish = Callable[[pl.DataFrame, Callable[[str], np.random.Generator]], Mapping[str, pl.DataFrame] | None]
 """From people (`pseudonym`, `qi_0`, …, `value`) and secret randomness by purpose to the published tables of a
@@ -272,6 +276,21 @@ def promised(bounds: Sequence[float | None]) -> pl.Expr:
     return pl.col("promised").replace_strict(
         range(1, len(bounds) + 1), list(bounds), default=None, return_dtype=pl.Float64
     )
+
+
+def vintages(bounds: Sequence[B | None]) -> list[tuple[int, B]]:
+    """Each bound that was ever promised, and the first release that promised it, from 1.
+
+    People keep what they were promised when they were published first, so each bound is judged by itself.
+
+    Examples
+    --------
+    >>> vintages([4, 4, 5, 4])
+    [(1, 4), (3, 5)]
+    """
+    known = [bound for bound in bounds if bound is not None]
+    each = [bound for at, bound in enumerate(known) if bound not in known[:at]]
+    return [(bounds.index(bound) + 1, bound) for bound in each]
 
 
 def follow_present(

@@ -9,7 +9,7 @@ import polars as pl
 from anonymize.attack.exposure import exposed_by_counterfeits
 from anonymize.attack.figures import ShareFigures
 from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen, promised
+from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.columns import most_of
 
 
@@ -39,8 +39,12 @@ def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
         .with_columns(pl.col("promised").fill_null(max(given)))
         .with_columns(too_large=(pl.col("share") > pl.col("promised") + 1e-12).cast(pl.Int64))
     )
-    above = int(table.filter(pl.col("too_large") > 0)["tuples"].sum())
-    count = Count(int(table["tuples"].sum()), above, most_of(table["share"]), min(given))
+    counts = []
+    for since, level in vintages(most):
+        own = table.filter(pl.col("promised") == level)
+        above = int(own.filter(pl.col("too_large") > 0)["tuples"].sum())
+        if len(own) or level == most[-1]:
+            counts.append(Count(int(own["tuples"].sum()), above, most_of(own["share"]), level, since=since))
     today = most[-1]
     exposed = None if today is None else exposed_by_counterfeits(seen.published, today)
-    return Found({"": count}, ShareFigures(exposed), table)
+    return Found({"": counts}, ShareFigures(exposed), table)

@@ -12,7 +12,7 @@ from anonymize.attack.figures import SpreadFigures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.intersection import left_of, words
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.seen import Seen, promised
+from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.columns import VALUE, counted, least_of
 from anonymize.contract import Schema, Sensitive
 from anonymize.contract.combined import values_of
@@ -84,7 +84,15 @@ def attack_spread(seen: Seen, least: Sequence[Least | None]) -> Found:
     if all(one is None for one in least):
         return Found(figures=figures)
     counts = {
-        kind: _count(table, sensitive, least, seen if kind == "covered" else None)
+        kind: [
+            count._replace(since=since)
+            for since, given in vintages(least)
+            # What else was promised is another vintage's.
+            if (
+                count := _count(table, sensitive, _alone(given, least), seen if kind == "covered" else None)
+            ).people
+            or given == least[-1]
+        ]
         for kind, table in apart.items()
     }
     return Found(counts, figures, _groups(seen, least))
@@ -161,6 +169,11 @@ def _demands(sensitive: Sensitive, least: Sequence[Least | None]) -> Iterator[tu
         for measure, bounds in (("share", shares), ("ratio", ratios)):
             if any(bound is not None for bound in bounds):
                 yield f"{measure}_{bins.position}", promised(bounds)
+
+
+def _alone(given: Least, least: Sequence[Least | None]) -> list[Least | None]:
+    """What each release promised, of one vintage alone."""
+    return [one if one == given else None for one in least]
 
 
 def _count(

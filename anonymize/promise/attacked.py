@@ -28,8 +28,8 @@ class ReleaseAttack:
     """What the attacks on one release, and on all before it, came to."""
 
     findings: pl.DataFrame
-    """One row per promise: `promise`, `people`, `broken`, `undecided`, `found`, `required`, `bound`,
-    `holds`."""
+    """One row per promise and figure that it was ever given: `promise`, `people`, `broken`, `undecided`,
+    `found`, `required`, `bound`, `holds`, and `since`, the first release that promised it."""
     counted: tuple[Figures, ...]
     """`AttackFigures`, and what the attack on each kind of part counted."""
     knowledge: Knowledge
@@ -122,8 +122,10 @@ def attack(
     counted: list[Figures] = []
     tables_judged: dict[str, pl.DataFrame] = {}
     remembered: dict[str, pl.DataFrame] = {}
-    for scopes, check, found in _attacks(seen, release_format, promises):
-        rows += [scopes[scope].finding(count) for scope, count in found.counts.items()]
+    for scopes, check, found, since in _attacks(seen, release_format, promises):
+        rows += [
+            scopes[scope].finding(count._replace(since=count.since or since)) for scope, count in found.each()
+        ]
         counted.append(found.figures)
         remembered |= found.remembered
         if found.table is not None and check is not None:
@@ -146,17 +148,20 @@ def attack_tables(seen: SeenTables) -> pl.DataFrame:
         owed.scope.finding(count)
         for owed in OWED[seen.release_format.attack]
         if owed.of_tables
-        for count in owed.attack(seen).counts.values()
+        for _, count in owed.attack(seen).each()
     ]
     return pl.concat(rows)
 
 
 def _attacks(
     seen: Any, release_format: Format, promises: Sequence[Promise]
-) -> Iterator[tuple[Mapping[str, Scope], Check | None, Found]]:
-    """What the attack on each part found: on what is promised, then on other kinds for figures, then owed."""
+) -> Iterator[tuple[Mapping[str, Scope], Check | None, Found, int]]:
+    """What the attack on each part found: on what is promised, then on other kinds for figures, then owed.
+
+    With the first release that promised as much as the last one does.
+    """
     for kind in kinds_of(release_format, promises):
         today = promises[-1].part(kind)
-        yield kind.scopes, today.check if today else None, kind.attack(seen, promises)
+        yield kind.scopes, today.check if today else None, kind.attack(seen, promises), kind.since(promises)
     for owed in OWED[release_format.attack]:
-        yield {"": owed.scope}, owed.check, owed.attack(seen)
+        yield {"": owed.scope}, owed.check, owed.attack(seen), 1

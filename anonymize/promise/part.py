@@ -131,6 +131,18 @@ class Part:
         return [promise.part(cls) for promise in promises]
 
     @classmethod
+    def bounds(cls, promises: Sequence[Promise]) -> list[Any]:
+        """How much each release promised: the first field of the part; None where it did not promise it."""
+        name, *_ = (*(one.name for one in fields(cls)), None)
+        return [part and (name is None or getattr(part, name)) for part in cls.given(promises)]
+
+    @classmethod
+    def since(cls, promises: Sequence[Promise]) -> int:
+        """The first release that promised as much as the last one does, counted from 1."""
+        bounds = cls.bounds(promises)
+        return bounds.index(bounds[-1]) + 1
+
+    @classmethod
     def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
         """Attack a release.
 

@@ -33,6 +33,25 @@ def scopes() -> dict[str, Scope]:
     return {scope.name: scope for scope in every}
 
 
+def promised_in(promise: str, since: int, promises: Sequence[Promise]) -> list[int]:
+    """The releases, counted from 1, that promised as much as one of them did.
+
+    Parameters
+    ----------
+    promise
+        What findings call it.
+    since
+        The first of these releases.
+    promises
+        What each release promised.
+    """
+    for kind in KINDS:
+        bounds = kind.bounds(promises)
+        if any(scope.name == promise for scope in kind.scopes.values()) and bounds[since - 1] is not None:
+            return [n for n, bound in enumerate(bounds, start=1) if bound == bounds[since - 1]]
+    return list(range(1, len(promises) + 1))
+
+
 def _kept(row: Mapping[str, Any]) -> str:
     """Whether a row of findings keeps its promise, in words."""
     if row["broken"]:
@@ -53,9 +72,10 @@ def describe_findings(findings: pl.DataFrame) -> str:
     has_figure = (
         pl.col("required").is_not_null() & pl.col("found").is_not_null() & pl.col("promise").is_in(of_people)
     )
-    figured = findings.filter(has_figure)
+    figured = findings.filter(has_figure).with_columns(rows=pl.len().over("promise"))
     said = [
-        f"{row['promise']}: {row['bound']} {row['required']:.4g} promised,"
+        f"{row['promise']}: {row['bound']} {row['required']:.4g} promised"
+        f"{f' since release {since}' if row['rows'] > 1 and (since := row['since']) else ''},"
         f" {'largest' if row['bound'] == 'at most' else 'fewest'} found {row['found']:.4g}, {_kept(row)};"
         f" {row['people']:,} looked at"
         for row in figured.iter_rows(named=True)

@@ -365,6 +365,7 @@ def _joined(
         before=before,
         left_of_shards=_left([one.left for one in shards]),
         largest_shard=max(whole.largest for whole in wholes),
+        promised=shards[0].promised,
     )
 
 
@@ -401,15 +402,13 @@ def _everybody(known: Sequence[Knowledge]) -> Knowledge:
 
 def _found(kind: type[Part], shards: Sequence[Found]) -> Found:
     """What all releases together allow, in all shards."""
-    scopes = dict.fromkeys(scope for one in shards for scope in one.counts)
-    counts = {
-        scope: count_of(
-            findings_of_all(
-                [kind.scopes[scope].finding(one.counts[scope]) for one in shards if scope in one.counts]
-            )
-        )
-        for scope in scopes
-    }
+    scopes = dict.fromkeys(scope for one in shards for scope, _ in one.each())
+    counts = {}
+    for scope in scopes:
+        rows = [
+            kind.scopes[scope].finding(count) for one in shards for own, count in one.each() if own == scope
+        ]
+        counts[scope] = [count_of(row) for row in findings_of_all(rows).iter_slices(1)]
     figures, *_ = combined([[one.figures] for one in shards])
     return Found(counts, figures)
 

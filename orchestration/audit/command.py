@@ -17,7 +17,7 @@ from orchestration.audit.findings import Findings
 from orchestration.audit.read.folders import Reading, find_series, read_contract
 from orchestration.audit.read.foreign import load_mapping, states_promise
 from orchestration.audit.read.material import Material
-from orchestration.audit.report.conclusion import READING, combinations, in_words, verdict
+from orchestration.audit.report.conclusion import CHANGED, READING, combinations, in_words, releases, verdict
 from orchestration.audit.report.document import About, audited_releases, describe, signed_part, write_report
 from orchestration.audit.run import attack, steps
 from orchestration.audit.signature import load_private_key, sign_report
@@ -140,16 +140,19 @@ def _print(findings: Findings, console: Console) -> None:
     for heading in ("looked at", "broken", "found", "promised"):
         table.add_column(heading, justify="right")
     table.add_column("holds")
-    for row in findings.promises().iter_rows(named=True):
+    rows = findings.promises()
+    for row in rows.iter_rows(named=True):
         kept = "yes" if not row["undecided"] else f"not decided for {row['undecided']:,}"
         broken = Text.assemble(("NO", "red"), " ", ", ".join(row["broken_in"]))
         holds = kept if row["holds"] else broken
-        figures = ["-" if row[name] is None else f"{row[name]:.4g}" for name in ("found", "required")]
-        table.add_row(
-            row["promise"], row["series"], f"{row['people']:,}", f"{row['broken']:,}", *figures, holds
-        )
+        found, required = ("-" if row[name] is None else f"{row[name]:.4g}" for name in ("found", "required"))
+        by = f" by {releases(row['promised_in'])}" if row["promised_in"] else ""
+        counts = f"{row['people']:,}", f"{row['broken']:,}"
+        table.add_row(row["promise"], row["series"], *counts, found, f"{required}{by}", holds)
     console.print(table)
     console.print(READING)
+    if rows["promised_in"].is_not_null().any():
+        console.print(CHANGED)
     if (sensitive := findings.contract.sensitive) is not None and sensitive.is_several:
         console.print(combinations([column.name for column in sensitive.columns]))
     for row in findings.missed.iter_rows(named=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -24,6 +24,7 @@ from anonymize.formats import Published
 from anonymize.people.renaming import suspected_renamings
 from anonymize.promise import Part, Promise
 from anonymize.promise.attacked import ReleaseAttack
+from anonymize.promise.registry import promised_in
 from anonymize.text import Text
 from anonymize.utility.usefulness import Usefulness
 
@@ -106,6 +107,8 @@ class AttackedSeries:
     """What is left of the people of all shards, where these were attacked one by one."""
     largest_shard: int = 0
     """The most people of a release in one shard, where these were attacked one by one."""
+    promised: Sequence[Promise] = ()
+    """What each release of the chain is judged by."""
 
     @cached_property
     def left(self) -> Left:
@@ -144,10 +147,15 @@ class AttackedSeries:
         return not self.left.by_what_is_linked.is_empty()
 
     def promises(self) -> pl.DataFrame:
-        """One row per promise, over all releases: the release that breaks it most, else the last one."""
+        """One row per promise, over all releases: the release that breaks it most, else the last one.
+
+        Where a promise changed from a release on, there is one row for each figure: people keep what they
+        were promised when they were published first. `promised_in` has the first and the last one of each run
+        of releases that promised it; it is null where all promised the same.
+        """
         found = [(release.name, release.attack.findings) for release in self.releases]
         for kind, whole in self.whole.items():
-            counted = [kind.scopes[scope].finding(count) for scope, count in whole.counts.items()]
+            counted = [kind.scopes[scope].finding(count) for scope, count in whole.each()]
             found.append((self.releases[-1].name, pl.concat(counted)))
         rows = pl.concat(
             findings.with_columns(pl.lit(name).alias("release"), pl.lit(n).alias("n"))
@@ -155,12 +163,44 @@ class AttackedSeries:
         )
         where = pl.col("release").filter(~pl.col("holds"))
         worst = pl.all().sort_by("broken", "n").last()
-        return (
-            rows.group_by("promise", maintain_order=True)
+        judged = (
+            rows.group_by("promise", "since", maintain_order=True)
             .agg(worst, where.alias("broken_in"))
             .with_columns(pl.lit(self.name).alias("series"))
             .drop("release", "n")
         )
+        return (
+            judged.with_columns(self._promised_in(judged))
+            .with_row_index("at")
+            .sort(pl.col("at").min().over("promise"), "since")
+            .drop("at")
+        )
+
+    def _promised_in(self, judged: pl.DataFrame) -> pl.Series:
+        """The runs of releases that promised what each row is about; null of a promise with one row."""
+        names = [release.name for release in self.chain]
+        repeated = judged.select(pl.len().over("promise") > 1).to_series()
+        runs = [
+            [
+                [names[run[0] - 1], names[run[-1] - 1]]
+                for run in _runs(promised_in(promise, since, self.promised))
+            ]
+            if several
+            else None
+            for promise, since, several in zip(judged["promise"], judged["since"], repeated, strict=True)
+        ]
+        return pl.Series("promised_in", runs, pl.List(pl.List(pl.String)))
+
+
+def _runs(numbers: Sequence[int]) -> list[list[int]]:
+    """Ascending numbers, those that follow each other together."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return runs
 
 
 @dataclass(frozen=True)
@@ -193,11 +233,11 @@ class Findings:
     not_covered: list[Gap] = field(default_factory=list)
     """What was not looked at, and why."""
     asked: pl.DataFrame | None = None
-    """What the contract asks for, as `promises` has it, and `taken_up`: whether the last release of the
-    series, or a series that goes on from it, promises that. None where every release promises it."""
+    """What the contract asks for, as `promises` has it, of series that never took it up: neither the last
+    release nor a series that goes on from it promises that. None where there are none."""
 
     def promises(self) -> pl.DataFrame:
-        """One row per series and promise: `series`, `promise`, `people`, `broken`, … `broken_in`."""
+        """One row per series, promise and figure: `series`, `promise`, `people`, … `broken_in`."""
         rows = [one.promises() for one in self.series]
         if self.together is not None:
             rows.append(
@@ -216,6 +256,7 @@ class Findings:
             "required",
             "bound",
             "holds",
+            "promised_in",
             "broken_in",
         )
 
@@ -235,6 +276,5 @@ class Findings:
         rows = self.promises()
         if self.asked is None:
             return rows.clear()
-        kept = rows.filter("holds").select("series", "promise")
-        never = self.asked.filter(~pl.col("holds") & ~pl.col("taken_up"))
-        return never.join(kept, on=["series", "promise"], how="semi")
+        kept = rows.group_by("series", "promise").agg(pl.col("holds").all()).filter("holds")
+        return self.asked.filter(~pl.col("holds")).join(kept, on=["series", "promise"], how="semi")

@@ -18,19 +18,10 @@ from orchestration.audit.series import attack_series
 
 def steps(material: Material) -> int:
     """How many steps `attack` takes, for a progress bar."""
-    times = 2 if _promise_otherwise(material) else 1
+    times = 2 if _never_took_up(material) else 1
     if material.goes_by_shard:
         return times * steps_by_shard(material)
     return times * sum(len(one.releases) + 2 for one in material.series)
-
-
-def _promise_otherwise(material: Material) -> bool:
-    """Whether some release promised something else than the contract asks for."""
-    return any(
-        promise != material.asked
-        for series in material.series
-        for promise in promises_of(material, series, len(series.releases))
-    )
 
 
 def _never_took_up(material: Material) -> list[str]:
@@ -46,8 +37,9 @@ def _never_took_up(material: Material) -> list[str]:
 def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
     """Run every attack; yields the name of each step as it begins, and the findings at the end.
 
-    Everybody is judged by what the releases promised. Where that is not what the contract asks for, the
-    attacks are run again, and everybody is judged by the contract.
+    Everybody is judged by what the release promised that published them first. Where the last release of a
+    series does not promise what the contract asks for, the attacks are run again, and everybody in that
+    series is judged by the contract.
 
     Parameters
     ----------
@@ -57,10 +49,9 @@ def attack(material: Material, seconds: float) -> Iterator[str | Findings]:
         Time for the equivalence attack on each series.
     """
     found = yield from _attack(material, seconds)
-    if _promise_otherwise(material):
+    if never := _never_took_up(material):
         asked = yield from _attack(replace(material, believes_manifests=False), seconds)
-        rows = asked.promises().with_columns(taken_up=~pl.col("series").is_in(_never_took_up(material)))
-        found = replace(found, asked=rows)
+        found = replace(found, asked=asked.promises().filter(pl.col("series").is_in(never)))
     yield found
 
 
@@ -89,6 +80,6 @@ def _together(attacked: list[AttackedSeries], asked: Promise, contract: Product)
         part.scopes[scope].finding(count)
         for part in asked
         if (found := part.attack_together(known, part, contract)) is not None
-        for scope, count in found.counts.items()
+        for scope, count in found.each()
     ]
     return pl.concat(rows) if rows else None

@@ -92,6 +92,7 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
             _equivalences_by_column(knowledge, material.contract, seconds / parts),
             presence=_presence(releases[-1], ever),
             before=before,
+            promised=_judged_by(material, series, len(series.releases)),
         )
         yield f"{series.name}: who can have which value"
         attacked[series.name] = _as_a_whole(one, material, series)
@@ -403,13 +404,14 @@ def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedS
     if why is not None:
         return replace(attacked, why_no_assignments=why)
     rows = [release.attack.findings for release in attacked.chain]
-    kept = pl.concat(rows).group_by("promise").agg(pl.len(), pl.col("holds").all())
+    numbered = [one.with_columns(n=n) for n, one in enumerate(rows)]
+    kept = pl.concat(numbered).group_by("promise").agg(pl.col("n").n_unique(), pl.col("holds").all())
     state = attacked.knowledge.hosted if is_linked else attacked.knowledge.covered
     assert state is not None
     whole = SeenSeries(
         [one for one in seen if one is not None],
         candidates([state], "value").select("person", VALUE, "promised"),
-        kept.filter(pl.col("holds") & (pl.col("len") == len(rows)))["promise"].to_list(),
+        kept.filter(pl.col("holds") & (pl.col("n") == len(rows)))["promise"].to_list(),
         is_linked,
     )
     found = {kind: kind.attack_series(whole, promises) for kind in kinds}

@@ -188,8 +188,11 @@ def _are_files(stated: Any) -> bool:
     )
 
 
-def verify_releases(published: Path, statement: Mapping[str, Any]) -> list[str]:
-    """Check that published releases are those that a signed audit is about; returns their names.
+def verify_releases(published: Path, statement: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Check that published releases are those that a signed audit is about.
+
+    Returns the names of these, and of the releases of the series that were published after all of them, which
+    the audit says nothing of.
 
     Parameters
     ----------
@@ -201,7 +204,8 @@ def verify_releases(published: Path, statement: Mapping[str, Any]) -> list[str]:
     Raises
     ------
     SignatureError
-        If a release was audited with another manifest, or not at all; or is missing in a series.
+        If a release was audited with another manifest; if one is missing in a series; or if one was not
+        audited and is alone, or in a series before the last one that was.
     """
     series, places = _places(published)
     audited = {
@@ -210,7 +214,11 @@ def verify_releases(published: Path, statement: Mapping[str, Any]) -> list[str]:
         if one["series"] == series or (series is None and MANIFEST not in one["files"])
     }
     named = ", ".join(sorted({f"{one['series']} {one['release']}" for one in statement["releases"]}))
+    is_one = is_release(published) or published.is_file()
+    since = [release for release in places if audited and not is_one and release > max(audited)]
     for release, place in places.items():
+        if release in since:
+            continue
         if release not in audited:
             raise SignatureError(
                 f"{place}: was not audited; the signed report is about {named}. Check the audited releases"
@@ -220,10 +228,9 @@ def verify_releases(published: Path, statement: Mapping[str, Any]) -> list[str]:
             file = place / name if place.is_dir() else place
             if not file.is_file() or sha256(file) != digest:
                 raise SignatureError(f"{file}: is not what was audited and signed (other SHA-256)")
-    is_one = is_release(published) or published.is_file()
     if not is_one and (missing := sorted(audited.keys() - places.keys())):
         raise SignatureError(f"{published / missing[0]}: was audited and signed, and is missing")
-    return sorted(places)
+    return sorted(places.keys() - since), sorted(since)
 
 
 def _places(published: Path) -> tuple[str | None, dict[str, Path]]:

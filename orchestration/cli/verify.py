@@ -41,7 +41,8 @@ def verify(
 
     Every file is compared with its manifest, and the manifests with one another. The private folder is
     not needed: everybody who receives a release can check it. With --report and --public-key, a signed audit
-    is checked too: its signature, its files, and that these are the releases that were audited.
+    is checked too: its signature, its files, and that these are the releases that were audited. Releases of a
+    series that were published since are named.
     """
     if log:
         from orchestration.storage.home import Home
@@ -110,11 +111,12 @@ def _verify_signature(published: Path, report: Path, public_key: Path) -> None:
 
     with named(report):
         statement = verify_report(report, load_public_key(public_key))
-        releases = verify_releases(published, statement)
+        releases, since = verify_releases(published, statement)
     count = "1 release" if len(releases) == 1 else f"{len(releases)} releases"
     for line in (
         f"{', '.join(statement['found'])}: as signed under the key with SHA-256 {statement['key']}",
         f"{count} as audited on {statement['date']} by {statement['auditor'] or 'nobody named'}",
         f"The audit's verdict: {statement['verdict']}",
+        *([f"published since, and not audited: {', '.join(since)}"] if since else []),
     ):
         out.print(as_data(line))

@@ -63,9 +63,8 @@ def of_series(
     for chart, part in ((chart, promise.part(kind)) for kind in kinds for chart in kind.charts):
         if chart.only_promised and part is None:
             continue
-        level = chart.level(part) if chart.level and part is not None else None
         draw = _bars if chart.bars else _curves
-        if svg := draw(series, chart, level, language):
+        if svg := draw(series, chart, _levels(series, chart, part), language):
             drawn.append(Drawn(language.say(chart.caption), svg, part is not None, chart.is_internal))
     if any(release.guesses for release in series.releases):
         caption = Text(
@@ -75,7 +74,15 @@ def of_series(
     return drawn
 
 
-def _curves(series: AttackedSeries, chart: Chart, level: float | None, language: Language) -> str:
+def _levels(series: AttackedSeries, chart: Chart, part: Part | None) -> list[float]:
+    """What the releases promised of what a chart shows, each figure once; of none, what the contract does."""
+    if chart.level is None or part is None:
+        return []
+    promised = [own for promise in series.promised if (own := promise.part(type(part))) is not None]
+    return list(dict.fromkeys(map(chart.level, promised or [part])))
+
+
+def _curves(series: AttackedSeries, chart: Chart, levels: Sequence[float], language: Language) -> str:
     """The curves of a chart over the releases; nothing if no release has any of its figures."""
     lines = [
         (curve, [release.attack.figures.get(curve.figure) for release in series.releases])
@@ -92,21 +99,21 @@ def _curves(series: AttackedSeries, chart: Chart, level: float | None, language:
                 label=language.say(curve.words),
                 color=colour,
             )
-        _require(axes, level, chart, language)
+        _require(axes, levels, chart, language)
         axes.set_ylabel(language.say(chart.axis))
         axes.set_ylim(0, chart.top)
 
     return _over_releases(series, draw, language) if lines else ""
 
 
-def _bars(series: AttackedSeries, chart: Chart, level: float | None, language: Language) -> str:
+def _bars(series: AttackedSeries, chart: Chart, levels: Sequence[float], language: Language) -> str:
     """A bar for each figure of a list; those that break what is promised stand out."""
     sizes = series.figures.get(chart.bars or "") or []
 
     def draw(axes: Axes) -> None:
-        colours = [(RED if size < level else BLUE) if level else GREY for size in sizes]
+        colours = [(RED if size < min(levels) else BLUE) if levels else GREY for size in sizes]
         axes.bar(range(len(sizes)), sizes, color=colours, width=0.9)
-        _require(axes, level, chart, language)
+        _require(axes, levels, chart, language)
         axes.set_xlabel(language.say(chart.over))
         axes.set_ylabel(language.say(chart.axis))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -159,8 +166,8 @@ def _svg(draw: Callable[[Axes], None]) -> str:
     return text[text.index("<svg") :]
 
 
-def _require(axes: Axes, level: float | None, chart: Chart, language: Language) -> None:
-    if level:
+def _require(axes: Axes, levels: Sequence[float], chart: Chart, language: Language) -> None:
+    for level in levels:
         bound = Text(chart.bound)
         words = language.say(Text("promised: {bound} {level:.3g}", bound=bound, level=level))
         axes.axhline(level, color=RED, linewidth=1, linestyle="--", label=words)

@@ -15,6 +15,20 @@ READING = Text(
     " those looked at: no less than a promise of “at least”, or no more than one of “at most”, keeps it."
 )
 """How a table of promises is to be read."""
+CHANGED = Text(
+    "A promise that changed from a release on has a row for each figure: each person is judged by what the"
+    " release promised that published the person first."
+)
+"""How a table is to be read in which a promise has several rows."""
+
+
+def releases(runs: Sequence[Sequence[str]]) -> Text:
+    """The releases that promised what a row is about, from the first and the last one of each run."""
+    named = [
+        Text(first) if first == last else Text("{first} to {last}", first=first, last=last)
+        for first, last in runs
+    ]
+    return Text.joined(named, ", ")
 
 
 def combinations(columns: Sequence[str]) -> Text:
@@ -29,14 +43,20 @@ def combinations(columns: Sequence[str]) -> Text:
 def verdict(findings: Findings) -> Text:
     """What became of the promises, in one sentence."""
     rows = findings.promises()
-    judged = [rows] if findings.asked is None else [rows, findings.asked]
-    broken, undecided = int((~rows["holds"]).sum()), max(int((one["undecided"] > 0).sum()) for one in judged)
+    broken, undecided = int((~rows["holds"]).sum()), int((rows["undecided"] > 0).sum())
+    open_asked = 0 if findings.asked is None else int((findings.asked["undecided"] > 0).sum())
     if broken == 1:
         return Text("1 of {promises} promises is broken.", promises=len(rows))
     if broken:
         return Text("{broken} of {promises} promises are broken.", broken=broken, promises=len(rows))
     if findings.missed.height:
         return Text("The releases keep what they promised; they do not keep what this contract asks for.")
+    if open_asked and not undecided:
+        return Text(
+            "The releases keep what they promised. Of what this contract asks for, {undecided} could not be"
+            " decided.",
+            undecided=open_asked,
+        )
     if undecided:
         return Text("No promise is broken; {undecided} could not be decided.", undecided=undecided)
     return Text("Every promise holds.")
@@ -94,36 +114,38 @@ def _what_was_found(described: Mapping[str, Any]) -> Iterator[Text]:
     if leading is None:
         return
     yield Text(leading["meaning"])
-    yield Text(
-        "Promised: {bound} {required:.4g}; found: {found:.4g}.",
-        bound=Text(leading["bound"]),
-        required=leading["required"],
-        found=leading["found"],
-    )
-    undecided = leading["undecided"]
+    own = [row for row in described["promises"] if _is_of(row, leading) and row["found"] is not None]
+    for row in own:
+        told = {"bound": Text(row["bound"]), "required": row["required"], "found": row["found"]}
+        if row["promised_in"]:
+            yield Text(
+                "Promised by the releases {releases}: {bound} {required:.4g}; found: {found:.4g}.",
+                releases=releases(row["promised_in"]),
+                **told,
+            )
+        else:
+            yield Text("Promised: {bound} {required:.4g}; found: {found:.4g}.", **told)
+    undecided = any(row["undecided"] for row in own)
     yield Text("This could not be decided for everybody.") if undecided else Text("This keeps the promise.")
+
+
+def _is_of(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return (row["series"], row["promise"]) == (other["series"], other["promise"])
 
 
 def _what_was_missed(described: Mapping[str, Any]) -> Iterator[Text]:
     """What the contract asks for and was not found, where the releases promised something else."""
-    kept = {(row["series"], row["promise"]) for row in described["promises"] if row["holds"]}
-    for taken_up, words in MISSED.items():
-        missed = [
-            in_words(row)
-            for row in described["asked"] or ()
-            if not row["holds"] and row["taken_up"] == taken_up and (row["series"], row["promise"]) in kept
-        ]
-        if missed:
-            yield Text("{words}: {missed}.", words=words, missed=Text.joined(missed, "; "))
-
-
-MISSED = {
-    False: Text("The releases promised something else than the contract asks for. Missed"),
-    True: Text(
-        "People who were published before the contract asked for so much keep what they were promised then"
-    ),
-}
-"""What is said of what is missed, by whether the last release promises what the contract asks for."""
+    broken = {(row["series"], row["promise"]) for row in described["promises"] if not row["holds"]}
+    missed = [
+        in_words(row)
+        for row in described["asked"] or ()
+        if not row["holds"] and (row["series"], row["promise"]) not in broken
+    ]
+    if missed:
+        yield Text(
+            "The releases promised something else than the contract asks for. Missed: {missed}.",
+            missed=Text.joined(missed, "; "),
+        )
 
 
 def in_words(row: Mapping[str, Any]) -> Text:

@@ -32,7 +32,14 @@ from orchestration.audit.findings import (
 from orchestration.audit.read.columns import described_columns
 from orchestration.audit.read.material import Material
 from orchestration.audit.report import charts
-from orchestration.audit.report.conclusion import READING, combinations, conclusion, verdict
+from orchestration.audit.report.conclusion import (
+    CHANGED,
+    READING,
+    combinations,
+    conclusion,
+    releases,
+    verdict,
+)
 from orchestration.audit.report.handout import handed_out, public_names
 from orchestration.audit.signature import SIGNATURE, SIGNED
 from orchestration.languages.language import ENGLISH, Language
@@ -374,6 +381,8 @@ def _environment(language: Language) -> jinja2.Environment:
         "language": language,
         "reading": READING,
         "combinations": combinations,
+        "releases": releases,
+        "changed": CHANGED,
         "groups_known": GROUPS_KNOWN,
     }
     for name in ("say", "figure", "percent", "points", "filled", "day"):

@@ -11,7 +11,17 @@ from orchestration.audit.report.conclusion import conclusion
 
 SMALL = 10
 """Counts of people from 1 up to this are not shown."""
-PROMISE = ("promise", "meaning", "bound", "of_people", "found", "required", "holds", "broken_in")
+PROMISE = (
+    "promise",
+    "meaning",
+    "bound",
+    "of_people",
+    "found",
+    "required",
+    "holds",
+    "promised_in",
+    "broken_in",
+)
 SERIES = ("not_promised", "beside_guesses", "largest_share", "equivalence_by_column")
 ABOUT = (
     *("product", "date", "auditor", "purpose", "governance", "software"),
@@ -52,7 +62,7 @@ def handed_out(described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _row(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    told = {part: row[part] for part in (*PROMISE, "taken_up") if part in row}
+    told = {part: row[part] for part in PROMISE}
     return told | {"series": names.get(row["series"], row["series"]), **_counts(row)}
 
 

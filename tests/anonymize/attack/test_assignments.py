@@ -37,7 +37,7 @@ def attacked(*releases, linked=True, **options):
     )
     seen = [release(groups, linked) for groups in releases]
     found = attack_assignments(SeenSeries(seen, owed), [2] * len(seen), **options)
-    return found.counts, found.figures
+    return dict(found.each()), found.figures
 
 
 def test_values_that_others_must_share_out_leave_one_for_the_rest():
@@ -75,9 +75,7 @@ def test_tables_that_no_assignment_explains_are_broken_for_everybody():
     owed = others.select("person", "value", promised=pl.lit(1))
     choices = replace(seen, covering=others)
     found = attack_assignments(SeenSeries([choices], owed), [2])
-    assert {scope: (count.people, count.broken) for scope, count in found.counts.items()} == {
-        "assignments": (2, 2)
-    }
+    assert {scope: (count.people, count.broken) for scope, count in found.each()} == {"assignments": (2, 2)}
 
 
 def test_where_no_number_of_candidates_is_promised_nothing_is_attacked():

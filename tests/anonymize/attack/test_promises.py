@@ -62,6 +62,58 @@ def test_what_a_larger_m_promised_holds_after_it_is_lowered():
     assert fi.HOST_CANDIDATES in broken(last)
 
 
+def rows_of(attacked, name):
+    """What was promised of one thing, since when, and whether what was found keeps it."""
+    rows = attacked.findings.filter(promise=name).rows(named=True)
+    return [(row["since"], row["required"], row["broken"], row["people"] > 0, row["holds"]) for row in rows]
+
+
+@pytest.mark.parametrize("linked", [True, False])
+@pytest.mark.parametrize(("ms", "rows"), [([2, 4, 4], [(1, 2), (2, 4)]), ([4, 2, 4], [(1, 4), (2, 2)])])
+def test_a_promise_that_changed_has_a_row_for_each_figure(ms, rows, linked):
+    """One row for both said "found 2, promised 4, holds"."""
+    released, declared = m_invariant(ms)
+    promises = [{2: TWO, 4: FOUR}[m] for m in ms]
+    *_, last = generalized.attack_each(released, declared, promises=promises, linked=linked)
+    kept = [(since, m, 0, True, True) for since, m in rows]
+    of_linked = [fi.HOST_CANDIDATES] if linked else []
+    for name in (fi.CANDIDATES, fi.SIGNATURES, *of_linked):
+        assert rows_of(last, name) == kept
+        found = last.findings.filter(promise=name)
+        assert (found["found"] >= found["required"]).all()
+    shares = [(since, 1 / m, 0, True, True) for since, m in rows]
+    assert rows_of(last, fi.SHARE) == shares
+    said = describe_findings(last.findings)
+    assert "at least 2 promised since release" in said
+    assert "at least 4 promised since release" in said
+
+
+def test_each_row_is_broken_for_its_own_people():
+    released, declared = m_invariant([2, 2])
+    ever = released[0].linkage.height
+    *_, last = generalized.attack_each(released, declared, promises=[TWO, FOUR])
+    (_, _, kept, _, holds), (_, _, broken_, _, later_holds) = rows_of(last, fi.HOST_CANDIDATES)
+    assert (kept, holds) == (0, True)
+    assert 0 < broken_ < ever
+    assert not later_holds
+
+
+@pytest.mark.parametrize(
+    ("name", "stated", "figures"),
+    [
+        (fi.BREACH, "breach_probability", (0.95, 0.99)),
+        ("share among people", "people_per_group", (2, 3)),
+    ],
+)
+def test_so_have_probabilities_and_company(name, stated, figures):
+    released, declared = m_invariant([4, 4])
+    promises = [promise(**{stated: figure}) for figure in figures]
+    *_, last = generalized.attack_each(released, declared, promises=promises)
+    required = [1 / figure if figure > 1 else figure for figure in figures]
+    assert [row[:2] for row in rows_of(last, name)] == list(enumerate(required, start=1))
+    assert last.findings.filter(promise=name)["people"].sum() == released[1].linkage.height
+
+
 def test_what_is_not_promised_makes_no_row():
     released, declared = m_invariant([2, 2])
     attacked = generalized.attack_series(released, declared, promises=[promise()] * 2, everything=True)
@@ -102,7 +154,7 @@ def test_a_series_whose_e_was_raised_keeps_what_each_person_was_promised(seed):
     made = equivalent_series([2, 2, 2, 4, 4, 4], seed)
     for attacked in equivalent.attack_each(made, everything=True):
         assert broken(attacked) == set()
-    assert findings(attacked)[fi.EQUIVALENCE]["required"] == 4
+    assert [row[:2] for row in rows_of(attacked, fi.EQUIVALENCE)] == [(1, 2), (4, 4)]
 
 
 @pytest.mark.thorough

@@ -32,6 +32,7 @@ from tests.profiles import drawn
 pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = NAMES
+EARLIER, LATER = "2024-01-15", "2025-01-01"
 
 
 def write_private(file, key, passphrase=None):
@@ -80,12 +81,29 @@ def verify(folder, place="published/hospital/v1"):
     return verify_releases(folder / place, statement)
 
 
+def copied(folder, release):
+    """Another release in the series, a copy of the last one."""
+    series = folder / "published/hospital/v1"
+    shutil.copytree(series / THIRD, series / release)
+
+
 def test_a_series_is_as_it_was_audited(audited):
-    assert verify(audited) == list(NAMES)
+    assert verify(audited) == (list(NAMES), [])
+
+
+def test_a_release_that_was_published_since_is_named_and_the_audited_ones_are_checked(folder):
+    """Whatever a schedule had added, nothing of a signed audit could be verified any more."""
+    copied(folder, LATER)
+    assert verify(folder) == (list(NAMES), [LATER])
+    with pytest.raises(SignatureError, match=f"{LATER}: was not audited"):
+        verify(folder, f"published/hospital/v1/{LATER}")
+    forge(folder / f"published/hospital/v1/{SECOND}", tuples=1)
+    with pytest.raises(SignatureError, match="is not what was audited and signed"):
+        verify(folder)
 
 
 def test_a_single_release_is_as_it_was_audited(audited):
-    assert verify(audited, f"published/hospital/v1/{SECOND}") == [SECOND]
+    assert verify(audited, f"published/hospital/v1/{SECOND}") == ([SECOND], [])
 
 
 def test_what_is_signed_says_by_whom_and_when_and_no_path(audited):
@@ -127,10 +145,8 @@ def change(file):
             f"{THIRD}: was audited and signed, and is missing",
         ),
         (
-            lambda at: shutil.copytree(
-                at / f"published/hospital/v1/{THIRD}", at / "published/hospital/v1/2024-04-01"
-            ),
-            "2024-04-01: was not audited; the signed report is about hospital/v1 2024-01-01, ",
+            lambda at: copied(at, EARLIER),
+            f"{EARLIER}: was not audited; the signed report is about hospital/v1 {FIRST}, ",
         ),
     ],
 )
