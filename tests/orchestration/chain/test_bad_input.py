@@ -211,11 +211,6 @@ def test_a_history_of_a_newer_version(hospital, home):
     assert code == 2
 
 
-def test_a_history_that_is_damaged(hospital, home):
-    (home / "history.duckdb").write_bytes(b"not a database at all" * 400)
-    assert "history.duckdb" in refused(hospital, home, HomeError)[0]
-
-
 def change_a_byte(folder):
     file = folder / SECOND / "microdata.parquet"
     content = bytearray(file.read_bytes())
