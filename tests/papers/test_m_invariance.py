@@ -178,7 +178,7 @@ def test_table_3a_the_groups_their_signatures_and_their_intervals(second):
 
 
 def _on_the_grid(youngest, oldest, lowest, highest):
-    """The paper's intervals end at people's own values; ours end where cells of 2 years and 2,000 codes do."""
+    """The paper's intervals end at people's own values; ours where cells of 2 years and 2,000 codes do."""
     return (
         youngest // 2 * 2,
         oldest // 2 * 2 + 1,
