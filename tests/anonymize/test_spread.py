@@ -41,7 +41,8 @@ DECLARED = {
 
 
 def contract(**changes):
-    principle = DECLARED["principle"] | changes.pop("principle", {})
+    company = {"people_per_group": 2} if isinstance(changes.get("sensitive"), list) else {}
+    principle = DECLARED["principle"] | company | changes.pop("principle", {})
     return contract_of({**DECLARED, **changes, "principle": principle})
 
 
