@@ -1,4 +1,4 @@
-"""Dagster's server of a home, and a browser without a window: what somebody reads and clicks on a page."""
+"""Dagster's pages of a home, and a browser without a window: what somebody reads and clicks on a page."""
 
 import base64
 import json
@@ -12,6 +12,8 @@ import urllib.request
 from contextlib import contextmanager, suppress
 
 from websockets.sync.client import connect
+
+from orchestration.dagster.webserver import token_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE = 120
@@ -86,10 +88,13 @@ class Page:
 
 
 @contextmanager
-def browser(profile, address):
-    """A page of a browser of its own that keeps its files in the folder `profile`."""
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1200"]
-    words = [CHROMIUM, *options, "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]
+def browser(profile, address, *options):
+    """A page of a browser of its own that keeps its files in the folder `profile`.
+
+    An address with a token is opened as `republish ui` prints it; after that, the cookie does.
+    """
+    of_tests = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1200", *options]
+    words = [CHROMIUM, *of_tests, "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     try:
         said = next(line for line in process.stderr if line.startswith("DevTools listening on ws://"))
@@ -97,38 +102,64 @@ def browser(profile, address):
         with urllib.request.urlopen(f"http://{host}/json/list") as listed:
             (target,) = [each for each in json.load(listed) if each["type"] == "page"]
         with connect(target["webSocketDebuggerUrl"], max_size=None) as connected:
-            yield Page(connected, address)
+            page = Page(connected, address.partition("/?")[0])
+            if page.address != address:
+                page.open(address.removeprefix(f"{page.address}/"), "Deployment")
+            yield page
     finally:
         process.terminate()
         process.wait()
 
 
+SERVER = """
+import sys
+from pathlib import Path
+from orchestration.dagster.webserver import pages, serve
+from orchestration.storage.home import Home
+home, workspace, port = sys.argv[1:]
+with pages(Home.named(Path(home)), Path(workspace)) as app:
+    serve(app, int(port))
+"""
+
+
 @contextmanager
 def dagster_server(home, workspace, **environment):
-    """The address of Dagster's server of a home, once it answers."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        host, port = free.getsockname()
-    words = ["-m", "dagster_webserver", "--workspace", str(workspace), "--host", host, "--port", str(port)]
+    """The address of Dagster's pages of a home, with the token, once they answer."""
+    port = free_port()
     named = {"DAGSTER_HOME": str(home.dagster), "REPUBLISH_HOME": str(home.path)}
-    started = subprocess.Popen(
-        [sys.executable, *words],
+    with answering(
+        port,
+        [sys.executable, "-c", SERVER, str(home.path), str(workspace), str(port)],
         env=os.environ | named | environment,
         cwd=home.dagster,
-        stderr=subprocess.DEVNULL,
-    )
+    ):
+        yield f"http://127.0.0.1:{port}/?token={token_of(home)}"
+
+
+def free_port():
+    """A port of this machine on which nothing listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+@contextmanager
+def answering(port, words, **settings):
+    """A server that a command begins, from when it answers on a port until it was ended."""
+    started = subprocess.Popen(words, stderr=subprocess.DEVNULL, **settings)
     try:
-        _wait_for(host, port, started)
-        yield f"http://{host}:{port}"
+        until = time.monotonic() + PATIENCE
+        while started.poll() is None and not _answers(port):
+            assert time.monotonic() < until, "the server did not start"
+            time.sleep(0.2)
+        assert started.poll() is None, "the server ended"
+        yield started
     finally:
         started.terminate()
         started.wait()
 
 
-def _wait_for(host, port, started):
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and started.poll() is None:
-        with suppress(OSError), socket.create_connection((host, port)):
-            return
-        time.sleep(0.2)
-    raise AssertionError("Dagster's server did not start")
+def _answers(port):
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False

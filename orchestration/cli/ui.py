@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from enum import StrEnum
 from typing import Annotated
@@ -20,6 +21,14 @@ class Part(StrEnum):
     daemon = "daemon"
 
 
+def _origins(given: list[str] | None) -> list[str]:
+    """Addresses as browsers name them in `Origin`."""
+    addresses = [address.lower().rstrip("/") for address in given or []]
+    if any(not re.fullmatch(r"https://[a-z0-9.-]+(:\d{1,5})?", address) for address in addresses):
+        raise typer.BadParameter("is an address as in https://dagster.example.org, without a path")
+    return [address.removesuffix(":443") for address in addresses]
+
+
 def ui(
     home: HomePath = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port on 127.0.0.1.")] = 3000,
@@ -30,11 +39,25 @@ def ui(
             help="One of its two processes, each for a service of its own: the pages or the schedules.",
         ),
     ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Let nobody begin, change or end anything from the pages.")
+    ] = False,
+    address: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--address",
+            metavar="https://…",
+            envvar="REPUBLISH_UI_ADDRESS",
+            callback=_origins,
+            help="Where a proxy shows the pages. May be repeated; other hosts than this machine are refused.",
+        ),
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Open Dagster in the browser: lineage, checks, plots.
 
-    Schedules and backfills are there, too. The server listens on 127.0.0.1 only; Ctrl-C ends it.
+    Schedules and backfills are there, too. The server listens on 127.0.0.1 only, and lets in who has the
+    token of the address that it prints; Ctrl-C ends it.
     """
     from orchestration.dagster.instance import dagster_instance, end_dead_runs, prepare_dagster_home
     from orchestration.package_files import package_file
@@ -48,18 +71,19 @@ def ui(
     if only is not Part.webserver:
         with dagster_instance(place) as instance:
             end_dead_runs(place, instance)
+    os.chdir(place.dagster)
+    workspace = package_file("workspace.yaml")
+    daemon = [sys.executable, "-m", "dagster._daemon", "run", "--workspace", str(workspace)]
     if only is Part.daemon:
         out.print(f"Dagster's daemon, of {place.path}. Ctrl-C ends it.")
-    else:
-        out.print(f"Dagster on http://127.0.0.1:{port}, of {place.path}. Ctrl-C ends it.")
-    # Dagster advises to use another command of its own, which is nobody's concern here.
-    quiet = ["-W", "ignore:Function `dev_command` is superseded"]
-    server = ["--host", "127.0.0.1", "--port", str(port)]
-    command = {
-        None: ["dagster", "dev", *server],
-        Part.webserver: ["dagster_webserver", *server],
-        Part.daemon: ["dagster._daemon", "run"],
-    }[only]
-    workspace = ["--workspace", str(package_file("workspace.yaml"))]
-    os.chdir(place.dagster)
-    os.execv(sys.executable, [sys.executable, *quiet, "-m", *command, *workspace])  # noqa: S606 - our own
+        os.execv(sys.executable, daemon)  # noqa: S606 - our own
+        return
+    from orchestration.dagster.webserver import TOKEN, pages, serve, token_of
+
+    token, file, server = token_of(place), place.dagster / TOKEN, f"http://127.0.0.1:{port}"
+    if out.is_terminal:
+        out.print(f"Dagster on {server}/?token={token}, of {place.path}. Ctrl-C ends it.")
+    else:  # a journal, say, that others may read
+        out.print(f"Dagster on {server}, of {place.path}. Its token is in {file}. Ctrl-C ends it.")
+    with pages(place, workspace, address or (), read_only=read_only) as app:
+        serve(app, port, () if only else daemon)

@@ -37,11 +37,14 @@ TIME_TO_BEGIN = 600
 def dagster_instance(home: Home) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance in the home; telemetry is off because its `dagster.yaml` says so."""
     folder = prepare_dagster_home(home)
-    with usable_tables(folder), migrations_read_once(), events_lost_in_silence():
-        with only_one(folder, "Dagster's own tables", name=".lock"):  # two that make them at once fail
-            instance = _instance(folder)
-        with instance:
-            yield instance
+    with usable_tables(folder), migrations_read_once(), events_lost_in_silence(), instance_of(folder) as made:
+        yield made
+
+
+def instance_of(folder: Path) -> dg.DagsterInstance:
+    """The Dagster instance in DAGSTER_HOME, which is this folder."""
+    with only_one(folder, "Dagster's own tables", name=".lock"):  # two that make them at once fail
+        return _instance(folder)
 
 
 def _instance(folder: Path) -> dg.DagsterInstance:

@@ -120,7 +120,7 @@ class Home:
                 )
             if self.stand_in is not None:
                 return self.stand_in
-            self._make_key(file)
+            make_secret(file, "the secret key", lock=".key-lock")
         try:
             return _checked(file.read_text(encoding="utf-8"), str(file))
         except PermissionError:
@@ -129,21 +129,6 @@ class Home:
             ) from None
         except (OSError, UnicodeDecodeError):
             raise HomeError(f"{file}: can't be read. Put it back as it was, or set {KEY_VARIABLE}") from None
-
-    def _make_key(self, file: Path) -> None:
-        """Create the key, whole or not at all; of two processes that want to, the first one does."""
-        with only_one(self.path, "the secret key", name=".key-lock"):
-            if file.exists():
-                return
-            partial = file.with_name(f".{file.name}.partial")
-            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(secrets.token_hex(32) + "\n")
-                stream.flush()
-                os.fsync(stream.fileno())
-            partial.rename(file)
-            # What is signed with a key is of no use without it: it must outlast a power cut.
-            sync(self.path)
 
 
 def is_home(path: Path) -> bool:
@@ -157,6 +142,30 @@ def _checked(key: str, where: str) -> bytes:
     if len(key) < SHORTEST_KEY:
         raise HomeError(f"{where}: the secret key needs at least {SHORTEST_KEY} characters")
     return key.encode()
+
+
+def make_secret(file: Path, what: str, lock: str) -> None:
+    """Create a file of random digits for its owner, whole or not at all; of two processes, the first does.
+
+    Parameters
+    ----------
+    what
+        What it is, in a publisher's words.
+    lock
+        The name of a lock beside it.
+    """
+    with only_one(file.parent, what, name=lock):
+        if file.exists():
+            return
+        partial = file.with_name(f".{file.name}.partial")
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(secrets.token_hex(32) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.rename(file)
+        # What is signed with a key is of no use without it: it must outlast a power cut.
+        sync(file.parent)
 
 
 def only_for_the_owner() -> None:

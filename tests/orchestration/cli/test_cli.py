@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestration.chain import making
+from orchestration.cli import terminal
+from orchestration.dagster import webserver
 from orchestration.dagster.instance import dagster_instance
 from orchestration.demo import hospital as demo
 from orchestration.storage.home import Home
@@ -528,43 +531,77 @@ def test_the_demo_and_a_second_time(republish, tmp_path, monkeypatch):
     assert again == out[2:]
 
 
-def test_the_ui_is_dagster_in_the_home_and_on_this_machine_alone(republish, tmp_path, monkeypatch):
-    started = []
-    monkeypatch.setattr(os, "execv", lambda program, words: started.append(words))
+@pytest.fixture
+def started(monkeypatch):
+    """What `republish ui` begins, each by its words; nothing of it is begun."""
+    begun = []
+
+    @contextmanager
+    def pages(home, workspace, addresses, *, read_only):
+        begun.append((workspace.name, sorted(addresses), read_only))
+        yield "pages"
+
+    def serve(app, port, daemon):
+        begun.append((app, port, *daemon[2:4]))
+
+    monkeypatch.setattr(webserver, "pages", pages)
+    monkeypatch.setattr(webserver, "serve", serve)
+    monkeypatch.setattr(os, "execv", lambda _, words: begun.append(tuple(words[2:4])))
     monkeypatch.setattr(os, "chdir", lambda _: None)
     monkeypatch.setenv("DAGSTER_HOME", "")
+    return begun
+
+
+def test_the_ui_is_dagster_in_the_home(republish, tmp_path, started):
     code, out, _ = republish("ui", "--home", tmp_path / "home", "--port", 3456)
-    assert code == 0
-    assert "http://127.0.0.1:3456" in out[0]
-    assert started[0][started[0].index("--host") + 1] == "127.0.0.1"
+    assert (code, len(out)) == (0, 1)
+    assert started == [("workspace.yaml", [], False), ("pages", 3456, "dagster._daemon", "run")]
     assert os.environ["DAGSTER_HOME"] == str(tmp_path / "home/dagster")
     assert "enabled: false" in (tmp_path / "home/dagster/dagster.yaml").read_text()
 
 
-def test_the_ui_says_that_its_port_is_taken(republish, tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a server was started"))
+def test_the_ui_prints_its_token_to_a_terminal_and_to_no_journal(republish, tmp_path, started, monkeypatch):
+    _, (line,), _ = republish("ui", "--home", tmp_path / "home", "--only", "webserver")
+    file = tmp_path / "home/dagster/pages.token"
+    token = file.read_text().strip()
+    assert str(file) in line
+    assert token not in line
+    assert started[1] == ("pages", 3000)
+    monkeypatch.setattr(type(terminal.out), "is_terminal", True)
+    _, (line,), _ = republish("ui", "--home", tmp_path / "home")
+    assert f" http://127.0.0.1:3000/?token={token}, " in line
+
+
+def test_the_daemon_alone_has_no_pages(republish, tmp_path, started):
+    republish("ui", "--home", tmp_path / "home", "--only", "daemon")
+    assert started == [("dagster._daemon", "run")]
+
+
+def test_the_ui_is_told_of_proxies(republish, tmp_path, started, monkeypatch):
+    given = ["--address", "https://A.example.org/", "--address", "https://b.example:443", "--read-only"]
+    republish("ui", "--home", tmp_path / "home", *given)
+    assert started[0] == ("workspace.yaml", ["https://a.example.org", "https://b.example"], True)
+    monkeypatch.setenv("REPUBLISH_UI_ADDRESS", "https://c.example https://d.example:8443")
+    republish("ui", "--home", tmp_path / "home")
+    assert started[2][1] == ["https://c.example", "https://d.example:8443"]
+
+
+@pytest.mark.parametrize("address", ["http://a.example", "a.example", "https://a.example/x", "https://*"])
+def test_the_ui_is_told_of_no_proxy_that_browsers_reach_in_the_open(republish, tmp_path, started, address):
+    code, _, err = republish("ui", "--home", tmp_path / "home", "--address", address)
+    assert (code, started) == (2, [])
+    assert "https://dagster.example.org, without a path" in " ".join(err)
+
+
+def test_the_ui_says_that_its_port_is_taken(republish, tmp_path, started):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
         code, out, err = republish("ui", "--home", tmp_path / "home", "--port", port)
-    assert (code, out, len(err)) == (2, [], 1)
+    assert (code, out, len(err), started) == (2, [], 1, [])
     assert f"can't listen on 127.0.0.1:{port}: address already in use" in err[0]
     assert f"choose another port: republish ui --port {port + 1}" in err[0]
-
-
-def test_the_ui_starts_without_advice_of_dagsters(republish, tmp_path, monkeypatch):
-    """The words it starts Dagster by, with a question that Dagster answers at once."""
-    started = []
-    monkeypatch.setattr(os, "execv", lambda program, words: started.append([program, *words[1:]]))
-    monkeypatch.setattr(os, "chdir", lambda _: None)
-    republish("ui", "--home", tmp_path / "home")
-    words = started[0]
-    before = words[: words.index("-m")]
-    imported = "from dagster_shared.utils.warnings import supersession_warning"
-    warned = f"{imported}; supersession_warning('Function `dev_command`')"
-    told = subprocess.run([*before, "-c", warned], capture_output=True, text=True, check=True)
-    assert told.stderr == ""
 
 
 def test_the_version_is_one_line(republish):
