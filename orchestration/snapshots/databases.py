@@ -7,6 +7,7 @@ about data, its own words and the query's names are passed on, and no value.
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -114,7 +115,7 @@ def _ask_duckdb(file: Path, bound: str, around: str, query: str, folder: Path, w
     is_here = folder == Path.cwd() or not _MAY_NAME_A_FILE.search(bound)
     asked = (file, bound, around)
     parts = _duckdb_answer(*asked) if is_here else _answer_in_folder(folder, *asked)
-    reason = "the query must be one SELECT; correct source.query in the contract"
+    reason = "the query must be one SELECT that only reads; correct source.query in the contract"
     try:
         for part in parts:
             reason = ""
@@ -128,22 +129,55 @@ def _ask_duckdb(file: Path, bound: str, around: str, query: str, folder: Path, w
         raise SnapshotError(f"{where}: {reason}")
 
 
-def _duckdb_answer(file: Path, bound: str, around: str) -> Iterator[Part]:
-    """The answer to a query; nothing if it is not one SELECT, which is found before anything is executed.
+_LOCKED: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+    "lock_configuration": True,  # else a SELECT turns on a log or a profile, in any file
+}
+"""Files may be read, as docs say; DuckDB has no setting by which they may be read and not written.
 
-    What is parsed is the query as its author wrote it. In the brackets of a statement of ours, two statements
-    could look like one: `SELECT 1); COPY (SELECT 2`.
-    """
-    with closing(duckdb.connect(file, read_only=True)) as connection:
-        connection.execute(statement("lock_duckdb"))
-        parsed = connection.extract_statements(bound)
-        if len(parsed) == 1 and parsed[0].type == duckdb.StatementType.SELECT:
+Set as it opens: two that ask one file at once have the same settings, and neither can change them.
+"""
+_READS = re.compile(
+    r"(read|parquet)_\w+|glob|range|generate_series|repeat(_row)?|unnest|summary|json_(each|tree)"
+    r"|duckdb_(tables|views|columns)",
+    re.IGNORECASE,
+)
+"""Functions that answer with rows and do no more. One that isn't among them executes text as SQL."""
+
+
+def _duckdb_answer(file: Path, bound: str, around: str) -> Iterator[Part]:
+    """The answer to a query; nothing if it is not one SELECT that only reads, which is found beforehand."""
+    with closing(duckdb.connect(file, read_only=True, config=_LOCKED)) as connection:
+        if _only_reads(connection, bound):
             reader = connection.sql(around.replace("{query}", bound)).to_arrow_reader(BATCH)
             yield reader.schema
             try:
                 yield from reader
             except (pa.ArrowException, OSError) as error:
                 raise _of_duckdb(str(error)) from None
+
+
+def _only_reads(connection: duckdb.DuckDBPyConnection, bound: str) -> bool:
+    """Whether a query is one SELECT, and nothing in it writes; it is parsed and planned, and not executed.
+
+    What is parsed is the query as its author wrote it. In the brackets of a statement of ours, two statements
+    could look like one: `SELECT 1); COPY (SELECT 2`. What is planned is in brackets: alone, a SELECT may have
+    a COPY or an INSERT among its WITH.
+    """
+    if [parsed.type for parsed in connection.extract_statements(bound)] != [duckdb.StatementType.SELECT]:
+        return False
+    ((_, plan),) = connection.execute(statement("explain_query").replace("{query}", bound)).fetchall()
+    return all(_READS.fullmatch(function) for function in _functions(json.loads(plan)))
+
+
+def _functions(plan: Any) -> Iterator[str]:
+    """The functions that answer with rows in DuckDB's plan, those in views and macros among them."""
+    for step in plan:
+        said = step["extra_info"]
+        yield from (said[name] for name in ("Function", "Name") if name in said)
+        yield from _functions(step["children"])
 
 
 def _of_duckdb(said: str) -> duckdb.Error:
@@ -184,8 +218,8 @@ def _tell_answer(folder: Path, file: Path, bound: str, around: str, asked: Conne
 def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -> Iterator[Part]:
     """What a PostgreSQL server answers.
 
-    The server prepares each statement before it executes it, and prepares one at a time. The query is
-    prepared as its author wrote it, so that the brackets of a statement of ours hold no second one.
+    Before it executes anything, the server parses the query as its author wrote it, and as that of a cursor:
+    it takes no second statement, and nothing but a SELECT without an INSERT, UPDATE or DELETE among its WITH.
     """
     import adbc_driver_postgresql.dbapi as postgresql  # noqa: PLC0415 - only who has a server waits for it
 
@@ -195,7 +229,7 @@ def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -
         with closing(postgresql.connect(address)) as connection, connection.cursor() as cursor:
             cursor.execute("SET default_transaction_read_only = on")
             cursor.execute("SET TRANSACTION READ ONLY")
-            cursor.adbc_prepare(bound)
+            cursor.adbc_execute_schema(statement("declare_query").replace("{query}", bound))
             cursor.execute(around.replace("{query}", bound))
             reader = cursor._results.reader  # noqa: SLF001 - fetch_record_batch() loses the SQLSTATE of errors
             yield reader.schema
@@ -224,7 +258,8 @@ def _server(dsn: str) -> str:
 
 # What is said of these speaks of the query's own words and of names in the database, never of a value.
 _OF_THE_QUERY = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
-_TRY = "try it on the database, and correct source.query in the contract"
+_CORRECT = "correct source.query in the contract"
+_TRY = f"try it on the database, and {_CORRECT}"
 
 
 def _duckdb_reason(error: duckdb.Error, query: str) -> str:
@@ -251,7 +286,9 @@ def _postgresql_reason(said: str, state: str, query: str) -> str:
         )
         return f"no connection to the database: {reason}; correct source.dsn, or try again when it is there"
     found = re.search(r"ERROR: +([^\n]*)", said)
-    if state.startswith("42"):  # syntax, or a name that isn't there
+    if state == "42601":  # syntax: of something else, maybe, than a SELECT
+        return f"the query fails: {found[1] if found else state}; it must be one SELECT; {_CORRECT}"
+    if state.startswith("42"):  # a name that isn't there
         return f"the query fails: {found[1] if found else state}; correct source.query in the contract"
     if state == "25006":
         return "the query would change the database; it must be one SELECT"

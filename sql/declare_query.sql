@@ -1,0 +1,2 @@
+DECLARE snapshot NO SCROLL CURSOR FOR
+{query};

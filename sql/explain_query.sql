@@ -1,0 +1,4 @@
+EXPLAIN (FORMAT json)
+FROM (
+{query}
+) AS snapshot;
