@@ -55,7 +55,7 @@ lint: $(DEVELOP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-ui: $(READY)  ## Dagster on http://127.0.0.1:3000
+ui: $(READY)  ## Dagster on http://127.0.0.1:3000, at the address with the token that it prints
 	$(BIN)/republish ui
 
 bench: $(DEVELOP)  ## every measurement, each printing a table; some take many minutes
