@@ -58,9 +58,9 @@ class DeferredFigures(BucketFigures):
     deferred_now: Total
     """New people who are held back."""
     deferred_alike: Total
-    """The most of these who have the same value in every column. Of several shards, it may be fewer."""
+    """The most of these who have the same value in every column; of shards the sum, which is no less."""
     deferred_alike_in_a_column: Total
-    """The most of these who have the same value in one of the columns. Of several shards, it may be fewer."""
+    """The most of these who have the same value in one column; of shards the sum, which is no less."""
 
 
 def release(

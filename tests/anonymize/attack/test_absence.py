@@ -102,6 +102,20 @@ def test_somebody_who_is_missing_and_has_few_values_left_breaks_the_promise(prin
     assert not last.holds
 
 
+def test_a_person_who_waits_in_three_releases_excuses_one_of_those_who_are_missing():
+    declared, people = contract(PRINCIPLES["anatomy"]), crowd("ababcdcd")
+    changed = people | {"p000": "c", "p002": "c"}
+    missing = ["p000", "p002"]
+    made = released(
+        declared, people, people, people, changed, changed | dict.fromkeys(missing, "e"), missing=missing
+    )
+    said = [
+        (of, table, replace(one, figures=replace(one.figures, held_back=1))) for of, table, one in made[:3]
+    ]
+    *_, last = attack_releases([*said, *made[3:]], linked=False)
+    assert [absence(last)[name] for name in ("people", "undecided", "broken")] == [2, 1, 1]
+
+
 def test_somebody_who_is_held_back_with_enough_values_left_keeps_the_promise():
     declared, people = contract(M_INVARIANCE | {"on_value_change": "hold_back"}), crowd("abab")
     _, last = attack_releases(released(declared, people, people | {"p000": "c"}))
