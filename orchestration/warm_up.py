@@ -54,7 +54,7 @@ def compile_kernels(patients: int = 1_300) -> None:
     columns: dict[str, Any]
     for principle in PRINCIPLES.values():
         if principle.contract is ViewContract:  # all of its releases are about the same people
-            columns, snapshots = {"columns": [AGE, SEX, DISEASE]}, [first, first]
+            columns, snapshots = {"columns": [AGE, SEX, DISEASE]}, [first] * 3
         else:
             sensitive = {"name": "disease", "semantics": principle.semantics[0]}
             columns, snapshots = {"quasi_identifiers": [AGE, SEX], "sensitive": sensitive}, [first, second]
