@@ -182,5 +182,5 @@ def test_what_there_was_no_time_to_decide_is_neither_broken_nor_acquitted(second
         "members": pl.DataFrame(members, schema=["partition", "person"], orient="row"),
         "contents": pl.DataFrame(contents, schema=["partition", "value", "tuples"], orient="row"),
     }
-    found = search_attacks(known, [2], seconds)
+    (found,) = search_attacks(known, [2], seconds)
     assert (found.broken, found.undecided) == (broken_for, undecided)

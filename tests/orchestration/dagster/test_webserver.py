@@ -21,8 +21,6 @@ from orchestration.dagster.webserver import token_of
 from tests.browser import CHROMIUM, answering, browser, free_port
 from tests.hospital import KEY, RELEASES, build, make_by_dagster
 
-pytestmark = pytest.mark.thorough
-
 REPOSITORY = '{repositoryLocationName: "republish", repositoryName: "__repository__", %s}'
 LAUNCH = f"""mutation {{ launchRun(executionParams: {{
     selector: {REPOSITORY % 'jobName: "release_hospital"'}, runConfigData: {{}},
@@ -129,6 +127,7 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(CHROMIUM is None, reason="no browser here: none of chromium, google-chrome")
 def test_the_pages_work_in_a_browser_that_is_attacked_by_another_page(series, tmp_path):
     token, rebound = token_of(series.home), "--host-resolver-rules=MAP evil.example 127.0.0.1"
@@ -174,6 +173,7 @@ def test_a_program_comes_in_with_the_token_and_changes_nothing_where_it_may_only
     assert begun(series) == before
 
 
+@pytest.mark.thorough
 def test_the_daemon_ends_with_the_server_and_the_server_with_the_daemon(tmp_path):
     begin = "import sys; from orchestration.dagster.webserver import serve; serve(None, {port}, {daemon})"
     waits = [
