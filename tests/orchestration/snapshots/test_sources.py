@@ -551,7 +551,7 @@ IN_POSTGRESQL = [
 
 class TestQueriesThatWrite:
     @pytest.mark.parametrize("look", [snapshot_exists, read_snapshot])
-    @pytest.mark.parametrize("query", [*HOSTILE, WITH_A_COPY, IN_TEXT])
+    @pytest.mark.parametrize("query", drawn([*HOSTILE, WITH_A_COPY, IN_TEXT], 4))
     def test_in_duckdb(self, in_duckdb, tmp_path, query, look):
         contract_file = in_duckdb(query.replace("FILE", str(tmp_path / "written")))
         before = (tmp_path / "x.duckdb").read_bytes()
@@ -612,7 +612,7 @@ class TestQueriesThatWrite:
 
     @pytest.mark.postgres
     @pytest.mark.parametrize("look", [snapshot_exists, read_snapshot])
-    @pytest.mark.parametrize("query", [*HOSTILE, *IN_POSTGRESQL])
+    @pytest.mark.parametrize("query", drawn([*HOSTILE, *IN_POSTGRESQL], 4))
     def test_in_postgresql(self, in_postgresql, tmp_path, query, look):
         tmp_path.chmod(0o777)
         with pytest.raises(SnapshotError, match="quer"):
