@@ -9,7 +9,6 @@ Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 1.1, 3.1 and 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -21,6 +20,8 @@ from numpy.typing import NDArray
 
 from anonymize.attack.finding import Count
 from anonymize.columns import least_of, most_of
+from anonymize.errors import SnapshotError
+from anonymize.formats.intervals import read_numbers
 
 MOST_ROWS = 5_000_000
 """Rows of the join that are executed."""
@@ -179,15 +180,22 @@ class _Read:
     y: list[str]
     names: tuple[str, ...]
     has_records: bool
+    covers: Mapping[str, Mapping[str, frozenset[str]]]
+    """For each category the leaves below each of its labels."""
 
 
 def _read(release: Release, number: str, domains: Domains, x: Sequence[str], y: Sequence[str]) -> _Read:
     """Columns by role: join values as text, or as half-open intervals for numbers."""
     columns: dict[str, Any] = {}
     joins: dict[str, Any] = {}
+    covers: dict[str, dict[str, frozenset[str]]] = {}
     for position, name in enumerate(release.names):
         if name in domains.numbers:
-            low, high = _intervals(release.rows, position, domains.numbers[name])
+            where = f"{_where(number)}, column {name}"
+            begin, end = (
+                read_numbers(one, domains.numbers[name], where) for one in _ends(release.rows, position)
+            )
+            low, high = pl.Series(begin[0]), pl.Series(end[1])
             joins |= {f"j_{name}_low": low, f"j_{name}_high": high}
             text = pl.select(pl.format("{}|{}", low, high)).to_series()
             one = pl.Series([_after(start, domains.numbers[name]) for start in low], dtype=pl.Float64) >= high
@@ -195,8 +203,9 @@ def _read(release: Release, number: str, domains: Domains, x: Sequence[str], y: 
             digits = (low.cast(pl.Int64) if whole else low).cast(pl.String)
             exact = pl.select(pl.when(one).then(digits).otherwise(text)).to_series()
         else:
-            text = exact = _text(release.rows, position)
-            joins[f"j_{name}"] = text
+            paths = domains.hierarchies.get(name, ())
+            text, covers[name] = _labels(release.rows, position, paths)
+            exact, joins[f"j_{name}"] = text, text
         if name in x:
             columns[f"x{number}_{name}"] = text
         if name in y:
@@ -233,53 +242,53 @@ def _read(release: Release, number: str, domains: Domains, x: Sequence[str], y: 
         [name for name in release.names if name in y],
         release.names,
         has_records,
+        covers,
     )
 
 
-def _text(rows: pl.DataFrame, position: int) -> pl.Series:
+def _ends(rows: pl.DataFrame, position: int) -> tuple[pl.Series, pl.Series]:
+    """A column as it was published, or its two: where intervals begin, and where they end."""
     plain = f"column_{position}"
     if plain in rows.columns:
-        return rows[plain].cast(pl.String)
-    return rows.select(pl.format("{}..{}", f"{plain}_low", f"{plain}_high")).to_series()
+        return rows[plain], rows[plain]
+    return rows[f"{plain}_low"], rows[f"{plain}_high"]
 
 
-def _intervals(rows: pl.DataFrame, position: int, domain: tuple[float, float]) -> tuple[pl.Series, pl.Series]:
-    """Half-open intervals of a numeric column, however it was published."""
-    plain = f"column_{position}"
-    if plain not in rows.columns:
-        low, high = rows[f"{plain}_low"].cast(pl.Float64), rows[f"{plain}_high"].cast(pl.Float64)
-        return low, pl.Series([_after(end, domain) for end in high], dtype=pl.Float64)
-    return published_intervals(rows[plain], domain)
+def _labels(
+    rows: pl.DataFrame, position: int, paths: Sequence[Sequence[str]]
+) -> tuple[pl.Series, dict[str, frozenset[str]]]:
+    """A category as text, and the leaves that each of its labels covers: none, if it is no label of the tree.
 
-
-def published_intervals(values: pl.Series, domain: tuple[float, float]) -> tuple[pl.Series, pl.Series]:
-    """The half-open intervals that labels or numbers stand for.
-
-    Parameters
-    ----------
-    values
-        `[17-38)`, `[38-95]`, `42`; anything else may be any number of the domain.
-    domain
-        The lowest and the highest number there can be; whole numbers mean that all are.
+    A label that covers a single leaf is written as this leaf, and one that covers all as the root.
     """
-    labels = values.cast(pl.String)
-    distinct = labels.unique()
-    read = [_interval(label, domain) for label in distinct]
-    low, high = (
-        labels.replace_strict(distinct, [one[i] for one in read], return_dtype=pl.Float64) for i in (0, 1)
-    )
-    return low, high
-
-
-def _interval(label: str, domain: tuple[float, float]) -> tuple[float, float]:
-    """`[17-38)`, `[38-95]`, `42`; anything else may be any number of the domain."""
-    number = r"(-?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
-    if bounds := re.fullmatch(rf"\[{number}[-,;]\s*{number}([\])])", label):
-        end = float(bounds[2])
-        return float(bounds[1]), end if bounds[3] == ")" else _after(end, domain)
-    if re.fullmatch(number, label):
-        return float(label), _after(float(label), domain)
-    return float(domain[0]), float(_after(domain[1], domain))
+    low, high = (end.cast(pl.String).fill_null("") for end in _ends(rows, position))
+    text = low if low.equals(high) else pl.select(pl.format("{}..{}", low, high)).to_series()
+    if not paths:
+        return text, {label: frozenset([label]) for label in text.unique()}
+    below: dict[str, list[int]] = {}
+    for place, path in enumerate(paths):
+        for label in dict.fromkeys(path):
+            below.setdefault(label, []).append(place)
+    for label in ("*", "ANY"):
+        below.setdefault(label, list(range(len(paths))))
+    names, covers = {}, {}
+    for label, begin, end in (
+        pl.DataFrame([text.alias("label"), low.alias("low"), high.alias("high")]).unique().rows()
+    ):
+        first, last = below.get(begin, []), below.get(end, [])
+        places = (
+            first
+            if begin == end
+            else range(min(first, default=0), max(last, default=-1) + 1)
+            if first
+            else ()
+        )
+        covered = frozenset(paths[place][0] for place in places)
+        names[label] = (
+            min(covered) if len(covered) == 1 else paths[0][-1] if len(covered) == len(paths) else label
+        )
+        covers[names[label]] = covered
+    return text.replace(names), covers
 
 
 def _after(number: float, domain: tuple[float, float]) -> float:
@@ -289,6 +298,10 @@ def _after(number: float, domain: tuple[float, float]) -> float:
         if isinstance(domain[0], int) and isinstance(domain[1], int)
         else math.nextafter(number, math.inf)
     )
+
+
+def _where(number: str) -> str:
+    return "the view" if number == "0" else f"earlier release {number}"
 
 
 def _matching(view: _Read, other: _Read, domains: Domains) -> pl.DataFrame:
@@ -305,8 +318,13 @@ def _matching(view: _Read, other: _Read, domains: Domains) -> pl.DataFrame:
                 pl.col(f"v_{low}") < pl.col(f"o_{high}"), pl.col(f"o_{low}") < pl.col(f"v_{high}")
             )
         else:
-            paths = domains.hierarchies.get(name, ())
-            possible = _possible(view.keys[f"j_{name}"], other.keys[f"j_{name}"], paths)
+            for table in (view, other):
+                if unread := sum(not covered for covered in table.covers[name].values()):
+                    raise SnapshotError(
+                        f"{_where(table.number)}: {unread} values of {name} are no labels of the"
+                        " hierarchy: say what they stand for, or write * for any"
+                    )
+            possible = _possible(view.covers[name], other.covers[name])
             pairs = pairs.join(
                 possible.lazy(),
                 left_on=[f"v_j_{name}", f"o_j_{name}"],
@@ -315,30 +333,27 @@ def _matching(view: _Read, other: _Read, domains: Domains) -> pl.DataFrame:
             )
     for ours, theirs, label, other_label in domains.inconsistent:
         if ours in view.names and theirs in other.names:
-            first = _below(label, domains.hierarchies.get(ours, ()))
-            second = _below(other_label, domains.hierarchies.get(theirs, ()))
+            first = _below(view, ours, label, domains.hierarchies.get(ours, ()))
+            second = _below(other, theirs, other_label, domains.hierarchies.get(theirs, ()))
             pairs = pairs.filter(
                 ~(pl.col(f"v_j_{ours}").is_in(first) & pl.col(f"o_j_{theirs}").is_in(second))
             )
     return pairs.select(pl.col("v_key").alias("key"), pl.col("o_key").alias("other")).collect()
 
 
-def _possible(first: pl.Series, second: pl.Series, paths: Sequence[Sequence[str]]) -> pl.DataFrame:
+def _possible(first: Mapping[str, frozenset[str]], second: Mapping[str, frozenset[str]]) -> pl.DataFrame:
     """The pairs of labels that cover a leaf in common."""
-    leaves: dict[str, set[str]] = {}
-    for path in paths:
-        for label in (*path, "*", "ANY"):
-            leaves.setdefault(label, set()).add(path[0])
-    ours, theirs = first.unique().to_list(), second.unique().to_list()
-    pairs = [(a, b) for a in ours for b in theirs if a == b or leaves.get(a, set()) & leaves.get(b, set())]
+    pairs = [(a, b) for a in first for b in second if first[a] & second[b]]
     return pl.DataFrame(pairs, schema={"first": pl.String, "second": pl.String}, orient="row")
 
 
-def _below(label: str, paths: Sequence[Sequence[str]]) -> list[str]:
-    """A label and all below it."""
-    return sorted(
-        {label, *(node for path in paths if label in path for node in path[: list(path).index(label)])}
-    )
+def _below(table: _Read, name: str, label: str, paths: Sequence[Sequence[str]]) -> list[str]:
+    """The labels of a table's column that are a label or below it."""
+    leaves = {path[0] for path in paths if label in path}
+    return [
+        label,
+        *(one for one, covered in table.covers.get(name, {}).items() if covered and covered <= leaves),
+    ]
 
 
 def _affordable(

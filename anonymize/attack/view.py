@@ -10,13 +10,14 @@ import polars as pl
 
 from anonymize.attack.figures import JoinFigures
 from anonymize.attack.finding import Found, one
-from anonymize.attack.join import Domains, Release, join_attack, published_intervals
+from anonymize.attack.join import Domains, Release, join_attack
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.side_channels import is_canonical
 from anonymize.columns import IDENTIFIER
 from anonymize.contract import CategoryColumn, NumberColumn, View
 from anonymize.errors import SnapshotError
 from anonymize.formats import Format
+from anonymize.formats.intervals import read_numbers
 
 PREVIOUS, EARLIER = "previous_{}", "view_{}"
 """What the knowledge calls the tables of other products, and the views of the series."""
@@ -158,8 +159,8 @@ def _labels(view: pl.DataFrame, schema: View) -> dict[str, pl.DataFrame]:
     for column, attribute in schema.attributes():
         label = view[column].unique().alias("label")
         if isinstance(attribute, NumberColumn):
-            low, high = published_intervals(label, attribute.domain)
-            labels[column] = pl.DataFrame([label, low.alias("low"), high.alias("high")]).sort("low", "high")
+            low, high = read_numbers(label, attribute.domain, f"the view, column {attribute.name}")
+            labels[column] = pl.DataFrame({"label": label, "low": low, "high": high}).sort("low", "high")
             continue
         below = pl.DataFrame(
             [(node, path[0]) for path in attribute.paths for node in dict.fromkeys((*path, "*"))],

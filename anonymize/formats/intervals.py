@@ -5,9 +5,14 @@ Wang and Fung, Anonymizing Sequential Releases, KDD 2006, section 3.2.
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
+import polars as pl
+
+from anonymize.arrays import Floats
+from anonymize.errors import SnapshotError
 
 
 def number_label(low: float, high: float, domain: tuple[float, float]) -> str:
@@ -31,8 +36,8 @@ def number_label(low: float, high: float, domain: tuple[float, float]) -> str:
     return f"[{form(low)}-{form(high)})"
 
 
-_NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_INTERVAL = re.compile(rf"\[\s*({_NUMBER})\s*[-,;]\s*({_NUMBER})\s*([)\]])")
+_NUMBER = r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_INTERVAL = re.compile(rf"\[({_NUMBER})[-,;] ?({_NUMBER})([)\]])")
 ANYTHING = {"*", "ANY", "Any", "any"}
 """What tools call the most general value of a column."""
 
@@ -40,10 +45,13 @@ ANYTHING = {"*", "ANY", "Any", "any"}
 def read_number(text: str, domain: tuple[float, float]) -> tuple[float, float] | None:
     """The half-open interval that a published label stands for; None if it is none.
 
+    What planned a view and what attacks it read labels here: a label that one of them took for less than the
+    other would be a label that convicts less. So nothing is guessed: of `[ 17-38)` nobody says what it is.
+
     Parameters
     ----------
     text
-        `[17-38)`, `[38-95]`, `42`, or `*`.
+        `[17-38)`, `[17, 37]`, `42`, or `*`.
     domain
         As in `number_label`.
 
@@ -55,12 +63,54 @@ def read_number(text: str, domain: tuple[float, float]) -> tuple[float, float] |
     discrete = _is_discrete(domain)
     if text in ANYTHING:
         return float(domain[0]), half_open(domain[1], discrete=discrete)
-    if read := _INTERVAL.fullmatch(text.strip()):
+    if read := _INTERVAL.fullmatch(text):
         low, high = float(read[1]), float(read[2])
-        return low, high if read[3] == ")" else half_open(high, discrete=discrete)
-    if re.fullmatch(_NUMBER, text.strip()):
-        return float(text), half_open(float(text), discrete=discrete)
-    return None
+        ends = low, high if read[3] == ")" else half_open(high, discrete=discrete)
+    elif re.fullmatch(_NUMBER, text):
+        ends = float(text), half_open(float(text), discrete=discrete)
+    else:
+        return None
+    return ends if all(map(math.isfinite, ends)) else None
+
+
+def read_numbers(values: pl.Series, domain: tuple[float, float], where: str) -> tuple[Floats, Floats]:
+    """The half-open intervals that a column of labels or of numbers stands for: float64[N] each.
+
+    Parameters
+    ----------
+    values
+        Numbers, or labels as `read_number` reads them.
+    domain
+        As in `number_label`.
+    where
+        The table and its column, for the error.
+
+    Raises
+    ------
+    SnapshotError
+        If one of them is missing or is neither.
+    """
+    if values.dtype.is_numeric():
+        low = values.cast(pl.Float64).to_numpy()
+        high = low + 1 if _is_discrete(domain) else np.nextafter(low, np.inf)
+        unread = int(values.len() - np.isfinite(low).sum())
+    else:
+        labels = values.cast(pl.String)
+        distinct = labels.unique()
+        read = {label: ends for label in distinct.drop_nulls() if (ends := read_number(label, domain))}
+        unread = len(distinct) - len(read)
+        low, high = (
+            labels.replace_strict(
+                list(read), [ends[end] for ends in read.values()], default=None, return_dtype=pl.Float64
+            ).to_numpy()
+            for end in (0, 1)
+        )
+    if unread:
+        raise SnapshotError(
+            f"{where}: {unread} values are no numbers or intervals like [17-38): write 42, [17-38), [17-37],"
+            " or * for any, without spaces around them"
+        )
+    return low, high
 
 
 def half_open(last: float, *, discrete: bool) -> float:

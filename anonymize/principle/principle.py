@@ -111,10 +111,11 @@ class Principle(Generic[P, C]):
     previous: Callable[[C], tuple[PreviousRelease, ...]] = lambda _contract: ()
     """The releases of others that a contract names. `release` finds them in the state as `previous_0`, …,
     with the columns `column_0`, … of each; the attack is given them too."""
-    previous_faults: Callable[[C, Mapping[str, pl.DataFrame]], Sequence[tuple[str, str]]] = (
-        lambda _contract, _previous: ()
-    )
-    """What is wrong between a contract and these tables: `(key, what is wrong and the way out)`."""
+    previous_faults: Callable[
+        [C, Mapping[str, pl.DataFrame], Sequence[Mapping[str, Any]]], Sequence[tuple[str, str]]
+    ] = lambda _contract, _previous, _principles: ()
+    """What is wrong between a contract, these tables, and what the manifest of each states of its principle
+    (nothing, of a file of any tool): `(key, what is wrong and the way out)`."""
     warm_up: tuple[Mapping[str, Any], ...] = ()
     """Parameters whose releases call, between them, every kernel of the principle: set-up makes some."""
     one_column: str = "its proof is about one sensitive value of each person"

@@ -92,6 +92,7 @@ class LinkedValues(_OfAJoin):
             " at least {linked_values} values of what is protected.",
             linked_values=self.linked_values,
         )
+        yield from _not_promised(self.join)
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,19 @@ class Linkability(_OfAJoin):
             "Joined with every earlier release, no combination of the joined columns implies a"
             " protected value with a confidence above {linkability:.3g}.",
             linkability=self.linkability,
+        )
+        yield from _not_promised(self.join)
+
+
+def _not_promised(join: Join) -> Iterator[str]:
+    """Which columns of earlier releases a reader may not know: they stand neither in X nor in Y."""
+    others = {name for columns in join.previous for name in columns} - {*join.x, *join.y}
+    if others:
+        yield Text(
+            "The joined columns are {x}. Nothing is promised against readers who also know a person's"
+            " {others}.",
+            x=", ".join(join.x),
+            others=", ".join(sorted(others)),
         )
 
 

@@ -19,7 +19,7 @@ import polars as pl
 from anonymize.arrays import Floats, Ints
 from anonymize.contract import CategoryColumn, NumberColumn, ViewContract
 from anonymize.errors import SnapshotError
-from anonymize.formats.intervals import half_open, read_number
+from anonymize.formats.intervals import half_open, read_numbers
 from anonymize.kernels.specialize import Boxes, unmatched
 from anonymize.sequential.parameters import Sequential, split_pair
 from anonymize.sequential.taxonomy import Taxonomy, category_taxonomy
@@ -204,9 +204,8 @@ def own_column(released: pl.DataFrame, position: int) -> pl.Series:
 
 
 def _read_values(values: pl.Series, column: CategoryColumn | NumberColumn, where: str) -> Interval:
-    if isinstance(column, NumberColumn) and values.dtype.is_numeric():
-        low = values.cast(pl.Float64).to_numpy()
-        return low, low + 1 if column.discrete else np.nextafter(low, np.inf)
+    if isinstance(column, NumberColumn):
+        return read_numbers(values, column.domain, f"{where}, column {column.name}")
     labels = values.cast(pl.String).unique()
     low, high = read_labels(labels, column, where)
     codes = (
@@ -218,19 +217,13 @@ def _read_values(values: pl.Series, column: CategoryColumn | NumberColumn, where
 def read_labels(labels: pl.Series, column: CategoryColumn | NumberColumn, where: str) -> Interval:
     """The interval that each label stands for."""
     if isinstance(column, NumberColumn):
-        read = [read_number(label, column.domain) for label in labels.to_list()]
-    else:
-        nodes = node_intervals(column)
-        read = [nodes.get(label) for label in labels.to_list()]
-    known = [one for one in read if one is not None]
-    if unread := len(read) - len(known):
-        wanted = (
-            "numbers or intervals like [17-38)"
-            if isinstance(column, NumberColumn)
-            else "labels of the hierarchy"
-        )
+        return read_numbers(labels, column.domain, f"{where}, column {column.name}")
+    nodes = node_intervals(column)
+    known = [nodes[label] for label in labels.to_list() if label in nodes]
+    if unread := len(labels) - len(known):
         raise SnapshotError(
-            f"{where}: {unread} values of {column.name} are no {wanted}: say what they stand for"
+            f"{where}: {unread} values of {column.name} are no labels of the hierarchy: say what they"
+            " stand for, or write * for any"
         )
     return np.array([low for low, _ in known], np.float64), np.array([high for _, high in known], np.float64)
 

@@ -45,7 +45,7 @@ SEQUENTIAL: Principle[Sequential, ViewContract[Sequential]] = Principle(
     advice=advice,
     contract=ViewContract,
     previous=lambda contract: contract.principle.previous,
-    previous_faults=on_first_call("anonymize.sequential.values", "faults_of_values"),
+    previous_faults=on_first_call("anonymize.sequential.values", "faults_of_previous"),
     undivided="a view is judged by its join with whole releases before it, and groups of its records are the"
     " values that people share, wherever they are",
     warm_up=(

@@ -1,11 +1,13 @@
-"""The values that a contract names of columns that earlier releases have and the view lacks.
+"""What a contract has to say of earlier releases: of their values, and of what their readers may know.
 
-A confidence for a value that nobody has limits nothing, and a pair with such a value excludes nobody.
+A confidence for a value that nobody has limits nothing, and a pair with such a value excludes nobody. An
+earlier view with another X adds combinations of both, of which neither contract promises anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -18,10 +20,15 @@ MOST_SHOWN = 20
 """So many of the accepted values are listed."""
 
 
-def faults_of_values(
-    contract: ViewContract[Sequential], previous: Mapping[str, pl.DataFrame]
+def faults_of_previous(
+    contract: ViewContract[Sequential],
+    previous: Mapping[str, pl.DataFrame],
+    principles: Sequence[Mapping[str, Any]],
 ) -> list[tuple[str, str]]:
-    """Each value that `k` or `inconsistent` names and no earlier release has: `(key, what is accepted)`.
+    """What is wrong between a contract and the releases that it names: `(key, what is accepted)`.
+
+    That is each value that `k` or `inconsistent` names and no earlier release has, and each column in the X
+    of an earlier view that is neither in x nor in y.
 
     Parameters
     ----------
@@ -29,15 +36,29 @@ def faults_of_values(
         The view's columns, and what is promised of them. Values of these columns are checked with it.
     previous
         `previous_0`, …: the releases that the contract names, with the columns `column_0`, ….
+    principles
+        What the manifest of each states of its principle; nothing, of a file of any tool.
     """
+    wanted = contract.principle
+    found = [
+        (
+            "principle.x",
+            (
+                f"lacks {', '.join(lacking)}, which x of the earlier view {release.path} has: its readers may"
+                f" know it beside {', '.join(wanted.x)}, and nothing would be promised of both together. Add"
+                " it to x"
+            ),
+        )
+        for release, stated in zip(wanted.previous, principles, strict=True)
+        if (lacking := [name for name in stated.get("x", ()) if name not in (*wanted.x, *wanted.y)])
+    ]
     if any(table.is_empty() or any(table.null_count().row(0)) for table in previous.values()):
-        return []  # it can't be joined, and the join says why
+        return found  # it can't be joined, and the join says why
     ours = {column.name for column in contract.columns}
-    found = []
-    for key, column, value in _named(contract.principle):
+    for key, column, value in _named(wanted):
         if column in ours:
             continue
-        values = _values(contract.principle, previous, column)
+        values = _values(wanted, previous, column)
         if value not in values:
             accepted = ", ".join(values[:MOST_SHOWN]) + (", …" if len(values) > MOST_SHOWN else "")
             found.append(

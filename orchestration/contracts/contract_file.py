@@ -77,7 +77,7 @@ def load_contract(
 
     def read_hierarchy(name: str) -> list[list[str]]:
         named.append(name)
-        return _read_hierarchy(path.parent, name)
+        return read_hierarchy_file(path.parent, name)
 
     try:
         contract = parse_contract(declared, where=where, context={"read_hierarchy": read_hierarchy})
@@ -118,8 +118,14 @@ def _check_size(contract: Product, where: str) -> None:
         check(where, "labels", len(labels))
 
 
-def _read_hierarchy(folder: Path, name: str) -> list[list[str]]:
-    """The lines `leaf;parent;…;root` of a CSV file that the contract names."""
+def read_hierarchy_file(folder: Path, name: str) -> list[list[str]]:
+    """The lines `leaf;parent;…;root` of a CSV file that a contract, or the mapping of an audit, names.
+
+    Raises
+    ------
+    ValueError
+        If the file is not there, is too large, or is none of such lines. The text begins with its name.
+    """
     if (folder / name).exists() and not (folder / name).is_file():
         raise ValueError(f"{name}: is no file")
     try:

@@ -14,8 +14,9 @@ from anonymize.principles import principle_of
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.snapshots.files import read_file
 from orchestration.storage.home import Home
-from orchestration.storage.manifest import is_release, verify_tables
+from orchestration.storage.manifest import MANIFEST, is_release, verify_tables
 from orchestration.storage.parts import tables_in
+from orchestration.storage.store import read_json
 
 
 def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:
@@ -26,14 +27,16 @@ def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:
     SnapshotError
         If one can't be read, lacks a column, or has one in common that the contract does not list.
     ContractError
-        If the contract names values that none of them has.
+        If the contract names values that none of them has, or protects less than an earlier view does.
     """
     contract, principle = file.contract, principle_of(file.contract)
-    tables = {}
+    tables, principles = {}, []
     for position, previous in enumerate(principle.previous(contract)):
-        released = _read(file.resolve(previous.path), previous)
+        path = file.resolve(previous.path)
+        released = _read(path, previous)
         tables[PREVIOUS.format(position=position)] = enter_previous(released, previous, contract)
-    if faults := principle.previous_faults(contract, tables):
+        principles.append((read_json(path / MANIFEST) or {})["principle"] if path.is_dir() else {})
+    if faults := principle.previous_faults(contract, tables, principles):
         raise ContractError(str(file.path), list(faults))
     return tables
 

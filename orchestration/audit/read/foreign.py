@@ -21,6 +21,7 @@ from anonymize.contract import CategoryAttribute, Contract, DateAttribute, Produ
 from anonymize.errors import ContractError, PublishedFolderError
 from anonymize.people.codes import code_domain, code_dtype, decode
 from anonymize.promise import KAnonymity, LDiversity, Promise
+from orchestration.contracts.contract_file import read_hierarchy_file
 from orchestration.contracts.yaml_text import read_yaml
 
 Bounds = tuple[float, float]
@@ -126,7 +127,15 @@ def load_mapping(path: Path, contract: Product) -> Foreign:
     ]
     if faults:
         raise ContractError(str(path), faults)
-    hierarchies = {name: _paths(path.parent / file, path) for name, file in mapping.hierarchies.items()}
+    hierarchies = {}
+    for qi in contract.quasi_identifiers:
+        if (file := mapping.hierarchies.get(qi.name)) is not None:
+            try:
+                hierarchies[qi.name] = _paths(path.parent, file, qi)
+            except ValueError as error:
+                faults.append((f"hierarchies.{qi.name}", str(error)))
+    if faults:
+        raise ContractError(str(path), faults)
     return Foreign(mapping, hierarchies)
 
 
@@ -172,7 +181,13 @@ def convert(rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str
     numbering = rows[mapping.group] if mapping.group else intervals.to_struct("group")
     sensitive = rows[mapping.sensitive].alias(contract.sensitive.name)
     if contract.sensitive.values and isinstance(contract.sensitive.values[0], int):
-        sensitive = sensitive.cast(pl.Int64)
+        numbers = sensitive.cast(pl.Int64, strict=False)
+        if unread := numbers.null_count() - sensitive.null_count():
+            raise PublishedFolderError(
+                f"{where}: {unread} values of column {mapping.sensitive} are no whole numbers, as"
+                f" {contract.sensitive.name} has in the contract: correct the contract, or the mapping"
+            )
+        sensitive = numbers
     else:
         sensitive = sensitive.cast(pl.String)
     microdata = intervals.with_columns(
@@ -223,8 +238,9 @@ def _accepted(qi: QuasiIdentifier) -> str:
     if isinstance(qi, CategoryAttribute):
         return "a label, {a, b}, [a, b], 12***, a node of the hierarchy, * for anything"
     if isinstance(qi, DateAttribute):
-        return "2024-01-31, 2024-01, 2024, [2024-01-01, 2024-03-31], * for anything"
-    return "21, [21, 23], (20, 23], 21-23, 2500*, >=65, * for anything"
+        return "2024-01-31, 2024-01, 2024, 202*, 2024-01-**, [2024-01-01, 2024-03-31], * for anything"
+    masked = "2500*, " if qi.discrete else ""
+    return f"21, [21, 23], (20, 23], 21-23, {masked}>=65, * for anything"
 
 
 def interval_reader(
@@ -316,12 +332,13 @@ def _bracketed(written: str, qi: QuasiIdentifier, value: ReadValue) -> Bounds | 
         return None
     opening, low, high, closing = parts.groups()
     lowest, highest = code_domain(qi)
-    first = (lowest, lowest) if low in ("-inf", "-∞", "*") else value(low)
-    last = (highest, highest) if high in ("inf", "+inf", "∞", "*") else value(high)
+    is_open = low in ("-inf", "-∞", "*"), high in ("inf", "+inf", "∞", "*")
+    first = (lowest, lowest) if is_open[0] else value(low)
+    last = (highest, highest) if is_open[1] else value(high)
     if first is None or last is None:
         return None
-    begin = first[0] if opening == "[" else _above(first[1], qi)
-    end = last[1] if closing == "]" else _below(last[0], qi)
+    begin = first[0] if opening == "[" or is_open[0] else _above(first[1], qi)
+    end = last[1] if closing == "]" or is_open[1] else _below(last[0], qi)
     return _whole(begin, end, qi)
 
 
@@ -346,7 +363,10 @@ def _compared(written: str, qi: QuasiIdentifier, value: ReadValue) -> Bounds | N
 
 
 def _masked(written: str, qi: QuasiIdentifier, _value: ReadValue) -> Bounds | None:
-    """2500*, 12***: every digit is possible; of labels, those with the prefix and the same length."""
+    """2500*, 202*, 12***: every digit is possible; of labels, those with the prefix and the same length.
+
+    Of numbers with decimals nobody says which digits the stars are.
+    """
     parts = re.fullmatch(r"([^*]+?)(\*+)", written)
     if parts is None:
         return None
@@ -358,9 +378,29 @@ def _masked(written: str, qi: QuasiIdentifier, _value: ReadValue) -> Bounds | No
             if label.startswith(prefix) and (len(stars) == 1 or len(label) == len(written))
         ]
         return (min(meant), max(meant)) if meant else None
-    if not prefix.isdigit():
+    if isinstance(qi, DateAttribute):
+        return _masked_date(prefix.replace("/", "-"), len(written))
+    if not qi.discrete or not re.fullmatch(r"[0-9]+", prefix):
         return None
     return float(prefix + "0" * len(stars)), float(prefix + "9" * len(stars))
+
+
+def _masked_date(prefix: str, length: int) -> Bounds | None:
+    """202*, 2024-0*, 2024-01-**: the dates, months or years of this length that begin so."""
+    if length not in (4, 7, 10) or not re.fullmatch(
+        r"[0-9]{1,4}|[0-9]{4}-([0-9]{0,2}|[0-9]{2}-[0-9]?)", prefix
+    ):
+        return None
+    years = prefix[:4].ljust(4, "0"), prefix[:4].ljust(4, "9")
+    months = [month for month in range(1, 13) if f"{month:02}".startswith(prefix[5:7])]
+    ends = [_date(f"{year}-{month:02}") for year in years for month in months]
+    days = [
+        day
+        for first, last in filter(None, ends)
+        for day in range(int(first), int(last) + 1)
+        if f"{dt.date(1970, 1, 1) + dt.timedelta(day)}".startswith(prefix)
+    ]
+    return (min(days), max(days)) if days else None
 
 
 def _dashed(written: str, _qi: QuasiIdentifier, value: ReadValue) -> Bounds | None:
@@ -394,18 +434,22 @@ def _nodes(qi: QuasiIdentifier, hierarchy: list[list[str]] | None, value: ReadVa
     own = getattr(qi, "hierarchy", None) or ()
     nodes: dict[str, Bounds] = {}
     for path in [*own, *(hierarchy or ())]:
-        leaf = value(path[0].strip())
-        if leaf is None:
-            continue
+        leaf = value(path[0])
+        assert leaf is not None, "a hierarchy of values of the attribute"
         for node in path[1:]:
-            low, high = nodes.get(node.strip(), leaf)
-            nodes[node.strip()] = min(low, leaf[0]), max(high, leaf[1])
+            low, high = nodes.get(node, leaf)
+            nodes[node] = min(low, leaf[0]), max(high, leaf[1])
     return nodes
 
 
-def _paths(file: Path, mapping: Path) -> list[list[str]]:
-    try:
-        lines = file.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(str(mapping), [("hierarchies", f"{file} can't be read: {error}")]) from None
-    return [line.split(";") for line in lines if line.strip()]
+def _paths(folder: Path, file: str, qi: QuasiIdentifier) -> list[list[str]]:
+    """The paths of a hierarchy whose leaves are all values of the attribute."""
+    value = _value_reader(qi)
+    paths = [[label.strip() for label in path] for path in read_hierarchy_file(folder, file)]
+    for line, path in enumerate(paths, start=1):
+        if value(path[0]) is None:
+            raise ValueError(
+                f"{file}, line {line}: {path[0]!r} is no value of {qi.name}: correct it, take the line out,"
+                " or add the value to the contract"
+            )
+    return paths

@@ -78,7 +78,9 @@ def test_labels_of_numbers_are_read_back(a, b):
         ("[17, 37]", (17, 38)),
         ("42", (42, 43)),
         ("*", (17, 96)),
-        ("x", None),
+        ("[17-37]", (17, 38)),
+        ("-2.5e1", (-25, -24)),
+        *((label, None) for label in ("x", "[ 17-38)", "[17-38) ", " 42", "1.2.3", "1e999", "\u0664\u0662")),
     ],
 )
 def test_intervals_of_other_tools_are_read(text, interval):
@@ -256,6 +258,60 @@ def test_generalized_releases_of_republish_are_previous_releases():
     before = state(enter_previous(microdata, wanted.principle.previous[0], wanted))
     made = SEQUENTIAL.release(people(age=[20, 30, 45, 60], **{"class": ["no"] * 4}), wanted, before, 1, None)
     assert made.figures.nodes == 4
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("age", ["[ 17-38)", "40"]),
+        ("age", [" 42", "40"]),
+        ("age", ["1.2.3", "40"]),
+        ("age", [float("nan"), 40.0]),
+        ("job", [" Banker", "Driver"]),
+        ("job", ["Any", "Driver"]),
+    ],
+)
+def test_labels_that_are_none_are_refused_by_planner_and_attack(column, values):
+    view = {"age": [20, 40], "job": ["Banker", "Driver"]}
+    declared = [AGE, {"name": "job", "kind": "category", "hierarchy": JOBS}]
+    previous = [{"path": "t2", "columns": [column, "disease"]}]
+    wanted = view_contract(declared, x=["age", "job"], y=["pid"], previous=previous)
+    good, bad = (
+        table(**{column: one}, disease=["flu", "HIV"]) for one in (view[column], values)
+    )  # fmt: skip
+    made = SEQUENTIAL.release(people(**view), wanted, state(good), 1, None)
+    for refuses in (
+        lambda: SEQUENTIAL.release(people(**view), wanted, state(bad), 1, None),
+        lambda: attack_view(made, people(**view), wanted, previous=[bad]),
+    ):
+        with pytest.raises(SnapshotError, match=r"1 values .*are no (numbers or intervals|labels)"):
+            refuses()
+
+
+@pytest.mark.parametrize(
+    ("t2", "confidence"),
+    [
+        # A group of republish: its jobs lie between two leaves, which are not below one node.
+        (
+            {"column_0_low": ["Engineer"] * 2, "column_0_high": ["Driver"] * 2, "column_1": ["HIV", "flu"]},
+            0.5,
+        ),
+        # Whoever is a Worker is a Driver, and whoever is in ANY may be anything, as with *.
+        ({"column_0": ["Worker", "Driver", "*", "ANY"], "column_1": ["HIV", "flu"] * 2}, 0.5),
+        ({"column_0": ["Worker", "Professional"], "column_1": ["HIV", "flu"]}, 1.0),
+    ],
+)
+def test_planner_and_attack_join_labels_and_what_lies_between_two(t2, confidence):
+    columns = [{"name": "job", "kind": "category", "hierarchy": JOBS}, CLASS]
+    previous = [{"path": "t2", "columns": ["job", "disease"]}]
+    wanted = view_contract(
+        columns, requirement="linkability", k={"HIV": confidence}, x=["job"], y=["disease"], previous=previous
+    )
+    view = {"job": ["Engineer", "Driver"], "class": ["no", "yes"]}
+    made = SEQUENTIAL.release(people(**view), wanted, state(pl.DataFrame(t2)), 1, None)
+    found = attack_view(made, people(**view), wanted, previous=[pl.DataFrame(t2)])
+    assert found.tables["join_privacy"]["found"].to_list() == [confidence]
+    assert found.tables["join_privacy"].select("view_unmatched", "earlier_unmatched").row(0) == (0, 0)
 
 
 INTERVALS = st.lists(

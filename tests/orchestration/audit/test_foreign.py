@@ -62,6 +62,9 @@ def declared():
         ("*", (0, 120)),
         ("{21, 25, 23}", (21, 25)),
         ("[-inf, 20]", (0, 20)),
+        ("(-inf, 20]", (0, 20)),
+        ("(20, ∞)", (21, 120)),
+        ("\u00b2*", None),
         ("adults", None),
         ("21-", None),
         ("", (0, 120)),
@@ -78,6 +81,7 @@ def test_intervals_of_whole_numbers(declared, written, bounds):
         ("50.5", (50.5, 50.5)),
         ("[50.5, 60.25]", (50.5, 60.25)),
         ("-5--3.5", (-5, -3.5)),
+        ("2*", None),  # 20 to 29, or 29.99, or 2.0 with its point behind the star
         ("1e2-2e2", (100, 200)),
     ],
 )
@@ -100,11 +104,23 @@ def test_an_open_end_leaves_the_end_itself_out(declared):
         ("[2024-01-31, 2024-03-01)", "2024-01-31", "2024-02-29"),
         ("2020-2024", "2020-01-01", "2024-12-31"),
         ("2024-01-01 - 2024-03-31", "2024-01-01", "2024-03-31"),
+        ("202*", "2020-01-01", "2029-12-31"),
+        ("2***", "2000-01-01", "2999-12-31"),
+        ("2024-**", "2024-01-01", "2024-12-31"),
+        ("2024-0*", "2024-01-01", "2024-09-30"),
+        ("2024/02/**", "2024-02-01", "2024-02-29"),
+        ("2024-02-2*", "2024-02-20", "2024-02-29"),
+        ("2024******", "2024-01-01", "2024-12-31"),
     ],
 )
 def test_intervals_of_dates(declared, written, first, last):
     days = [(dt.date.fromisoformat(text) - dt.date(1970, 1, 1)).days for text in (first, last)]
     assert list(interval_reader(declared.quasi_identifiers[2])(written)) == days
+
+
+@pytest.mark.parametrize("written", ["20*", "2024*", "2024-3*", "2024-02-3*", "24-0*", "*-01", "2024-01-*"])
+def test_masks_that_are_no_dates_are_not_read(declared, written):
+    assert interval_reader(declared.quasi_identifiers[2])(written) is None
 
 
 @pytest.mark.parametrize(
@@ -210,12 +226,35 @@ def test_a_missing_column_is_named(mapping, declared):
         ({"quasi_identifiers": {"age": "Age"}}, "quasi_identifiers.born: is missing"),
         ({"quasi_identifiers": MAPPING["quasi_identifiers"] | {"sex": "Sex"}}, "is no quasi-identifier"),
         ({"sensitiv": "x"}, "sensitiv"),
-        ({"hierarchies": {"age": "none.csv"}}, "can't be read"),
+        ({"hierarchies": {"age": "none.csv"}}, r"hierarchies.age: none.csv: there is no such file in"),
     ],
 )
 def test_faults_of_a_mapping_are_named(mapping, changes, fault):
     with pytest.raises(ContractError, match=fault):
         mapping(changes)
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_hierarchy_with_a_byte_order_mark_has_all_of_its_leaves(mapping, declared, tmp_path, mark):
+    (tmp_path / "towns.csv").write_text(f"{mark}12001;east;all\n12002; east ;all\n47001;west;all\n")
+    read = mapping({"hierarchies": {"town": "towns.csv"}})
+    rows = ROWS.with_columns(Zip=pl.Series(["east", "east", "west"]))
+    table = convert(rows, read, declared, "2024.csv")["microdata"]
+    assert table.select("town_low", "town_high").rows() == [("12001", "12002")] * 2 + [("47001", "47001")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        ("12001;east\n12003;east\n", r"towns.csv, line 2: '12003' is no value of town"),
+        ("12001,east\n", r"towns.csv, line 1: '12001,east' is no value of town"),
+        ("12001;;all\n", r"towns.csv, line 1: has an empty level"),
+    ],
+)
+def test_a_hierarchy_with_leaves_that_are_no_values_is_refused(mapping, tmp_path, lines, fault):
+    (tmp_path / "towns.csv").write_text(lines)
+    with pytest.raises(ContractError, match=f"hierarchies.town: {fault}"):
+        mapping({"hierarchies": {"town": "towns.csv"}})
 
 
 @pytest.mark.parametrize(
@@ -233,7 +272,7 @@ def test_a_promise_of_another_tool_says_k_or_l(mapping, stated, fault):
 def test_another_tools_table_is_held_to_what_that_tool_promises(tmp_path, promised, code):
     """No principle of ours is named anywhere, and none is judged."""
     (tmp_path / "truth").mkdir()
-    (tmp_path / "table.csv").write_text("AGE,DISEASE\n20-29,flu\n20-29,flu\n30-39,flu\n30-39,ulcer\n")
+    (tmp_path / "table.csv").write_text("\ufeffAGE,DISEASE\n20-29,flu\n20-29,flu\n30-39,flu\n30-39,ulcer\n")
     (tmp_path / "truth/table.csv").write_text("id,age,disease\n1,21,flu\n2,22,flu\n3,33,flu\n4,34,ulcer\n")
     columns = [{"name": "age", "kind": "number", "domain": [0, 99]}]
     told = {"identifier": "id", "quasi_identifiers": columns, "sensitive": {"name": "disease"}}

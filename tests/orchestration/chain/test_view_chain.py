@@ -354,6 +354,30 @@ def test_a_published_view_is_a_previous_release_and_what_the_asset_depends_on(ex
     assert dg.AssetKey(["named_view", "counterfeits"]) not in graph.get_all_asset_keys()
 
 
+def test_x_of_an_earlier_view_is_part_of_the_next_one(example):
+    """Else a join of the two shows what somebody has whose values on both are known."""
+    first = make(series_of(example), RELEASES[0])
+    previous = [
+        {"path": str(first.published(RELEASES[0])), "columns": ["name", "job", "class"]},
+        {"path": "t2.csv", "columns": ["job", "disease"]},
+    ]
+    declared = yaml.safe_load((example / "named_view.yaml").read_text())
+    job_alone = [
+        {**column, "keep": column["name"] == "class"}
+        for column in declared["columns"]
+        if column["name"] != "name"
+    ]
+    changes = {"_product": "second_view", "_columns": job_alone, "previous": previous, "k": 1.0}
+    with pytest.raises(ContractError, match=r"principle.x: lacks name, which x of the earlier view .* has"):
+        make(declare(example, **changes, x=["job"]), RELEASES[0])
+    make(declare(example, **changes, x=["job", "name"]), RELEASES[0])
+
+
+def test_readers_are_told_against_whom_nothing_is_promised(example):
+    said = (make(series_of(example), RELEASES[0]).published(RELEASES[0]) / "README.md").read_text()
+    assert "Nothing is promised against readers who also know a person's job." in " ".join(said.split())
+
+
 @pytest.mark.thorough
 def test_a_previous_release_in_parts_is_the_table_that_it_was(example):
     first = make(series_of(example), RELEASES[0])
