@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache, reduce
-from math import comb, factorial, isnan, sqrt
+from math import comb, exp, factorial, isnan, sqrt
 from typing import Any
 
 import numpy as np
@@ -299,6 +299,30 @@ def classifier_advantage(rows: pl.DataFrame, features: list[str], folds: int = 2
     return {"counterfeits": counterfeits, "advantage": advantage, "p": p}
 
 
+def one_throw(rows: pl.DataFrame, feature: str) -> float:
+    """How rare it is that counterfeits stand out so in one direction, if each signature throws a coin for it.
+
+    A bound that holds however few signatures there are, and however much they differ.
+
+    Parameters
+    ----------
+    rows
+        `group_id`, `signature`, `counterfeit` (bool), and the feature as numbers.
+    feature
+        The column to try.
+
+    References
+    ----------
+    Hoeffding, Probability inequalities for sums of bounded random variables, JASA 1963, Theorem 2.
+    """
+    ahead = _ahead(rows, feature).join(rows.select("group_id", "signature").unique(), on="group_id")
+    thrown = ahead.group_by("signature").agg((pl.col("wins") - pl.col("pairs") / 2).sum().alias("ahead"))[
+        "ahead"
+    ]
+    spread = float((thrown**2).sum())
+    return min(1.0, 2 * exp(-(float(thrown.sum()) ** 2) / (2 * spread))) if spread > 0 else 1.0
+
+
 def _is_sorted(table: pl.DataFrame) -> bool:
     """Whether every row is at least the one above it, in all columns from left to right.
 
@@ -353,33 +377,53 @@ def _of_the_sum(chances: Iterable[np.ndarray]) -> np.ndarray:
 
 def _separation(rows: pl.DataFrame, feature: str) -> tuple[str, int, float, float]:
     """Mann and Whitney's statistic within groups, summed over the groups that have both kinds."""
-    forged, real = pl.col("counterfeit").sum(), (~pl.col("counterfeit")).sum()
-    ranks = rows.with_columns(pl.col(feature).rank("average").over("group_id").alias("rank"))
-    groups = (
-        ranks.group_by("group_id")
+    groups = _ahead(rows, feature)
+    if groups.is_empty():
+        return feature, 0, 0.5, 1.0
+    wins, pairs, variance = groups.select(pl.col("wins", "pairs", "variance").sum()).row(0)
+    forgeries = int(groups["a"].sum())
+    if (
+        forgeries <= EXACT_COUNTERFEITS
+        and groups.select(pl.col("a", "b").sum()).sum_horizontal().item() <= EXACT_ROWS
+    ):
+        inside = (
+            _ranked(rows, feature).join(groups.select("group_id"), on="group_id", how="semi").sort("group_id")
+        )
+        return feature, forgeries, wins / pairs, _exact_p(inside)
+    z = 0.0 if variance <= 0 else (wins - pairs / 2) / sqrt(variance)
+    return feature, forgeries, wins / pairs, float(2 * scipy.stats.norm.sf(abs(z)))
+
+
+def _ranked(rows: pl.DataFrame, feature: str) -> pl.DataFrame:
+    return rows.with_columns(pl.col(feature).rank("average").over("group_id").alias("rank"))
+
+
+def _ahead(rows: pl.DataFrame, feature: str) -> pl.DataFrame:
+    """`group_id`, `a` (counterfeits), `b` (people), `wins`, `pairs`, `variance` of groups that have both.
+
+    A pair is a counterfeit and a person, and is won if the counterfeit is the higher.
+    """
+    a, b = pl.col("a").cast(pl.Float64), pl.col("b").cast(pl.Float64)
+    return (
+        _ranked(rows, feature)
+        .group_by("group_id")
         .agg(
-            forged.alias("a"),
-            real.alias("b"),
+            pl.col("counterfeit").sum().alias("a"),
+            (~pl.col("counterfeit")).sum().alias("b"),
             pl.col("rank").filter("counterfeit").sum().alias("ranks"),
             pl.col("rank").var().fill_null(0).alias("spread"),
         )
         .filter((pl.col("a") > 0) & (pl.col("b") > 0))
+        .select(
+            "group_id",
+            "a",
+            "b",
+            (pl.col("ranks") - a * (a + 1) / 2).alias("wins"),
+            (a * b).alias("pairs"),
+            # The variance of a sum of a ranks drawn without replacement; ties are in the spread.
+            (a * b / (a + b) * pl.col("spread")).alias("variance"),
+        )
     )
-    if groups.is_empty():
-        return feature, 0, 0.5, 1.0
-    a, b = pl.col("a").cast(pl.Float64), pl.col("b").cast(pl.Float64)
-    wins, pairs, variance = groups.select(
-        (pl.col("ranks") - a * (a + 1) / 2).sum().alias("wins"),
-        (a * b).sum().alias("pairs"),
-        # The variance of a sum of a ranks drawn without replacement; ties are in the spread.
-        (a * b / (a + b) * pl.col("spread")).sum().alias("variance"),
-    ).row(0)
-    forgeries = int(groups["a"].sum())
-    if forgeries <= EXACT_COUNTERFEITS and groups.select((a + b).sum()).item() <= EXACT_ROWS:
-        inside = ranks.join(groups.select("group_id"), on="group_id", how="semi").sort("group_id")
-        return feature, forgeries, wins / pairs, _exact_p(inside)
-    z = 0.0 if variance <= 0 else (wins - pairs / 2) / sqrt(variance)
-    return feature, forgeries, wins / pairs, float(2 * scipy.stats.norm.sf(abs(z)))
 
 
 def _exact_p(ranks: pl.DataFrame) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain
 from typing import Any
 
@@ -19,6 +19,7 @@ from anonymize.attack.side_channels import (
     marks,
     numbered_as_sorted,
     numbering_against,
+    one_throw,
     orders_against,
     ragged_groups,
     told_apart,
@@ -171,16 +172,54 @@ def attack_counterfeits(seen: Seen) -> Found:
     constant = {"group_id", "counterfeit", "place", VALUE}
     features += [column for column in rows.columns if column not in constant and _varies(rows, column)]
     ranked = rows.with_columns(pl.col(column).rank("dense").cast(pl.Float64) for column in features)
-    columns = told_apart(ranked, features)
-    together = classifier_advantage(ranked, features)
     marked = marks(rows, extra)
     # One test per column and one for all: each must be rarer for the same rate of false alarms.
-    tests = [*columns["p"].to_list(), together["p"], *marked["p"].to_list()]
+    tests = [
+        *_chances(ranked, features, _signatures(seen) if seen.is_own_format else None, extra),
+        *marked["p"].to_list(),
+    ]
     rarest = min(1.0, min(tests) * len(tests))
     counterfeits = int(rows["counterfeit"].sum())
     level = CERTAIN if seen.is_own_format and is_ordered and not extra else CHANCE
     broken, odd = (counterfeits if rarest < limit else 0 for limit in (level, CHANCE))
     return one(counterfeits, broken, rarest, level, odd - broken)
+
+
+def _signatures(seen: Seen) -> pl.DataFrame:
+    """`group_id`, `signature`: a number for the set of values that each group holds."""
+    held = seen.published.values.group_by("group_id").agg(pl.col(VALUE).unique().sort())
+    numbers = held.select(VALUE).unique().with_row_index("signature")
+    return held.join(numbers, on=VALUE).select("group_id", "signature")
+
+
+def _chances(
+    rows: pl.DataFrame, features: list[str], signatures: pl.DataFrame | None, extra: Collection[str]
+) -> list[float]:
+    """How rare it is under pure chance that counterfeits stand out so clearly: by each feature, and by all.
+
+    In our own formats, groups of one signature are not independent of each other: people and counterfeits are
+    put side by side in one order. If the counterfeits of a signature happen to be a little older than its
+    people, they are the older ones in nearly all of its groups. What stands out within groups is as rare as
+    it is either among all rows of a signature, or if each signature throws one coin for the way in which its
+    counterfeits stand out. Place and columns that the format does not have are no part of that order.
+    """
+    each, together = told_apart(rows, features)["p"].to_list(), classifier_advantage(rows, features)["p"]
+    if signatures is None:
+        return [*each, together]
+    signed = rows.join(signatures, on="group_id")
+    if signed["signature"].n_unique() == signed["group_id"].n_unique():
+        return [*each, together]
+    merged = signed.with_columns(group_id="signature")
+    among = told_apart(merged, features)["p"].to_list()
+    return [
+        *(
+            own
+            if feature in ("place", *extra)
+            else max(own, min(1.0, 2 * all_rows, 2 * one_throw(signed, feature)))
+            for feature, own, all_rows in zip(features, each, among, strict=True)
+        ),
+        max(together, classifier_advantage(merged, features)["p"]),
+    ]
 
 
 def _labelled(

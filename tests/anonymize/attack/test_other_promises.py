@@ -40,8 +40,11 @@ TABLE_VII = [
 
 
 DECLARED = contract(values=["cancer", "flu", "measles", "other"])
-AGES_ONLY = DECLARED.model_copy(
-    update={"quasi_identifiers": tuple(qi for qi in DECLARED.quasi_identifiers if qi.name == "age")}
+AGES_ONLY, ZIPCODES_ONLY = (
+    DECLARED.model_copy(
+        update={"quasi_identifiers": tuple(qi for qi in DECLARED.quasi_identifiers if qi.name == name)}
+    )
+    for name in ("age", "zipcode")
 )
 TWO_EQUIVALENT = promise(candidates=2, largest_share=1 / 2, equivalence=2)
 
@@ -146,6 +149,52 @@ def test_counterfeits_that_look_like_nobody_are_told_apart_in_anatomy():
     upside_down = {"quasi_identifiers": older.tables["quasi_identifiers"].reverse()}
     turned = Release(snapshot, older.tables | upside_down, linkage)
     assert broken(attacked([turned])) == {fi.COUNTERFEITS, fi.ROW_ORDER}
+
+
+def paired(seed, further=0):
+    """A signature of two values: 400 people, and 200 counterfeits that live where people do, or further off.
+
+    The tuples of each value are sorted: the first ones of both are a group, the second ones, and so on.
+    """
+    rng = np.random.default_rng(seed)
+    zipcodes = rng.integers(1000, 8000, 400)
+    forged = rng.choice(zipcodes, 200) + rng.choice([-1, 1], 200) + further
+    snapshot = pl.DataFrame(
+        {
+            "patient": [f"p{n}" for n in range(400)],
+            "zipcode": zipcodes,
+            "disease": ["flu"] * 300 + ["cancer"] * 100,
+        }
+    )
+    tuples = pl.concat(
+        [snapshot, pl.DataFrame({"zipcode": forged, "disease": "cancer"})], how="diagonal"
+    ).with_columns(group_id=pl.col("zipcode").rank("ordinal").over("disease").cast(pl.Int64))
+    counts = (
+        tuples.filter(pl.col("patient").is_null()).group_by("group_id").agg(count=pl.len().cast(pl.Int64))
+    )
+    values = pl.DataFrame({"group_id": range(1, 301)}).join(
+        pl.DataFrame({"disease": ["cancer", "flu"]}), how="cross"
+    )
+    tables = {
+        "quasi_identifiers": tuples.select("group_id", "zipcode").sort(pl.all()),
+        "sensitive": values.with_columns(count=pl.lit(1, pl.Int64)),
+        "counterfeits": counts.sort("group_id"),
+    }
+    return Release(snapshot, tables, tuples.drop_nulls("patient").select("patient", "group_id"))
+
+
+def test_chance_decides_once_for_a_signature_in_which_way_its_counterfeits_stand_out():
+    """Groups of one signature were taken for independent: one honest release in four was refused."""
+
+    def rarest(*paired_with, **options):
+        options |= {"promises": [promise(candidates=2)], "release_format": ANATOMY}
+        found = attack_series([paired(*paired_with)], ZIPCODES_ONLY, **options)
+        return found.findings.filter(promise=fi.COUNTERFEITS)["found"].item()
+
+    assert min(rarest(seed) for seed in range(6)) > CHANCE
+    assert rarest(0, 1500) < CERTAIN
+    # Nothing is known of how another tool makes groups.
+    assert min(rarest(seed, is_own_format=False) for seed in range(6)) < CERTAIN
 
 
 def test_halves_twice_break_the_global_guarantee_and_quarters_don_t():

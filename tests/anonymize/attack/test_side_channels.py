@@ -13,6 +13,7 @@ from anonymize.attack.side_channels import (
     is_canonical,
     marks,
     numbering_against,
+    one_throw,
     order_against,
     orders_against,
     ragged_groups,
@@ -106,6 +107,12 @@ def test_counterfeits_anywhere_are_told_apart_no_better_than_by_chance():
     rows = with_counterfeits(place=None)
     assert told_apart(rows, ["place", "noise"])["p"].min() > CHANCE
     assert classifier_advantage(rows, ["place", "noise"])["p"] > CHANCE
+
+
+@pytest.mark.parametrize(("signatures", "rare"), [(1, 1.0), (10, 2 * np.exp(-5)), (100, 2 * np.exp(-50))])
+def test_so_many_signatures_in_which_counterfeits_come_last_are_so_many_coins(signatures, rare):
+    rows = with_counterfeits(place=4).with_columns(signature=pl.col("group_id") % signatures)
+    assert one_throw(rows, "place") == pytest.approx(rare)
 
 
 def test_without_counterfeits_there_is_nothing_to_tell_apart():
