@@ -1,6 +1,6 @@
 """No column's name is taken for a pattern: polars reads `*` and `^…$` so where it is given a text.
 
-Publishers' names stand in `orchestration/`. A column is taken there by `table[name]`, `pl.nth` or
+Publishers' names stand in `orchestration/`. A column is taken there by `entries(table, name)`, `pl.nth` or
 `exactly(name)`, which know no patterns. Texts that are written out, constants and expressions are ours.
 """
 
