@@ -54,7 +54,7 @@ def attack_absence(seen: Seen, least: int | None, *, in_company: bool) -> Found:
     left = _left(seen, ever.select("person").unique(), ruled_out, had, least)
     few = int(left.filter(pl.col("candidates") < least)["people"].sum())
     # Without the linkage, a group of an earlier release may have covered by chance somebody held back there.
-    undecided = 0 if seen.is_linked else min(few, _covered_by_chance(seen))
+    undecided = 0 if seen.is_linked else min(few, seen.before.by_chance())
     people, fewest = int(left["people"].sum()), least_of(left["candidates"])
     counts = {"": Count(people, few - undecided, fewest, least, undecided)}
     if not seen.is_linked:
@@ -101,12 +101,6 @@ def _ruled_out(ever: pl.DataFrame, had: _Had) -> pl.DataFrame:
     """The signatures that somebody else kept: whoever has one of their values would be with them."""
     kept = had.now.join(had.ever, on=["person", "signature"], how="semi")
     return ever.join(kept.select("signature"), on="signature", how="semi")
-
-
-def _covered_by_chance(seen: Seen) -> int:
-    """How many people of the releases before may have been covered by a group that was not theirs."""
-    held_back = seen.before.held_back
-    return 0 if held_back is None else int(held_back["people"].sum())
 
 
 def _left(seen: Seen, people: pl.DataFrame, ruled_out: pl.DataFrame, had: _Had, enough: int) -> pl.DataFrame:

@@ -52,7 +52,7 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
         own = owed.filter(pl.col("most") == level)
         convicted = _above(own)["person"].unique()
         people, above = own["person"].n_unique(), len(convicted)
-        undecided = min(above, seen.by_chance(convicted))
+        undecided = min(above, seen.knowledge.by_chance(convicted))
         if people or level == most[-1]:
             largest = most_of(own["breach"])
             counts.append(Count(people, above - undecided, largest, level, undecided, since))

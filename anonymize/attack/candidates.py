@@ -132,7 +132,7 @@ def _few(
         own, looked_at = counted.filter(is_own), everybody.filter(is_own)["person"].n_unique()
         convicted = own.filter(pl.col("candidates") < bound)["person"].unique()
         few = len(convicted)
-        undecided = 0 if seen is None else min(few, seen.by_chance(convicted))
+        undecided = 0 if seen is None else min(few, seen.knowledge.by_chance(convicted))
         if looked_at or bound == least[-1]:
             fewest = least_of(own["candidates"])
             counts.append(Count(looked_at, few - undecided, fewest, bound, undecided, since))
@@ -155,7 +155,7 @@ def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[list[Count], dict
         # The stays have everybody's signature as a number, which is quicker to compare and kept anyhow.
         moved_from = moved_people(seen.knowledge.linked, seen.before.stays, seen.release)
     counts, kept = [], []
-    excused = seen.by_chance()
+    excused = seen.knowledge.by_chance()
     for since, bound in vintages(least):
         owed = seen.hosts.filter(promised(least) == bound)
         if seen.is_linked:

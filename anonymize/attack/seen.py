@@ -88,19 +88,6 @@ class Seen(SeenTables):
         """Whether hosting groups are known person by person."""
         return self.linkage is not None
 
-    def by_chance(self, people: pl.Series | None = None) -> int:
-        """How many people (of these) may be covered by a group by chance, because they were held back.
-
-        A person who waits in many releases is one, and excuses one.
-        """
-        held_back, waiting = self.knowledge.held_back, self.knowledge.waiting
-        if held_back is None or waiting is None:
-            return 0
-        if people is not None:
-            waiting = waiting.filter(pl.col("person").is_in(people.implode()))
-        begun = held_back.join(waiting.group_by("release").len("begun"), on="release")
-        return int(begun.select(pl.min_horizontal("people", "begun").sum()).item())
-
     @cached_property
     def combinations(self) -> Combinations | None:
         """What the values are made of, where there are several sensitive columns."""

@@ -194,7 +194,7 @@ def _count(
         return Count(0, 0)
     convicted = pl.concat(few).unique()
     broken = len(convicted)
-    undecided = 0 if seen is None else min(broken, seen.by_chance(convicted))
+    undecided = 0 if seen is None else min(broken, seen.knowledge.by_chance(convicted))
     return Count(pl.concat(owed).n_unique(), broken - undecided, worst[1], worst[2], undecided)
 
 
