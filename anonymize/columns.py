@@ -54,3 +54,13 @@ def counted(numbers: pl.Series) -> dict[Any, int]:
 def mean_of(numbers: pl.Series) -> Any:
     """The mean of a column, None of none."""
     return numbers.mean()
+
+
+def exactly(*names: str) -> pl.Expr:
+    """The columns of these names, whatever they are: `pl.col` takes `*` and `^…$` for patterns."""
+    return pl.selectors.by_name(*names).as_expr()
+
+
+def entries(table: pl.DataFrame, name: str) -> pl.Series:
+    """A column of any name, without it: most methods of a series look for its name as for a pattern."""
+    return table[name].alias("")

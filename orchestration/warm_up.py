@@ -80,7 +80,7 @@ def _release(snapshots: list[pl.DataFrame], contract: Any) -> None:
     promise, release_format = principle.promise(contract.principle), principle.format(contract)
     state, knowledge = State.empty(), None
     for number, snapshot in enumerate(snapshots, start=1):
-        people = combine(enter(snapshot.select(contract.column_names().values()), contract), contract)
+        people = combine(enter(snapshot[list(contract.column_names().values())], contract), contract)
         people = people.with_columns(pseudonyms(people[IDENTIFIER], KEY).alias(PSEUDONYM)).sort(PSEUDONYM)
         made = principle.release(
             people.drop(IDENTIFIER),

@@ -58,6 +58,19 @@ class Knowledge:
         assert self.stays is not None
         return self.stays
 
+    def by_chance(self, people: pl.Series | None = None) -> int:
+        """How many people (of these) may be covered by a group by chance, because they were held back.
+
+        A person who waits in many releases is one, and excuses one.
+        """
+        held_back, waiting = self.held_back, self.waiting
+        if held_back is None or waiting is None:
+            return 0
+        if people is not None:
+            waiting = waiting.filter(pl.col("person").is_in(people.implode()))
+        begun = held_back.join(waiting.group_by("release").len("begun"), on="release")
+        return int(begun.select(pl.min_horizontal("people", "begun").sum()).item())
+
     def tables(self) -> dict[str, pl.DataFrame]:
         """All there is as tables, by name: to be kept by whoever keeps files."""
         kept = {name: getattr(self, name) for name in OWN} | dict(self.parts)

@@ -17,7 +17,7 @@ from anonymize.attack.entries import readable_rows
 from anonymize.attack.finding import Count
 from anonymize.attack.intersection import intersect_hosts, narrow
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.stays import Stays, follow_stays
+from anonymize.attack.stays import FORMERLY, Stays, content_numbers, follow_stays
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
 from anonymize.formats import Format, Published
@@ -359,19 +359,16 @@ def forged_tuples(
     schema: Schema,
     release: int,
 ) -> pl.DataFrame:
-    """`group_id`, `person` of counterfeits: one per release, or as long as their quasi-identifiers stay."""
+    """`group_id`, `person`, `FORMERLY` of counterfeits: one per release, or while quasi-identifiers stay."""
     vector = [column for column in release_format.counterfeit_key(schema) if column != VALUE]
     if not vector:
         each = published.counterfeits.select("group_id", pl.int_ranges(pl.col("count")).alias("copy"))
         each = each.explode("copy").drop_nulls()
-        return each.select(
-            "group_id",
-            pl.struct(pl.lit(release).alias("release"), "group_id", "copy").hash(2).alias("person"),
-        )
+        return _numbered(each.with_columns(release=release), ["release", "group_id", "copy"])
     main = tables[release_format.tables(schema)[0]]
     encoded = [encode(pl.col(column), qi).alias(column) for column, qi in schema.attributes()]
     real = known.join(hosts, on="person").group_by("group_id", *vector).len("people")
-    return (
+    forged = (
         main.select("group_id", *encoded)
         .group_by("group_id", *vector)
         .len("rows")
@@ -381,5 +378,11 @@ def forged_tuples(
         )
         .explode("copy")
         .drop_nulls("copy")
-        .select("group_id", pl.struct(*vector, "copy").hash(2).alias("person"))
+    )
+    return _numbered(forged, [*vector, "copy"])
+
+
+def _numbered(forged: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
+    return forged.select(
+        "group_id", content_numbers(forged.select(key)), pl.struct(key).hash(2).alias(FORMERLY)
     )

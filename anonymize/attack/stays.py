@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
+
+from anonymize.kernels.splitmix import STEP, mixed
+
+OLDER = pl.UInt64()
+"""The type of counterfeits' numbers in states of versions below 0.5: hashes by polars, which another version
+of polars need not make. Ours are signed."""
+FORMERLY = "formerly"
+"""The column of such a number beside ours."""
 
 
 @dataclass(frozen=True)
@@ -17,8 +26,8 @@ class Stays:
     """`person`, `value` (null once the stay is over), `signature`, `since`, `until`, and `edge`: whether it
     is the person's only stay in the signature, so that it joins two releases in the signature's graph."""
     forged: pl.DataFrame
-    """The same of counterfeits; one is the same as before while its quasi-identifiers stay in a group where
-    nobody leaves or comes back."""
+    """The same of counterfeits, by number; one is the same as before while its quasi-identifiers stay in a
+    group where nobody leaves or comes back."""
 
 
 def follow_stays(
@@ -31,7 +40,8 @@ def follow_stays(
     present
         `person`, `value`, `group_id`: the people in the release.
     forged
-        `person` (a number), `group_id`: its counterfeits.
+        `person` (`content_numbers`), `group_id`: its counterfeits. After a state of an older version,
+        `FORMERLY` has the numbers that this version gave them.
     values
         `group_id`, `value`: the values that each group holds.
     release
@@ -44,10 +54,11 @@ def follow_stays(
     group = held.join(signatures, on="values").select("group_id", "signature")
     now = present.join(group, on="group_id").select("person", "value", "signature")
     people = _continued(now, None if before is None else before.people, release)
-    here = _numbered_alike(forged.join(group, on="group_id")).select("person", "signature")
-    return Stays(
-        signatures, people, _forged(here, None if before is None else before.forged, people, release)
-    )
+    here = _numbered_alike(forged.join(group, on="group_id"))
+    earlier = None if before is None else before.forged
+    if earlier is not None and earlier.schema["person"] == OLDER:
+        earlier = _renumbered(earlier, here)
+    return Stays(signatures, people, _forged(here.select("person", "signature"), earlier, people, release))
 
 
 def followed_counterfeits(
@@ -78,10 +89,33 @@ def _signatures(values: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def content_numbers(rows: pl.DataFrame) -> pl.Series:
+    """Int64[N]: a number for each row of numbers by what is in it, the same in every version of polars."""
+    number = np.zeros(rows.height, np.uint64)
+    for column in rows.get_columns():
+        is_fraction = column.dtype.is_float()
+        values = column.cast(pl.Float64 if is_fraction else pl.Int64).fill_null(0).to_numpy()
+        number = mixed((mixed(number) ^ (values + 0).view(np.uint64)) + STEP)
+    return pl.Series("person", number.view(np.int64))
+
+
 def _numbered_alike(forged: pl.DataFrame) -> pl.DataFrame:
     """Counterfeits with another number for each of those that look alike in several groups of a signature."""
     copy = pl.int_range(pl.len()).over("person", "signature").alias("copy")
-    return forged.with_columns(person=pl.struct("person", copy).hash(3))
+    forged = forged.with_columns(copy)
+    if FORMERLY in forged.columns:
+        forged = forged.with_columns(
+            pl.struct(pl.col(FORMERLY).alias("person"), "copy").hash(3).alias(FORMERLY)
+        )
+    return forged.with_columns(content_numbers(forged.select("person", "copy"))).drop("copy")
+
+
+def _renumbered(earlier: pl.DataFrame, here: pl.DataFrame) -> pl.DataFrame:
+    """The counterfeits in a state of an older version under our numbers, as far as they are here."""
+    ours = here.select(person=FORMERLY, ours="person").unique("person")
+    found = earlier.join(ours, on="person", how="left", maintain_order="left")
+    gone = pl.col("person").reinterpret(signed=True)
+    return found.with_columns(person=pl.coalesce("ours", gone)).select(earlier.columns)
 
 
 def _numbered(found: pl.Series, known: pl.DataFrame | None) -> pl.DataFrame:

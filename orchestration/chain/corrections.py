@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.columns import IDENTIFIER, PSEUDONYM, entries, exactly
 from anonymize.errors import SnapshotError
 from anonymize.spelling import identifier_forms
 from orchestration.chain.snapshot import Snapshot
@@ -54,18 +54,18 @@ def corrections_of(shard: Shard, release: str, before: Snapshot | None, now: Sna
             f" {', '.join(ours)}"
         )
     if shard.place:
-        own = shard_numbers(table[contract.identifier], series.shard_key, contract.shards) == shard.number
-        table = table.filter(own)
-    stated = table.select(form=identifier_forms(table[contract.identifier]), column=COLUMN).unique()
+        numbers = shard_numbers(entries(table, contract.identifier), series.shard_key, contract.shards)
+        table = table.filter(numbers == shard.number)
+    stated = table.select(form=identifier_forms(entries(table, contract.identifier)), column=COLUMN).unique()
     people = now.table.with_columns(form=identifier_forms(now.table[IDENTIFIER]))
     if strange := stated.join(people, on="form", how="anti")["form"].n_unique():
         raise SnapshotError(f"{where}: {strange:,} of its people are not in the snapshot; take them out")
     former = {theirs: own for own, theirs in before.columns.items()}
     for (column,), rows in stated.group_by(COLUMN):
         mine = people.join(rows, on="form", how="semi").select(
-            PSEUDONYM, now=pl.col(ours[column]).cast(pl.String)
+            PSEUDONYM, now=exactly(ours[column]).cast(pl.String)
         )
-        was = pl.col(former[column]).cast(pl.String) if column in former else pl.lit(None, pl.String)
+        was = exactly(former[column]).cast(pl.String) if column in former else pl.lit(None, pl.String)
         both = mine.join(before.table.select(PSEUDONYM, was=was), on=PSEUDONYM)
         if alike := both.filter(pl.col("now").eq_missing(pl.col("was"))).height:
             raise SnapshotError(

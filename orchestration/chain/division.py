@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from anonymize.columns import entries
 from orchestration.engine import the_engine
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard, shard_numbers, shards_of
@@ -106,6 +107,6 @@ def _parts(series: Series, piece: pl.DataFrame) -> Iterator[tuple[int, pl.DataFr
     elif name not in piece.columns:
         yield 0, piece  # nobody can be divided, and there will be no release: the first shard says why
     else:
-        numbered = piece.with_columns(shard_numbers(piece[name], series.shard_key, shards))
+        numbered = piece.with_columns(shard_numbers(entries(piece, name), series.shard_key, shards))
         parts = numbered.partition_by("shard", as_dict=True, include_key=False)
         yield from ((int(at), part) for (at,), part in sorted(parts.items()))

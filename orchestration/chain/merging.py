@@ -51,8 +51,8 @@ def write_groups(shard: Shard, folder: Path, published: Tables, linkage: pl.Data
     contract = shard.contract
     release_format = principle_of(contract).format(contract)
     groups = release_format.as_groups(release_format.internal(published, contract), contract)
-    origin = pl.lit(shard.number, pl.Int32).alias(SHARD), pl.col("group_id").alias(NUMBER)
-    write_table(folder / GROUPS, groups.select(pl.exclude("group_id"), *origin))
+    groups = groups.rename({"group_id": NUMBER}).with_columns(pl.lit(shard.number, pl.Int32).alias(SHARD))
+    write_table(folder / GROUPS, groups.select(pl.exclude(SHARD, NUMBER), SHARD, NUMBER))
 
 
 def merge_shards(series: Series, release: str, folder: Path) -> dict[str, str]:
@@ -130,5 +130,5 @@ def number_linkage(job: _Job) -> None:
     found = hosts.join(numbers, on="group_id", how="left")
     if found["published"].null_count():
         raise HomeError(f"{job.folder / HOSTS}: names a group that is not among those of its shard")
-    numbered = found.with_columns(group_id="published").select(hosts.columns)
+    numbered = found.with_columns(group_id="published")[hosts.columns]
     write_table(job.folder / LINKAGE, numbered.sort(pl.all()))

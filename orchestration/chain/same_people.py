@@ -248,16 +248,15 @@ def _before(shard: Shard, file: Path) -> pl.DataFrame | None:
 
 def _noted(home: Home, people: pl.DataFrame, release: str) -> pl.DataFrame:
     person, at = comparable(home, people[IDENTIFIER]), pl.lit(release)
-    return people.select(person, PSEUDONYM, since=at, until=at).unique("person")
+    return people.select(person.alias("person"), PSEUDONYM, since=at, until=at).unique("person")
 
 
 def _joined(noted: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """A row per person: of tables with a row for each of their people, oldest first."""
     schema = {"person": pl.Binary, PSEUDONYM: pl.Binary, "since": pl.String, "until": pl.String}
-    newest = (pl.coalesce(f"{name}_now", name).alias(name) for name in (PSEUDONYM, "until"))
-    columns = [pl.col("person"), pl.min_horizontal("since", "since_now").alias("since"), *newest]
+    newest = [pl.coalesce(f"{name}_now", name).alias(name) for name in (PSEUDONYM, "until")]
     found = pl.DataFrame(schema=schema)
     for table in noted:
         both = found.join(table, on="person", how="full", coalesce=True, suffix="_now")
-        found = both.select(columns).select(schema.keys())
+        found = both.with_columns(pl.min_horizontal("since", "since_now"), *newest)[list(schema)]
     return found

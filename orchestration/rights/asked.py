@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.columns import IDENTIFIER, PSEUDONYM, entries
 from anonymize.errors import HomeError
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.spelling import identifier_forms
@@ -140,10 +140,11 @@ class Asked:
             table = read_rows(file)
             if table is None:
                 continue
+            of_people = (IDENTIFIER, self.column)
             whose = [
-                self._whose(table[name])
+                self._whose(entries(table, name), is_identifier=name in of_people)
                 for name, dtype in table.schema.items()
-                if name in (IDENTIFIER, self.column) or dtype == pl.Binary
+                if name in of_people or dtype == pl.Binary
             ]
             found = [one for one in whose if one.null_count() < one.len()]
             if found:
@@ -151,10 +152,10 @@ class Asked:
                 rows = about.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
                 yield Rows(file, rows, pl.concat(found).drop_nulls().unique())
 
-    def _whose(self, column: pl.Series) -> pl.Series:
+    def _whose(self, column: pl.Series, *, is_identifier: bool) -> pl.Series:
         """Binary[N]: whom of them each cell is about, as all products of the home call them, or null."""
         names = self._names
-        if column.name in (IDENTIFIER, self.column):
+        if is_identifier:
             mine = column.filter(self.within(column)).unique()
             names = pl.DataFrame({"name": mine, "person": comparable(self.home, mine)})
         cells = column.alias("name").to_frame()

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from anonymize.columns import PSEUDONYM, VALUE
+from anonymize.columns import PSEUDONYM, VALUE, entries, exactly
 from anonymize.contract import Product
 from anonymize.contract.combined import kept_apart
 from anonymize.people.randomness import derive_key
@@ -216,7 +216,7 @@ class _Before:
 def _group(file: Path, asked: Asked) -> int | None:
     """The group that a linkage has the person in; `NO_GROUP` without groups, None if it has not them."""
     linkage = read_table(file)
-    mine = linkage.filter(asked.within(linkage[asked.column]))
+    mine = linkage.filter(asked.within(entries(linkage, asked.column)))
     if not mine.height:
         return None
     return int(mine["group_id"][0]) if "group_id" in mine.columns else NO_GROUP
@@ -232,7 +232,7 @@ def _values(folder: Path, group: int | None, sensitive: Any) -> dict[Any, int]:
         if {"group_id", *columns} <= names.keys():
             count = pl.col("count").sum() if "count" in names and "count" not in columns else pl.len()
             mine = scan_parts(files).filter(pl.col("group_id") == group)
-            held = mine.group_by(columns).agg(count.alias("tuples")).collect()
+            held = mine.group_by(exactly(*columns)).agg(count.alias("tuples")).collect()
             if len(columns) > 1:
                 held = held.select(_together(columns), "tuples")
             return dict(held.iter_rows())
@@ -241,7 +241,7 @@ def _values(folder: Path, group: int | None, sensitive: Any) -> dict[Any, int]:
 
 def _together(columns: list[str]) -> pl.Expr:
     """A combination as text, `(flu, rest)`: values with signs that would be taken for ours are in quotes."""
-    texts = [pl.col(name).cast(pl.String) for name in columns]
+    texts = [exactly(name).cast(pl.String) for name in columns]
     quoted = (pl.lit('"') + text.str.replace_all('"', '""', literal=True) + pl.lit('"') for text in texts)
     written = [
         pl.when(text.str.contains(r'[,"()]')).then(in_quotes).otherwise(text)

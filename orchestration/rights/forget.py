@@ -272,7 +272,7 @@ def _remembered(series: Series, kept: Sequence[_Kept], *, again: bool) -> pl.Dat
     now = pl.DataFrame(
         {"person": person, "again": again, "published": person.is_in(published.implode())}
     ).join(pl.DataFrame([(one.asked.name, one.asked.last) for one in kept], _LAST, orient="row"), how="cross")
-    everybody = pl.concat([forgotten(home, product), now.select(FORGOTTEN_SCHEMA.keys())])
+    everybody = pl.concat([forgotten(home, product), now[list(FORGOTTEN_SCHEMA)]])
     of_series = everybody.group_by("person", "series").agg(
         pl.max("through"), pl.all("again"), pl.any("published")
     )

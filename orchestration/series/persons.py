@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER
+from anonymize.columns import IDENTIFIER, exactly
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import derive_key
 from anonymize.spelling import identifier_forms
@@ -49,7 +49,7 @@ def forgotten(home: Home, product: str) -> pl.DataFrame:
     file = forgotten_file(home, product)
     table = read_table(file) if file.exists() else pl.DataFrame(schema=FORGOTTEN_SCHEMA)
     known = [name for name in FORGOTTEN_SCHEMA if name in table.columns]
-    return pl.concat([pl.DataFrame(schema=FORGOTTEN_SCHEMA), table.select(known)], how="diagonal")
+    return pl.concat([pl.DataFrame(schema=FORGOTTEN_SCHEMA), table.select(exactly(*known))], how="diagonal")
 
 
 def of_series(name: str) -> pl.Expr:

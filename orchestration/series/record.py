@@ -50,4 +50,4 @@ def joined_buckets(parts: Sequence[pl.DataFrame | None]) -> pl.DataFrame | None:
         return own[0] if own else None
     whole = pl.concat(own).group_by("signature").agg(pl.col("people", "counterfeits", "groups").sum())
     numbered = whole.sort("signature").with_columns(bucket_id=pl.int_range(pl.len(), dtype=pl.Int32))
-    return numbered.select(own[0].columns)
+    return numbered[own[0].columns]

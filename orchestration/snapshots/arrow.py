@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pyarrow as pa
 
+from anonymize.columns import entries, exactly
 from anonymize.errors import SnapshotError
 from orchestration.limits import check, limits
 
@@ -87,7 +88,7 @@ def numerics(schema: pa.Schema, frame: pl.DataFrame) -> pl.DataFrame:
     found = [pl.DataFrame(schema=NUMERICS)]
     for name in frame.columns:
         if getattr(schema.field(name).type, "type_name", None) == "numeric":
-            parts = frame[name].drop_nulls().str.extract_groups(NUMBER).struct.unnest()
+            parts = entries(frame, name).drop_nulls().str.extract_groups(NUMBER).struct.unnest()
             decimals = pl.col("decimals").fill_null("")
             found.append(
                 parts.select(
@@ -115,7 +116,7 @@ def with_numerics(frame: pl.DataFrame, found: Sequence[pl.DataFrame]) -> pl.Data
     together = pl.concat([pl.DataFrame(schema=NUMERICS), *found])
     kinds = together.group_by("column").agg(pl.col("decimals").unique(), pl.col("digits").max())
     return frame.with_columns(
-        pl.col(column).cast(pl.Decimal(LONGEST, decimals[0]))
+        exactly(column).cast(pl.Decimal(LONGEST, decimals[0]))
         for column, decimals, digits in kinds.iter_rows()
         if column in frame.columns and len(decimals) == 1 and decimals[0] is not None and digits <= LONGEST
     )
@@ -142,7 +143,7 @@ def _plain(column: pa.ChunkedArray) -> Any:
 
 
 def _uuid_text(column: str) -> pl.Expr:
-    digits = pl.col(column).bin.encode("hex")
+    digits = exactly(column).bin.encode("hex")
     parts = [
         digits.str.slice(start, length) for start, length in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))
     ]

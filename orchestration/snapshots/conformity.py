@@ -13,7 +13,7 @@ from functools import partial
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.columns import IDENTIFIER, VALUE, exactly
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
 from anonymize.spelling import SEVERAL, describe_twins, normal_form, of_several, twins, value_form
 from orchestration.contracts.yaml_text import on_a_line
@@ -260,7 +260,7 @@ class _Rule:
         values = _values(self.column, dtype)
         converted = None if dtype == pl.Null else self.convert(values, dtype)
         if converted is None:
-            return pl.when(pl.col(self.column).is_null()).then(pl.lit(None, self.dtype)).otherwise(None)
+            return pl.when(exactly(self.column).is_null()).then(pl.lit(None, self.dtype)).otherwise(None)
         return converted
 
     def counts(self, dtype: pl.DataType) -> dict[str, pl.Expr]:
@@ -318,7 +318,7 @@ def _misspelt(values: pl.Expr) -> pl.Expr:
 
 def _values(column: str, dtype: pl.DataType) -> pl.Expr:
     """A column with empty text as null: a value that is not there, however a source writes it."""
-    values = pl.col(column)
+    values = exactly(column)
     if isinstance(dtype, pl.Categorical | pl.Enum):
         values = values.cast(pl.String)
     return values.replace("", None) if _is_text(dtype) else values

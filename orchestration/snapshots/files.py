@@ -207,8 +207,8 @@ class ParquetPiece:
             if not is_decodable(self.file, self.columns, range(self.start, self.start + self.rows)):
                 raise OSError
             table = pl.scan_parquet(self.file, glob=False, hive_partitioning=False)
-            chosen = pl.nth(positions(table.collect_schema().names(), self.columns))
-            found = _with_uuids(table.select(chosen).slice(self.start, self.rows).collect(), self.file)
+            at = positions(table.collect_schema().names(), self.columns)
+            found = _with_uuids(table.select(pl.nth(at)).slice(self.start, self.rows).collect(), self.file)
         if found.height != self.rows:
             raise SnapshotError(f"{self.where}: changed while it was read; release again")
         return found

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
+from anonymize.columns import entries, exactly
 from anonymize.contract import FileSource, QuerySource, Table, TableSource, is_in_store
 from anonymize.errors import SnapshotError
 from anonymize.people.values import by_own_names
@@ -142,7 +143,7 @@ def _under_names(source: pl.DataFrame, schema: Table) -> dict[tuple[str, str], i
     found: dict[tuple[str, str], int] = {}
     for _, one in schema.sensitive_columns():
         if one.renamed and one.name in source.columns:
-            column = source[one.name].cast(pl.String, strict=False)
+            column = entries(source, one.name).cast(pl.String, strict=False)
             names = column.filter(column.is_in([*one.renamed, *one.renamed.values()]))
             found |= {(one.name, name): count for name, count in names.value_counts().iter_rows()}
     return found
@@ -178,7 +179,7 @@ def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
     entered = pl.DataFrame([source[name].alias(ours) for ours, name in named.items()])
     renamed = [(column, one) for column, one in schema.sensitive_columns() if one.renamed]
     return entered.with_columns(
-        by_own_names(pl.col(column), one) for column, one in renamed if column in entered.columns
+        by_own_names(exactly(column), one) for column, one in renamed if column in entered.columns
     )
 
 
@@ -315,7 +316,7 @@ def _together(
     """The files of a folder as one table; each has the same columns, in types of its own."""
     first, present = read[0]
     _refuse_other_columns([table.columns for table, _ in read], named)
-    whole = _in_common_types([table.select(first.columns) for table, _ in read], where)
+    whole = _in_common_types([table.select(exactly(*first.columns)) for table, _ in read], where)
     check(where, "rows", whole.height)
     return whole, present
 
@@ -403,7 +404,9 @@ def read_pieces(contract_file: ContractFile, release: str, version: int | None =
         read = [parquet_pieces(file, name, names, PIECE) for file, name in zip(local, named, strict=True)]
         _refuse_other_columns([_wanted(present, names) for _, present in read], named)
         columns = _wanted(read[0][1], names)
-        _in_common_types([without_rows.read().select(columns) for (without_rows, *_), _ in read], where)
+        _in_common_types(
+            [without_rows.read().select(exactly(*columns)) for (without_rows, *_), _ in read], where
+        )
         pieces = [piece for some, _ in read for piece in some]
         ends = accumulate((piece.rows for piece in pieces), initial=0)
         readers = (partial(_read_piece, piece, contract, source) for piece in pieces)
@@ -444,7 +447,7 @@ def _read_piece(piece: ParquetPiece, schema: Table, source: FileSource) -> Rows:
 
 def _as_declared(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> Rows:
     """Rows of a file, with its columns in the order of the schema: in other files they may be in another."""
-    ordered = table.select(_wanted(list(schema.column_names().values()), table.columns))
+    ordered = table.select(exactly(*_wanted(list(schema.column_names().values()), table.columns)))
     return Rows(plainly(ordered, schema, source), two_ways(ordered, schema, source, where))
 
 

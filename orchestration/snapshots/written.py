@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from anonymize.columns import entries
 from anonymize.contract import FileSource, Table, Written
 from anonymize.errors import SnapshotError
 from orchestration.contracts.yaml_text import on_a_line
@@ -52,7 +53,7 @@ def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFr
         How they are written.
     """
     return table.with_columns(
-        _read(text, kind, written) for text, kind, written in _texts(table, schema, source)
+        _read(text, kind, written).alias(name) for name, text, kind, written in _texts(table, schema, source)
     )
 
 
@@ -73,11 +74,11 @@ def two_ways(table: pl.DataFrame, schema: Table, source: FileSource, where: str)
         that can be read in two ways.
     """
     counted = []
-    for text, kind, written in _texts(table, schema, source):
+    for name, text, kind, written in _texts(table, schema, source):
         if kind == "number" and written.decimal is None and written.thousands is None:
             pointed = text.str.contains(".", literal=True)
             either = text.str.contains(TWO_WAYS)
-            counted.append((f"{where}: {text.name}", len(text), pointed.sum(), either.sum()))
+            counted.append((f"{where}: {name}", len(text), pointed.sum(), either.sum()))
     return pl.DataFrame(counted, TWO_WAYS_COUNTED, orient="row")
 
 
@@ -100,15 +101,16 @@ def refuse_two_ways(counted: Sequence[pl.DataFrame]) -> None:
 
 def _texts(
     table: pl.DataFrame, schema: Table, source: FileSource
-) -> Iterator[tuple[pl.Series, str | None, Written]]:
-    """The columns of text, null for no value, with what they are meant as, and how they are written."""
+) -> Iterator[tuple[str, pl.Series, str | None, Written]]:
+    """Columns of text by name, null for no value, with what they are meant as, and how they are written."""
     kinds = {attribute.name: attribute.kind for _, attribute in schema.attributes()}
     kinds |= {one.name: "number" for _, one in schema.sensitive_columns() if one.bins or one.dtype == "Int64"}
     for name in schema.column_names().values():
         if table.schema.get(name) == pl.String:
             written = source.written(name)
             nothing: dict[str, None] = dict.fromkeys(written.null_values or ())
-            yield table[name].replace(nothing) if nothing else table[name], kinds.get(name), written
+            text = entries(table, name)
+            yield name, text.replace(nothing) if nothing else text, kinds.get(name), written
 
 
 def proposals(values: pl.Series, kind: str) -> list[str]:
@@ -151,11 +153,7 @@ def _numbers(text: pl.Series, written: Written) -> pl.Series:
     as_declared = rf"^[+-]?(?:\d+{grouped})?(?:{re.escape(decimal)}\d*)?(?:[eE][+-]?\d+)?$"
     plain = (text.str.replace_all(sign, "") if sign else text).str.replace(decimal, ".", literal=True)
     return pl.select(
-        pl.when(text.str.contains(as_declared))
-        .then(plain)
-        .when(text.is_not_null())
-        .then(pl.lit(UNREADABLE))
-        .alias(text.name)
+        pl.when(text.str.contains(as_declared)).then(plain).when(text.is_not_null()).then(pl.lit(UNREADABLE))
     ).to_series()
 
 
@@ -166,6 +164,4 @@ def _dates(text: pl.Series, date_format: str) -> pl.Series:
         else text.str.to_date(date_format, strict=False).cast(pl.Datetime)
     )
     plain = pl.when(stamps.dt.date().cast(pl.Datetime) == stamps).then(stamps.dt.to_string("%Y-%m-%d"))
-    return pl.select(
-        pl.coalesce(plain, pl.when(text.is_not_null()).then(pl.lit(UNREADABLE))).alias(text.name)
-    ).to_series()
+    return pl.select(pl.coalesce(plain, pl.when(text.is_not_null()).then(pl.lit(UNREADABLE)))).to_series()

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from anonymize.attack.finding import Count
-from anonymize.columns import IDENTIFIER
+from anonymize.columns import IDENTIFIER, entries, exactly
 from anonymize.contract import Contract, FileSource, Product, Sensitive
 from anonymize.contract.combined import combine
 from anonymize.errors import PublishedFolderError, SnapshotError
@@ -246,7 +246,7 @@ def read_release(
 def _refuse_spellings(table: pl.DataFrame, contract: Product, where: str) -> None:
     """Raise PublishedFolderError if a value is spelt in two ways, which could mark counterfeits."""
     for _, one in contract.sensitive_columns():
-        if one.name in table.columns and twins(table[one.name]):
+        if one.name in table.columns and twins(entries(table, one.name)):
             raise PublishedFolderError(
                 f"{where}: column {one.name} has a value in two spellings (spaces, capital letters or signs"
                 " that nobody sees), which could mark rows. republish publishes one spelling of each value"
@@ -266,7 +266,7 @@ def _one_spelling(table: pl.DataFrame, column: str, sensitive: Sensitive, readin
     """A table with each value as the contract lists it, else as it was spelled where it was read first."""
     if table.schema.get(column) != pl.String:
         return table
-    own = table.select(by_own_names(pl.col(column), sensitive).alias("value"))
+    own = table.select(by_own_names(exactly(column), sensitive).alias("value"))
     there = own["value"].unique().drop_nulls().sort()
     spellings = reading.spellings.setdefault(sensitive.name, {})
     listed = [value for value in sensitive.values or sensitive.not_sensitive if isinstance(value, str)]
@@ -295,7 +295,7 @@ def _typed(table: pl.DataFrame, columns: Sequence[PublishedColumn], where: str) 
             raise PublishedFolderError(
                 f"{where}: column {column.name} is {dtype.base_type()}, and must be {column.dtype}"
             )
-        typed.append(pl.col(column.name).cast(getattr(pl, accepted[0]), strict=False))
+        typed.append(exactly(column.name).cast(getattr(pl, accepted[0]), strict=False))
         if column.ours == "count" and (table[column.name].cast(pl.Int128, strict=False).abs() > 2**53).any():
             raise PublishedFolderError(f"{where}: column {column.name} has counts beyond 2^53")
     known = {column.name for column in columns}
@@ -416,7 +416,7 @@ def read_linked(file: Path, contract: Product, reading: Reading) -> pl.DataFrame
     if missing := {contract.identifier, "group_id"} - set(linkage.columns):
         raise SnapshotError(f"{file}: has no column {min(missing)}")
     reading.note(file, len(linkage))
-    person = linkage[contract.identifier].cast(pl.String).alias("person")
+    person = entries(linkage, contract.identifier).cast(pl.String).alias("person")
     return pl.DataFrame([person, linkage["group_id"].cast(pl.Int64)])
 
 

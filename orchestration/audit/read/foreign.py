@@ -17,6 +17,7 @@ from typing import Annotated, Self
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
 
+from anonymize.columns import entries
 from anonymize.contract import CategoryAttribute, Contract, DateAttribute, Product, QuasiIdentifier
 from anonymize.errors import ContractError, PublishedFolderError
 from anonymize.people.codes import code_domain, code_dtype, decode
@@ -178,8 +179,8 @@ def convert(rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str
         for end, bound in zip(("low", "high"), _bounds(rows, qi, foreign, where), strict=True)
     ]
     intervals = pl.DataFrame(bounds)
-    numbering = rows[mapping.group] if mapping.group else intervals.to_struct("group")
-    sensitive = rows[mapping.sensitive].alias(contract.sensitive.name)
+    numbering = entries(rows, mapping.group) if mapping.group else intervals.to_struct("group")
+    sensitive = entries(rows, mapping.sensitive)
     if contract.sensitive.values and isinstance(contract.sensitive.values[0], int):
         numbers = sensitive.cast(pl.Int64, strict=False)
         if unread := numbers.null_count() - sensitive.null_count():
@@ -190,11 +191,10 @@ def convert(rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str
         sensitive = numbers
     else:
         sensitive = sensitive.cast(pl.String)
-    microdata = intervals.with_columns(
-        numbering.rank("dense").cast(pl.Int64).alias("group_id"), sensitive
-    ).select("group_id", *intervals.columns, sensitive.name)
+    group_id = numbering.rank("dense").cast(pl.Int64).alias("group_id")
+    microdata = pl.DataFrame([group_id, *bounds, sensitive.alias(contract.sensitive.name)])
     others = [column for column in rows.columns if column not in named and column not in microdata.columns]
-    return {"microdata": microdata.with_columns(rows.select(others))}
+    return {"microdata": microdata.with_columns(rows[column] for column in others)}
 
 
 def _bounds(
@@ -203,7 +203,7 @@ def _bounds(
     """An attribute's published intervals, low and high, in its own type."""
     source = foreign.mapping.quasi_identifiers[qi.name]
     columns = (source, source) if isinstance(source, str) else source
-    read = [_codes(rows[column], qi, foreign, f"{where}: column {column}") for column in columns]
+    read = [_codes(entries(rows, column), qi, foreign, f"{where}: column {column}") for column in columns]
     table = pl.DataFrame({"low": read[0]["low"], "high": read[1]["high"]})
     if (backwards := table.select((pl.col("low") > pl.col("high")).sum()).item()) > 0:
         raise PublishedFolderError(f"{where}: {backwards} intervals of {qi.name} end before they begin")

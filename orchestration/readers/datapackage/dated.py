@@ -11,8 +11,8 @@ from anonymize.formats.format import RELEASE
 
 def dated(table: pl.DataFrame, release: str) -> pl.DataFrame:
     """The table with its release's date as the first column, the same in every row."""
-    date = pl.lit(dt.date.fromisoformat(release), pl.Date).alias(RELEASE)
-    return table.select(date, pl.all()) if table.height else _without_rows(table)
+    date = pl.lit(dt.date.fromisoformat(release), pl.Date)
+    return table.select(date.alias(RELEASE), pl.all()) if table.height else _without_rows(table)
 
 
 def _without_rows(table: pl.DataFrame) -> pl.DataFrame:

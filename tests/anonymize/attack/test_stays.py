@@ -1,8 +1,11 @@
 """Stays in the groups of a signature: they go on, end, begin again; counterfeits that stay or not."""
 
+import struct
+from dataclasses import replace
+
 import polars as pl
 
-from anonymize.attack.stays import follow_stays, followed_counterfeits
+from anonymize.attack.stays import FORMERLY, content_numbers, follow_stays, followed_counterfeits
 
 VALUES = pl.DataFrame({"group_id": [1, 1, 2, 2], "value": ["flu", "gout", "cold", "HIV"]})
 """Group 1 has the signature (flu, gout), group 2 (HIV, cold)."""
@@ -19,7 +22,7 @@ def follow(*releases):
         )
         counterfeits = pl.DataFrame(
             {"person": forged, "group_id": [1] * len(forged)},
-            schema={"person": pl.UInt64, "group_id": pl.Int64},
+            schema={"person": pl.Int64, "group_id": pl.Int64},
         )
         stays = follow_stays(present, counterfeits, VALUES, number, stays)
         yield stays
@@ -128,3 +131,37 @@ def test_a_renewed_counterfeit_has_another_number_and_one_that_stays_the_same():
         for number, stays in enumerate(follow(*releases), start=1)
     )
     assert first != second == third
+
+
+def test_the_number_of_a_counterfeit_is_the_same_for_ever():
+    rows = pl.DataFrame({"age": [30, 30, -1], "weight": [0.5, 0.25, -0.0], "copy": [0, 0, 1]})
+
+    def mixed(z):
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+        return z ^ z >> 31
+
+    def number(*bits):
+        found = 0
+        for one in bits:
+            found = mixed((mixed(found) ^ one) + 0x9E3779B97F4A7C15 & 2**64 - 1)
+        return found - 2**64 * (found >= 2**63)
+
+    half, quarter, zero = (struct.unpack("<Q", struct.pack("<d", one))[0] for one in (0.5, 0.25, 0.0))
+    expected = [number(30, half, 0), number(30, quarter, 0), number(2**64 - 1, zero, 1)]
+    assert content_numbers(rows).to_list() == expected
+
+
+def test_counterfeits_in_the_state_of_an_older_version_stay_who_they_are():
+    """It knew them by polars' hashes. A counterfeit that is there no more is none of those that are."""
+    nobody = pl.DataFrame(schema={"person": pl.String, "value": pl.String, "group_id": pl.Int64})
+    forged = pl.DataFrame({"person": [7], "group_id": [1], FORMERLY: pl.Series([70], dtype=pl.UInt64)})
+    before = follow_stays(nobody, forged, VALUES, 1, None)
+    for number, stay in ((70, [(1, 3, True)]), (90, [(1, 1, True), (2, 3, True)])):
+        was = pl.DataFrame({"person": [number], "copy": [0]}, schema_overrides={"person": pl.UInt64})
+        hashed = was.select(pl.struct("person", "copy").hash(3)).to_series()
+        stays = replace(before, forged=before.forged.with_columns(person=hashed))
+        for release in (2, 3):
+            stays = follow_stays(nobody, forged, VALUES, release, stays)
+        assert forged_stays(stays) == stay
+        assert stays.forged.schema["person"] == pl.Int64
