@@ -39,19 +39,6 @@ class Knowledge:
     parts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """What the attacks on single parts of a promise remember, by names of their own."""
 
-    def by_chance(self, people: pl.Series | None = None) -> int:
-        """How many people (of these) may be covered by a group by chance, because they were held back.
-
-        A person who waits in many releases is one, and excuses one.
-        """
-        held_back, waiting = self.held_back, self.waiting
-        if held_back is None or waiting is None:
-            return 0
-        if people is not None:
-            waiting = waiting.filter(pl.col("person").is_in(people.implode()))
-        begun = held_back.join(waiting.group_by("release").len("begun"), on="release")
-        return int(begun.select(pl.min_horizontal("people", "begun").sum()).item())
-
     @property
     def linked(self) -> Stays:
         """The stays, where groups are known."""

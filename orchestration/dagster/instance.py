@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from anonymize.errors import HomeError
 from orchestration.dagster import workers
 from orchestration.dagster.private import end_run, events_lost_in_silence, migrations_read_once
 from orchestration.package_files import package_file
+from orchestration.series.due import now
 from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
 from orchestration.storage.store import write_text
 
@@ -115,7 +115,7 @@ def end_dead_runs(home: Home, instance: dg.DagsterInstance) -> None:
     for record in instance.get_run_records(dg.RunsFilter(statuses=UNDER_WAY)):
         run = record.dagster_run
         changed = max(record.create_timestamp, record.update_timestamp).timestamp()
-        if run.run_id in known or time.time() - changed > TIME_TO_BEGIN:
+        if run.run_id in known or now().timestamp() - changed > TIME_TO_BEGIN:
             with workers.if_dead(home, run.run_id) as is_dead:
                 if is_dead:
                     end_run(instance, run)

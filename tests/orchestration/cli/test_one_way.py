@@ -78,10 +78,6 @@ def no_snapshot_before(hospital, home):
     (home / f"private/hospital/v1/{SECOND}/snapshot.parquet").unlink()
 
 
-def damaged_history(hospital, home):
-    (home / "history.duckdb").write_bytes(b"no database")
-
-
 def another_key(hospital, home):
     facts = home / "private/hospital/v1/series.json"
     facts.write_text(facts.read_text().replace('"key_fingerprint": "', '"key_fingerprint": "0'))
@@ -128,7 +124,6 @@ REFUSED = [
     (no_state, 2, "its working files in"),
     (working_files_of_the_first, 2, "its working files in"),
     (no_snapshot_before, 2, "has to be compared with it"),
-    (damaged_history, 2, "history.duckdb: can't be read"),
     (another_key, 2, "was begun with another key"),
     (no_snapshot, 2, "its snapshot is missing"),
     (faulty_snapshot, 2, "2 faults in the snapshot"),

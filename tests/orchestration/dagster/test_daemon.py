@@ -229,14 +229,14 @@ def test_dates_make_themselves_one_of_them_after_its_snapshot_is_mended(hospital
             hospital.deliver(release, snapshot.drop("age"))
             begin()
             office.until(office.has_failed, release, passing=30)
-            office.until(lambda: posted and mailed, passing=120)
+            office.until(lambda: posted and mailed, passing=40)
         else:
             begin()
             office.until(office.waits_for, release)
         if not is_by_schedule:
             hospital.deliver(release, snapshot)
         office.until(office.is_made, release, passing=0 if is_by_schedule else 15)
-    office.until(lambda: len(posted) == len(mailed) == 2, passing=120)
+    office.until(lambda: len(posted) == len(mailed) == 2, passing=40)
     made = {release: office.found(release) for release, _ in later}
     print(*made.items(), *posted, *mailed, sep="\n")  # noqa: T201 - for docs/run.md, with pytest -s
     for release, runs in made.items():
