@@ -17,7 +17,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 
 export GX_ANALYTICS_ENABLED := false
 
-.PHONY: setup demo test test-all test-rest coverage lint ui bench pictures lock clean
+.PHONY: setup demo test test-all test-rest costs coverage lint ui bench pictures lock clean
 
 setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
 
@@ -38,7 +38,7 @@ $(DEVELOP): requirements-dev.lock $(READY)
 demo: $(READY)  ## make sample data of a hospital, release it six times, and attack the releases
 	$(BIN)/republish demo
 
-test: $(DEVELOP)  ## tests of everything in four minutes: a tenth of the examples, drawn anew
+test: $(DEVELOP)  ## the tests that cost little, of every file some, with a tenth of the examples: two minutes
 	$(BIN)/python -m pytest
 
 test-all: $(DEVELOP)  ## every test and every example: kill points, browsers, large tables
@@ -46,6 +46,9 @@ test-all: $(DEVELOP)  ## every test and every example: kill points, browsers, la
 
 test-rest: $(DEVELOP)  ## after make test, what it left out: with it, every test has been run
 	$(BIN)/python -m pytest --hypothesis-profile=thorough --after-quick
+
+costs: $(DEVELOP)  ## every test, and what each costs: make test takes those that cost little
+	$(BIN)/python -m pytest --hypothesis-profile=thorough --costs
 
 coverage: $(DEVELOP)  ## every test, and which lines and branches none of them reached (slower)
 	$(BIN)/python -m pytest --hypothesis-profile=thorough --cov --cov-report=term

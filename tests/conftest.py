@@ -1,12 +1,14 @@
 """Settings of every test run, made before the first import of polars and numba, and its profile."""
 
 import os
+import resource
 import secrets
+from typing import ClassVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
-from tests.profiles import QUICK, Run, is_drawn, is_same_in_both, is_thorough
+from tests.profiles import QUICK, Costs, Run, chosen, is_the_same_in_both, is_thorough
 
 # Nearly all tests have tables of a few rows, where further threads only wait for each other. Commands that
 # tests start as processes of their own have several (`tests.hospital.several_threads`), and what
@@ -49,6 +51,8 @@ class Failures:
 def pytest_sessionstart(session):
     if terminal := session.config.pluginmanager.get_plugin("terminalreporter"):
         session.config.pluginmanager.register(Failures(terminal))
+        if session.config.getoption("--costs"):
+            session.config.pluginmanager.register(Costs(), Costs.__name__)
 
 
 def pytest_report_header(config):
@@ -59,20 +63,65 @@ def pytest_addoption(parser):
     parser.addoption(
         "--after-quick", action="store_true", help="Leave out what a quick run has run in the same way."
     )
+    parser.addoption("--costs", action="store_true", help="Run every test, and write what each costs.")
+
+
+class Spent:
+    """What the test that runs has spent on what others use, too, and on set-ups within one that is made."""
+
+    shared: ClassVar[dict[str, float]] = {}
+    seconds = 0.0
+
+
+def processor_seconds():
+    """What this process and its children that have ended took."""
+    return sum(sum(resource.getrusage(of)[:2]) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    outer, before, Spent.seconds = Spent.seconds, processor_seconds(), 0.0
+    try:
+        return (yield)
+    finally:
+        if fixturedef.scope != "function":
+            spent = processor_seconds() - before
+            Spent.shared[fixturedef.argname] = spent - Spent.seconds
+            Spent.seconds = spent
+        Spent.seconds += outer
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    Spent.shared, before = {}, processor_seconds()
+    item.user_properties += [("shared", Spent.shared), ("fixtures", list(item.fixturenames))]
+    item.user_properties.append(("begun", before))
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    if call.when == "teardown":
+        spent = processor_seconds() - dict(item.user_properties)["begun"]
+        in_a_quick_run = 0.1 if is_thorough() and is_hypothesis_test(item.obj) else 1
+        item.user_properties.append(("spent", spent * in_a_quick_run))
+    return (yield)
+
+
+def pytest_sessionfinish(session):
+    if costs := session.config.pluginmanager.get_plugin(Costs.__name__):
+        costs.write()
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is thorough, and two thirds of what is sampled, unless the run is thorough."""
-    if is_thorough():
-        left_out = {
-            item for item in items if config.getoption("--after-quick") and is_same_in_both(item.path)
-        }
-    else:
-        left_out = {
-            item
-            for item in items
-            if item.get_closest_marker("thorough")
-            or (item.get_closest_marker("sampled") and Run.is_whole and not is_drawn(item.nodeid))
-        }
+    """Leave out what is slow in a quick run of everything, and what such a run has run in the same way."""
+    kept = items
+    if Run.is_whole and not config.getoption("--costs"):
+        quick = set(chosen(items))
+        if not is_thorough():
+            kept = [item for item in items if item in quick]
+        elif config.getoption("--after-quick"):
+            kept = [item for item in items if not (item in quick and is_the_same_in_both(item))]
+    left_out = set(items) - set(kept)
     config.hook.pytest_deselected(items=list(left_out))
-    items[:] = [item for item in items if item not in left_out]
+    items[:] = kept

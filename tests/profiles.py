@@ -1,30 +1,35 @@
 """The two profiles of a test run: `quick` for every change, `thorough` before a release.
 
 A run is quick unless it is started with `--hypothesis-profile=thorough`. A quick run tries a tenth of the
-examples of each property and leaves out tests that are marked `thorough`, but no file as a whole. Of files
-whose tests are many alike and slow, marked `sampled`, it takes every third test, unless it is told which
-tests to run. Examples and tests are drawn anew in each run, by the seed at the head of its report.
+examples of each property, and those tests that cost little, by `costs.json`: of each test function as many
+cases, in their order, as fit into a second, and of each file at least one test. A run that names the tests
+it wants has all of them.
 """
 
-import random
-import re
-from functools import cache
+import json
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+import pytest
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 THOROUGH, QUICK = "thorough", "quick"
 settings.register_profile(THOROUGH, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck))
 settings.register_profile(QUICK, settings.get_profile(THOROUGH), max_examples=10)
 
-
-ROOT = Path(__file__).resolve().parents[1]
+COSTS = Path(__file__).with_name("costs.json")
+"""Processor seconds of a case of each test function, as `make costs` measured them: those above `NOTHING`."""
+NOTHING = 0.05
+ENOUGH = 1.0
+"""Processor seconds for the cases of one function in a quick run."""
 
 
 class Run:
     """The run that this process takes part in."""
 
     seed = 0
+    """What tests draw by that kill, or that choose among backups; also hypothesis' seed."""
     is_whole = True
     """Whether it is of all tests, and not of those that somebody names."""
 
@@ -39,31 +44,61 @@ def examples(number: int) -> settings:
     return settings(max_examples=number if is_thorough() else max(5, number // 10))
 
 
-def is_drawn(name: str) -> bool:
-    """Whether a test of a file that is sampled takes part in a quick run, by its seed."""
-    return random.Random(f"{Run.seed} {name}").random() < 1 / 3
+def function_of(nodeid: str) -> str:
+    """The name of a test function, without the case."""
+    return nodeid.partition("[")[0]
 
 
-@cache
-def is_same_in_both(file: Path) -> bool:
-    """Whether a thorough run has the same tests of a file as a quick one, and need not run them after it.
+def chosen(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The tests of a quick run."""
+    costs: dict[str, float] = json.loads(COSTS.read_text())
+    spent: dict[str, float] = defaultdict(float)
+    by_file: dict[Path, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        by_file[item.path].append(item)
+    taken: set[pytest.Item] = set()
+    for tests in by_file.values():
+        cheap = set()
+        for item in tests:
+            function = function_of(item.nodeid)
+            spent[function] += costs.get(function, 0)
+            if spent[function] <= ENOUGH:
+                cheap.add(item)
+        taken |= cheap or {min(tests, key=lambda item: costs.get(function_of(item.nodeid), 0))}
+    return [item for item in items if item in taken]
 
-    So it is if neither the file, nor any file of tests that it has something from, speaks of either.
-    """
-    found, open_ = {file}, [file]
-    while open_:
-        text = open_.pop().read_text()
-        if re.search(r"hypothesis|thorough|sampled|tests\.profiles", text):
-            return False
-        names = re.findall(r"from (tests\.[\w.]+) import", text)
-        further = {ROOT / f"{name.replace('.', '/')}.py" for name in names} - found
-        open_ += [helper for helper in further if helper.exists()]
-        found |= further
-    return True
+
+def is_the_same_in_both(item: pytest.Item) -> bool:
+    """Whether a test does no more in a thorough run than in a quick one."""
+    return not is_hypothesis_test(item.obj) and "is_thorough" not in item.path.read_text()  # type: ignore[attr-defined]
 
 
-def drawn(items, quick: int, thorough: int | None = None) -> list:
-    """As many of some items as said, by the run's seed; in a thorough run all, unless a number is given."""
-    items = list(items)
-    number = (thorough or len(items)) if is_thorough() else quick
-    return random.Random(Run.seed).sample(items, number)
+class Costs:
+    """Sums up what each test costs; the set-up that tests of a file share is divided among them."""
+
+    def __init__(self) -> None:
+        self._own: dict[str, float] = {}
+        self._shared: dict[tuple[str, str], float] = defaultdict(float)
+        self._users: dict[tuple[str, str], list[str]] = defaultdict(list)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take what a test says of itself at its end."""
+        if report.when == "teardown":
+            said, file = dict(report.user_properties), report.nodeid.partition("::")[0]
+            self._own[report.nodeid] = said["spent"] - sum(said["shared"].values())
+            for name, seconds in said["shared"].items():
+                self._shared[file, name] += seconds
+            for name in said["fixtures"]:
+                self._users[file, name].append(report.nodeid)
+
+    def write(self) -> None:
+        """Write `costs.json`."""
+        for key, seconds in self._shared.items():
+            for nodeid in self._users[key]:
+                self._own[nodeid] += seconds / len(self._users[key])
+        cases: dict[str, list[float]] = defaultdict(list)
+        for nodeid, seconds in self._own.items():
+            cases[function_of(nodeid)].append(seconds)
+        mean = {function: sum(each) / len(each) for function, each in cases.items()}
+        costs = {function: round(one, 2) for function, one in sorted(mean.items()) if one >= NOTHING}
+        COSTS.write_text(json.dumps(costs, indent=0) + "\n")

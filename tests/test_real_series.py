@@ -21,7 +21,7 @@ def series(name):
 
 
 @pytest.mark.skipif(FOLDER is None, reason=real_data.WHY_NOT)
-@pytest.mark.parametrize("name", [pytest.param("adult", marks=pytest.mark.thorough), "receipts"])
+@pytest.mark.parametrize("name", ["adult", "receipts"])
 def test_every_release_of_real_people_withstands_the_attacks(name):
     declared, snapshots = series(name)
     contract = parse_contract({**declared, "source": {"path": "{release}.parquet"}})

@@ -26,10 +26,8 @@ from orchestration.readers.estimate.command import prepared
 from orchestration.readers.estimate.condition import checked_condition, columns_of
 from orchestration.readers.estimate.statements import column_names, estimate_sql, quoted
 from orchestration.storage.store import write_table
-from tests.profiles import drawn, examples
+from tests.profiles import examples
 from tests.series import draws, entered, make_contract
-
-pytestmark = pytest.mark.sampled
 
 INSIDE = (
     *("pseudonym", "identifier", "value", "qi_0", "qi_1", "qi_0_low", "qi_0_high", "group_id", "bucket_id"),
@@ -335,7 +333,7 @@ GROUPED = [name for name in PRINCIPLES if name != "sequential"]
 """Principles of tables with quasi-identifiers; a view has columns of another kind."""
 
 
-@pytest.mark.parametrize("principle", drawn(GROUPED, 1))
+@pytest.mark.parametrize("principle", GROUPED)
 @examples(10)
 @given(names=COLUMN_NAMES)
 def test_any_column_names_at_all_give_what_ordinary_names_give(principle, names, folder, ordinary):
@@ -372,10 +370,7 @@ def counted(principle, ordinary, folder):
     return estimates(principle, ORDINARY, ordinary(principle)[-1].ours, folder)
 
 
-FIVES = [
-    pytest.param((*AWKWARD, *AWKWARD[:4])[at : at + 5], marks=() if at % 35 == 0 else pytest.mark.thorough)
-    for at in range(0, len(AWKWARD), 5)
-]
+FIVES = [pytest.param((*AWKWARD, *AWKWARD[:4])[at : at + 5]) for at in range(0, len(AWKWARD), 5)]
 
 
 @pytest.mark.parametrize("principle", ["m_invariance", "e_equivalence"])

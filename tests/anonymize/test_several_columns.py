@@ -25,9 +25,7 @@ from benchmarks.measures.several_columns import narrowed
 from benchmarks.series import contract_of, released
 from tests import findings as fi
 from tests.attacks import attack_releases
-from tests.profiles import drawn, is_thorough
-
-pytestmark = pytest.mark.sampled
+from tests.profiles import is_thorough
 
 COLUMNS = [
     {"name": "job", "values": ["baker", "clerk", "cook", "guard"], "description": "what they do"},
@@ -299,7 +297,7 @@ def test_candidates_are_as_many_as_every_choice_of_combinations_allows(columns):
         assert most == max(sizes)
 
 
-@pytest.mark.parametrize(("columns", "values", "m"), drawn([(3, 13, 12), (3, 22, 20), (4, 11, 10)], 1))
+@pytest.mark.parametrize(("columns", "values", "m"), [(3, 13, 12), (3, 22, 20), (4, 11, 10)])
 def test_candidates_of_several_groups_are_never_fewer_than_those_of_one(columns, values, m):
     """Where hardly more values than m are there: a release that keeps its promise is not convicted."""
     rng = np.random.default_rng(2)

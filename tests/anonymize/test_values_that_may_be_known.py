@@ -27,10 +27,8 @@ from tests.maybe_known import (
     table,
     tables,
 )
-from tests.profiles import drawn, examples
+from tests.profiles import examples
 from tests.series import entered
-
-pytestmark = pytest.mark.sampled
 
 M = 4
 BUCKETS = {
@@ -53,7 +51,7 @@ def broken(made, **options):
     ]
 
 
-@pytest.mark.parametrize("principle", drawn(SERIES, 1))
+@pytest.mark.parametrize("principle", SERIES)
 @given(seed=st.integers(0, 2**32), change=st.sampled_from([0, 0.03, 0.3]), few=st.booleans())
 @examples(20)
 def test_all_attacks_acquit_series_in_which_most_people_have_a_value_that_may_be_known(
@@ -65,7 +63,7 @@ def test_all_attacks_acquit_series_in_which_most_people_have_a_value_that_may_be
         assert not broken(made, linked=linked, everything=len(made) < 3 and linked)
 
 
-@pytest.mark.parametrize("principle", drawn(SERIES, 1))
+@pytest.mark.parametrize("principle", SERIES)
 @given(seed=st.integers(0, 2**32), change=st.sampled_from([0, 0.03, 0.3]))
 @examples(30)
 def test_a_persons_groups_publish_the_same_values_as_often_or_no_value_twice(principle, seed, change):
@@ -285,10 +283,9 @@ def test_fewer_listed_values_than_m_are_enough_if_one_may_be_known():
     assert not broken([made])
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("method", "values"),
-    drawn(itertools.product(["gda", "rda"], [("flu", NONE, NONE, NONE), ("flu", "flu", NONE, NONE)]), 1, 1),
+    itertools.product(["gda", "rda"], [("flu", NONE, NONE, NONE), ("flu", "flu", NONE, NONE)]),
 )
 def test_every_table_and_every_lot_leaves_the_streamliners_promise(monkeypatch, method, values):
     """An adversary who knows the algorithm: all tables, all secret orders of people, and all of lots."""

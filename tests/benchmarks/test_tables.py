@@ -4,14 +4,13 @@ import pytest
 
 from benchmarks.real_data import data_folder
 from benchmarks.tables import PAGES, Table, benchmarks, main, page
-from tests.profiles import drawn
 
 BENCHMARKS = benchmarks()
 OF_REAL_DATA = {"sequential"}
 """Those that measure nothing else."""
 
 
-@pytest.mark.parametrize("name", drawn(BENCHMARKS, 1))
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_makes_its_tables(name):
     if name in OF_REAL_DATA and data_folder() is None:
         pytest.skip("the real data isn't here")

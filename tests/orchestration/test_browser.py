@@ -12,8 +12,6 @@ from orchestration.package_files import package_file
 from tests.browser import CHROMIUM, browser, dagster_server
 from tests.hospital import KEY, RELEASES, build, make
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, _ = RELEASES
 WAREHOUSE = """
 import dagster as dg
@@ -85,13 +83,11 @@ def page(home, server):
 # ---- lineage
 
 
-@pytest.mark.thorough
 def test_the_lineage_has_every_asset_of_the_product(page):
     assets = ["snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication"]
     page.open("locations/republish/asset-groups/hospital/lineage", *assets)
 
 
-@pytest.mark.thorough
 def test_the_lineage_goes_on_upwards_and_downwards(page):
     page.open("assets/hospital/snapshot?view=lineage", "patients", "delta", "Never materialized")
     shown = page.open("assets/hospital/snapshot?view=overview", "Downstream assets", "hospital / delta")
@@ -101,7 +97,6 @@ def test_the_lineage_goes_on_upwards_and_downwards(page):
 # ---- runs
 
 
-@pytest.mark.thorough
 def test_the_runs_of_the_command_are_on_the_page_of_the_job(page):
     words = ("Success", f"partition: {SECOND}", "republish/series: v1")
     page.open("locations/republish/jobs/release_hospital/runs", *words)
@@ -110,7 +105,6 @@ def test_the_runs_of_the_command_are_on_the_page_of_the_job(page):
 # ---- checks
 
 
-@pytest.mark.thorough
 def test_a_check_says_what_was_promised_and_found(page):
     found = "At least 3 values in each group with anybody new: fewest found 3."
     path = "assets/hospital/release?view=checks&checkDetail=m_uniqueness"
@@ -124,7 +118,6 @@ def test_every_check_of_a_release_is_listed_as_passed(page):
     assert "Failed" not in shown
 
 
-@pytest.mark.thorough
 def test_the_report_of_a_publication_has_a_line_for_each_check(page):
     page.open("assets/hospital/publication?view=overview", "report", "Show Markdown")
     shown = page.click("[Show Markdown]", f"hospital/v1, {SECOND}", "attack holds")
@@ -134,7 +127,6 @@ def test_the_report_of_a_publication_has_a_line_for_each_check(page):
 # ---- figures and plots
 
 
-@pytest.mark.thorough
 def test_the_figures_of_a_release_are_on_its_page(page):
     shown = page.open("assets/hospital/release?view=overview", "mean error of counts (%)", "interval widths")
     fewest = "fewest candidate values of a person, over all releases"
@@ -144,7 +136,6 @@ def test_the_figures_of_a_release_are_on_its_page(page):
     assert "Unsynced" not in shown
 
 
-@pytest.mark.thorough
 def test_figures_are_plotted_over_the_releases(page):
     page.open("assets/clinic/release?view=overview", "mean error of counts (%)")
     page.click("Plots", "mean width of age (years)")
@@ -159,7 +150,6 @@ def test_figures_are_plotted_over_the_releases(page):
 # ---- a second series
 
 
-@pytest.mark.thorough
 def test_an_earlier_series_is_there_to_be_looked_at(page):
     words = ("Series v1, as it was left.", "External Asset", "republish/series: v1")
     page.open("assets/clinic/release?view=overview", *words)
@@ -169,7 +159,6 @@ def test_an_earlier_series_is_there_to_be_looked_at(page):
     page.click("[Show Markdown]", f"clinic/v1, {SECOND}", "attack holds")
 
 
-@pytest.mark.thorough
 def test_a_second_series_has_releases_and_plots_of_its_own(page):
     page.open("assets/clinic/v2/release?view=partitions", "Materialized (1)")
     page.open("assets/clinic/v2/release?view=overview", "republish/series: v2", "mean error of counts (%)")
@@ -180,7 +169,6 @@ def test_a_second_series_has_releases_and_plots_of_its_own(page):
     assert "clinic / publication" in upstream
 
 
-@pytest.mark.thorough
 def test_runs_say_of_which_series_they_are(page):
     page.open("runs", "republish/series: v1", "republish/series: v2")
 
@@ -188,7 +176,6 @@ def test_runs_say_of_which_series_they_are(page):
 # ---- what the docs say of backfills
 
 
-@pytest.mark.thorough
 def test_the_dialog_of_a_backfill_hides_older_releases_until_all_are_shown(page):
     page.open("locations/republish/jobs/release_clinic", "Materialize all…")
     hidden = page.click("Materialize all…", "Show all partitions", "Failed and missing")

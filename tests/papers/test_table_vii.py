@@ -11,8 +11,6 @@ from anonymize.principles import parse_contract
 from tests.clinic import CLINIC
 from tests.series import make
 
-pytestmark = pytest.mark.sampled
-
 PATIENTS = {
     "Alice": (35, 53000, "cancer"), "Bob": (49, 55000, "flu"), "Chris": (42, 65000, "cancer"),
     "Dan": (49, 55000, "flu"), "Ellen": (43, 62000, "measles"), "Frank": (41, 67000, "cancer"),

@@ -11,8 +11,6 @@ from anonymize.streamliner import release as streamliner_release
 from tests.anonymize.streamliner.gda_of_table_7 import gda_of_table_7
 from tests.anonymize.streamliner.streamliner_tables import make_contract, people, run
 
-pytestmark = pytest.mark.sampled
-
 AGES = [0, 1, 5, 6]
 
 

@@ -9,7 +9,7 @@ from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.e_equivalence.plots import bucket_graph
 from tests.anonymize.e_equivalence.histories import History
 from tests.papers.equivalence_matrices import build_graph, matrices, smallest_cut
-from tests.profiles import drawn, is_thorough
+from tests.profiles import is_thorough
 
 SERIES = 25
 
@@ -24,7 +24,7 @@ def encoded(history):
     return both.delta()
 
 
-@pytest.mark.parametrize("seed", drawn(range(SERIES), 5))
+@pytest.mark.parametrize("seed", range(SERIES))
 def test_the_cuts_that_releases_settle_are_all_the_cuts_there_are(seed):
     history = History(seed, back=False, people=5)
     if not history.presence().any(axis=1).all():
@@ -33,7 +33,7 @@ def test_the_cuts_that_releases_settle_are_all_the_cuts_there_are(seed):
     assert min(settled) == smallest_cut(build_graph(encoded(history)))
 
 
-@pytest.mark.parametrize("seed", drawn(range(SERIES), 5))
+@pytest.mark.parametrize("seed", range(SERIES))
 def test_the_kept_graph_is_that_of_algorithm_1_where_somebody_is_left(seed):
     history = History(seed, back=False, people=5)
     if not history.presence().any(axis=1).all():
@@ -45,7 +45,7 @@ def test_the_kept_graph_is_that_of_algorithm_1_where_somebody_is_left(seed):
 
 
 @pytest.mark.parametrize("most", [None, 2, 4])
-@pytest.mark.parametrize("seed", drawn(range(SERIES), 3))
+@pytest.mark.parametrize("seed", range(SERIES))
 def test_theorem_2_no_attack_is_smaller_than_half_the_smallest_cut(seed, most):
     history = History(seed, people=9, releases=7, most=most)
     settled = min(cut for cut in history.settled() if cut is not None)
@@ -55,7 +55,7 @@ def test_theorem_2_no_attack_is_smaller_than_half_the_smallest_cut(seed, most):
             assert 2 * attack.e >= floor
 
 
-@pytest.mark.parametrize("seed", drawn(range(SERIES), 4))
+@pytest.mark.parametrize("seed", range(SERIES))
 def test_merged_graphs_never_call_a_cut_safe_that_is_not(seed):
     exact, merged = (History(seed, releases=24, people=20, most=most) for most in (None, 4))
     safe = smallest_safe_cut(exact.e)
@@ -64,7 +64,7 @@ def test_merged_graphs_never_call_a_cut_safe_that_is_not(seed):
         assert min(other[0].cuts(1)[0], safe) <= min(one[0].cuts(1)[0], safe)
 
 
-@pytest.mark.parametrize("seed", drawn(range(10), 3))
+@pytest.mark.parametrize("seed", range(10))
 def test_merged_graphs_keep_the_cuts_where_nobody_comes_back(seed):
     exact, merged = (History(seed, releases=30, people=6, most=most, back=False) for most in (None, 12))
     safe = smallest_safe_cut(exact.e)

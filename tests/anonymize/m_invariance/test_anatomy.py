@@ -12,7 +12,6 @@ from anonymize.formats.anatomy import anatomize
 from anonymize.m_invariance import M_INVARIANCE
 from anonymize.principle.state import State
 from anonymize.promise.registry import checks_of
-from tests.profiles import drawn
 from tests.series import draws, entered, make_contract
 
 VALUES = ["flu", "gout", "mumps", "asthma", "angina", "scurvy"]
@@ -101,7 +100,7 @@ def test_a_counterfeit_may_look_like_anybody_of_its_bucket():
     assert {*np.ravel([rows[2:] for rows in seen])} == {0, 2}
 
 
-@pytest.mark.parametrize("seed", drawn(range(20), 4))
+@pytest.mark.parametrize("seed", range(20))
 def test_published_groups_do_not_show_in_which_order_they_were_made(seed):
     # Few different rows, so that many groups begin with the same row and hold the same values.
     rng = np.random.default_rng(seed)

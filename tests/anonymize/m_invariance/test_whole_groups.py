@@ -15,7 +15,7 @@ from anonymize.principle.state import State
 from benchmarks.adversaries.known_algorithm import Publisher, learn, tiny, tiny_contract
 from orchestration.chain.audit import Judged, attack_candidate, audit
 from tests.attacks import attack_releases
-from tests.profiles import drawn, examples
+from tests.profiles import examples
 from tests.series import draws, entered, make_contract, publish, tables, under_pseudonyms
 
 ARRIVALS, FREQUENCIES = "arrivals in whole groups", "guesses by frequencies"
@@ -207,8 +207,7 @@ def test_nothing_of_it_is_said_of_a_series_against_the_paper_s_adversary():
     assert "apart" not in candidate.figures.as_json().keys() | candidate.state.tables.keys()
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", drawn([0, 2], 1, 1))
+@pytest.mark.parametrize("seed", [0, 2])
 def test_every_table_and_key_teaches_nothing_and_the_paper_s_algorithm_much(seed):
     keys = 12
     series = tiny(seed, 2, 2, changes=False)

@@ -9,7 +9,6 @@ from benchmarks.adversaries.by_lot import groups_by_lot
 from benchmarks.adversaries.cuts import cut_groups, uncut
 from benchmarks.adversaries.every_table import as_published, orders_within_colors, worst_posterior
 from tests.anonymize.global_guarantee.guarantee_series import make_contract, people_of, publish
-from tests.profiles import drawn
 
 NEAR = np.array([0, 1, 5, 6, 7]).reshape(-1, 1) / 20
 
@@ -46,7 +45,7 @@ def test_the_attack_on_single_groups_never_strikes_off_the_truth():
 
 @pytest.mark.parametrize(
     ("colors", "ratio"),
-    drawn([((0, 0, 1, 2, 3), 2), ((0, 0, 1, 1, 2), 2), ((0, 1, 1, 2, 2), 2), ((0, 1, 2, 3, 4), 3)], 2),
+    [((0, 0, 1, 2, 3), 2), ((0, 0, 1, 1, 2), 2), ((0, 1, 1, 2, 2), 2), ((0, 1, 2, 3, 4), 3)],
 )
 def test_groups_by_lot_keep_the_bound(colors, ratio):
     found = posterior(lambda color, ranks: groups_by_lot(color, ranks, NEAR, 1 / ratio), colors)

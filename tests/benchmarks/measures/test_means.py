@@ -9,7 +9,6 @@ from benchmarks.measures.regressions import least_squares, pooled
 from orchestration.demo.hospital import hospital_snapshots
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["mean", "quartile"])
 def test_intervals_of_means_and_quartiles_are_right(kind, answers):
     true, estimated, low, high = answers["age", kind].T

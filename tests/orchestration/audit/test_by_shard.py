@@ -66,7 +66,6 @@ def test_shards_are_found_to_keep_what_the_whole_keeps(hospital, series, tmp_pat
     assert_shards_are_found_as_the_whole(hospital, series, tmp_path, monkeypatch)
 
 
-@pytest.mark.thorough
 def test_three_shards_are_found_to_keep_what_the_whole_keeps(hospital, tmp_path, monkeypatch):
     shutil.copytree(hospital.folder, tmp_path / "hospital", ignore=shutil.ignore_patterns(".*"))
     hospital = Hospital(tmp_path / "hospital")
@@ -97,7 +96,6 @@ def assert_shards_are_found_as_the_whole(hospital, series, tmp_path, monkeypatch
     ]
 
 
-@pytest.mark.thorough
 def test_people_who_are_held_back_are_attacked_in_the_shard_where_they_were(hospital, tmp_path, monkeypatch):
     shutil.copytree(hospital.folder, tmp_path / "hospital", ignore=shutil.ignore_patterns(".*"))
     hospital = Hospital(tmp_path / "hospital")
@@ -111,7 +109,6 @@ def test_people_who_are_held_back_are_attacked_in_the_shard_where_they_were(hosp
     assert by_shard[row]["people"] == whole[row]["people"] > 0
 
 
-@pytest.mark.thorough
 def test_a_series_that_goes_on_keeps_its_shards(hospital, tmp_path, monkeypatch):
     shutil.copytree(hospital.folder, tmp_path / "hospital", ignore=shutil.ignore_patterns(".*"))
     hospital, home, last = Hospital(tmp_path / "hospital"), tmp_path / "home", RELEASES[2]
@@ -129,7 +126,6 @@ def test_a_series_that_goes_on_keeps_its_shards(hospital, tmp_path, monkeypatch)
     }
 
 
-@pytest.mark.thorough
 def test_a_person_who_changes_shard_is_convicted(hospital, tmp_path, series):
     here, there = (linked(series, SECOND, shard) for shard in (0, 1))
     before = pl.read_parquet(linked(series, FIRST, 0))
@@ -144,7 +140,6 @@ def test_a_person_who_changes_shard_is_convicted(hospital, tmp_path, series):
     assert (promises["shards"]["broken"], promises["shards"]["broken_in"]) == (again, [SECOND])
 
 
-@pytest.mark.thorough
 def test_a_group_with_people_of_two_shards_is_convicted(hospital, tmp_path, series):
     here, there = (linked(series, FIRST, shard) for shard in (0, 1))
     own, other = pl.read_parquet(here), pl.read_parquet(there)
@@ -157,7 +152,6 @@ def test_a_group_with_people_of_two_shards_is_convicted(hospital, tmp_path, seri
     assert not promises["hosting groups"]["holds"]
 
 
-@pytest.mark.thorough
 def test_what_only_the_whole_can_show_is_looked_at(hospital, tmp_path, series):
     """All groups of the first shard before those of the second: in each shard they are in order."""
     folder = series.published(FIRST)

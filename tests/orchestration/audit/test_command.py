@@ -24,8 +24,6 @@ from tests.anonymize.attack.attack_series import contract as declared_with
 from tests.anonymize.attack.attack_series import publish, snapshots
 from tests.orchestration.audit.published_folders import write_manifests, write_tables
 
-pytestmark = pytest.mark.sampled
-
 
 @pytest.fixture
 def folders(tmp_path):
@@ -71,7 +69,6 @@ def test_a_valid_series_passes_with_and_without_the_private_folder(folders):
     assert run(folders, "v1/2024-01-01", "v1/2024-02-01") == 0
 
 
-@pytest.mark.thorough
 def test_two_series_of_the_same_people_fail_together(folders):
     assert run(folders, "v1", "v2", private=folders / "private", out=folders / "report") == 3
     assert all(promise.startswith(fi.SERIES) for promise in broken(report(folders / "report")))
@@ -359,7 +356,7 @@ def test_two_names_of_one_value_are_named_and_one_when_they_are_declared(yearly)
     assert not [gap for gap in described["not_covered"] if "flu" in gap["what"]]
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(30_000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("count", [40, 30_000])
 def test_two_spellings_of_one_value_are_one_value_at_any_size(yearly, count, monkeypatch):
     """Groups of flu and flu with a space after it: without the attack on small tables, too."""
     monkeypatch.setattr("orchestration.audit.series.MOST_PEOPLE", 20)
@@ -443,7 +440,6 @@ def test_the_command_ends_with_the_verdict(folders, command):
     assert "promises are broken" in failed.stdout
 
 
-@pytest.mark.thorough
 def test_brackets_in_what_it_prints_are_text(folders, capsys):
     """Else a part of a folder's name is taken for a colour, and lost."""
     options = {"truth": folders / "truth", "contract": folders / "contract.yaml"}

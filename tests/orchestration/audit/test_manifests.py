@@ -15,8 +15,6 @@ from orchestration.audit.report import charts
 from tests import findings as fi
 from tests.orchestration.audit.published_folders import NAMES, forge, rewrite, run, write_series
 
-pytestmark = pytest.mark.sampled
-
 
 @pytest.fixture(scope="session")
 def _written(tmp_path_factory):

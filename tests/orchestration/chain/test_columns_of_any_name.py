@@ -123,7 +123,6 @@ def test_columns_that_are_called_as_patterns_are_read_from_every_source(source, 
     assert [whole[column].to_list() for column in file.contract.column_names()] == expected
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("source", "shards"), [*zip((parquet, parts, csv), (1, 2, 1), strict=True)])
 def test_every_command_takes_columns_that_are_called_as_patterns_are(source, shards, run, tmp_path):
     _, born, sex, value = NAMES

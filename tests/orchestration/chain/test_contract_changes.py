@@ -11,9 +11,6 @@ from orchestration.storage.manifest import verify_series
 from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_bad_input import refused
 from tests.orchestration.chain.test_equivalence_chain import equivalent
-from tests.profiles import drawn
-
-pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -88,14 +85,14 @@ def with_all_columns(hospital):
     hospital.deliver(THIRD, snapshot)
 
 
-@pytest.mark.parametrize("case", drawn(SAFE, 2))
+@pytest.mark.parametrize("case", SAFE)
 def test_what_is_safe_holds_from_the_next_release_on(hospital, home, case):
     alter(hospital, SAFE[case])
     series = make(hospital.series(home), THIRD)
     assert series.is_published(THIRD)
 
 
-@pytest.mark.parametrize("case", drawn(CONSENT, 2))
+@pytest.mark.parametrize("case", CONSENT)
 def test_what_weakens_the_promise_needs_consent_by_name(hospital, home, case):
     change, names = CONSENT[case]
     alter(hospital, change)
@@ -136,7 +133,6 @@ def test_a_value_that_is_gone_needs_consent(hospital, home):
     make(hospital.series(home), THIRD)
 
 
-@pytest.mark.thorough
 def test_a_smaller_e_needs_a_new_series(hospital, tmp_path):
     home = tmp_path / "new home"
     make(equivalent(hospital, e=4).series(home), FIRST, SECOND)

@@ -12,8 +12,6 @@ from orchestration.contracts.contract_file import load_contract
 from orchestration.storage.store import read_table
 from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 NAME = "corrections/2024-07-01.csv"
 
@@ -76,7 +74,6 @@ PRINCIPLES = [
 ]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: one["name"])
 def test_under_every_principle_nobody_is_convicted(hospital, tmp_path, wrong, principle):
     hospital.under(principle)

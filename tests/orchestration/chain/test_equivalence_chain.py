@@ -16,8 +16,6 @@ from orchestration.storage.manifest import verify_release
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES, build, everything, make, published
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 
 
@@ -57,7 +55,6 @@ def test_releases_are_published_as_anatomy_and_shown_with_their_cuts(hospital, t
     assert {"cut of each bucket", "graph of the weakest bucket"} <= set(shown)
 
 
-@pytest.mark.thorough
 def test_the_same_key_gives_the_same_bytes(hospital, tmp_path, monkeypatch):
     monkeypatch.setenv("REPUBLISH_KEY", "a key for two homes alike")
     homes = [tmp_path / "one", tmp_path / "two"]
@@ -66,7 +63,6 @@ def test_the_same_key_gives_the_same_bytes(hospital, tmp_path, monkeypatch):
     assert published(homes[0]) == published(homes[1])
 
 
-@pytest.mark.thorough
 def test_a_larger_e_holds_from_the_next_release_on(hospital, tmp_path):
     home = tmp_path / "home"
     make(hospital.series(home), FIRST, SECOND)
@@ -105,7 +101,6 @@ def test_a_cut_that_is_too_small_is_not_published(hospital, tmp_path, monkeypatc
     assert not published(tmp_path / "home")
 
 
-@pytest.mark.thorough
 def test_an_interrupted_release_is_made_again_on_the_state_before(hospital, tmp_path, monkeypatch):
     monkeypatch.setenv("REPUBLISH_KEY", "a key for two homes alike")
     whole = make(hospital.series(tmp_path / "whole"), *RELEASES)

@@ -127,7 +127,6 @@ def apart_from_the_contract(home):
     return files
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     "source",
     [

@@ -64,7 +64,6 @@ def test_people_beside_counterfeits_are_stated_to_readers_who_can_count_them_the
     assert "at most one in 2 has the same value" in said
 
 
-@pytest.mark.thorough
 def test_a_crowd_of_whom_more_than_half_share_a_value_waits_for_company(crowd, tmp_path):
     stated = manifest(make(crowd.series(tmp_path / "home"), FIRST, SECOND), SECOND)
     assert (stated["held_back"], stated["counterfeits"]) == (30, 0)
@@ -95,7 +94,6 @@ def test_people_who_were_deferred_are_stated_to_readers_and_in_the_audit(crowd, 
     assert ("deferred", stated["deferred"]) in {(row["figure"], row["found"]) for row in one["not_promised"]}
 
 
-@pytest.mark.thorough
 def test_who_waited_is_released_with_later_people(crowd, tmp_path):
     crowd.declare(principle={"on_ineligible": "wait"})
     waiting, others = (
@@ -113,7 +111,6 @@ def test_who_waited_is_released_with_later_people(crowd, tmp_path):
     assert manifest(series, THIRD)["tuples"] >= waiting.height + 3 * others.height
 
 
-@pytest.mark.thorough
 def test_a_first_batch_that_waits_is_an_empty_release(hospital, tmp_path):
     alike = hospital.snapshot(FIRST).with_columns(disease=pl.lit("flu"))
     hospital.deliver(FIRST, alike)

@@ -23,9 +23,9 @@ FIRST, SECOND, THIRD = RELEASES
 @pytest.mark.parametrize(
     ("release", "shards"),
     [
-        pytest.param(FIRST, 1, marks=pytest.mark.thorough),
+        pytest.param(FIRST, 1),
         (SECOND, 1),
-        pytest.param(SECOND, 2, marks=pytest.mark.thorough),
+        pytest.param(SECOND, 2),
     ],
     ids=["the first release", "a release built on another", "a release of people who are divided"],
 )
@@ -93,7 +93,6 @@ def ended(folders):
     )
 
 
-@pytest.mark.thorough
 def test_the_command_interrupted_killed_and_run_again(hospital, tmp_path):
     home, undisturbed = tmp_path / "home", tmp_path / "undisturbed"
     make(hospital.series(undisturbed), *RELEASES)

@@ -9,8 +9,6 @@ from orchestration.storage.store import read_table
 from tests import findings as fi
 from tests.hospital import RELEASES, audited, make, make_by_dagster, published
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 GUARANTEE = {"name": "global_guarantee", "l": 3, "strategy": "constant_ratio", "releases": 3}
 STREAMLINER = {"name": "streamliner", "l": 3, "method": "gda"}
@@ -33,7 +31,6 @@ def test_the_global_guarantee_is_audited_by_its_probability(hospital, tmp_path, 
     assert everybody > len(present)
 
 
-@pytest.mark.thorough
 def test_without_manifests_the_auditor_counts_what_the_contract_promises(hospital, tmp_path):
     hospital.under(GUARANTEE, sensitive={"semantics": "transient"})
     series = make(hospital.series(tmp_path / "home"), FIRST, SECOND)
@@ -64,7 +61,6 @@ def test_the_streamliner_publishes_one_release_and_refuses_the_second(hospital, 
     assert "above 0.333" in said
 
 
-@pytest.mark.thorough
 def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hospital, tmp_path):
     hospital.under(
         STREAMLINER | {"then": "m_invariance", "on_ineligible": "counterfeit", "people_per_group": 2}
@@ -78,7 +74,6 @@ def test_a_series_that_begins_with_the_streamliner_is_audited_as_m_invariant(hos
         assert {fi.SIGNATURES, fi.SHARE} <= promises.keys()
 
 
-@pytest.mark.thorough
 def test_m_invariance_with_exact_quasi_identifiers_through_the_whole_chain(hospital, tmp_path):
     hospital.under(
         {

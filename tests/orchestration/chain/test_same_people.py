@@ -19,8 +19,6 @@ from orchestration.cli.examine import examine
 from orchestration.series.series import Series
 from tests.hospital import RELEASES, everything, make, make_by_dagster
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 SEPARATE = {"hospital": "separate_readers"}
 ONCE = {"name": "streamliner", "l": 2}
@@ -138,7 +136,6 @@ def with_income(hospital):
         hospital.deliver(release, table.with_columns(income=pl.format("class {}", pl.col("zipcode") % 7)))
 
 
-@pytest.mark.thorough
 def test_another_sensitive_column_takes_a_line_too(hospital, home):
     with_income(hospital)
     income = {"sensitive": {"name": "income", "values": None}}
@@ -213,7 +210,6 @@ def published_before(hospital, home, tmp_path, **keys):
         (home / f"private/{product}/v1" / NOTED).unlink()
 
 
-@pytest.mark.thorough
 def test_products_that_were_published_before_are_recognised_by_their_snapshots(hospital, home, tmp_path):
     published_before(hospital, home, tmp_path, keep_private=1)
     ever = {name for release in RELEASES for name in hospital.snapshot(release)["patient_id"]}

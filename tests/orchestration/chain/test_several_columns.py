@@ -13,8 +13,6 @@ from orchestration.readers.estimate.copies import imputed
 from orchestration.rights.find import find
 from tests.hospital import RELEASES, audited, make, manifest, published
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, _ = RELEASES
 TREATMENTS = ["diet", "drug", "rest", "surgery", "talk, alone"]
 PRINCIPLE = {"name": "m_invariance", "m": 3, "on_value_change": "refuse", "on_ineligible": "defer"}
@@ -42,7 +40,6 @@ def several(hospital):
     return hospital.under(PRINCIPLE, sensitive=sensitive)
 
 
-@pytest.mark.thorough
 def test_releases_are_published_audited_and_estimated_by_one_column_and_by_two(several, tmp_path):
     series = make(several.series(tmp_path / "home"), FIRST, SECOND)
     folder = series.published(SECOND)
@@ -96,7 +93,6 @@ def rows_of(series, release):
     return pl.read_parquet(series.private(release) / "linkage.parquet")["patient_id"][0]
 
 
-@pytest.mark.thorough
 def test_what_is_published_is_apart_from_quasi_identifiers_in_anatomy(several, tmp_path):
     declared = {"sensitive": [{"name": "disease"}, {"name": "treatment"}]}
     several.under(PRINCIPLE | {"format": "anatomy"}, **declared)
@@ -137,7 +133,6 @@ def test_the_audit_convicts_a_group_in_which_two_rows_share_a_value_of_one_colum
     assert found["candidates by quasi-identifiers"]["found"] < 3
 
 
-@pytest.mark.thorough
 def test_one_column_that_looks_renamed_is_refused_with_its_name(several, tmp_path):
     series = make(several.series(tmp_path / "home"), FIRST)
     later = several.snapshot(SECOND)
@@ -163,7 +158,6 @@ def test_a_value_that_a_column_does_not_list_may_be_renamed_in_that_column(sever
         make(several.series(tmp_path / "home"), FIRST)
 
 
-@pytest.mark.thorough
 def test_shards_have_several_columns_too(several, tmp_path):
     values = sorted({*several.snapshot(FIRST)["disease"], *several.snapshot(SECOND)["disease"]})
     several.under(
@@ -175,7 +169,6 @@ def test_shards_have_several_columns_too(several, tmp_path):
     assert audited(several, series, tmp_path / "report")[0] == 0
 
 
-@pytest.mark.thorough
 def test_another_series_of_some_of_the_columns_is_intersected_and_does_not_go_on(several, tmp_path):
     home = tmp_path / "home"
     make(several.series(home), FIRST)

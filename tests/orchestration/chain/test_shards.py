@@ -31,9 +31,6 @@ from orchestration.storage.manifest import MANIFEST, verify_series
 from orchestration.storage.parts import table_files, write_parts
 from orchestration.storage.store import SUMS, read_json, read_table
 from tests.hospital import RELEASES, audited, begin, everything, make, make_by_dagster, published
-from tests.profiles import drawn
-
-pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 SHARDS = 3
@@ -61,7 +58,7 @@ def divided(hospital, home, shards=SHARDS, **keys):
     return hospital.series(home)
 
 
-@pytest.mark.parametrize("principle", drawn(PRINCIPLES, 1))
+@pytest.mark.parametrize("principle", PRINCIPLES)
 def test_a_divided_series_is_released_verified_and_audited(hospital, tmp_path, principle):
     semantics = {"semantics": "transient"} if principle == "global_guarantee" else {}
     hospital.under(PRINCIPLES[principle], shards=SHARDS, sensitive=semantics)
@@ -98,7 +95,6 @@ def test_people_stay_in_their_shard_and_keep_their_signatures(hospital, tmp_path
     assert had.filter(overlap > 0).select((pl.col("disease") == pl.col("disease_now")).all()).item()
 
 
-@pytest.mark.thorough
 def test_the_dagster_of_a_divided_series_publishes_the_same_bytes(hospital, tmp_path):
     make(divided(hospital, tmp_path / "one"), FIRST, SECOND)
     (hospital.folder / ".hospital.yaml.home").unlink()  # the first home never was
@@ -109,7 +105,6 @@ def test_the_dagster_of_a_divided_series_publishes_the_same_bytes(hospital, tmp_
     assert "interval widths" in shown
 
 
-@pytest.mark.thorough
 def test_charts_of_a_divided_release_are_of_whole_groups_from_all_of_it(hospital, tmp_path, monkeypatch):
     series = make(divided(hospital, tmp_path / "home"), FIRST)
     everything = metadata._some_groups(series, FIRST, series.committed(FIRST))["microdata"]
@@ -120,7 +115,6 @@ def test_charts_of_a_divided_release_are_of_whole_groups_from_all_of_it(hospital
     assert some.equals(everything.join(some, on="group_id", how="semi", maintain_order="left"))
 
 
-@pytest.mark.thorough
 def test_the_bytes_do_not_depend_on_how_many_processes_there_are(hospital, tmp_path, monkeypatch):
     make(divided(hospital, tmp_path / "one"), FIRST, SECOND)
     monkeypatch.setenv(engines.VARIABLE, "local[2]")
@@ -128,7 +122,6 @@ def test_the_bytes_do_not_depend_on_how_many_processes_there_are(hospital, tmp_p
     assert published(tmp_path / "one") == published(tmp_path / "two[2]")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("principle", "figures"),
     [
@@ -157,7 +150,7 @@ def test_manifests_and_figures_do_not_depend_on_how_many_processes_there_are(
     assert all(isinstance(made[1][0][name], int) for name in figures)
 
 
-@pytest.mark.parametrize("release_format", drawn(["generalization", "anatomy"], 1))
+@pytest.mark.parametrize("release_format", ["generalization", "anatomy"])
 def test_merged_shards_are_numbered_and_sorted_as_one_table_is(
     hospital, tmp_path, monkeypatch, release_format
 ):
@@ -309,7 +302,7 @@ def test_validate_says_of_a_divided_series_what_would_become_of_it_and_leaves_no
     assert any("300 people, and the source now has another one" in line for line in said)
 
 
-@pytest.mark.parametrize("again", drawn([True, False], 1))
+@pytest.mark.parametrize("again", [True, False])
 def test_who_is_forgotten_is_forgotten_in_their_shards(hospital, tmp_path, again):
     first, *later = (hospital.snapshot(release)["patient_id"] for release in RELEASES)
     people = sorted(set(first).intersection(*later))[:12]
@@ -342,7 +335,6 @@ def test_a_person_is_found_in_their_shard(hospital, tmp_path):
     }
 
 
-@pytest.mark.thorough
 def test_a_snapshot_is_divided_into_the_same_files_by_one_process_and_by_two(hospital, tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "PIECE", 100)
     series, rows = divided(hospital, tmp_path / "home"), {}
@@ -396,7 +388,6 @@ def from_source(hospital, home, source):
     return hospital.series(home)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("source", DELIVERED)
 def test_a_source_that_is_read_in_pieces_comes_to_the_same_bytes(hospital, tmp_path, monkeypatch, source):
     make(divided(hospital, tmp_path / "one"), FIRST)
@@ -410,7 +401,7 @@ def test_a_source_that_is_read_in_pieces_comes_to_the_same_bytes(hospital, tmp_p
     assert len(expected) == len(published(tmp_path / "two"))
 
 
-@pytest.mark.parametrize("source", drawn(DELIVERED, 1))
+@pytest.mark.parametrize("source", DELIVERED)
 def test_a_fault_in_the_last_piece_is_listed_with_its_row(hospital, tmp_path, monkeypatch, source):
     monkeypatch.setattr(sources, "PIECE", 100)
     table = hospital.snapshot(FIRST).sort("patient_id")
@@ -430,7 +421,7 @@ def test_files_of_a_folder_whose_types_do_not_go_together_are_refused(hospital, 
         take_snapshot(from_source(hospital, tmp_path / "home", delivered), FIRST)
 
 
-@pytest.mark.parametrize("ending", drawn(["csv", "parquet"], 1))
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_shard_may_be_empty(hospital, tmp_path, ending):
     one = hospital.snapshot(FIRST).head(1)
     {"csv": one.write_csv, "parquet": one.write_parquet}[ending](tmp_path / f"{FIRST}.{ending}")
@@ -503,7 +494,7 @@ def test_a_full_disk_leaves_the_same_bytes_or_nothing(hospital, tmp_path):
     written = (tmp_path / "whole").rglob(f"{SECOND}/**/*")
     sizes = {file.stat().st_size for file in written if file.is_file()}
     refused = 0
-    for size in sorted(drawn(sorted(sizes), 2)):
+    for size in sorted(sizes):
         with disk_full_from(size - 1), suppress(HomeError):
             make(series, SECOND)
         found = published(tmp_path / "home")

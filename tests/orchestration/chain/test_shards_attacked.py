@@ -25,8 +25,6 @@ from tests.orchestration.chain.test_shards import PRINCIPLES
 from tests.papers.disclosure_risk import disclosure_risk
 from tests.profiles import is_thorough
 
-pytestmark = pytest.mark.sampled
-
 VALUES = [f"disease {letter}" for letter in "abcd"]
 SERIES = 10 if is_thorough() else 2
 ALL_PRINCIPLES = {
@@ -100,7 +98,6 @@ def test_lemma_3_in_no_world_is_the_risk_of_a_divided_series_above_1_over_m(rele
     assert max(risks) == Fraction(1, 2)  # and the bound is met: it is a bound on something
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("principle", "shards"), [(name, 2 + number % 2) for number, name in enumerate(ALL_PRINCIPLES)]
 )

@@ -45,7 +45,6 @@ def make_shard_killed_once(job):
     return make_shard(job)
 
 
-@pytest.mark.thorough
 @needs_spark
 @pytest.mark.parametrize("release_format", ["generalization", "anatomy"])
 def test_the_bytes_do_not_depend_on_the_engine_nor_on_a_task_that_dies(
@@ -74,7 +73,6 @@ def descendants(pid):
             yield from descendants(child)
 
 
-@pytest.mark.thorough
 @needs_spark
 def test_a_command_that_is_killed_leaves_no_worker_behind_and_is_run_again(hospital, tmp_path, monkeypatch):
     hospital.declare(shards=SHARDS)
@@ -120,7 +118,6 @@ def asleep(_job):
     time.sleep(600)
 
 
-@pytest.mark.thorough
 @needs_spark
 def test_what_becomes_of_a_task(tmp_path, monkeypatch, engine):
     assert list(engine.run(killed_once, [(tmp_path, number) for number in range(5)])) == [0, 10, 20, 30, 40]
@@ -140,7 +137,6 @@ def test_what_becomes_of_a_task(tmp_path, monkeypatch, engine):
         list(engine.run(killed_always, [0, 1]))
 
 
-@pytest.mark.thorough
 @needs_spark
 def test_spark_itself_is_killed(engine):
     java = spark._started(MASTER)._gateway.proc

@@ -36,7 +36,6 @@ def costs(hospital):
     return hospital.under(PRINCIPLE, sensitive=COST)
 
 
-@pytest.mark.thorough
 def test_numbers_are_published_as_bins_estimated_and_audited(costs, tmp_path):
     series = make(costs.series(tmp_path / "home"), FIRST, SECOND)
     folder = series.published(SECOND)

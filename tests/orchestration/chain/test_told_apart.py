@@ -30,7 +30,6 @@ def found(monkeypatch):
     return on
 
 
-@pytest.mark.thorough
 def test_what_chance_may_have_done_is_said_and_changes_nothing(hospital, home, found, tmp_path):
     usual = make(hospital.series(home), THIRD)
     found(fi.COUNTERFEITS, 0, 2e-6, 1e-9, 7)

@@ -40,8 +40,6 @@ from tests import findings as fi
 from tests.hospital import make, make_by_dagster, published
 from tests.orchestration.audit.published_folders import divide
 
-pytestmark = pytest.mark.sampled
-
 DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
 RELEASES = ("2024-01-01", "2025-01-01")
 SUITES = ("join_privacy", "view_records", "taxonomy_cuts", "attack", "expected")
@@ -96,7 +94,6 @@ def test_people_of_a_view_are_counted_and_not_estimated(example):
         estimate(folder)
 
 
-@pytest.mark.thorough
 def test_two_views_are_released_through_dagster_verified_and_audited(example):
     series = series_of(example)
     released = make_by_dagster(series, *RELEASES)
@@ -378,7 +375,6 @@ def test_readers_are_told_against_whom_nothing_is_promised(example):
     assert "Nothing is promised against readers who also know a person's job." in " ".join(said.split())
 
 
-@pytest.mark.thorough
 def test_a_previous_release_in_parts_is_the_table_that_it_was(example):
     first = make(series_of(example), RELEASES[0])
     named = {"path": str(first.published(RELEASES[0])), "columns": ["name", "job", "class"]}

@@ -16,9 +16,6 @@ from orchestration.expectations.judge import Judge
 from orchestration.expectations.verdict import no_verdict
 from tests.hospital import RELEASES, make
 from tests.orchestration.chain.test_bad_input import refused
-from tests.profiles import drawn
-
-pytestmark = pytest.mark.sampled
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -38,7 +35,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", drawn(FORMS, 1))
+@pytest.mark.parametrize("form", FORMS)
 def test_identifiers_that_change_their_form(hospital, home, form):
     """Everybody would have left, and as many would have come: their signatures would be new ones."""
     alter, words = FORMS[form]
@@ -121,7 +118,6 @@ def test_the_same_identifiers_as_text_and_as_numbers_are_the_same_people(numbere
     assert compare_snapshots(series, SECOND).figures.carried > 250
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("kept", "share"), [(0, "0.0%"), (140, "4")])
 def test_a_csv_file_with_a_header_only_or_cut_at_a_lines_end(numbered, tmp_path, kept, share):
     for release in (FIRST, SECOND):
@@ -411,7 +407,6 @@ def load(hospital, release):
         database.execute("DROP VIEW delivered")
 
 
-@pytest.mark.thorough
 def test_a_query_that_answers_no_row_waits(queried, tmp_path):
     series = make(queried.series(tmp_path / "new home"), FIRST)
     assert not has_arrived(series, SECOND)

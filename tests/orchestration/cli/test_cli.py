@@ -25,8 +25,6 @@ from orchestration.demo import hospital as demo
 from orchestration.storage.home import Home
 from tests.hospital import IDENTIFIER, KEY, RELEASES, Hospital, build, everything, make, published
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 ROOT = Path(__file__).parents[3]
 
@@ -95,7 +93,6 @@ def test_a_release_waits_for_what_is_upstream_of_it(republish, hospital, home):
     assert (code, out[0].split()[:2]) == (0, [THIRD, "published"])
 
 
-@pytest.mark.thorough
 def test_whoever_knows_that_a_snapshot_is_complete_need_not_wait(republish, hospital, home):
     hospital.declare(upstream=["warehouse/patients"])
     command = ["release", hospital.contract, "--home", home, "--through", THIRD]
@@ -235,7 +232,6 @@ def test_a_later_snapshot_while_one_is_missing_is_a_failure(republish, hospital,
     assert f"{THIRD}: its snapshot is missing. That of 2024-10-01 is there: if this one never comes" in err[0]
 
 
-@pytest.mark.thorough
 def test_releases_that_can_be_made_are_made_before_one_waits(republish, hospital, tmp_path):
     code, out, err = republish("release", hospital.contract, "--home", tmp_path / "home", "--strict")
     assert (code, err) == (2, [])
@@ -260,7 +256,6 @@ def test_the_home_may_be_named_by_the_environment_and_paths_be_relative(
     assert "every release that is due is published" in out[0]
 
 
-@pytest.mark.thorough
 def test_another_working_folder_goes_on_with_the_series(hospital, monkeypatch, republish):
     """A second home would have another key, and both publications together give people away."""
     below = hospital.folder / "below"
@@ -325,7 +320,6 @@ sys.addaudithook(hook)
 """
 
 
-@pytest.mark.thorough
 def test_a_run_that_is_refused_tells_what_it_did(one_run):
     _, told = one_run
     assert told.returncode == 2
@@ -514,7 +508,6 @@ def test_every_command_explains_itself(republish, command):
 # ---- demo and ui
 
 
-@pytest.mark.thorough
 def test_the_demo_and_a_second_time(republish, tmp_path, monkeypatch):
     small = functools.partial(demo.write_hospital, releases=2, patients=2000)
     monkeypatch.setattr(demo, "write_hospital", small)

@@ -9,8 +9,6 @@ import pytest
 
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 
-pytestmark = pytest.mark.sampled
-
 DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
 
 
@@ -66,7 +64,6 @@ def test_a_larger_m_costs_more_and_the_largest_that_works_is_found(compare, hosp
     assert why.startswith("  refused: min_width of age, zipcode can't be kept")
 
 
-@pytest.mark.thorough
 def test_all_principles_and_formats_that_the_columns_allow(compare, hospital):
     hospital.under({"name": "m_invariance", "m": 2, "format": "anatomy"})
     found = options(compare("--values", "2", "--format", "json"))

@@ -17,8 +17,6 @@ from orchestration.storage.manifest import MANIFEST
 from tests.clinic import CLINIC
 from tests.hospital import RELEASES, make
 
-pytestmark = pytest.mark.sampled
-
 DATE = "2024-01-01"
 PEOPLE = 60
 

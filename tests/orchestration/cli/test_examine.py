@@ -12,8 +12,6 @@ from orchestration.cli.examine import examine
 from orchestration.series import due
 from tests.hospital import IDENTIFIER, PATIENTS, RELEASES, everything, make
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 
 

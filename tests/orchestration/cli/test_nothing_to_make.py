@@ -18,8 +18,6 @@ from orchestration.storage.home import Home
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 ROOT = Path(__file__).parents[3]
 COMPUTES = ("numba", "scipy", "networkx", "sklearn", "matplotlib")

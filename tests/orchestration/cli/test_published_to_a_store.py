@@ -21,8 +21,6 @@ from orchestration.storage.objects import create, objects_below, stored
 from orchestration.storage.store import SUMS
 from tests.hospital import RELEASES, ROOT, make, published
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND = RELEASES[:2]
 FILES = 7
 """Of a release."""
@@ -98,7 +96,6 @@ def one_of_two(candidates, before_each_put, n):
     return one if n else other
 
 
-@pytest.mark.thorough
 class TestInAnotherStore:
     """As in S3, on servers that speak Azure's language (azurite) and Google's (ours)."""
 
@@ -174,7 +171,6 @@ def before_each_put(monkeypatch):
     return do
 
 
-@pytest.mark.thorough
 class TestWhatIsThere:
     def test_it_is_what_is_published_here_and_readers_take_it(
         self, hospital, home, address, bucket, tmp_path, republish
@@ -230,7 +226,6 @@ class TestWhatIsThere:
         assert publish(series, FIRST).is_new
 
 
-@pytest.mark.thorough
 class TestWhoeverIsKilled:
     def test_before_any_object_is_put(self, candidates, address, bucket, before_each_put):
         for n in range(FILES):
@@ -264,7 +259,6 @@ class TestWhoeverIsKilled:
         assert in_bucket(bucket) == there == {f"data/{k}": v for k, v in published(series.home.path).items()}
 
 
-@pytest.mark.thorough
 def test_of_two_publishers_one_publishes_whenever_the_other_comes(
     candidates, address, bucket, before_each_put
 ):

@@ -13,8 +13,6 @@ from orchestration.steps import hearing, say_step
 from orchestration.storage.home import Home
 from tests.hospital import RELEASES, make
 
-pytestmark = pytest.mark.sampled
-
 THIRD = RELEASES[2]
 WATCHED = (FRESHNESS, FAILURE)
 

@@ -34,8 +34,6 @@ from orchestration.storage.manifest import verify_series
 from tests import findings as fi
 from tests.hospital import RELEASES, audited, definitions, make, make_by_dagster, published
 
-pytestmark = pytest.mark.sampled
-
 # ---- what would be the principle's folder
 
 
@@ -187,7 +185,6 @@ def test_it_is_released_verified_and_audited_by_its_own_promise(declare, tmp_pat
     assert {fi.COVERAGE, fi.COUNTS, fi.HOSTS} <= promises.keys()
 
 
-@pytest.mark.thorough
 def test_its_own_promise_is_in_all_that_speaks_of_promises(declare, tmp_path):
     """Its check, the release's README, the record that the next release reads, the report and its chart."""
     hospital = declare()
@@ -222,7 +219,6 @@ def test_a_release_that_breaks_the_new_promise_is_convicted_by_its_attack_and_it
     assert not published(tmp_path / "home")
 
 
-@pytest.mark.thorough
 def test_what_it_does_not_promise_is_not_asked_of_it(declare, tmp_path):
     """Intersecting releases gives people away; m-invariance would be broken, and was not promised."""
     hospital = declare(size=3, largest_share=1.0)

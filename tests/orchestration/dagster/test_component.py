@@ -16,8 +16,6 @@ from orchestration.contracts.contract_file import load_contract
 from tests.hospital import RELEASES, ROOT, make, published
 from tests.team import build_project, declare
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 
 
@@ -87,7 +85,6 @@ def test_faults_of_a_contract_are_said_with_their_file(project, contract):
     assert ("nowhere.yaml" if isinstance(contract, str) else "defs.yaml") in str(cause)
 
 
-@pytest.mark.thorough
 def test_a_release_waits_for_the_team_s_asset_and_no_io_manager_sees_it(project, hospital, tmp_path):
     """Two releases, as the sensor asks for them; their bytes are those of a contract in a file."""
     defs = loaded(project)
@@ -116,7 +113,6 @@ def test_a_release_waits_for_the_team_s_asset_and_no_io_manager_sees_it(project,
     assert HANDLED == ["warehouse/patients"] * 2
 
 
-@pytest.mark.thorough
 def test_dg_finds_scaffolds_checks_and_lists_it(project, tmp_path):
     def dg_says(*words):
         paths = os.pathsep.join([str(ROOT), str(project / "src")])

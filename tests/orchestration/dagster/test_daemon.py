@@ -214,7 +214,6 @@ def test_dagster_and_republish_ask_for_the_time_where_it_is_replaced(tmp_path, m
 
 
 @pytest.mark.postgres
-@pytest.mark.thorough
 @pytest.mark.timeout(PATIENCE * (4 + DATES))
 def test_dates_make_themselves_one_of_them_after_its_snapshot_is_mended(hospital, office, told, tmp_path):
     """The sensor makes every second release, and the schedule the others."""

@@ -16,9 +16,7 @@ from orchestration.contracts.schedule import schedule_fault, ticks
 from orchestration.dagster.partitions import for_dagster, release_partitions
 from orchestration.series import due
 from orchestration.series.due import due_releases
-from tests.profiles import drawn, examples
-
-pytestmark = pytest.mark.sampled
+from tests.profiles import examples
 
 NOT_ACCEPTED = "is not a schedule that Dagster accepts"
 FIRST = dt.date(2023, 12, 31)
@@ -130,7 +128,7 @@ def test_of_any_schedule_too(cron, days):
         the_same_dates(declared(cron, first), first, lambda now: clock.setattr(due, "now", lambda: now))
 
 
-@pytest.mark.parametrize("cron", drawn(WRITTEN, 8))
+@pytest.mark.parametrize("cron", WRITTEN)
 def test_a_schedule_that_ends_has_the_same_dates_in_dagster(cron, at):
     third = list(itertools.islice(ticks(cron, FIRST), 3))[-1].date()
     for last in (FIRST + dt.timedelta(days=400), third, third - dt.timedelta(days=1)):

@@ -50,7 +50,6 @@ def test_own_settings_that_are_none_are_refused(own, text):
 
 
 @pytest.mark.postgres
-@pytest.mark.thorough  # it is asked for some seconds
 def test_a_database_that_does_not_answer_is_said_so(own, monkeypatch):
     monkeypatch.setenv(
         "DAGSTER_POSTGRES", "postgresql+psycopg2://nobody:secret@127.0.0.1:1/none?connect_timeout=1"

@@ -12,8 +12,6 @@ from orchestration.dagster.names import job_name
 from orchestration.dagster.run import make_release
 from tests.hospital import QUIET, RELEASES, definitions, make
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, _ = RELEASES
 ASSETS = {"snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication"}
 
@@ -72,7 +70,6 @@ def test_of_two_series_with_other_readers_each_keeps_its_assets(hospital, home):
     assert shown.partitions_def.get_partition_keys() == [FIRST]
 
 
-@pytest.mark.thorough
 def test_materializations_of_a_release_of_the_same_date_are_kept_apart(hospital, home, superseding):
     with dagster_instance(superseding.home) as instance:
         hospital.declare()

@@ -19,8 +19,6 @@ from tests.hospital import KEY, RELEASES, build, definitions, everything, make_b
 from tests.orchestration.dagster.test_postgres import SETTINGS, dagster_address
 from tests.orchestration.dagster.test_ui import server
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 SHOWN = """query Shown($asset: AssetKeyInput!) { assetNodeOrError(assetKey: $asset) { ... on AssetNode {
     staleStatus
@@ -138,7 +136,6 @@ def test_the_pages_of_assets_show_what_they_showed(series, republish):
     assert republish("--keep", "1", "--delete") == (0, [none])
 
 
-@pytest.mark.thorough
 def test_the_next_release_is_built_on_the_last(hospital, series, republish):
     """And a release whose runs are gone can be looked at once more."""
     republish("--keep", "1", "--delete")
@@ -231,7 +228,6 @@ def test_tables_that_can_not_be_read_are_said_to_be_so(series, republish):
 
 
 @pytest.mark.postgres
-@pytest.mark.thorough
 def test_in_postgresql_the_same_goes_and_the_same_stays(
     hospital, postgresql, tmp_path, republish_in, monkeypatch
 ):

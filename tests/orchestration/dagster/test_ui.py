@@ -116,7 +116,6 @@ def statuses(ask, releases=RELEASES):
     }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("by_backfill", [False, True])
 def test_what_was_just_released_is_neither_stale_nor_failed(series, monkeypatch, by_backfill):
     """Also once a published release is verified, alone or with others, or a later one could not be made."""
@@ -136,7 +135,6 @@ def test_what_was_just_released_is_neither_stale_nor_failed(series, monkeypatch,
             assert set(map(str, statuses(ask).values())) == {str(({"FRESH"}, {MISSING}))}
 
 
-@pytest.mark.thorough
 def test_what_a_failed_backfill_leaves_as_it_was_keeps_its_figures(series):
     with dagster_instance(series.home) as instance:
         make_release(series, SECOND, instance)
@@ -168,7 +166,6 @@ defs = dg.Definitions([patients])
 LINEAGE = "{ assetNodes { assetKey { path } dependencyKeys { path } dependedByKeys { path } isExecutable } }"
 
 
-@pytest.mark.thorough
 def test_a_snapshot_depends_on_an_asset_of_another_code_location(hospital, home, monkeypatch, tmp_path):
     monkeypatch.setenv("REPUBLISH_HOME", str(home))
     series = hospital.declare(upstream=["warehouse/patients"]).series(home)

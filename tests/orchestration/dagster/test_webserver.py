@@ -127,7 +127,6 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.mark.thorough
 @pytest.mark.skipif(CHROMIUM is None, reason="no browser here: none of chromium, google-chrome")
 def test_the_pages_work_in_a_browser_that_is_attacked_by_another_page(series, tmp_path):
     token, rebound = token_of(series.home), "--host-resolver-rules=MAP evil.example 127.0.0.1"
@@ -173,7 +172,6 @@ def test_a_program_comes_in_with_the_token_and_changes_nothing_where_it_may_only
     assert begun(series) == before
 
 
-@pytest.mark.thorough
 def test_the_daemon_ends_with_the_server_and_the_server_with_the_daemon(tmp_path):
     begin = "import sys; from orchestration.dagster.webserver import serve; serve(None, {port}, {daemon})"
     waits = [

@@ -17,8 +17,6 @@ from orchestration.snapshots.sources import enter
 from orchestration.storage.home import Home
 from tests.hospital import make
 
-pytestmark = pytest.mark.sampled
-
 RELEASES, PATIENTS = 5, 600
 LABELS = {
     "sex": ["F", "M"],

@@ -18,9 +18,6 @@ from anonymize.promise.check import figures_of
 from anonymize.promise.owed import COVERAGE, OWED
 from orchestration.expectations import judge
 from orchestration.expectations.judge import Judge
-from tests.profiles import drawn
-
-pytestmark = pytest.mark.sampled
 
 ROOT = Path(__file__).parents[3]
 SUITES = ROOT / "data_contracts/expectations"
@@ -259,10 +256,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(
-    "ending", drawn(["pass", "os.kill(os.getpid(), 9)", "os._exit(0)", "sys.exit(1)"], 1)
-)
-@pytest.mark.thorough
+@pytest.mark.parametrize("ending", ["pass", "os.kill(os.getpid(), 9)", "os._exit(0)", "sys.exit(1)"])
 def test_the_judge_ends_with_whoever_asks(tmp_path, ending):
     script = tmp_path / "asks.py"
     script.write_text(f"{ASKS}    {ending}\n")
@@ -276,7 +270,6 @@ def test_the_judge_ends_with_whoever_asks(tmp_path, ending):
     assert not judge.exists() or judge.read_text().split()[2] == "Z"
 
 
-@pytest.mark.thorough
 def test_a_judge_that_has_judged_leaves_nothing_behind(tmp_path):
     script = tmp_path / "asks.py"
     script.write_text(f"{ASKS}    judge({{'coverage': pl.DataFrame()}}, {{}})\n")

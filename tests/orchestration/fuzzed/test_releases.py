@@ -26,8 +26,6 @@ from tests.orchestration.audit.published_folders import NAMES, divide, seal, wri
 from tests.orchestration.fuzzed.mutations import json_text, mutated, mutated_text
 from tests.profiles import examples
 
-pytestmark = pytest.mark.sampled
-
 REFUSED = (PublishedFolderError, SnapshotError, ContractError, LimitError)
 TABLES = ("microdata", "counterfeits")
 NUMBERS = (0, -1, 1, 2**31, 2**53 + 1, 2**62, -(2**63), None, 10**18)
@@ -253,7 +251,6 @@ def test_a_release_with_another_table(published, data):
         verified_and_counted(folder)
 
 
-@pytest.mark.thorough
 @examples(40)
 @given(st.data())
 def test_a_release_in_parts_with_another_manifest_package_or_part(in_parts, data):

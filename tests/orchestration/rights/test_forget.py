@@ -26,9 +26,7 @@ from orchestration.storage.replacing import begin_replacing, finish_replacing, r
 from orchestration.storage.store import read_json, read_table
 from tests.hospital import IDENTIFIER, RELEASES, audited, everything, make, noted, published
 from tests.killed import kill_points
-from tests.profiles import Run, drawn, is_thorough
-
-pytestmark = pytest.mark.sampled
+from tests.profiles import Run, is_thorough
 
 FIRST, SECOND, THIRD = RELEASES
 SOME = 12
@@ -114,7 +112,7 @@ def test_of_whoever_may_return_the_last_memory_is_left_and_no_name(home, series,
     assert traces(home, people, common) == {"private/hospital/forgotten.parquet", *noted}
 
 
-@pytest.mark.parametrize("again", drawn([True, False], 1))
+@pytest.mark.parametrize("again", [True, False])
 def test_everybody_else_is_as_they_were(home, series, hospital, people, again):
     others = sorted(set(hospital.snapshot(SECOND)["patient_id"]) - set(people))[:3]
     before = [find(series, one) for one in others]
@@ -122,7 +120,7 @@ def test_everybody_else_is_as_they_were(home, series, hospital, people, again):
     assert [find(series, one) for one in others] == before
 
 
-@pytest.mark.parametrize("again", drawn([True, False], 1))
+@pytest.mark.parametrize("again", [True, False])
 def test_attacks_find_nobody_before_and_after(hospital, home, series, people, tmp_path, again):
     code, _ = audited(hospital, series, tmp_path / "before")
     forget(series, people, again=again)
@@ -133,7 +131,7 @@ def test_attacks_find_nobody_before_and_after(hospital, home, series, people, tm
     assert all(row["holds"] for row in promises.values())
 
 
-@pytest.mark.parametrize("again", drawn([True, False], 1))
+@pytest.mark.parametrize("again", [True, False])
 def test_published_releases_stay_and_are_still_those_of_their_snapshots(
     hospital, home, series, people, again
 ):
@@ -175,7 +173,7 @@ def test_the_command_forgets_and_says_how_much(hospital, home, series, people, t
     assert not IDENTIFIER.search((home / "log.jsonl").read_bytes())
 
 
-@pytest.mark.parametrize("how", drawn(["again", "never"], 1, 1))
+@pytest.mark.parametrize("how", ["again", "never"])
 def test_killed_at_every_step_in_the_file_system_all_is_done_or_nothing(
     hospital, home, people, tmp_path, how
 ):
@@ -238,7 +236,7 @@ PRINCIPLES = [
 
 @pytest.mark.parametrize(
     ("principle", "again"),
-    drawn(itertools.product(PRINCIPLES, (True, False)), 1),
+    itertools.product(PRINCIPLES, (True, False)),
     ids=lambda one: "-".join(map(str, one.values())) if isinstance(one, dict) else None,
 )
 def test_under_every_principle_the_series_goes_on(hospital, tmp_path, principle, people, again):
@@ -298,7 +296,7 @@ def test_another_product_is_still_compared_with_those_who_are_never_published_ag
     refuse_same_people(clinic, [pl.Series(["P99999999"])])
 
 
-@pytest.mark.parametrize("again", drawn([True, False], 1))
+@pytest.mark.parametrize("again", [True, False])
 def test_published_releases_are_found_as_they_were_made(hospital, home, series, people, again):
     """Dagster makes them again where somebody asks for it: that changes nothing, and is no error."""
     before = published(home)
@@ -319,7 +317,7 @@ def test_under_another_key_nothing_is_forgotten(hospital, home, series, people, 
 
 
 @pytest.mark.parametrize(
-    "file", drawn(["snapshot.parquet", "state-memory.parquet", "linkage.parquet", "candidate.json"], 1)
+    "file", ["snapshot.parquet", "state-memory.parquet", "linkage.parquet", "candidate.json"]
 )
 def test_a_file_that_was_changed_is_not_vouched_for(hospital, home, series, people, file):
     changed = series.private(SECOND) / file

@@ -19,7 +19,6 @@ from orchestration.series.persons import comparable
 from orchestration.storage.store import read_table
 from tests.hospital import RELEASES, audited, everything, make, make_by_dagster, noted, published
 
-pytestmark = pytest.mark.sampled
 FIRST, SECOND, THIRD = RELEASES
 QUARTER = {"absent_for": "3 months"}
 
@@ -109,7 +108,6 @@ def test_nobody_is_forgotten_before_the_time(hospital, home):
     assert everything(home) == before
 
 
-@pytest.mark.thorough
 def test_by_the_rule_people_may_come_back_and_their_signatures_are_as_they_were(hospital, home, tmp_path):
     shutil.copytree(home, tmp_path / "alone")
     (hospital.folder / ".hospital.yaml.home").unlink(missing_ok=True)
@@ -131,7 +129,6 @@ def test_whoever_is_back_and_not_yet_published_is_not_absent(hospital, home):
     assert not absent(series).persons.len()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("never_again", [True, False])
 def test_the_rule_reaches_people_of_whom_no_identifier_is_left(
     hospital, home, members, never_again, tmp_path

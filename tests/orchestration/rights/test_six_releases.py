@@ -97,7 +97,6 @@ def test_the_search_finds_what_is_there(tmp_path):
     assert traces(tmp_path, (), (), {row}) == {"a.parquet"}
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("again", [True, False])
 def test_fifty_people_are_forgotten_in_the_middle(begun, tmp_path, again):
     folder, hospital, people = begun

@@ -23,8 +23,6 @@ from orchestration.storage.packed import LIST
 from tests.hospital import KEY, RELEASES, Hospital, begin, everything, make, published
 from tests.profiles import Run
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 
 
@@ -231,7 +229,6 @@ def test_a_home_put_back_as_it_was_without_a_word_is_refused(hospital, home, tmp
         refuse_other_home(hospital.series(home))
 
 
-@pytest.mark.thorough
 def test_a_rolled_back_home_goes_on_by_a_backup_of_it(hospital, home, tmp_path):
     older = shutil.copytree(home, tmp_path / "older")
     make(hospital.series(home), THIRD)
@@ -344,7 +341,6 @@ def test_where_files_cannot_be_linked_they_are_copied(home, key_in_home, machine
     assert published(machine) == published(home)
 
 
-@pytest.mark.thorough
 def test_every_backup_made_while_releases_are_made_goes_on_to_the_same_bytes(hospital, tmp_path, elsewhere):
     home = tmp_path / "home under way"
     (hospital.folder / ".hospital.yaml.home").unlink()
@@ -364,7 +360,6 @@ def test_every_backup_made_while_releases_are_made_goes_on_to_the_same_bytes(hos
         shutil.rmtree(machine)
 
 
-@pytest.mark.thorough
 def test_who_was_forgotten_after_the_backup_is_back_and_a_later_log_counts_them(
     hospital, home, backup, elsewhere, machine, tmp_path
 ):
@@ -398,7 +393,6 @@ def test_who_was_forgotten_after_the_backup_is_back_and_a_later_log_counts_them(
     assert published(make(again, THIRD).home.path) == published(make(series, THIRD).home.path)
 
 
-@pytest.mark.thorough
 def test_releases_before_a_forgetting_are_made_again_first(
     hospital, home, backup, elsewhere, machine, tmp_path
 ):

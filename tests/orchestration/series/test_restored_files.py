@@ -13,8 +13,6 @@ from orchestration.chain.snapshot import take_snapshot
 from orchestration.cli.releasing import releases_to_make
 from tests.hospital import RELEASES, make, published
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 
 

@@ -19,8 +19,6 @@ from orchestration.cli.releasing import releases_to_make
 from orchestration.series import due
 from tests.hospital import RELEASES, Hospital, everything, make, manifest, noted, published, signatures
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 
 
@@ -68,7 +66,6 @@ def test_parameters_may_change_from_the_next_release_on(hospital, home):
     assert all(len(after[person]) >= 4 for person in new)
 
 
-@pytest.mark.thorough
 def test_a_series_whose_m_was_raised_keeps_what_it_promised(hospital, home):
     """Each person is judged by what their first release promised: an auditor finds nothing broken."""
     series = make(hospital.declare(principle={"m": 4}).series(home), THIRD)
@@ -192,7 +189,7 @@ def in_the_middle(content):
     return content[:-300_000] + bytes(200_000) + content[-100_000:]
 
 
-@pytest.mark.parametrize("shards", [1, pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("shards", [1, 2])
 @pytest.mark.parametrize("damage", [half, in_the_middle, lambda _: b"", lambda _: b"no database" * 999])
 def test_a_damaged_history_is_set_aside_and_written_anew(hospital, series, home, damage, shards, caplog):
     if shards > 1:

@@ -14,8 +14,6 @@ from orchestration.series.committed import read_knowledge
 from tests.hospital import RELEASES, everything, make, manifest, published, signatures
 from tests.orchestration.chain.test_bad_input import refused
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, THIRD = RELEASES
 
 
@@ -62,7 +60,6 @@ def test_signatures_are_carried_over(hospital, home, superseding):
     assert superseding.chain_number(FIRST) == 3
 
 
-@pytest.mark.thorough
 def test_with_a_larger_m_everybody_is_audited_by_what_they_were_promised(
     hospital, home, superseding, tmp_path
 ):
@@ -97,7 +94,6 @@ def test_a_series_that_goes_on_from_another_is_not_audited_without_it(hospital, 
     assert refusal.value.exit_code == 2
 
 
-@pytest.mark.thorough
 def test_both_series_together_hold(hospital, home):
     """Backfilled with all three releases: an auditor who attacks both together finds nothing broken."""
     hospital.declare(series="v2", supersedes="v1", expect={"changed": 0.5})
@@ -111,7 +107,6 @@ def test_both_series_together_hold(hospital, home):
         )
 
 
-@pytest.mark.thorough
 def test_two_series_that_know_nothing_of_each_other_do_not_hold_together(hospital, home):
     """What the same audit finds without the rule."""
     make(hospital.declare(series="v2", separate_readers=True, principle={"m": 4}).series(home), *RELEASES)
@@ -129,7 +124,6 @@ def test_a_series_that_was_superseded_cannot_be_continued(hospital, home, supers
     assert superseding.published(FIRST).exists()
 
 
-@pytest.mark.thorough
 def test_a_third_series_goes_on_from_all_before(hospital, home, superseding):
     hospital.declare(series="v3", supersedes="v2", principle={"m": 4}, expect={"changed": 0.5})
     series = make(hospital.series(home), FIRST)

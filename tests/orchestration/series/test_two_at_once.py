@@ -18,12 +18,9 @@ from orchestration.storage.home import Home, only_one
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES, ROOT, Hospital, begin, make, published
 
-pytestmark = pytest.mark.sampled
-
 FIRST, SECOND, _ = RELEASES
 
 
-@pytest.mark.thorough
 def test_two_on_one_series_and_one_on_another_in_a_home_that_is_new(hospital, tmp_path):
     home = tmp_path / "a home with spaces"
     other = hospital.folder / "other.yaml"

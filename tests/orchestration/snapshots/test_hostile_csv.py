@@ -19,8 +19,6 @@ from orchestration.snapshots.sources import read_snapshot
 from tests.pieces import read_in_pieces
 from tests.profiles import examples
 
-pytestmark = pytest.mark.sampled
-
 CONTRACT = """\
 product: hospital
 series: v1

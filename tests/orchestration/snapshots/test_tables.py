@@ -13,8 +13,6 @@ from orchestration.contracts.contract_file import load_contract
 from orchestration.snapshots.sources import arrival_of, read_snapshot, snapshot_exists, version_of
 from tests.versioned import write_delta, write_iceberg
 
-pytestmark = pytest.mark.sampled
-
 CONTRACT = """\
 product: clinic
 series: v1
@@ -264,7 +262,6 @@ class TestAFolderOfFiles:
         )
 
 
-@pytest.mark.thorough
 class TestAnObjectStore:
     def test_a_file_and_a_folder_of_files(self, clinic, bucket):
         one, folder = f"s3://{bucket.name}/one/{{release}}.csv", f"s3://{bucket.name}/{{release}}/*.parquet"

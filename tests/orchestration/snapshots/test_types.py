@@ -18,8 +18,6 @@ from orchestration.snapshots.sources import read_snapshot
 from tests.pieces import read_in_pieces
 from tests.versioned import write_delta, write_iceberg
 
-pytestmark = pytest.mark.sampled
-
 RELEASE = "2024-04-01"
 WHOLE = ("34", "0", "120")
 NUMBERS = ("0.5", "12.25", "1000")

@@ -9,9 +9,6 @@ from anonymize.errors import HomeError
 from orchestration.readers.estimate.command import estimate
 from orchestration.storage.home import Home
 from tests.hospital import RELEASES, make, published
-from tests.profiles import drawn
-
-pytestmark = pytest.mark.sampled
 
 PLACES = {
     "clients [1-9]": "clients 1",
@@ -29,7 +26,7 @@ PLACES = {
 
 @pytest.mark.parametrize(
     "name",
-    drawn(PLACES, 1),
+    PLACES,
 )
 def test_a_home_of_any_name_is_read_and_its_neighbour_is_not(name, hospital, home, tmp_path):
     expected = estimate(hospital.series(home).published_folder, "age < 40", by="sex")

@@ -20,9 +20,6 @@ from orchestration.storage.parts import name_in, part_name, table_files
 from orchestration.storage.store import SUMS, sha256
 from tests.hospital import RELEASES, audited
 from tests.orchestration.audit.published_folders import divide, seal
-from tests.profiles import drawn
-
-pytestmark = pytest.mark.sampled
 
 ROWS = 100
 """Of 300 patients and some: three parts."""
@@ -61,7 +58,6 @@ def test_estimates_are_those_of_whole_tables_with_republish_and_without(series, 
         assert connection.sql(asked).pl().rows() == whole.drop("sex").cast({"release": pl.Date}).rows()
 
 
-@pytest.mark.thorough
 def test_changes_and_copies_are_those_of_whole_tables(series):
     folder = series.published_folder
     whole = estimate(folder, change=True), imputed(folder, copies=1, seed=3)
@@ -70,7 +66,6 @@ def test_changes_and_copies_are_those_of_whole_tables(series):
     assert imputed(folder, copies=1, seed=3).equals(whole[1])
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("private", [True, False])
 def test_an_audit_finds_what_it_finds_in_whole_tables(series, hospital, tmp_path, private):
     whole = audited(hospital, series, tmp_path / "whole", private=private)
@@ -83,7 +78,6 @@ def test_an_audit_finds_what_it_finds_in_whole_tables(series, hospital, tmp_path
     assert parts == whole
 
 
-@pytest.mark.thorough
 def test_an_audit_sees_parts_in_another_order_and_more_in_one_of_them(series, hospital, tmp_path, divided):
     first, second = (divided / "microdata" / part_name(number) for number in range(2))
     content = first.read_bytes()
@@ -185,7 +179,7 @@ DAMAGED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", drawn(DAMAGED, 6))
+@pytest.mark.parametrize("what", DAMAGED)
 def test_damage_is_refused_in_one_line(what, series, divided):
     tamper, said = DAMAGED[what]
     stated = json.loads((divided / MANIFEST).read_text())

@@ -32,8 +32,6 @@ from orchestration.readers.estimate.statements import estimate_sql
 from tests.hospital import RELEASES, make
 from tests.orchestration.audit.published_folders import seal
 
-pytestmark = pytest.mark.sampled
-
 DATE = "2024-01-01"
 QUERIES = 16 * 28
 NAME = 'it\'s a "value"'
@@ -351,7 +349,6 @@ PRINCIPLES = {
 }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("principle", PRINCIPLES)
 def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_be(principle):
     """A normal error is 0.8 standard errors on average, so that 1.25 is as narrow as can be."""
@@ -364,7 +361,6 @@ def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_b
     assert found["error"].mean() < 3 * np.abs(found["estimated"] - found["true"]).mean()
 
 
-@pytest.mark.thorough
 def test_values_that_go_with_nothing_have_intervals_that_are_right():
     found = simulated("m_invariance", shuffle=True)
     assert shares_right(found)[0] > 0.93
