@@ -60,7 +60,7 @@ def is_copy(values: pl.Series) -> pl.Series:
     """Boolean[N]: which values are numbered copies."""
     if values.dtype == pl.String:
         return values.str.contains(SIGN, literal=True)
-    return values < LOWEST + 2**40 if values.dtype.is_integer() else values.is_null() & False
+    return values < LOWEST + 2**62 if values.dtype.is_integer() else values.is_null() & False
 
 
 def _copied(values: pl.DataFrame, sensitive: Sensitive) -> pl.DataFrame:

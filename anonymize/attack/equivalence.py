@@ -498,9 +498,11 @@ class _Attack:
 def _attack(matrix: PersonMatrix, weights: Sequence[Fraction]) -> _Attack | None:
     """The attack that weights of the rows are, by exact arithmetic; None if they are none."""
     denominator = lcm(*(weight.denominator for weight in weights))
-    whole = np.array([int(weight * denominator) for weight in weights], dtype=np.int64)
-    if max(denominator, np.abs(whole).max()) * max(matrix.rows.shape) * matrix.values.max() > 2**62:
+    numerators = [int(weight * denominator) for weight in weights]
+    largest = max(denominator, *map(abs, numerators))  # Python's numbers, which have no end
+    if largest * max(matrix.rows.shape) * int(matrix.values.max()) > 2**62:
         return None
+    whole = np.array(numerators, dtype=np.int64)
     effect = matrix.rows.astype(np.int64).T @ whole
     if (matrix.values.astype(np.int64).T @ whole).any() or (effect % denominator).any() or not effect.any():
         return None

@@ -359,7 +359,9 @@ def _best(current: float, candidates: int, demand: Demand, work: Work) -> tuple[
             continue
         work.opened[left] = v
         left += 1
-        score = work.gain[v] / (max(current - safe, 0.0) + 1.0)
+        # Of infinities there is no difference: products over many releases may be beyond float64.
+        lost = current - safe if safe < current else 0.0
+        score = work.gain[v] / (lost + 1.0)
         if safe >= demand.needed and (score > best or (score == best and v < winner)):
             winner, best = v, score
     if winner >= 0:

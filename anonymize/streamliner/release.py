@@ -136,7 +136,9 @@ def weighted_rank(codes: pl.DataFrame, contract: Contract[StreamlinerParameters]
     rank = pl.lit(0.0)
     for column, qi in contract.attributes():
         lowest, highest = code_domain(qi)
-        rank += weights.get(qi.name, 1) * (pl.col(column) - lowest) / ((highest - lowest) or 1)
+        # A weight below 2 ** 31 times a code of up to 2 ** 54 exceeds 64 bits.
+        position = (pl.col(column) - lowest).cast(pl.Float64)
+        rank += weights.get(qi.name, 1) * position / ((highest - lowest) or 1)
     return codes.select(rank.cast(pl.Float64)).to_series().to_numpy()
 
 

@@ -200,7 +200,8 @@ def mean_widths(boxes: pl.DataFrame, attributes: Mapping[str, QuasiIdentifier]) 
     attributes
         The attributes by our names of their columns.
     """
-    rows = pl.col("rows")
+    rows = pl.col("rows").cast(pl.Float64)
+    # Sums over all people of widths of up to 2 ** 54 exceed 64 bits.
     means = boxes.select(
         (
             ((pl.col(f"{column}_high") - pl.col(f"{column}_low") + int(qi.discrete)) * rows).sum()

@@ -1,8 +1,11 @@
 """The adversary who knows the algorithm, as a part of a promise: convicts, acquits, or can't tell."""
 
+from math import factorial
+
 import polars as pl
 import pytest
 
+from anonymize.attack import algorithm
 from anonymize.principles import principle_of, publisher_of
 from anonymize.promise import Posterior, Promise
 from anonymize.promise.attacked import attack
@@ -47,6 +50,18 @@ def test_table_7_as_printed_gives_values_away_and_is_convicted(monkeypatch):
 def test_a_smaller_bound_than_the_algorithm_keeps_is_found_broken():
     row, _ = found("aabc", make_contract(l=2), promise=Promise(Posterior(1 / 3)))
     assert (row["holds"], row["broken"]) == (False, 4)
+
+
+def test_orders_of_many_people_are_not_counted(monkeypatch):
+    """The factorial of a million takes seconds, and of ten million hours."""
+
+    def small(number):
+        assert number <= 10
+        return factorial(number)
+
+    monkeypatch.setattr(algorithm, "factorial", small)
+    row, _ = found("abcd" * 25, make_contract(l=2), ages=range(100))
+    assert (row["holds"], row["undecided"]) == (True, 100)
 
 
 @pytest.mark.parametrize(

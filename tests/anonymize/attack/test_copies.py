@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from anonymize.attack.copies import copies, numbered
+from anonymize.attack.copies import copies, is_copy, numbered
 from anonymize.contract import Sensitive
 from anonymize.formats import GENERALIZATION, Published
 from anonymize.promise import Candidates, LargestShare, Promise, Signatures
@@ -100,3 +100,13 @@ def test_copies_are_as_many_as_groups_hold_beside_a_sensitive_value(dtype):
     assert split.group_by("group_id").len().sort("group_id")["len"].to_list() == [4, 1, 5]
     often = copies(release, sensitive).filter(pl.col("value").cast(pl.Int64) == 0).sort("group_id")
     assert often["copies"].to_list() == [3, 1, 3]
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Int64])
+def test_copies_of_the_last_of_a_thousand_values_that_may_be_known_are_copies(dtype):
+    values = pl.DataFrame({"group_id": 1, "value": [1, 999], "tuples": [1, 3]})
+    values = values.with_columns(pl.col("value").cast(dtype))
+    known = pl.Series(range(2, 1000)).cast(dtype).to_list()
+    release = Published(boxes=pl.DataFrame(), values=values, counterfeits=pl.DataFrame())
+    split = numbered(release, Sensitive(name="value", not_sensitive=known)).values["value"]
+    assert (len(split), is_copy(split).sum()) == (4, 2)

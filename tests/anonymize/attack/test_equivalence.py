@@ -43,6 +43,13 @@ def test_who_replaces_somebody_in_a_group_has_their_value():
     assert sorted(sum(found.witness, ())) == ["bob", "greg"]
 
 
+def test_weights_with_more_digits_than_numbers_have_prove_no_attack():
+    matrix, *_ = equivalence.person_matrices(*series(("ann bob", "flu cold"), ("ann greg", "flu cold")))
+    assert equivalence._attack(matrix, [Fraction(1), Fraction(-1)]).e == 1
+    weight = sum(Fraction(1, prime) for prime in (941, 947, 953, 967, 971, 977, 983, 991, 997))
+    assert equivalence._attack(matrix, [weight, -weight]) is None
+
+
 def test_three_partitions_can_tell_what_no_two_do():
     partitions = [("e f", "a b"), ("e h i j", "a a b b"), ("i j", "a b")]
     (found,) = minimum_equivalence(*series(*partitions))

@@ -8,6 +8,7 @@ import pytest
 
 from anonymize.errors import NotEligible
 from anonymize.sequential import SEQUENTIAL
+from tests.anonymize.sequential.sequential_tables import JOBS as TREE
 from tests.anonymize.sequential.sequential_tables import attack_view, people, state, view_contract
 
 
@@ -104,3 +105,18 @@ def _contract(k):
         y=["disease"],
         previous=[{"path": "t2", "columns": ["job", "disease"]}],
     )
+
+
+def test_numbers_of_linked_values_beyond_what_a_float_holds_leave_a_view_as_it_is():
+    """Every job is linked to 10 ** 8 visits of each clinic, and so to 10 ** 320 combinations of visits."""
+    visits = [f"visit {clinic}" for clinic in range(40)]
+    wanted = view_contract(
+        [{"name": "job", "kind": "category", "hierarchy": TREE}],
+        x=["job"],
+        y=visits,
+        previous=[{"path": one, "columns": ["job"], "record": one} for one in visits],
+    )
+    jobs = [leaf for leaf, *_ in TREE]
+    clinic = table(["column_0"], [(job, 10**8) for job in jobs])
+    made = SEQUENTIAL.release(people(job=jobs), wanted, state(*[clinic] * len(visits)), 1, None)
+    assert set(made.published["view"]["job"]) == set(jobs)

@@ -11,14 +11,16 @@ from polars.testing import assert_frame_equal
 
 from anonymize.errors import NotEligible, SnapshotError
 from anonymize.principle.state import State
-from anonymize.principles import PRINCIPLES
+from anonymize.principles import PRINCIPLES, parse_contract
 from anonymize.streamliner.candidates import gda, rda, ria
 from anonymize.streamliner.partition import minimal_partition
+from anonymize.streamliner.release import weighted_rank
 from anonymize.utility.discernibility import discernibility
 from benchmarks.adversaries.every_table import is_l_diverse
 from benchmarks.measures.penalties import least_discernibility
 from tests.anonymize.streamliner.streamliner_tables import draws, eligible_tables, make_contract, people, run
 from tests.attacks import attack_releases
+from tests.clinic import CLINIC
 from tests.papers.streamliner_conditions import Proposal, theorem_2_faults
 from tests.papers.streamliner_definitions import (
     LCandidate,
@@ -298,3 +300,16 @@ def test_draws_are_named_by_their_purpose_alone():
 
     STREAMLINER.release(people([1, 2], [1, 1], ["a", "b"]), make_contract(), State.empty(), 1, draw)
     assert asked == ["candidates"]
+
+
+def test_a_large_weight_of_a_large_domain_orders_people_as_their_values_are():
+    declared = {
+        **CLINIC,
+        "quasi_identifiers": [{"name": "balance", "kind": "number", "domain": [0, 10**15]}],
+        "sensitive": {"name": "disease"},
+        "principle": {"name": "streamliner", "l": 2, "weights": {"balance": 2**31 - 1}},
+    }
+    balances = pl.DataFrame({"qi_0": [0, 10**9, 10**10, 10**12, 10**15]})
+    ranks = weighted_rank(balances, parse_contract(declared)).tolist()
+    assert ranks == sorted(ranks)
+    assert ranks[-1] == pytest.approx(2**31 - 1)

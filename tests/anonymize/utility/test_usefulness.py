@@ -5,11 +5,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from anonymize.contract import NumberAttribute
 from anonymize.contract.combined import combine
 from anonymize.formats import ANATOMY, GENERALIZATION
 from anonymize.formats.published import Published, knowledge_table
 from anonymize.utility.queries import Workload
-from anonymize.utility.usefulness import grouped_counts, usefulness
+from anonymize.utility.usefulness import grouped_counts, mean_widths, usefulness
 from benchmarks.measures.queries import estimated_counts
 from tests.anonymize.attack.attack_series import attacked_people, contract, publish, snapshots
 from tests.anonymize.test_several_columns import contract as several
@@ -44,6 +45,14 @@ def test_figures_are_those_of_the_tables():
     assert found.counterfeits == tables["counterfeits"]["count"].sum()
     assert found.held_back == 0
     assert usefulness(GENERALIZATION, tables, published, declared, known[:-1]).held_back == -1
+
+
+def test_widths_of_a_large_domain_add_up_over_ten_million_people():
+    furthest = 2**53 - 1
+    balance = NumberAttribute(name="balance", kind="number", domain=(-furthest, furthest))
+    ends = {"qi_0_low": [-furthest] * 2, "qi_0_high": [furthest] * 2}
+    boxes = pl.DataFrame(ends | {"rows": [5_000_000] * 2}, schema_overrides={"rows": pl.UInt32})
+    assert mean_widths(boxes, {"qi_0": balance}) == {"qi_0": 2.0**54}
 
 
 def test_counts_of_groups_are_those_of_their_tuples():
