@@ -24,15 +24,19 @@ DATE = "2024-01-01"
 
 @contextmanager
 def estimating(
-    published: Mapping[str, pl.DataFrame], contract: Contract, *later: Mapping[str, pl.DataFrame]
+    published: Mapping[str, pl.DataFrame],
+    contract: Contract,
+    *later: Mapping[str, pl.DataFrame],
+    on_grid: bool = True,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection on which `estimate.sql` of a release was run, whose columns have their own names.
 
-    Later releases of the series are of the months after `DATE`.
+    Later releases of the series are of the months after `DATE`. Ends lie on the grid of `min_width` since
+    version 0.5.0.
     """
     stated = {"product": contract.product, "series": contract.series, "release": DATE, "n": 1}
-    if principle_of(contract).format(contract) is GENERALIZATION:
-        stated["lone_ends"] = 0  # ends lie on the grid of min_width; how many are a person's own is not asked
+    if on_grid and principle_of(contract).format(contract) is GENERALIZATION:
+        stated["lone_ends"] = 0  # how many are a person's own is not asked
     stated["principle"] = contract.principle.model_dump(mode="json")
     types = {name: str(dtype) for one in published.values() for name, dtype in one.schema.items()}
     release_format = principle_of(contract).format(contract)
