@@ -43,7 +43,7 @@ def test_every_file_that_is_named_is_there(page):
 
 
 def test_the_units_for_systemd_run_commands_that_there_are():
-    for unit in ROOT.glob("docs/systemd/*.service"):
+    for unit in ROOT.glob("docs/how-to/systemd/*.service"):
         (line,) = re.findall(r"^ExecStart=\S+/republish (.*)$", unit.read_text(), flags=re.MULTILINE)
         words = [word.replace("/backup/hospital", "x") for word in line.split()]
         command = typer.main.get_command(app).commands[words[0]]

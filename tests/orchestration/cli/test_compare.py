@@ -11,7 +11,7 @@ from tests.hospital import IDENTIFIER, RELEASES, everything, make
 
 pytestmark = pytest.mark.sampled
 
-DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
+DOCS = Path(__file__).parents[3] / "docs/how-to/publish_a_view.md"
 
 
 @pytest.fixture
