@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from docs.reference import FOLDER, pages
 from orchestration.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,3 +49,8 @@ def test_the_units_for_systemd_run_commands_that_there_are():
         words = [word.replace("/backup/hospital", "x") for word in line.split()]
         command = typer.main.get_command(app).commands[words[0]]
         command.make_context(words[0], words[1:])
+
+
+@pytest.mark.parametrize(("name", "text"), pages().items(), ids=pages())
+def test_the_reference_is_made_from_the_code(name, text):
+    assert (FOLDER / name).read_text() == text, "make it anew by python -m docs.reference"
