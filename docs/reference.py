@@ -173,14 +173,14 @@ def commands_page(title: str, functions: Sequence[Any]) -> str:
     lines = [
         f"# {title}",
         MADE,
-        f"{one_line(app.info.epilog)} `republish COMMAND --help` says the same as this page.",
+        f"{one_line(app.info.epilog)} `republish COMMAND --help` says more on each.",
         "Several commands have these:",
         words_table(shared.values()),
     ]
     for command in shown:
         own = [one for one in command.params if cell(one.help) not in often]
         others = [f"`{called(one)}`" for one in command.params if cell(one.help) in often]
-        lines += [f"## {command.name}", *paragraphs(command.help)]
+        lines += [f"## {command.name}", paragraphs(command.help)[0]]
         if own:
             lines.append(words_table(own))
         if others:
