@@ -239,8 +239,8 @@ def smallest() -> str:
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of Markdown."""
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    lines = [headings, ["-"] * len(headings), *rows]
+    return "\n".join(f"|{'|'.join(line)}|" for line in lines)
 
 
 def row(name: str, field: FieldInfo, example: Any) -> tuple[str, str, str, str]:
