@@ -17,7 +17,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 
 export GX_ANALYTICS_ENABLED := false
 
-.PHONY: setup demo test test-all test-rest costs coverage lint ui bench pictures lock clean
+.PHONY: setup demo test test-all test-rest costs coverage lint ui bench pictures docs lock clean
 
 setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
 
@@ -67,6 +67,9 @@ bench: $(DEVELOP)  ## every measurement, each printing a table; some take many m
 pictures: $(DEVELOP)  ## the pictures of the demo in README and docs; needs Chromium
 	$(BIN)/republish demo
 	$(BIN)/python -m docs.pictures var
+
+docs: $(DEVELOP)  ## the pages as a site in build/docs, to be opened without a server
+	$(BIN)/mkdocs build --strict
 
 lock:  ## after changing the dependencies in pyproject.toml; needs uv
 	$(COMPILE) pyproject.toml --group build -o requirements.lock

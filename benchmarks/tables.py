@@ -9,6 +9,7 @@ that it runs.
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import importlib
 import inspect
 import sys
@@ -79,13 +80,14 @@ def main(tables: Callable[..., Iterator[Table]], arguments: Sequence[str] | None
     if is_written:
         command = " ".join(["python -m", name, *(word for word in given if word != "--write")])
         PAGES.mkdir(exist_ok=True)
-        (PAGES / f"{name.rpartition('.')[2]}.md").write_text(page(module, command, made))
+        today = dt.datetime.now(tz=dt.UTC).date()
+        (PAGES / f"{name.rpartition('.')[2]}.md").write_text(page(module, command, made, today))
 
 
-def page(module: ModuleType, command: str, made: Sequence[Table]) -> str:
-    """The page of a benchmark."""
+def page(module: ModuleType, command: str, made: Sequence[Table], day: dt.date) -> str:
+    """The page of a benchmark that was run on a day."""
     title, _, about = inspect.getdoc(module).partition("\n")
-    parts = [f"# {title.removesuffix('.')}", f"`{command}`", about.strip()]
+    parts = [f"# {title.removesuffix('.')}", f"`{command}`, run on {day}", about.strip()]
     for table in made:
         rule = ["---", *["---:"] * (len(table.headings) - 1)]
         lines = ["| " + " | ".join(cells) + " |" for cells in (table.headings, rule, *table.cells())]

@@ -26,7 +26,7 @@ from tests.browser import Page, browser, dagster_server
 from tests.hospital import RELEASES, build
 from tests.team import build_project
 
-DOCS = Path(__file__).parent
+PICTURES = Path(__file__).parent / "pictures"
 COLOURS = 128
 RELEASE = "assets/hospital/release"
 ASSETS = ("snapshot", "delta", "buckets", "release", "counterfeits", "audit", "publication")
@@ -79,7 +79,7 @@ def component() -> None:
                     job.execute_in_process(instance=instance, partition_key=release, asset_selection=assets)
         origin = {"module_name": "warehouse.definitions", "location_name": "warehouse"}
         (folder / "workspace.yaml").write_text(json.dumps({"load_from": [{"python_module": origin}]}))
-        paths = os.pathsep.join([str(source), str(DOCS.parent)])
+        paths = os.pathsep.join([str(source), str(PICTURES.parents[1])])
         with (
             dagster_server(home, folder / "workspace.yaml", PYTHONPATH=paths) as address,
             browser(folder / "browser", address) as page,
@@ -122,7 +122,7 @@ def _report(home: Home, language: str) -> Path:
 def _keep(page: Page, name: str, width: int, height: int, part: tuple | None = None) -> None:
     """Write a page, or a part of it, with few colours: it has few, and the file is a third as large."""
     shown = Image.open(io.BytesIO(page.picture(width, height))).crop(part or (0, 0, width, height))
-    shown.convert("RGB").quantize(COLOURS).save(DOCS / f"{name}.png", optimize=True)
+    shown.convert("RGB").quantize(COLOURS).save(PICTURES / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,18 @@ from pathlib import Path
 
 import pytest
 import typer
+import yaml
 
+from docs.reference import FOLDER, pages
 from orchestration.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = "anonymize|benchmarks|data_contracts|docs|orchestration|sql|tests"
 PAGES = sorted(path.relative_to(ROOT) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+LONGEST_PAGE, MOST_WORDS = 2_500, 36_000
+"""Words (by spaces) of a page, and of all pages of docs but those that benchmarks write."""
 
 
 def anchors(page):
@@ -43,8 +49,26 @@ def test_every_file_that_is_named_is_there(page):
 
 
 def test_the_units_for_systemd_run_commands_that_there_are():
-    for unit in ROOT.glob("docs/systemd/*.service"):
+    for unit in ROOT.glob("docs/how-to/systemd/*.service"):
         (line,) = re.findall(r"^ExecStart=\S+/republish (.*)$", unit.read_text(), flags=re.MULTILINE)
         words = [word.replace("/backup/hospital", "x") for word in line.split()]
         command = typer.main.get_command(app).commands[words[0]]
         command.make_context(words[0], words[1:])
+
+
+@pytest.mark.parametrize(("name", "text"), pages().items(), ids=pages())
+def test_the_reference_is_made_from_the_code(name, text):
+    assert (FOLDER / name).read_text() == text, "make it anew by python -m docs.reference"
+
+
+def test_pages_stay_as_short_as_they_are():
+    words = {page: len((ROOT / page).read_text().split()) for page in PAGES if page.parts[0] == "docs"}
+    assert {page: number for page, number in words.items() if number > LONGEST_PAGE} == {}
+    assert sum(number for page, number in words.items() if page.parts[1] != "measured") <= MOST_WORDS
+
+
+def test_every_page_is_in_the_site():
+    """`mkdocs build --strict` says so, too; it is not part of the tests."""
+    site = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    named = re.findall(r"[\w/-]+\.md", str(site["nav"]))
+    assert sorted(named) == sorted(str(page.relative_to("docs")) for page in PAGES if page.parts[0] == "docs")

@@ -3,8 +3,8 @@
 Liu and Wang, Privacy streamliner, CODASPY 2012, section 3. N identifiers, V colors. Which colors a group
 takes is planned from the colors' sizes alone; which identifier of a color it takes is drawn by a secret order
 of all identifiers. So the draw treats all tables alike in which the people of a group have exchanged their
-values, and that is what keeps an adversary who knows the algorithm at 1/l (docs/streamliner.md has the
-proof).
+values, and that is what keeps an adversary who knows the algorithm at 1/l
+(docs/explanation/streamliner.md has the proof).
 """
 
 from __future__ import annotations

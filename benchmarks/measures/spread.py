@@ -47,7 +47,7 @@ HEADINGS = (
     "error",
     "s",
 )
-SPREADS = (None, 0.2, 0.4)
+SPREADS = (None, 0.4)
 NEAR = 0.1
 """How near somebody's number is known, as a share of all bins."""
 Source = tuple[str, dict[str, Any], list[tuple[str, pl.DataFrame]], dict[str, Any], str, Sequence[int]]

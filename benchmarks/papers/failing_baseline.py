@@ -4,7 +4,7 @@ Section 5.1 of the m-invariance paper, on 600,000 made-up census people: 200,000
 before each release until the pool is empty. A person is vulnerable if intersecting their candidate values
 over all releases leaves one (Lemma 1).
 
-![Vulnerable people against update volume](../vulnerable.svg)
+![Vulnerable people against update volume](../pictures/vulnerable.svg)
 """
 
 from __future__ import annotations

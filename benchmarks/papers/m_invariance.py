@@ -13,7 +13,7 @@ The paper says of r = 5,000, m = 10: at most 10 counterfeits in a release (occup
 in 51 and 33 of 81 releases, errors of at most 10 %, and at most 12 seconds of a 3 GHz processor of 2007 for
 a release.
 
-![Errors of counts over time](../m_invariance/error.svg)
+![Errors of counts over time](../pictures/m_invariance_error.svg)
 """
 
 from __future__ import annotations

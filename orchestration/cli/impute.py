@@ -30,7 +30,7 @@ def impute(
     Each has a row for each person. Every group's values are dealt out at random among its people, who take
     places at random within its intervals. Analyse each table alone, and pool the results by Rubin's rules.
     Nobody's row is right but by chance: associations of a value with other columns come out too weak, and
-    docs/researcher.md says by how much they did.
+    docs/how-to/count_people.md says by how much they did.
     """
     from anonymize.errors import QueryError
     from orchestration.readers.estimate.command import held_back

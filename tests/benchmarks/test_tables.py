@@ -1,5 +1,8 @@
 """Every benchmark makes its tables and has its page, and every page its benchmark."""
 
+import datetime as dt
+import re
+
 import pytest
 
 from benchmarks.real_data import data_folder
@@ -40,7 +43,9 @@ def test_each_page_has_a_benchmark_and_each_benchmark_a_page():
         command = f"`python -m {module.__name__}"
         assert f"[{name}.md]({name}.md)" in listed
         assert command in listed
-        assert (PAGES / f"{name}.md").read_text().splitlines()[2].startswith(command)
+        printed = (PAGES / f"{name}.md").read_text().splitlines()[2]
+        assert printed.startswith(command)
+        assert re.search(r"`, run on \d{4}-\d\d-\d\d", printed)
 
 
 def test_a_page_is_written_with_the_command_that_wrote_it(tmp_path, monkeypatch, capsys):
@@ -56,7 +61,7 @@ def test_a_page_is_written_with_the_command_that_wrote_it(tmp_path, monkeypatch,
     written = (tmp_path / "failing_baseline.md").read_text()
     assert written.startswith(
         "# What l-diversity gives away\n\n"
-        "`python -m benchmarks.papers.failing_baseline --people 1200 --names Eve`\n"
+        "`python -m benchmarks.papers.failing_baseline --people 1200 --names Eve`, run on "
     )
     assert written.endswith(
         "**Some people**\n\n| name | people | share |\n| --- | ---: | ---: |\n| Eve | 1,200 | 0.250 |\n"
@@ -65,4 +70,5 @@ def test_a_page_is_written_with_the_command_that_wrote_it(tmp_path, monkeypatch,
         module,
         "python -m benchmarks.papers.failing_baseline --people 1200 --names Eve",
         list(tables(1200, ("Eve",))),
+        dt.datetime.now(tz=dt.UTC).date(),
     )

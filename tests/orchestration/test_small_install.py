@@ -116,7 +116,7 @@ def test_a_help_text_is_there_without_anything_that_takes_long_to_import():
 def test_the_small_install_asks_for_nothing_that_the_whole_one_does_not():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert set(declared["dependency-groups"]["audit"]) < set(declared["project"]["dependencies"])
-    page = " ".join((ROOT / "docs/audit.md").read_text().split())
+    page = " ".join((ROOT / "docs/how-to/audit.md").read_text().split())
     whole = pinned("requirements.lock")
     assert f"These are {len(locked())} packages; a whole install has {len(whole)}." in page
     assert pinned(LOCK).items() < whole.items()

@@ -57,7 +57,7 @@ def test_nobody_arrived():
 
 
 def test_of_our_releases_the_first_says_nothing_and_later_ones_something():
-    """m-invariance does not promise to withstand this adversary; see docs/audit.md."""
+    """m-invariance does not promise to withstand this adversary; see docs/explanation/adversaries.md."""
     contract = shuffled_contract(m=10)
     people = census(60_000).select("person_id", *QUASI_IDENTIFIERS, "occupation")
     population, right, guesses = shares(people["occupation"]), {False: 0.0, True: 0.0}, {False: 0, True: 0}

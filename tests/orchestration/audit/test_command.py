@@ -459,7 +459,7 @@ def test_its_help_explains_every_option(command):
 
 
 def test_the_page_s_example_runs_as_printed(tmp_path, command, monkeypatch):
-    page = Path("docs/audit.md").read_text()
+    page = Path("docs/how-to/audit.md").read_text()
     monkeypatch.chdir(tmp_path)
     scripts = re.findall(r"```sh\n(.*?)```", page, flags=re.DOTALL)
     (line,) = [line for script in scripts for line in script.splitlines() if line.startswith("republish ")]

@@ -178,7 +178,7 @@ def test_there_is_nothing_to_sign_without_a_report(folder):
 def test_the_page_s_commands_run_as_printed(folder, monkeypatch, capsys):
     if shutil.which("openssl") is None:
         pytest.skip("no openssl here")
-    page = (Path(__file__).parents[3] / "docs/audit.md").read_text()
+    page = (Path(__file__).parents[3] / "docs/how-to/audit.md").read_text()
     _, _, after = page.partition("## A signed audit")
     commands = re.findall(r"^\$ (.+)$", after.partition("\n## ")[0], flags=re.MULTILINE)
     monkeypatch.chdir(folder)

@@ -40,7 +40,7 @@ from tests import findings as fi
 from tests.hospital import make, make_by_dagster, published
 from tests.orchestration.audit.published_folders import divide
 
-DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
+DOCS = Path(__file__).parents[3] / "docs/how-to/publish_a_view.md"
 RELEASES = ("2024-01-01", "2025-01-01")
 SUITES = ("join_privacy", "view_records", "taxonomy_cuts", "attack", "expected")
 

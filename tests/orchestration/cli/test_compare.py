@@ -9,7 +9,7 @@ import pytest
 
 from tests.hospital import IDENTIFIER, RELEASES, everything, make
 
-DOCS = Path(__file__).parents[3] / "docs" / "sequential.md"
+DOCS = Path(__file__).parents[3] / "docs/how-to/publish_a_view.md"
 
 
 @pytest.fixture

@@ -91,7 +91,7 @@ def command(clock, *words):
 
 @contextmanager
 def daemon(clock, home, log):
-    """The daemon, begun and ended as the unit in docs/systemd says."""
+    """The daemon, begun and ended as the unit in docs/how-to/systemd says."""
     words = ["orchestration.cli", "ui", "--only", "daemon", "--home", str(home.path)]
     with log.open("w") as output:
         process = subprocess.Popen(
@@ -237,7 +237,7 @@ def test_dates_make_themselves_one_of_them_after_its_snapshot_is_mended(hospital
         office.until(office.is_made, release, passing=0 if is_by_schedule else 15)
     office.until(lambda: len(posted) == len(mailed) == 2, passing=40)
     made = {release: office.found(release) for release, _ in later}
-    print(*made.items(), *posted, *mailed, sep="\n")  # noqa: T201 - for docs/run.md, with pytest -s
+    print(*made.items(), *posted, *mailed, sep="\n")  # noqa: T201 - for docs/how-to/run.md, with pytest -s
     for release, runs in made.items():
         *tried, last = [status for status, _ in runs]
         assert last == "SUCCESS"

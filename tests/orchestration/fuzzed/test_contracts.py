@@ -22,7 +22,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 OF_DOCS = re.compile(r"cat > \S+\.yaml <<'END'\n(.*?)END\n", re.DOTALL)
 TEXTS = [
     *(file.read_text() for file in sorted(SHIPPED.glob("*.yaml"))),
-    *(text for page in sorted(DOCS.glob("*.md")) for text in OF_DOCS.findall(page.read_text())),
+    *(text for page in sorted(DOCS.glob("**/*.md")) for text in OF_DOCS.findall(page.read_text())),
 ]
 TREES = [yaml.load(text, yaml.BaseLoader) for text in TEXTS]  # noqa: S506 - of our own files, as text
 PRINCIPLES = (

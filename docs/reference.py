@@ -1,0 +1,345 @@
+"""The pages of docs/reference that are made from the code: keys of contracts, and commands.
+
+python -m docs.reference     writes them; a test fails where they are not what this makes
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import inspect
+import re
+import types
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+import yaml
+from pydantic.fields import FieldInfo
+
+from anonymize.contract import Contract, ViewContract
+from anonymize.contract.attributes import CategoryAttribute, CategoryColumn, DateAttribute, NumberAttribute
+from anonymize.contract.expect import Expect
+from anonymize.contract.previous import PreviousRelease
+from anonymize.contract.product import Acceptance, Governance, Product
+from anonymize.contract.retention import Retention
+from anonymize.contract.scalars import Declaration
+from anonymize.contract.sensitive import Sensitive
+from anonymize.contract.source import FileSource, QuerySource, Releases, TableSource
+from anonymize.principles import PRINCIPLES, parse_contract
+from orchestration.cli.app import OF_A_PUBLISHER, OF_EVERYBODY, app
+
+FOLDER = Path(__file__).parent / "reference"
+MADE = "<!-- Made by `python -m docs.reference` from the code: change that, and not this page. -->"
+TYPES: dict[Any, str] = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "true or false",
+    dt.date: "date",
+    Any: "any",
+}
+PARTS: dict[str, tuple[str, tuple[type[Declaration], ...]]] = {
+    "source": (
+        "A file, a query or a table ([how](../how-to/read_snapshots.md)).",
+        (FileSource, QuerySource, TableSource),
+    ),
+    "releases": ("Dates and times are UTC, and there is at most one release a day.", (Releases,)),
+    "quasi_identifiers": (
+        "A list. `kind` is `number`, `date` or `category`. See [intervals](../how-to/intervals.md).",
+        (NumberAttribute, DateAttribute, CategoryAttribute),
+    ),
+    "sensitive": ("A column, or a list of them ([how](../how-to/sensitive_columns.md)).", (Sensitive,)),
+    "columns": (
+        "A list, of views alone. A column has the keys of a quasi-identifier but `min_width`, and `keep`.",
+        (CategoryColumn,),
+    ),
+    "expect": ("See [what is ordinary](../how-to/odd_snapshots.md).", (Expect,)),
+    "accept": ("By the release's date, a list of names, or a mapping.", (Acceptance,)),
+    "governance": (
+        "For [reports](../how-to/audit.md#the-report) and the [record of processing](../how-to/record.md).",
+        (Governance,),
+    ),
+    "retention": ("See [forgetting by rule](../how-to/rights.md#forgetting-by-rule).", (Retention,)),
+}
+"""Of each key of a contract that has keys of its own, an introduction and the classes that declare them."""
+ABOUT_CONTRACTS = """\
+A contract is one YAML file that says what is published of one table, when, and under which promise.
+`republish validate FILE` names every fault in it at once. Scalars are those of YAML 1.2: `no` is a text, not
+false; aliases (`*name`) are not accepted. A column may have any name but those that a release publishes
+itself (`release`, `group_id`). This is a complete one:"""
+ABOUT_KEYS = """\
+A key without a default has to be there. The examples are from [contracts.yaml](contracts.yaml).
+[principles.md](principles.md) has the keys of `principle`."""
+ABOUT_PRINCIPLES = """\
+[People who do not fit](../how-to/people_who_do_not_fit.md) says which `on_ineligible`, `on_value_change` and
+`people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number."""
+OFTEN = 3
+"""An option that so many commands have is explained once."""
+
+
+def main() -> None:
+    """Write every page."""
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text)
+
+
+def pages() -> dict[str, str]:
+    """The text of each page, by its name."""
+    examples = declared_examples()
+    return {
+        "contract.md": contract_page(examples),
+        "principles.md": principles_page(examples),
+        "commands.md": commands_page("Commands of a publisher", OF_A_PUBLISHER),
+        "commands_for_readers.md": commands_page("Commands for everybody", OF_EVERYBODY),
+    }
+
+
+def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
+    """The page of a contract's keys."""
+    fields = Contract.model_fields | ViewContract.model_fields
+    rows: list[tuple[str, ...]] = []
+    for name in Product.__annotations__ | fields:
+        elsewhere = name in PARTS or name == "principle"
+        example = "below" if elsewhere else examples[Product, name]
+        rows.append((*row(name, fields[name], example), of_principles(name), words(fields[name])))
+    headings = ("key", "type", "default", "example", "principles", "what it says")
+    lines = ["# The contract", MADE, ABOUT_CONTRACTS, f"```yaml\n{smallest()}```", ABOUT_KEYS]
+    lines.append(table(headings, rows))
+    for key, (about, classes) in PARTS.items():
+        rows = [
+            (*row(name, field, examples[declared, name]), words(field))
+            for declared, name, field in apart(classes)
+            if (name == "keep") == (key == "columns") and (name != "kind" or key == "sensitive")
+        ]
+        lines += [f"## {key}", about, table(("key", "type", "default", "example", "what it says"), rows)]
+    return "\n\n".join(lines) + "\n"
+
+
+def apart(classes: Iterable[type[Declaration]]) -> list[tuple[type[Declaration], str, FieldInfo]]:
+    """Each key of some classes once, or as often as they say different things of it."""
+    said: dict[tuple[str, str], tuple[type[Declaration], str, FieldInfo]] = {}
+    for declared in classes:
+        for name, field in declared.model_fields.items():
+            said.setdefault((name, words(field)), (declared, name, field))
+    return sorted(said.values(), key=lambda one: list(dict.fromkeys(name for name, _ in said)).index(one[1]))
+
+
+def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
+    """The page of the keys of `principle`."""
+    found: dict[tuple[str, str], list[tuple[str, type, FieldInfo]]] = {}
+    for principle in PRINCIPLES.values():
+        for name, field in principle.parameters.model_fields.items():
+            if name != "name":
+                declared = (principle.name, principle.parameters, field)
+                found.setdefault((name, words(field)), []).append(declared)
+    parameters = []
+    for (name, text), declarations in found.items():
+        example = next(examples[one, name] for _, one, _ in declarations if (one, name) in examples)
+        named = ", ".join(f"`{one}`" for one, _, _ in declarations)
+        parameters.append((*row(name, declarations[0][2], example), named, text))
+    lines = [
+        "# The keys of principle",
+        MADE,
+        "What a contract says under `principle`. `name` is the principle's name:",
+        "\n".join(
+            f"- [`{name}`](../explanation/{name}.md): {sentence(principle.parameters)}"
+            for name, principle in PRINCIPLES.items()
+        ),
+        ABOUT_PRINCIPLES,
+        table(("key", "type", "default", "example", "principles", "what it says"), parameters),
+        "## previous",
+        "Of `sequential`: a list of releases of other products about the same people.",
+        table(
+            ("key", "type", "default", "example", "what it says"),
+            [
+                (*row(name, field, examples[PreviousRelease, name]), words(field))
+                for name, field in PreviousRelease.model_fields.items()
+            ],
+        ),
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def commands_page(title: str, functions: Sequence[Any]) -> str:
+    """The page of some commands."""
+    every: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    counted = Counter(cell(one.help) for command in every.values() for one in command.params)
+    often = {text for text, number in counted.items() if number >= OFTEN}
+    shown = [every[function.__name__] for function in functions]
+    shared = {cell(one.help): one for command in shown for one in command.params if cell(one.help) in often}
+    lines = [
+        f"# {title}",
+        MADE,
+        f"{one_line(app.info.epilog)} `republish COMMAND --help` says more on each.",
+        "Several commands have these:",
+        words_table(shared.values()),
+    ]
+    for command in shown:
+        own = [one for one in command.params if cell(one.help) not in often]
+        others = [f"`{called(one)}`" for one in command.params if cell(one.help) in often]
+        lines += [f"## {command.name}", paragraphs(command.help)[0]]
+        if own:
+            lines.append(words_table(own))
+        if others:
+            lines.append(f"{'Also' if own else 'It takes'} {', '.join(others)}.")
+    return "\n\n".join(lines) + "\n"
+
+
+def words_table(parameters: Iterable[Any]) -> str:
+    """A table of arguments and options."""
+    return table(("word", "what it says"), [(f"`{called(one)}`", explained(one)) for one in parameters])
+
+
+def called(parameter: Any) -> str:
+    """An argument or an option as it is written in a command."""
+    metavar = parameter.metavar or metavar_of(parameter.type_descriptor.annotation)
+    if not parameter.opts[0].startswith("-"):
+        return str(metavar)
+    return parameter.opts[0] if getattr(parameter, "is_flag", False) else f"{parameter.opts[0]} {metavar}"
+
+
+def metavar_of(annotation: type) -> str:
+    """A word for the values of a type."""
+    if issubclass(annotation, Enum):
+        return "/".join(one.value for one in annotation)
+    return {int: "NUMBER", float: "NUMBER"}.get(annotation, "TEXT")
+
+
+def explained(parameter: Any) -> str:
+    """The help of an argument or option, with its default."""
+    text, default = cell(parameter.help), parameter.default
+    if default not in (None, False, [], ()) and "efault" not in text:
+        text += f" Default: {getattr(default, 'value', default)}."
+    return text + (
+        f" In the environment: `{parameter.envvar}`." if getattr(parameter, "envvar", None) else ""
+    )
+
+
+def declared_examples() -> dict[tuple[type, str], Any]:
+    """What the contracts of contracts.yaml declare for each key of each class, the first that does."""
+    found: dict[tuple[type, str], Any] = {}
+    for text in (FOLDER / "contracts.yaml").read_text().split("\n---\n"):
+        declared = yaml.safe_load(text)
+        parsed = parse_contract(_dates_as_text(declared), where="contracts.yaml")
+        for owner, key, value in _walk(parsed, declared):
+            for one in owner.__mro__:
+                found.setdefault((one, key), value)
+    return found
+
+
+def smallest() -> str:
+    """The contract of the README, without its comments."""
+    text = (FOLDER.parents[1] / "README.md").read_text()
+    (found,) = re.findall(r"```yaml\n(product: .*?)```", text, flags=re.DOTALL)
+    return "".join(f"{line.split(' #')[0].rstrip()}\n" for line in found.splitlines())
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of Markdown."""
+    lines = [headings, ["-"] * len(headings), *rows]
+    return "\n".join(f"|{'|'.join(line)}|" for line in lines)
+
+
+def row(name: str, field: FieldInfo, example: Any) -> tuple[str, str, str, str]:
+    """The cells of a key: its name, type, default and example."""
+    default = "" if field.is_required() else _default(field.get_default(call_default_factory=True))
+    shown = example if example == "below" else f"`{cell(_flow(example))}`"
+    return f"`{name}`", type_name(field.annotation), default, shown
+
+
+def words(field: FieldInfo) -> str:
+    """What a key says, on one line."""
+    return cell(field.description)
+
+
+def of_principles(key: str) -> str:
+    """The principles whose contracts have a key."""
+    have = [
+        name
+        for name, one in PRINCIPLES.items()
+        if key in one.contract.model_fields and not (key == "shards" and one.undivided)
+    ]
+    without = [name for name in PRINCIPLES if name not in have]
+    if not without:
+        return "all"
+    return f"all but `{without[0]}`" if len(without) == 1 else ", ".join(f"`{name}`" for name in have)
+
+
+def type_name(annotation: Any) -> str:
+    """A type in words."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        named = type_name(arguments[0])
+    elif origin is Literal:
+        named = ", ".join(f"`{one}`" for one in arguments)
+    elif origin in (Union, types.UnionType):
+        named = " or ".join(dict.fromkeys(type_name(one) for one in arguments if one is not type(None)))
+    elif origin is tuple:
+        named = "list" if Ellipsis in arguments else f"list of {len(arguments)}"
+    else:
+        named = TYPES.get(annotation, "mapping")
+    return named
+
+
+def cell(text: str | None) -> str:
+    """A text as a cell of a table."""
+    return one_line(text).replace("|", "\\|")
+
+
+def one_line(text: str | None) -> str:
+    """A text without line ends."""
+    return " ".join((text or "").split())
+
+
+def paragraphs(text: str | None) -> list[str]:
+    """The paragraphs of a docstring."""
+    return [one_line(part) for part in re.split(r"\n\s*\n", text or "")]
+
+
+def sentence(documented: type) -> str:
+    """The first paragraph of a docstring, after a colon."""
+    said = paragraphs(inspect.getdoc(documented) or "")[0]
+    return said.partition(": ")[2] or said
+
+
+def _walk(parsed: Declaration, declared: Mapping[str, Any]) -> Iterator[tuple[type, str, Any]]:
+    """Each key that a part of a contract declares, with the class that it belongs to."""
+    for key, value in declared.items():
+        yield type(parsed), key, value
+        part = getattr(parsed, key)
+        part = getattr(part, "columns", part) if key == "sensitive" else part
+        parts = part.values() if isinstance(part, Mapping) else part if isinstance(part, tuple) else (part,)
+        listed = value if isinstance(value, list) else (value,)
+        listed = value.values() if isinstance(part, Mapping) else listed
+        for one, says in zip(parts, listed, strict=False):
+            if isinstance(one, Declaration) and isinstance(says, Mapping):
+                yield from _walk(one, says)
+
+
+def _dates_as_text(declared: Any) -> Any:
+    if isinstance(declared, Mapping):
+        return {str(key): _dates_as_text(value) for key, value in declared.items()}
+    if isinstance(declared, list):
+        return [_dates_as_text(one) for one in declared]
+    return str(declared) if isinstance(declared, dt.date) else declared
+
+
+def _default(value: Any) -> str:
+    if value is None or value in ("", (), {}) or isinstance(value, Declaration):
+        return "none"
+    return f"`{_flow(value)}`"
+
+
+def _flow(value: Any) -> str:
+    """A value as a contract writes it, on one line."""
+    written = yaml.safe_dump(
+        value, default_flow_style=True, width=10_000, sort_keys=False, allow_unicode=True
+    )
+    return written.removesuffix("...\n").strip()
+
+
+if __name__ == "__main__":
+    main()
