@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
 from anonymize.attack.figures import AttackFigures
-from anonymize.attack.finding import Found
+from anonymize.attack.finding import Found, findings_of_all
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.seen import Publish, SeenTables, see_groups
 from anonymize.attack.view import see_view
-from anonymize.figures import Figures, by_name
+from anonymize.figures import Figures, by_name, combined
 from anonymize.formats import Format
 from anonymize.promise.breach import BreachProbability
 from anonymize.promise.check import Check
@@ -36,6 +36,31 @@ class ReleaseAttack:
     """To be given to the attack on the next release."""
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """What was counted beside the findings, by the name of the check that judges it."""
+
+    @classmethod
+    def of_shards(cls, shards: Sequence[ReleaseAttack], whole: pl.DataFrame | None = None) -> Self:
+        """The attacks on a release from those on its shards, without tables and what is known of anybody.
+
+        Parameters
+        ----------
+        shards
+            The attacks on each shard.
+        whole
+            Findings that only the whole release can show, in place of the shards' on the same promises.
+        """
+        findings = findings_of_all([one.findings for one in shards])
+        if whole is not None:
+            findings = pl.concat(
+                [findings.join(whole, on="promise", how="anti", maintain_order="left"), whole]
+            )
+        broken = int((~findings["holds"]).sum())
+        counted = (
+            replace(one, promises=len(findings), broken_promises=broken)
+            if isinstance(one, AttackFigures)
+            else one
+            for one in combined([one.counted for one in shards])
+        )
+        return cls(findings, tuple(counted), Knowledge())
 
     @property
     def figures(self) -> dict[str, int | float | None]:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import polars as pl
 
 from anonymize.attack.correlations import of_all_shards as correlated_of_all
-from anonymize.attack.figures import AttackFigures
 from anonymize.attack.finding import Count, Found, count_of, findings_of_all
 from anonymize.attack.guessing import guess_values
 from anonymize.attack.intersection import Intersected
@@ -30,7 +29,7 @@ from anonymize.formats import Format
 from anonymize.formats.published import GROUP, knowledge_table
 from anonymize.promise import Part
 from anonymize.promise.attacked import ReleaseAttack, attack_tables
-from anonymize.promise.owed import ENTRIES, OWED, SHARDS
+from anonymize.promise.owed import ENTRIES, SHARDS
 from anonymize.utility.usefulness import usefulness
 from orchestration.audit.findings import AttackedRelease, AttackedSeries, Left
 from orchestration.audit.read.folders import (
@@ -372,20 +371,13 @@ def _joined(
 def _joined_release(
     shards: Sequence[AttackedRelease], whole: AttackedRelease, astray: pl.DataFrame
 ) -> AttackedRelease:
-    of_tables = [one.scope.name for one in OWED["groups"] if one.of_tables]
-    own = findings_of_all([one.attack.findings for one in shards]).filter(~pl.col("promise").is_in(of_tables))
-    findings = pl.concat([own, astray, whole.attack.findings])
-    counted = [
-        replace(one, promises=len(findings), broken_promises=int((~findings["holds"]).sum()))
-        if isinstance(one, AttackFigures)
-        else one
-        for one in combined([one.attack.counted for one in shards])
-    ]
     moved = [one.moved for one in shards if one.moved is not None]
     correlated = [one.correlated for one in shards if one.correlated is not None]
     return replace(
         whole,
-        attack=ReleaseAttack(findings, tuple(counted), Knowledge()),
+        attack=ReleaseAttack.of_shards(
+            [one.attack for one in shards], pl.concat([astray, whole.attack.findings])
+        ),
         moved=pl.concat(moved) if moved else None,
         correlated=correlated_of_all(correlated),
     )

@@ -19,6 +19,7 @@ from orchestration.audit.read.foreign import load_mapping, states_promise
 from orchestration.audit.read.material import Material
 from orchestration.audit.report.conclusion import CHANGED, READING, combinations, in_words, releases, verdict
 from orchestration.audit.report.document import About, audited_releases, describe, signed_part, write_report
+from orchestration.audit.report.model import Row
 from orchestration.audit.run import attack, steps
 from orchestration.audit.signature import load_private_key, sign_report
 from orchestration.languages.language import ENGLISH, Language
@@ -156,7 +157,7 @@ def _print(findings: Findings, console: Console) -> None:
     if (sensitive := findings.contract.sensitive) is not None and sensitive.is_several:
         console.print(combinations([column.name for column in sensitive.columns]))
     for row in findings.missed.iter_rows(named=True):
-        console.print(f"The contract asks for more: {row['series']}, {in_words(row)}.")
+        console.print(f"The contract asks for more: {row['series']}, {in_words(Row.of(row))}.")
     console.print(
         f"{verdict(findings)} {len(findings.not_covered)} things were not covered; the report (--out) says"
         " which."

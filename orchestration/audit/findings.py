@@ -27,6 +27,7 @@ from anonymize.promise.attacked import ReleaseAttack
 from anonymize.promise.registry import promised_in
 from anonymize.text import Text
 from anonymize.utility.usefulness import Usefulness
+from orchestration.audit.report.handout import People, SeriesName
 
 
 @dataclass(frozen=True)
@@ -210,9 +211,9 @@ class Gap:
     what: str
     """With `{}` in the place of each count of people."""
     why: str
-    people: tuple[int, ...] = ()
-    """The counts: a report that is handed out does not show small ones."""
-    series: str | None = None
+    people: People[tuple[int, ...]] = ()
+    """The counts."""
+    series: SeriesName[str | None] = None
     """The series that it is about, if it is about one."""
 
 

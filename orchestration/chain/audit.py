@@ -12,12 +12,11 @@ from typing import Any, Self
 
 import polars as pl
 
-from anonymize.attack.finding import findings_of_all
 from anonymize.attack.knowledge import Knowledge
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product
 from anonymize.errors import AuditFailed
-from anonymize.figures import Figures, by_name, combined
+from anonymize.figures import Figures
 from anonymize.principle.candidate import Candidate
 from anonymize.principles import principle_of, publisher_of
 from anonymize.promise import Promise
@@ -102,7 +101,8 @@ class Judged:
     """Figures of each table of evidence (`figures_of`)."""
     named: Mapping[str, pl.DataFrame | None]
     """The tables whose rows have names."""
-    figures: tuple[Figures, ...]
+    attack: ReleaseAttack
+    """What the attacks came to."""
 
     @classmethod
     def of(cls, attacked: Attacked) -> Self:
@@ -112,7 +112,7 @@ class Judged:
             {verdict.promise: verdict for verdict in judge(evidence, attacked.fewest)},
             {name: figures_of(table) for name, table in evidence.items()},
             {name: named_together([table]) for name, table in evidence.items()},
-            attacked.figures,
+            ReleaseAttack(evidence[ATTACK], attacked.figures, Knowledge()),
         )
 
 
@@ -128,7 +128,8 @@ def audit(judged: Sequence[Judged], contract: Product, promise: Promise) -> Audi
     promise
         What the release promises.
     """
-    findings = findings_of_all([named for one in judged if (named := one.named[ATTACK]) is not None])
+    whole = ReleaseAttack.of_shards([one.attack for one in judged])
+    findings = whole.findings
     checks = {one.name: one for one in checks_of(promise, principle_of(contract).format(contract), contract)}
     verdicts = []
     for name in judged[0].verdicts:
@@ -145,8 +146,7 @@ def audit(judged: Sequence[Judged], contract: Product, promise: Promise) -> Audi
         )
         check = checks[name]
         verdicts.append(verdict.with_words(check.describe(counted), table, check.figures(counted)))
-    figures = by_name(combined([one.figures for one in judged]))
-    return Audit(tuple(verdicts), findings, figures | {"broken_promises": int((~findings["holds"]).sum())})
+    return Audit(tuple(verdicts), findings, whole.figures)
 
 
 def fewest_rows(linkage: pl.DataFrame, knowledge: Knowledge | None, release: int) -> dict[str, int]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from anonymize.text import Text
 from orchestration.audit.findings import Findings
+from orchestration.audit.report.handout import without_small
+from orchestration.audit.report.model import Report, Row
 
 READING = Text(
     "“Looked at” counts people; for what concerns files, tables or groups, these. It is fewer than all people"
@@ -62,7 +63,7 @@ def verdict(findings: Findings) -> Text:
     return Text("Every promise holds.")
 
 
-def conclusion(described: Mapping[str, Any]) -> Text:
+def conclusion(report: Report, *, is_internal: bool) -> Text:
     """A paragraph for a reader who reads nothing else, from what a report says.
 
     Parameters
@@ -72,18 +73,18 @@ def conclusion(described: Mapping[str, Any]) -> Text:
     """
     return Text.joined(
         [
-            _what_was_done(described),
-            described["verdict"],
-            *_what_was_found(described),
-            *_what_was_missed(described),
-            *_residual_risk(described),
-            _what_remains(described),
+            _what_was_done(report),
+            report.verdict,
+            *_what_was_found(report),
+            *_what_was_missed(report, is_internal=is_internal),
+            *_residual_risk(report),
+            _what_remains(report),
         ]
     )
 
 
-def _what_was_done(described: Mapping[str, Any]) -> Text:
-    releases = [release["release"] for series in described["series"] for release in series["releases"]]
+def _what_was_done(report: Report) -> Text:
+    releases = [release.release for series in report.series for release in series.releases]
     first, last = min(releases), max(releases)
     span = first if first == last else Text("{first} to {last}", first=first, last=last)
     count = Text("one release")
@@ -92,54 +93,54 @@ def _what_was_done(described: Mapping[str, Any]) -> Text:
     return Text(
         "On {date}, {who} attacked {count} ({span}) with all that the section on the adversary lists, and"
         " compared what came out with the true tables.",
-        date=dt.date.fromisoformat(described["date"]),
-        who=described["auditor"] or Text("the auditor"),
+        date=dt.date.fromisoformat(report.date),
+        who=report.auditor or Text("the auditor"),
         count=count,
         span=span,
     )
 
 
-def _what_was_found(described: Mapping[str, Any]) -> Iterator[Text]:
-    broken = [row for row in described["promises"] if not row["holds"]]
+def _what_was_found(report: Report) -> Iterator[Text]:
+    broken = [row for row in report.promises if not row.holds]
     if broken:
-        named = dict.fromkeys(row["promise"] for row in broken)
+        named = dict.fromkeys(row.promise for row in broken)
         yield Text("Broken: {names}.", names=Text.joined(map(Text, named), ", "))
-        if where := sorted({release for row in broken for release in row["broken_in"]}):
+        if where := sorted({release for row in broken for release in row.broken_in}):
             yield Text("Releases concerned: {releases}.", releases=", ".join(where))
         yield Text("The releases do not keep what the contract promises.")
         return
     # The rows begin with what matters most of what was promised.
-    promised = (row for row in described["promises"] if row["of_people"] and row["found"] is not None)
-    leading = next((row for row in promised if row["bound"]), None)
+    promised = (row for row in report.promises if row.of_people and row.found is not None)
+    leading = next((row for row in promised if row.bound), None)
     if leading is None:
         return
-    yield Text(leading["meaning"])
-    own = [row for row in described["promises"] if _is_of(row, leading) and row["found"] is not None]
+    yield Text(leading.meaning)
+    own = [row for row in report.promises if _is_of(row, leading) and row.found is not None]
     for row in own:
-        told = {"bound": Text(row["bound"]), "required": row["required"], "found": row["found"]}
-        if row["promised_in"]:
+        told = {"bound": Text(str(row.bound)), "required": row.required, "found": row.found}
+        if row.promised_in:
             yield Text(
                 "Promised by the releases {releases}: {bound} {required:.4g}; found: {found:.4g}.",
-                releases=releases(row["promised_in"]),
+                releases=releases(row.promised_in),
                 **told,
             )
         else:
             yield Text("Promised: {bound} {required:.4g}; found: {found:.4g}.", **told)
-    undecided = any(row["undecided"] for row in own)
+    undecided = any(row.undecided for row in own)
     yield Text("This could not be decided for everybody.") if undecided else Text("This keeps the promise.")
 
 
-def _is_of(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return (row["series"], row["promise"]) == (other["series"], other["promise"])
+def _is_of(row: Row, other: Row) -> bool:
+    return (row.series, row.promise) == (other.series, other.promise)
 
 
-def _what_was_missed(described: Mapping[str, Any]) -> Iterator[Text]:
+def _what_was_missed(report: Report, *, is_internal: bool) -> Iterator[Text]:
     """What the contract asks for and was not found, where the releases promised something else."""
-    broken = {(row["series"], row["promise"]) for row in described["promises"] if not row["holds"]}
+    broken = {(row.series, row.promise) for row in report.promises if not row.holds}
     missed = [
-        in_words(row)
-        for row in described["asked"] or ()
-        if not row["holds"] and (row["series"], row["promise"]) not in broken
+        in_words(row, is_internal=is_internal)
+        for row in report.asked or ()
+        if not row.holds and (row.series, row.promise) not in broken
     ]
     if missed:
         yield Text(
@@ -148,28 +149,28 @@ def _what_was_missed(described: Mapping[str, Any]) -> Iterator[Text]:
         )
 
 
-def in_words(row: Mapping[str, Any]) -> Text:
+def in_words(row: Row, *, is_internal: bool = True) -> Text:
     """A row of the findings under the contract: what it asks for, and what was found."""
     asked = Text("everybody")
-    if row["required"] is not None:
-        asked = Text("{bound} {required:.4g}", bound=Text(row["bound"]), required=row["required"])
-    told = {"promise": Text(row["promise"]), "asked": asked, "broken": row["broken"]}
-    if isinstance(row["broken"], str):
-        told["broken"] = Text(row["broken"])
-    if row["found"] is None:
+    if row.required is not None and row.bound is not None:
+        asked = Text("{bound} {required:.4g}", bound=Text(row.bound), required=row.required)
+    is_shown = is_internal or not row.of_people
+    broken = row.broken if is_shown else without_small(row.broken)
+    told = {"promise": Text(row.promise), "asked": asked, "broken": broken}
+    if row.found is None:
         return Text("{promise}: asked for {asked}, missed for {broken}", **told)
     return Text(
-        "{promise}: asked for {asked}, found {found:.4g}, missed for {broken}", **told, found=row["found"]
+        "{promise}: asked for {asked}, found {found:.4g}, missed for {broken}", **told, found=row.found
     )
 
 
-def _residual_risk(described: Mapping[str, Any]) -> Iterator[Text]:
+def _residual_risk(report: Report) -> Iterator[Text]:
     """How often an attacker is right, with the release and without it, and what the promise allows."""
-    risk = described["residual_risk"]
+    risk = report.residual_risk
     if risk is None:
         return
-    guessed, release, promised = 100 * risk["guessed"], risk["release"], risk["promised"]
-    if risk["without"] is None:
+    guessed, release, promised = 100 * risk.guessed, risk.release, risk.promised
+    if risk.without is None:
         yield Text(
             "Residual risk: joined with the releases before it, {release} implies a protected value with a"
             " confidence of up to {guessed:.0f} %. How often it is guessed without this release was not"
@@ -184,11 +185,11 @@ def _residual_risk(described: Mapping[str, Any]) -> Iterator[Text]:
             " {without:.0f} %.",
             release=release,
             guessed=guessed,
-            without=100 * risk["without"],
+            without=100 * risk.without,
         )
     if promised is None:
         yield Text("On this scale, 100 % is certainty. The contract does not limit it.")
-    elif risk["without"] is None:
+    elif risk.without is None:
         yield Text(
             "On this scale, 100 % is certainty, and the contract allows {promised:.0f} %.",
             promised=100 * promised,
@@ -201,8 +202,8 @@ def _residual_risk(described: Mapping[str, Any]) -> Iterator[Text]:
         )
 
 
-def _what_remains(described: Mapping[str, Any]) -> Text:
-    gaps = len(described["not_covered"])
+def _what_remains(report: Report) -> Text:
+    gaps = len(report.not_covered)
     if gaps == 1:
         return Text("Not covered by this audit: 1 thing, listed below with the reasons.")
     return Text("Not covered by this audit: {gaps} things, listed below with the reasons.", gaps=gaps)

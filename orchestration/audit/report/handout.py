@@ -1,77 +1,74 @@
-"""The version of a report that is handed out: no paths of the publisher's, and no small counts of people."""
+"""The marks of what a report says, and what they leave of it in the version that is handed out.
+
+That version has no paths of the publisher's and no small counts of people. A field without a mark is in both
+versions as it is.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 from anonymize.text import Text
-from orchestration.audit.report.conclusion import conclusion
 
 SMALL = 10
 """Counts of people from 1 up to this are not shown."""
-PROMISE = (
-    "promise",
-    "meaning",
-    "bound",
-    "of_people",
-    "found",
-    "required",
-    "holds",
-    "promised_in",
-    "broken_in",
-)
-SERIES = ("not_promised", "beside_guesses", "largest_share", "equivalence_by_column")
-ABOUT = (
-    *("product", "date", "auditor", "purpose", "governance", "software"),
-    *("holds", "keeps_contract", "verdict", "residual_risk", "columns"),
-)
-SHARES = ("learned", "at_random", "most_frequent", "from_truth", "error", "group_known")
+
+T = TypeVar("T")
+Internal = Annotated[T, "internal"]
+"""A field that the handout does not have."""
+Emptied = Annotated[list[T], "emptied"]
+"""A list that is empty in the handout."""
+Stated = Annotated[T | None, "stated"]
+"""A field that neither version has where it is None."""
+People = Annotated[T, "people"]
+"""A count of people, or several, unless the class has a field `of_people` that is false: the handout shows
+no small one."""
+SeriesName = Annotated[T, "series"]
+"""The name of a series: the handout has the public one."""
 
 
-def handed_out(described: Mapping[str, Any]) -> dict[str, Any]:
-    """A report without what is the publisher's own business.
-
-    Left out are paths, the files of the truth and of the private folder, how many people have how many
-    candidate values, and tables by signature. Counts of people below `SMALL` are stated as "fewer than 10".
+def as_json(said: Any, names: Mapping[str, str] | None = None) -> Any:
+    """What a report says, or a part of it, as plain JSON values.
 
     Parameters
     ----------
-    described
-        What the report says (`describe`).
+    said
+        Dataclasses, mappings, sequences, and what stands in JSON by itself.
+    names
+        What series are called in the handout (`public_names`); None for the publisher's own version.
     """
-    names = public_names([one["name"] for one in described["series"]])
-    told = {part: described[part] for part in ABOUT} | {
-        "contract": {part: said for part, said in described["contract"].items() if part != "file"},
-        "background_knowledge": described["background_knowledge"],
-        "promises": [_row(row, names) for row in described["promises"]],
-        "asked": described["asked"] and [_row(row, names) for row in described["asked"]],
-        "series": [_series(one, names) for one in described["series"]],
-        "not_covered": [
-            gap
-            | {
-                "people": [without_small(count) for count in gap["people"]],
-                "series": names.get(gap["series"], gap["series"]),
-            }
-            for gap in described["not_covered"]
-        ],
-        "read": described["published"],
-    }
-    return told | {"conclusion": conclusion(told)}
+    if isinstance(said, Mapping):
+        return {name: as_json(part, names) for name, part in said.items()}
+    if isinstance(said, list | tuple):
+        return [as_json(part, names) for part in said]
+    if not is_dataclass(said):
+        return said
+    kind: Any = type(said)
+    parts = {}
+    for name, marks in _marks(kind).items():
+        part = getattr(said, name)
+        if ("stated" in marks and part is None) or ("internal" in marks and names is not None):
+            continue
+        parts[name] = as_json(part, names)
+        if names is None:
+            continue
+        if "emptied" in marks:
+            parts[name] = []
+        if "people" in marks and getattr(said, "of_people", True):
+            parts[name] = list(map(without_small, part)) if isinstance(part, tuple) else without_small(part)
+        if "series" in marks:
+            parts[name] = names.get(part, part)
+    return parts
 
 
-def _row(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    told = {part: row[part] for part in PROMISE}
-    return told | {"series": names.get(row["series"], row["series"]), **_counts(row)}
-
-
-def _counts(row: Mapping[str, Any]) -> dict[str, int | str | None]:
-    """The counts of a promise: whole where they are of files, rows or groups."""
-    counts = {part: row[part] for part in ("people", "broken", "undecided")}
-    if not row["of_people"]:
-        return counts
-    return {part: without_small(count) for part, count in counts.items()}
+@functools.cache
+def _marks(kind: type[Any]) -> dict[str, tuple[str, ...]]:
+    hints = get_type_hints(kind, include_extras=True)
+    return {one.name: getattr(hints[one.name], "__metadata__", ()) for one in fields(kind)}
 
 
 def without_small(count: int | None) -> int | str | None:
@@ -85,30 +82,4 @@ def public_names(names: Sequence[str]) -> dict[str, str]:
     return {
         name: called if short.count(called) == 1 else f"{called} ({number})"
         for number, (name, called) in enumerate(zip(names, short, strict=True), start=1)
-    }
-
-
-def _series(series: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    presence = series["presence"]
-    return {
-        "name": names[series["name"]],
-        **{part: series[part] for part in SERIES},
-        "presence": None
-        if presence is None
-        else {part: presence[part] for part in ("excluded", "advantage", "error")},
-        "intersection": [],
-        "equivalence": [],
-        "releases": [_release(release) for release in series["releases"]],
-    }
-
-
-def _release(release: Mapping[str, Any]) -> dict[str, Any]:
-    useful, guesses, by_column = release["useful"], release["guesses"], release["by_column"]
-    return {
-        "release": release["release"],
-        "tuples": release["tuples"],
-        "reidentification": release["reidentification"],
-        "useful": None if useful is None else useful | {"held_back": without_small(useful["held_back"])},
-        "guesses": None if guesses is None else {part: guesses[part] for part in SHARES},
-        "by_column": by_column and by_column | {"ruled_out": without_small(by_column["ruled_out"])},
     }

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import fields, is_dataclass, replace
 from types import SimpleNamespace
 
 import pytest
@@ -13,11 +14,12 @@ import yaml
 from pypdf import PdfReader
 from rich.console import Console
 
-from orchestration.audit.findings import AttackedSeries
+from orchestration.audit import command
+from orchestration.audit.findings import AttackedSeries, Gap
 from orchestration.audit.gaps import _hosts_unknown
 from orchestration.audit.report.conclusion import READING, conclusion
-from orchestration.audit.report.document import _environment
-from orchestration.audit.report.handout import SMALL, handed_out, public_names, without_small
+from orchestration.audit.report.document import _environment, describe, told
+from orchestration.audit.report.handout import SMALL, public_names, without_small
 from orchestration.languages.language import ENGLISH, Language
 from tests.orchestration.audit.published_folders import NAMES, forge, run, write_series
 
@@ -43,15 +45,28 @@ GOVERNANCE = {
 
 
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory):
-    """The folder of an audit of three releases, with the private folder."""
+def made(tmp_path_factory):
+    """The folder of an audit of three releases, with the private folder, and what its report says."""
     folder = tmp_path_factory.mktemp("audited")
     write_series(folder)
     declared = yaml.safe_load((folder / "contract.yaml").read_text())
     declared["governance"] = GOVERNANCE | {"auditor": "Somebody else"}
     (folder / "contract.yaml").write_text(yaml.safe_dump(declared))
-    run(folder, auditor="Ada Officer", purpose="Yearly review.")
-    return folder
+    said = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(command, "describe", lambda *asked: said.append(describe(*asked)) or said[-1])
+        run(folder, auditor="Ada Officer", purpose="Yearly review.")
+    return folder, *said
+
+
+@pytest.fixture(scope="module")
+def audited(made):
+    return made[0]
+
+
+@pytest.fixture(scope="module")
+def report(made):
+    return made[1]
 
 
 @pytest.fixture(scope="module")
@@ -194,11 +209,10 @@ def test_a_broken_promise_is_in_the_conclusion_and_nothing_is_praised(audited, t
     assert 'class="verdict bad"' in page
 
 
-def test_what_could_not_be_decided_is_not_green(described):
-    row = described["promises"][0] | {"undecided": 3}
-    told = conclusion(
-        described | {"promises": [row], "verdict": "No promise is broken; 1 could not be decided."}
-    )
+def test_what_could_not_be_decided_is_not_green(report):
+    row = replace(report.promises[0], undecided=3)
+    verdict = "No promise is broken; 1 could not be decided."
+    told = conclusion(replace(report, promises=[row], verdict=verdict), is_internal=True)
     assert "Every promise holds" not in told
     assert "1 could not be decided" in told
 
@@ -264,10 +278,10 @@ def test_the_conclusion_says_what_risk_remains_on_a_scale(audited, name):
     assert "33 % is the most that the contract allows" in told["conclusion"]
 
 
-def test_without_a_promise_and_without_a_guess_the_conclusion_claims_no_limit(described):
-    limitless = described | {"residual_risk": described["residual_risk"] | {"promised": None}}
-    assert "The contract does not limit it." in conclusion(limitless)
-    assert "Residual risk" not in conclusion(described | {"residual_risk": None})
+def test_without_a_promise_and_without_a_guess_the_conclusion_claims_no_limit(report):
+    limitless = replace(report, residual_risk=replace(report.residual_risk, promised=None))
+    assert "The contract does not limit it." in conclusion(limitless, is_internal=True)
+    assert "Residual risk" not in conclusion(replace(report, residual_risk=None), is_internal=True)
 
 
 def test_it_ends_with_a_glossary_and_a_place_to_sign(page):
@@ -306,22 +320,43 @@ def small_counts(told, within=""):
     return [(within, told)] if within in people and is_small else []
 
 
-def test_what_is_handed_out_has_no_small_count(audited, described):
-    few = [row | {"people": 9, "broken": 2, "undecided": 1} for row in described["promises"]]
-    gap = {"what": "the groups of {} of {} people", "why": "…", "people": [3, 300], "series": "hospital/v1"}
-    series = json.loads(json.dumps(described["series"]))
-    series[0]["releases"][0]["useful"]["held_back"] = 4
-    told = handed_out(described | {"promises": few, "not_covered": [gap], "series": series})
-    assert small_counts(series)  # there would be some
-    assert small_counts(told) == []
-    (coverage,) = [row for row in told["promises"] if row["promise"] == "coverage"]
+def test_what_is_handed_out_has_no_small_count(audited, report):
+    few = [replace(row, people=9, broken=2, undecided=1) for row in report.promises]
+    asked = [replace(row, holds=False, promise=f"{row.promise}, asked") for row in few]
+    gap = Gap("the groups of {} of {} people", "…", (3, 300), "hospital/v1")
+    (series,) = report.series
+    first, *others = series.releases
+    series = replace(series, releases=[replace(first, useful=replace(first.useful, held_back=4)), *others])
+    with_few = replace(report, promises=few, asked=asked, not_covered=[gap], series=[series])
+    assert small_counts(told(with_few, is_internal=True))  # there would be some
+    shown = told(with_few, is_internal=False)
+    assert small_counts(shown) == []
+    (coverage,) = [row for row in shown["promises"] if row["promise"] == "coverage"]
     assert [coverage[part] for part in ("people", "broken", "undecided")] == ["fewer than 10"] * 3
-    assert told["not_covered"][0]["people"] == ["fewer than 10", 300]
-    assert told["series"][0]["releases"][0]["useful"]["held_back"] == "fewer than 10"
-    assert not {"candidates", "findings", "figures"} & {key for one in told["series"] for key in one}
-    assert told["series"][0]["equivalence"] == []
+    assert shown["not_covered"][0]["people"] == ["fewer than 10", 300]
+    assert shown["series"][0]["releases"][0]["useful"]["held_back"] == "fewer than 10"
+    assert "coverage, asked: asked for everybody, missed for fewer than 10" in shown["conclusion"]
     written = json.loads((audited / "report/handout.json").read_text())
+    for version in (shown, written):
+        (one,) = version["series"]
+        assert not {"candidates", "columns", "exact_risks"} & one.keys()
+        assert not {"findings", "figures"} & {key for release in one["releases"] for key in release}
+        assert one["equivalence"] == one["intersection"] == []
     assert small_counts(written) == []
+
+
+def test_a_series_that_is_known_by_its_path_is_named_without_it_wherever_it_is_named(report):
+    def named(part):
+        if is_dataclass(part):
+            return replace(part, **{one.name: named(getattr(part, one.name)) for one in fields(part)})
+        if isinstance(part, list):
+            return [named(one) for one in part]
+        return "/home/ada/v1" if part == "hospital/v1" else part
+
+    assert "/home/ada" in json.dumps(told(named(report), is_internal=True))
+    shown = json.dumps(told(named(report), is_internal=False))
+    assert "/home/ada" not in shown
+    assert '"series": "v1"' in shown
 
 
 def test_series_that_are_known_by_their_paths_are_named_without():

@@ -1,0 +1,233 @@
+"""What a report says. Names and order of the fields are those of `audit.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from anonymize.attack.guessing import Guesses
+from anonymize.attack.presence import Presence
+from anonymize.promise.part import Figure
+from anonymize.promise.registry import scopes
+from anonymize.utility.usefulness import Usefulness
+from orchestration.audit.findings import Gap
+from orchestration.audit.report.handout import Emptied, Internal, People, SeriesName, Stated
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of the findings: a promise of a series, with what was found."""
+
+    series: SeriesName[str]
+    promise: str
+    people: People[int]
+    broken: People[int]
+    undecided: People[int]
+    found: float | None
+    required: float | None
+    bound: str | None
+    holds: bool
+    promised_in: list[list[str]] | None
+    broken_in: list[str]
+    meaning: str
+    of_people: bool
+    """Whether its counts are of people, not of files, rows or groups."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """A row of `Findings.promises`."""
+        scope, bound = scopes()[row["promise"]], None if row["required"] is None else row["bound"]
+        return cls(**{**row, "bound": bound}, meaning=scope.meaning, of_people=scope.counts_people)
+
+
+@dataclass(frozen=True)
+class Reidentification:
+    """Risks of a release by itself."""
+
+    k: int | None
+    l: int | None
+    prosecutor_risk: float | None
+    journalist_risk: float | None
+    marketer_risk: float | None
+    lone_ends: int | None
+    ends: int | None
+
+
+@dataclass(frozen=True)
+class Useful(Usefulness):
+    """What a release is worth, with the publisher's names of columns."""
+
+    held_back: People[int]
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """What is guessed right after learning from the groups: `Guesses` with what follows from them."""
+
+    people: Internal[int]
+    hosted: Internal[int]
+    learned: float
+    at_random: float
+    most_frequent: float
+    from_truth: float
+    error: float
+    group_known: float
+    """The share of the people whose group is known."""
+
+    @classmethod
+    def of(cls, found: Guesses) -> Self:
+        """What was guessed of a release."""
+        return cls(**asdict(found), error=found.error, group_known=found.hosted / found.people)
+
+
+@dataclass(frozen=True)
+class GuessedColumn:
+    """Shares that are guessed right of a sensitive column."""
+
+    column: str | None
+    """None: of all columns together."""
+    learned: float
+    at_random: float
+    most_frequent: float
+    from_truth: float
+    correlated: float
+
+
+@dataclass(frozen=True)
+class ByColumn:
+    """What is guessed right of each of several sensitive columns, and of all."""
+
+    columns: list[GuessedColumn]
+    ruled_out: People[int]
+
+
+@dataclass(frozen=True)
+class Present(Presence):
+    """How well people who are in the last release are told from others."""
+
+    inside: Internal[int]
+    outside: Internal[int]
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release."""
+
+    release: str
+    tuples: int
+    figures: Internal[Mapping[str, Any]]
+    findings: Internal[list[dict[str, Any]]]
+    reidentification: Reidentification | None
+    """None of a view."""
+    useful: Useful | None
+    guesses: Guessed | None
+    by_column: ByColumn | None
+    """None of one sensitive column."""
+
+
+@dataclass(frozen=True)
+class Unpromised:
+    """A figure that nothing was promised about."""
+
+    figure: str
+    found: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The equivalence attack on a signature.
+
+    It is numbered, not named: which values are rare is not the report's to say.
+    """
+
+    signature: int
+    values: int
+    partitions: int
+    people: int
+    e: int | None
+    at_least: int | None
+    proven: bool
+
+
+@dataclass(frozen=True)
+class Series:
+    """A series."""
+
+    name: SeriesName[str]
+    releases: list[Release]
+    columns: Internal[list[Figure]]
+    intersection: Emptied[dict[str, Any]]
+    candidates: Internal[list[dict[str, Any]]]
+    not_promised: list[Unpromised]
+    beside_guesses: list[str]
+    largest_share: float | None
+    presence: Present | None
+    exact_risks: Internal[Mapping[str, Any]]
+    equivalence: Emptied[Signature]
+    equivalence_by_column: Mapping[str, int | None]
+
+
+@dataclass(frozen=True)
+class ResidualRisk:
+    """What is guessed right at worst, of any release, as a share."""
+
+    series: SeriesName[str]
+    release: str
+    guessed: float
+    """Of a view, the largest confidence."""
+    without: float | None
+    """What is guessed without the release; None where it is not measured."""
+    promised: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """The contract."""
+
+    file: Internal[str]
+    product: str
+    quasi_identifiers: Stated[list[str]] = None
+    columns: Stated[list[str]] = None
+    """Of a view."""
+    sensitive: Stated[str] = None
+    sensitive_columns: Stated[list[str]] = None
+    principle: Mapping[str, Any]
+    """Its name and parameters, or what a mapping says in its place."""
+
+
+@dataclass(frozen=True)
+class FileRead:
+    """A file that was read."""
+
+    file: str
+    sha256: str
+    rows: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Everything that a report says but its conclusion, which quotes it."""
+
+    product: str
+    date: str
+    auditor: str | None
+    purpose: str
+    governance: Mapping[str, Any]
+    software: str
+    holds: bool
+    verdict: str
+    contract: Declared
+    columns: list[dict[str, str]]
+    background_knowledge: Sequence[str]
+    promises: list[Row]
+    keeps_contract: bool
+    asked: list[Row] | None
+    series: list[Series]
+    residual_risk: ResidualRisk | None
+    not_covered: list[Gap]
+    read: list[FileRead]
+    """Of the handout, the published ones alone."""
+    published: Internal[list[FileRead]]
+    """The published files, without the folders above them."""
