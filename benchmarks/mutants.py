@@ -67,33 +67,24 @@ OPERATORS: Mapping[type, type] = {
     ast.FloorDiv: ast.Mult,
     ast.Mod: ast.FloorDiv,
 }
-WORDS = dict(
-    pair
-    for one, other in (
-        *(("min", "max"), ("any", "all"), ("is_null", "is_not_null"), ("first", "last"), ("ceil", "floor")),
-        *(
-            ("semi", "anti"),
-            ("left", "inner"),
-            ("min_horizontal", "max_horizontal"),
-            ("any_horizontal", "all_horizontal"),
-        ),
-    )
-    for pair in ((one, other), (other, one))
+_WORDS = (
+    *(("min", "max"), ("any", "all"), ("is_null", "is_not_null"), ("first", "last"), ("ceil", "floor")),
+    *(("semi", "anti"), ("left", "inner"), ("any_horizontal", "all_horizontal")),
+    ("min_horizontal", "max_horizontal"),
 )
+WORDS = {**dict(_WORDS), **{other: one for one, other in _WORDS}}
 """Names of functions and kinds of joins, and what each is changed into."""
 NO_CODE = ("annotation", "returns", "decorator_list")
 NO_OPTION = {"strict", "maintain_order"}
 """Options that guard against what does not happen, or cost an order that nobody needs."""
 
 
-@dataclass(frozen=True)
-class Mutant:
+class Mutant(NamedTuple):
     """The change `number` of a module, and the lines from its statement's first one to its own."""
 
     file: str
     number: int
     lines: range
-    is_in_function: bool
     before: str
     after: str
 
@@ -133,66 +124,45 @@ class Reached:
         }
 
 
-class Change(NamedTuple):
-    """A node of a module's syntax tree, another one, and what puts that in its place."""
-
-    statement: ast.stmt
-    is_in_function: bool
-    old: ast.AST
-    new: ast.AST
-    make: Callable[[], None]
-
-
-def changes(tree: ast.Module) -> Iterator[Change]:
-    """Every change of a module that is tried. They come in the same order for the same source."""
-    waiting: list[tuple[ast.stmt | None, bool, ast.AST]] = [(None, False, tree)]
+def changes(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.AST, ast.AST]]:
+    """Make every change of a module, one after the other: its statement, what was there, and what is."""
+    waiting: list[tuple[ast.stmt | None, ast.AST]] = [(None, tree)]
     while waiting:
-        statement, is_within, parent = waiting.pop()
-        is_within |= isinstance(parent, ast.FunctionDef | ast.Lambda)
+        statement, parent = waiting.pop()
         if isinstance(parent, ast.Raise):  # what an error says is not changed
             continue
         for name, value in ast.iter_fields(parent):
-            if name in NO_CODE:
-                continue
-            nodes = value if isinstance(value, list) else [value]
-            for position, node in enumerate(nodes):
-                if not isinstance(node, ast.AST) or getattr(node, "arg", None) in NO_OPTION:
+            holder = value if isinstance(value, list) else vars(parent)
+            for key, node in enumerate(value) if isinstance(value, list) else [(name, value)]:
+                is_code = isinstance(node, ast.AST) and name not in NO_CODE
+                if not is_code or getattr(node, "arg", None) in NO_OPTION:
                     continue
                 of = node if isinstance(node, ast.stmt) else statement
-                waiting.append((of, is_within, node))
+                waiting.append((of, node))
                 for new in _changed(node):
-                    ast.copy_location(new, node)
-                    make = (
-                        partial(nodes.__setitem__, position, new)
-                        if nodes is value
-                        else partial(setattr, parent, name, new)
-                    )
-                    yield Change(of, is_within, node, new, make)
+                    holder[key] = ast.fix_missing_locations(ast.copy_location(new, node))
+                    yield of, node, new
+                    holder[key] = node
 
 
 def mutated(source: str, number: int) -> ast.Module:
     """The module with one change of all there are."""
     tree = ast.parse(source)
-    next(itertools.islice(changes(tree), number, None)).make()
-    return ast.fix_missing_locations(tree)
+    _ = next(itertools.islice(changes(tree), number, None))
+    return tree
 
 
 def mutants(file: str) -> list[Mutant]:
     """All mutants of a module."""
-    tree = ast.parse((ROOT / file).read_text())
+    found = enumerate(changes(ast.parse((ROOT / file).read_text())))
     return [
-        Mutant(
-            file,
-            number,
-            range(change.statement.lineno, change.old.lineno + 1),
-            change.is_in_function,
-            *(
-                ast.unparse(ast.fix_missing_locations(node)).partition("\n")[0]
-                for node in (change.old, change.new)
-            ),
-        )
-        for number, change in enumerate(changes(tree))
+        Mutant(file, number, range(of.lineno, old.lineno + 1), _first_line(old), _first_line(new))
+        for number, (of, old, new) in found
     ]
+
+
+def _first_line(node: ast.AST) -> str:
+    return ast.unparse(node).partition("\n")[0]
 
 
 def tables(
@@ -245,8 +215,8 @@ def _check_that_tests_pass(call: partial[int], jobs: int) -> None:
 def reaching(mutant: Mutant, lines: Mapping[str, Mapping[int, set[str]]]) -> set[str]:
     """The tests that run what changed; if that is at the import of the module, all that use the module."""
     of_file = lines.get(mutant.file, {})
-    of_line = set().union(*(of_file.get(line, ()) for line in mutant.lines))
-    return of_line if mutant.is_in_function else set().union(*of_file.values())
+    of_lines: set[str] = set().union(*(of_file.get(line, ()) for line in mutant.lines))
+    return of_lines or set().union(*of_file.values())
 
 
 def _prepare() -> None:

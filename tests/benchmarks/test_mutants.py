@@ -40,7 +40,7 @@ def test_a_statement_goes_and_what_an_error_says_stays():
 
 def test_reaching_a_mutant_run_its_lines_or_use_its_module():
     lines = {"a.py": {3: {"one"}, 4: {"two"}, 9: {"three"}}}
-    within = Mutant("a.py", 0, range(3, 5), is_in_function=True, before="", after="")
-    at_import = Mutant("a.py", 0, range(1, 2), is_in_function=False, before="", after="")
+    within = Mutant("a.py", 0, range(3, 5), before="", after="")
+    at_import = Mutant("a.py", 0, range(1, 2), before="", after="")
     assert reaching(within, lines) == {"one", "two"}
     assert reaching(at_import, lines) == {"one", "two", "three"}
