@@ -4,7 +4,8 @@ A mutant is a module with one change of its syntax tree: another comparison or o
 a statement that is gone. It is killed if one of the tests that run the changed line fails; it is too slow if
 they take several times as long as without it. Mutants are drawn by a seed. The tests are those of
 `anonymize/`, with the examples of a quick run, the cheapest first. Kernels are left out: they are compiled
-once, and each is compared with plain Python in a test.
+once, and each is compared with plain Python in a test. So are numbers that a module gives a name: they were
+chosen, and a test says what is true of any.
 """
 
 from __future__ import annotations
@@ -135,7 +136,8 @@ def changes(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.AST, ast.AST]]:
             holder = value if isinstance(value, list) else vars(parent)
             for key, node in enumerate(value) if isinstance(value, list) else [(name, value)]:
                 is_code = isinstance(node, ast.AST) and name not in NO_CODE
-                if not is_code or getattr(node, "arg", None) in NO_OPTION:
+                is_chosen = parent in tree.body and isinstance(node, ast.Constant)
+                if not is_code or is_chosen or getattr(node, "arg", None) in NO_OPTION:
                     continue
                 of = node if isinstance(node, ast.stmt) else statement
                 waiting.append((of, node))
@@ -354,7 +356,7 @@ def _changed(node: ast.AST) -> Iterator[ast.AST]:  # noqa: C901
             other = copy.copy(node)
             other.test = ast.UnaryOp(ast.Not(), node.test)
             yield other
-        case ast.Return(value=ast.AST()):
+        case ast.Return(value=ast.AST() as value) if ast.unparse(value) != "None":
             yield ast.Return(None)
         case ast.AugAssign() | ast.Raise() | ast.Expr(value=ast.Call()):
             yield ast.Pass()

@@ -22,7 +22,8 @@ def mutants_of(source):
         ("a.join(b, on='c', how='semi')", {"a.join(b, on='c', how='anti')"}),
         ("zip(a, b, strict=True)", set()),
         ("'a word'", set()),
-        ("x: int | None = True", {"x: int | None = False"}),
+        ("MOST = 2_000", set()),
+        ("def f(x: int | None=True):\n    pass", {"def f(x: int | None=False):\n    pass"}),
     ],
 )
 def test_a_line_has_these_mutants(line, others):
