@@ -17,7 +17,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 
 export GX_ANALYTICS_ENABLED := false
 
-.PHONY: setup demo test test-all test-rest costs coverage lint ui bench pictures docs lock clean
+.PHONY: setup demo test test-all test-rest costs coverage mutants lint ui bench pictures docs lock clean
 
 setup: $(READY)  ## what it takes to run republish, its numba kernels compiled
 
@@ -52,6 +52,9 @@ costs: $(DEVELOP)  ## every test, and what each costs: make test takes those tha
 
 coverage: $(DEVELOP)  ## every test, and which lines and branches none of them reached (slower)
 	$(BIN)/python -m pytest --hypothesis-profile=thorough --cov --cov-report=term
+
+mutants: $(DEVELOP)  ## small faults put into anonymize/, and how many of them no test finds; an hour
+	$(BIN)/python -m benchmarks.mutants
 
 lint: $(DEVELOP)
 	$(BIN)/ruff check .

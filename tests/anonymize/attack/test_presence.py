@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.presence import FEWEST, guess_presence
+from anonymize.attack.presence import FEWEST, Presence, _scores, guess_presence, of_all_shards
 from anonymize.formats.published import Published
 
 
@@ -52,6 +52,29 @@ def test_exact_quasi_identifiers_say_who_is_there():
     exact = Published(points, values, box(0, 0, 1).counterfeits)
     found = guess_presence(pl.DataFrame({"qi_0": ids * 2}), pl.DataFrame({"qi_0": ids * 2 + 1}), exact)
     assert (found.excluded, found.advantage) == (1, 1)
+
+
+def test_people_of_each_kind_are_counted():
+    found = guess_presence(ages(20, 40, 300), ages(20, 40, 200, seed=1), box(20, 40, 400))
+    assert (found.inside, found.outside) == (300, 200)
+
+
+def test_the_tuples_of_a_group_of_several_boxes_are_divided_between_them():
+    boxes = pl.DataFrame({"group_id": [1, 1], "qi_0_low": [0, 10], "qi_0_high": [9, 19]})
+    one = box(0, 9, 40)
+    scores = _scores(pl.DataFrame({"qi_0": [3, 12, 30]}), Published(boxes, one.values, one.counterfeits))
+    assert scores.tolist() == [2, 2, 0]
+
+
+def test_shards_are_taken_together_by_their_people():
+    one = Presence(inside=100, outside=50, excluded=1.0, advantage=0.5, error=0.03)
+    other = Presence(inside=300, outside=150, excluded=0.2, advantage=0.1, error=0.04)
+    whole = of_all_shards([one, other])
+    assert (whole.inside, whole.outside) == (400, 200)
+    assert whole.excluded == pytest.approx((50 + 30) / 200)
+    assert whole.advantage == pytest.approx((50 + 30) / 400)
+    assert whole.error == pytest.approx((3**2 + 12**2) ** 0.5 / 400)
+    assert of_all_shards([]) is None
 
 
 def test_few_people_are_no_figure():

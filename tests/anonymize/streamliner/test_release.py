@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from anonymize.errors import NotEligible, SnapshotError
 from anonymize.principle.state import State
 from anonymize.principles import PRINCIPLES, parse_contract
-from anonymize.streamliner.candidates import gda, rda, ria
+from anonymize.streamliner.candidates import _sorted_by, gda, rda, ria
 from anonymize.streamliner.partition import minimal_partition
 from anonymize.streamliner.release import weighted_rank
 from anonymize.utility.discernibility import discernibility
@@ -253,6 +253,7 @@ def test_the_same_key_gives_the_same_release_and_another_key_another(dtype):
         ({"l": True}, "valid integer"),
         ({"l": 2, "method": "rda", "weights": {"age": 2}}, "does not look at quasi-identifiers"),
         ({"l": 2, "weights": {"age": -1}}, "must be between 0"),
+        ({"l": 2, "weights": {"age": 2**31}}, "must be between 0"),
         ({"l": 2, "method": "ria", "then": "m_invariance"}, "groups of distinct values"),
         ({"l": 2, "on_ineligible": "defer"}, "there are none without then"),
         ({"l": 2, "then": "streamliner"}, "m_invariance"),
@@ -262,6 +263,18 @@ def test_the_same_key_gives_the_same_release_and_another_key_another(dtype):
 def test_parameters_that_contradict_each_other_are_refused(wrong, words):
     with pytest.raises(ValueError, match=words):
         STREAMLINER.parameters.model_validate({"name": "streamliner", **wrong})
+
+
+def test_the_least_and_the_largest_weight_are_weights():
+    weights = {"age": 0, "income": 2**31 - 1}
+    given = {"name": "streamliner", "l": 2, "weights": weights}
+    assert STREAMLINER.parameters.model_validate(given).weights == weights
+
+
+@pytest.mark.parametrize("most", [9, 2**16 - 1, 2**16, 2**17])
+def test_people_are_sorted_by_any_number_of_values_and_stay_in_order_among_equals(most):
+    key, order = np.array([most, 3, most, 0]), np.array([2, 1, 0, 3])
+    assert _sorted_by(key, order).tolist() == [3, 1, 2, 0]
 
 
 def test_intervals_do_not_depend_on_the_unit_of_a_quasi_identifier():
