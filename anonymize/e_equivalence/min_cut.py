@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import maximum_flow
 
 from anonymize.arrays import Ints
-from anonymize.kernels.min_cut import min_cuts
 
 
 def cuts_between(
@@ -30,29 +31,27 @@ def cuts_between(
     -------
     int64[B]
         Weights; 0 where the two nodes are not connected.
-    """
-    # An edge of weight 0 in every bucket makes both nodes known there; 0 sorts first, the newest last.
-    bucket = np.append(bucket, np.arange(buckets)).astype(np.int64)
-    first = np.append(first, np.zeros(buckets)).astype(np.int64)
-    second = np.append(second, np.full(buckets, newest)).astype(np.int64)
-    weight = np.append(weight, np.zeros(buckets)).astype(np.int64)
 
-    order = np.argsort(bucket, kind="stable")
-    bucket, first, second, weight = bucket[order], first[order], second[order], weight[order]
-    names, place = np.unique(
-        np.append(bucket, bucket) * (newest + 1) + np.append(first, second), return_inverse=True
+    References
+    ----------
+    A largest flow is as large as a smallest cut: Ford and Fulkerson, 1956.
+    """
+    # The flows of all buckets are one: it enters each graph at its newest node, and leaves at its node 0.
+    each, one = np.arange(buckets), np.ones(buckets, int)
+    bucket_of = np.concatenate([each, each, bucket, bucket])
+    nodes, place = np.unique(
+        bucket_of * (newest + 1) + np.concatenate([one * newest, one * 0, first, second]), return_inverse=True
     )
-    sizes = np.bincount(names // (newest + 1), minlength=buckets)
-    numbers = place - (np.cumsum(sizes) - sizes)[np.append(bucket, bucket)]
-    cuts = np.empty(buckets, np.int64)
-    min_cuts(
-        np.searchsorted(bucket, np.arange(buckets + 1)),
-        sizes,
-        numbers[: len(bucket)],
-        numbers[len(bucket) :],
-        weight,
-        sizes - 1,
-        np.zeros(buckets, np.int64),
-        cuts,
-    )
-    return cuts
+    entry, leaving, tail, head = np.split(place, np.cumsum([buckets, buckets, len(bucket)]))
+    source, sink = len(nodes), len(nodes) + 1
+    most = np.bincount(bucket, weight, buckets)
+    arcs = [
+        (one * source, entry, most),
+        (leaving, one * sink, most),
+        (tail, head, weight),
+        (head, tail, weight),
+    ]
+    start, end, room = (np.concatenate(part) for part in zip(*arcs, strict=True))
+    network = coo_array((room.astype(np.int32), (start, end)), shape=(sink + 1, sink + 1)).tocsr()
+    entered = maximum_flow(network, source, sink).flow[[source]].toarray()[0]
+    return np.asarray(entered[entry], np.int64)

@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 
+import networkx as nx
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anonymize.attack.cuts import cuts
-from anonymize.attack.stays import follow_stays
+from anonymize.attack.stays import Stays, follow_stays
 from anonymize.e_equivalence import plan
 from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.errors import NotEligible
@@ -18,6 +21,7 @@ from tests.anonymize.e_equivalence.equivalence_series import (
     publish,
     take_returning_people_for_new_ones,
 )
+from tests.profiles import examples
 
 SIGNATURE = pl.DataFrame(
     {"group_id": [1, 1], "value": ["flu", "gout"]}, schema_overrides={"group_id": pl.Int32}
@@ -85,6 +89,35 @@ def test_counterfeits_that_are_renewed_leave_and_enter():
 def test_enough_that_enter_need_no_flow():
     assert cuts_of("a b c d", "a c d e", safe=1) == [(1, 1, 1)]
     assert cuts_of("a b c d", "a c d e") == [(1, 1, 2)]
+
+
+LIFESPANS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(1, 7), st.integers(1, 7), st.booleans()), max_size=40
+)
+
+
+@given(LIFESPANS)
+@examples(100)
+def test_every_signature_has_the_cut_that_networkx_finds(lifespans):
+    release = 7
+    rows = [(number, min(ends), max(ends), edge) for number, *ends, edge in lifespans]
+    people = pl.DataFrame(
+        rows,
+        schema={"signature": pl.Int32, "since": pl.Int32, "until": pl.Int32, "edge": pl.Boolean},
+        orient="row",
+    )
+    signatures = pl.DataFrame({"signature": range(4), "values": [[str(number)] for number in range(4)]})
+    found = cuts(Stays(signatures.cast({"signature": pl.Int32}), people, people.clear()), release, SAFE)
+    graphs = {number: nx.Graph() for number, *_ in rows}
+    for number, since, until, edge in rows:
+        end = until + 1 if until < release else 0
+        weight = graphs[number].get_edge_data(since, end, {"capacity": 0})["capacity"] + edge
+        graphs[number].add_edge(since, end, capacity=weight)
+    assert {int(*values): cut for values, cut in found.select("values", "min_cut").rows()} == {
+        number: nx.maximum_flow_value(graph, release, 0)
+        for number, graph in graphs.items()
+        if {0, release} <= graph.nodes and nx.has_path(graph, release, 0)
+    }
 
 
 def smallest(life, declared):

@@ -2,32 +2,14 @@
 
 from collections import Counter
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.kernels.components import components
 from anonymize.kernels.rda_groups import rda_groups
 from anonymize.kernels.ria_images import ria_images
 from tests.profiles import examples
-
-
-@examples(100)
-@given(st.integers(1, 40), st.integers(1, 3), st.integers(0, 2**32))
-def test_components_are_those_of_networkx(nodes, degree, seed):
-    neighbours = np.random.default_rng(seed).integers(0, nodes, (nodes, degree)).astype(np.int32)
-    graph = nx.Graph()
-    graph.add_nodes_from(range(nodes))
-    graph.add_edges_from((node, int(other)) for node in range(nodes) for other in neighbours[node])
-    found = components(neighbours)
-    expected = {frozenset(part) for part in nx.connected_components(graph)}
-    assert {
-        frozenset(np.flatnonzero(found == number).tolist()) for number in range(found.max() + 1)
-    } == expected
-    firsts = [int(np.argmax(found == number)) for number in range(found.max() + 1)]
-    assert firsts == sorted(firsts)
 
 
 def by_the_book(sizes, l):
