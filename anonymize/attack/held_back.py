@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import chain, combinations, product
 
 import numpy as np
 import polars as pl
@@ -80,20 +80,21 @@ def _bounds(
         As for `attack_held_back`.
     """
     frequent = [
-        (position, value)
+        [
+            (position, value)
+            for value, number in enumerate(np.bincount(column, people))
+            if m * number > people.sum()
+        ]
         for position, column in enumerate(values)
-        for value, number in enumerate(np.bincount(column, people))
-        if m * number > people.sum()
     ]
     bounds = []
-    for size in range(2, len(values) + 1):
-        for chosen in combinations(frequent, size):
-            has = np.array([values[position] == value for position, value in chosen])
-            every, some = has.all(axis=0), has.any(axis=0)
-            if len({position for position, _ in chosen}) == size:
-                allowed = people[every].sum() * held_back[some].sum() / people[some].sum()
-                bounds.append((int(held_back[every].sum()), float(allowed)))
-    if frequent or of_numbers:
+    columns = (several for size in range(2, len(values) + 1) for several in combinations(frequent, size))
+    for chosen in chain.from_iterable(product(*several) for several in columns):
+        has = np.array([values[position] == value for position, value in chosen])
+        every, some = has.all(axis=0), has.any(axis=0)
+        allowed = people[every].sum() * held_back[some].sum() / people[some].sum()
+        bounds.append((int(held_back[every].sum()), float(allowed)))
+    if any(frequent) or of_numbers:
         return bounds
     for two in combinations(values, 2):
         pairs = np.unique(np.stack(two), axis=1, return_inverse=True)[1].ravel()
