@@ -117,7 +117,7 @@ def test_every_signature_has_the_cut_that_networkx_finds(lifespans):
         rows,
         schema={"signature": pl.Int32, "since": pl.Int32, "until": pl.Int32, "edge": pl.Boolean},
         orient="row",
-    )
+    ).with_columns(bucket=pl.col("signature").cast(pl.Int64) * 10**9)
     signatures = pl.DataFrame({"signature": range(4), "values": [[str(number)] for number in range(4)]})
     found = cuts(Stays(signatures.cast({"signature": pl.Int32}), people, people.clear()), release, SAFE)
     graphs = {number: nx.Graph() for number, *_ in rows}
