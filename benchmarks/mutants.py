@@ -191,7 +191,12 @@ def tables(
         _check_that_tests_pass(next(iter(tried)), jobs)
         ends = {}
         for call, code in _in_processes("mutants", tried, jobs, limits):
-            ends[tried[call]] = {0: SURVIVED, -signal.SIGKILL: LATE}.get(code, KILLED)
+            mutant = tried[call]
+            ends[mutant] = {0: SURVIVED, -signal.SIGKILL: LATE}.get(code, KILLED)
+            if ends[mutant] == SURVIVED:
+                print(
+                    f"{mutant.file}:{mutant.lines[-1]}  {mutant.before}  ->  {mutant.after}", file=sys.stderr
+                )
     rows = []
     for one in room:
         found = [end for mutant, end in ends.items() if of_room[mutant] == one]

@@ -95,7 +95,7 @@ def _leave_eligible(rest: np.ndarray, m: int, inside: np.ndarray, new: np.ndarra
     while left.min() < 0 or not is_eligible(left, m):
         # A group given back brings one person of each of its values: if it can be, not of the one in excess.
         helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else ~inside[:, np.argmax(left)])
-        chosen = np.argmax(np.where(helps if helps.any() else new > 0, new, -1))
+        chosen = np.argmax(np.where(helps, new, -1) if helps.any() else new)
         new[chosen] -= 1
         left = left + inside[chosen]
     return new

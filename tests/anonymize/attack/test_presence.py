@@ -4,8 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.presence import FEWEST, Presence, _scores, guess_presence, of_all_shards
+from anonymize.attack.presence import FEWEST, Presence, _halved, _scores, guess_presence, of_all_shards
 from anonymize.formats.published import Published
+
+ENDS = (("low", 0), ("high", 9))
 
 
 def box(low, high, size):
@@ -33,7 +35,8 @@ def test_half_of_the_people_outside_are_excluded():
     outside = pl.concat([ages(20, 40, 200), ages(60, 90, 200)])
     found = guess_presence(ages(20, 40), outside, box(20, 40, 400))
     assert found.excluded == 0.5
-    assert found.advantage == pytest.approx(0.5, abs=4 * found.error)
+    assert found.advantage == pytest.approx(0.5)
+    assert found.error == pytest.approx((0.5 * 0.5 / 400) ** 0.5)
 
 
 def test_people_are_called_present_where_tuples_are_dense():
@@ -64,6 +67,20 @@ def test_the_tuples_of_a_group_of_several_boxes_are_divided_between_them():
     one = box(0, 9, 40)
     scores = _scores(pl.DataFrame({"qi_0": [3, 12, 30]}), Published(boxes, one.values, one.counterfeits))
     assert scores.tolist() == [2, 2, 0]
+
+
+def test_a_box_covers_people_who_are_inside_in_every_attribute():
+    square = pl.DataFrame({"group_id": [1], **{f"qi_{n}_{end}": [at] for n in (0, 1) for end, at in ENDS}})
+    one = box(0, 9, 40)
+    people = pl.DataFrame({"qi_0": [0, 9, 10, 3], "qi_1": [9, 0, 3, -1]})
+    scores = _scores(people, Published(square, one.values, one.counterfeits))
+    assert scores.tolist() == [0.4, 0.4, 0, 0]
+
+
+@pytest.mark.parametrize(("half", "shares"), [(0, [0, 0]), (1, [0.5, 0])])
+def test_a_score_learned_from_one_half_is_counted_on_the_other(half, shares):
+    """Scores of 0 and 7 teach to call 7 present, and all others have 1; these teach to call 1 present."""
+    assert _halved([np.array([0, 1, 7, 1]), np.zeros(4)], half) == shares
 
 
 def test_shards_are_taken_together_by_their_people():

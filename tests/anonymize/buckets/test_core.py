@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.buckets.core import assign_core
+from anonymize.buckets.core import _leave_eligible, assign_core
 from anonymize.buckets.counts import Groups, is_eligible
 from anonymize.buckets.plan import make_plan
 from anonymize.buckets.signatures import Signatures
@@ -52,6 +52,22 @@ def test_large_buckets_are_filled_first():
     rest = np.array([100, 100, 100, 100])
     assigned = assigned_as_table(rest, 2, signatures, np.array([500, 500, 3, 3]))
     assert assigned[:2].sum() == 400
+
+
+@pytest.mark.parametrize(
+    ("rest", "signatures", "new", "left"),
+    [
+        # A group of the second bucket would leave the others eligible, but it has none that is new.
+        ([4, 2, 2], [[1, 1, 1], [0, 1, 1]], [2, 0], [0, 0]),
+        # Too many others have the first value: first goes a group without it.
+        ([4, 3, 3], [[1, 1, 1], [0, 1, 1]], [1, 1], [1, 0]),
+        # Nobody is there for the first value of the first bucket, and then nobody beside the second one.
+        ([0, 1, 2, 2], [[1, 1, 0, 0], [0, 0, 1, 1]], [1, 2], [0, 1]),
+        ([5, 5, 5], [[1, 1, 1], [0, 1, 1]], [1, 2], [1, 2]),
+    ],
+)
+def test_groups_are_given_back_until_the_others_are_eligible(rest, signatures, new, left):
+    assert _leave_eligible(np.array(rest), 2, np.array(signatures, bool), np.array(new)).tolist() == left
 
 
 def test_a_few_people_are_left_to_the_search_bucket_by_bucket():
