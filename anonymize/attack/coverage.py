@@ -47,7 +47,7 @@ def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.D
     at = _matrix(points, names)
     cells, offsets, listed = _grid(at, lows, highs)
     # Neighbours are looked at in turn: the boxes that one is compared with are at hand for the next.
-    near = np.argsort(cells)
+    near = np.argsort(cells, kind="stable")
     points, at, cells = points[near], at[near], cells[near]
     union, first, covering = kernel.cover(at, cells, lows, highs, words, offsets, listed)
     found = points.with_columns(

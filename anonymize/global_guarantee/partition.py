@@ -9,10 +9,10 @@ Wong, Fu, Liu, Wang and Xu, Preserving individual privacy in serial data publish
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import polars as pl
 
 from anonymize.arrays import Floats, Ints
 from anonymize.global_guarantee.admission import looseness
@@ -62,7 +62,8 @@ def partition(
     def split(start: int, stop: int) -> None:
         kernel.partition(table, start, stop, order, group)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    # POLARS_MAX_THREADS is what shards that are released side by side divide the cores by.
+    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         list(pool.map(split, bounds[:-1], bounds[1:]))
     return np.unique(group, return_inverse=True)[1].astype(np.int64)
 

@@ -405,75 +405,6 @@ def _assess_children(v: int, a: int, given: Given, work: Work, room: Room) -> fl
     return least
 
 
-class Boxes(NamedTuple):
-    """Rows of a table, each with an interval in every column."""
-
-    low: Floats
-    """float64[n, J]: where it begins."""
-    high: Floats
-    """float64[n, J]: where it ends, half-open."""
-    flags: Words
-    """uint64[n]: the inconsistent pairs a row is one half of."""
-
-
-@compiled()
-def unmatched(first: Boxes, second: Boxes) -> tuple[Bools, Bools]:
-    """Which rows of two tables match no row of the other.
-
-    Rows match if their intervals overlap in every column and they share no flag.
-    """
-    n, m = len(first.flags), len(second.flags)
-    alone_first, alone_second = np.ones(n, np.bool_), np.ones(m, np.bool_)
-    hint = 0
-    for i in range(n):
-        # Neighbours often match the same row, so the search begins where the last one ended.
-        for step in range(m):
-            k = (hint + step) % m
-            if _match(first, i, second, k):
-                alone_first[i] = False
-                alone_second[k] = False
-                hint = k
-                break
-    for k in range(m):
-        if not alone_second[k]:
-            continue
-        for step in range(n):
-            i = (hint + step) % n
-            if _match(first, i, second, k):
-                alone_second[k] = False
-                hint = i
-                break
-    return alone_first, alone_second
-
-
-@compiled()
-def matches(first: Boxes, second: Boxes) -> tuple[Ints, Ints]:
-    """The rows of the second table that match each row of the first: `start` int64[n + 1], `listed` int32."""
-    start = np.zeros(len(first.flags) + 1, np.int64)
-    for i in range(len(first.flags)):
-        for k in range(len(second.flags)):
-            start[i + 1] += _match(first, i, second, k)
-    start = np.cumsum(start)
-    listed = np.empty(start[-1], np.int32)
-    for i in range(len(first.flags)):
-        at = start[i]
-        for k in range(len(second.flags)):
-            if _match(first, i, second, k):
-                listed[at] = k
-                at += 1
-    return start, listed
-
-
-@compiled()
-def _match(first: Boxes, i: int, second: Boxes, k: int) -> bool:
-    if first.flags[i] & second.flags[k]:
-        return False
-    for j in range(first.low.shape[1]):
-        if first.low[i, j] >= second.high[k, j] or second.low[k, j] >= first.high[i, j]:
-            return False
-    return True
-
-
 @_part
 def _children(v: int, nodes: Nodes) -> range:
     return range(nodes.first[v], nodes.first[v] + nodes.children[v])
@@ -775,13 +706,7 @@ def _margin(order: Ints, begin: int, end: int, rows: Rows, demand: Demand, room:
     margin = _least(demand.limits, len(demand.limits))
     if rows.items.shape[1] == 0:
         return margin
-    records = 0
-    for i in range(begin, end):
-        row = order[i]
-        records += rows.weight[row]
-        for q in range(rows.items.shape[1]):
-            if rows.items[row, q] >= 0:
-                room.item_count[rows.items[row, q]] += rows.weight[row]
+    records = _count_items(order, begin, end, rows, room)
     for i in range(begin, end):
         for q in range(rows.items.shape[1]):
             item = rows.items[order[i], q]
@@ -792,20 +717,33 @@ def _margin(order: Ints, begin: int, end: int, rows: Rows, demand: Demand, room:
 
 
 @_part
+def _count_items(order: Ints, begin: int, end: int, rows: Rows, room: Room) -> int:
+    """Count the sensitive values of rows in `room.item_count`; the number of their records."""
+    records = 0
+    for i in range(begin, end):
+        row = order[i]
+        records += rows.weight[row]
+        for q in range(rows.items.shape[1]):
+            if rows.items[row, q] >= 0:
+                room.item_count[rows.items[row, q]] += rows.weight[row]
+    return records
+
+
+@_part
 def _group_safety(now: Ints, nodes: Nodes, groups: Groups, multiply: bool) -> float:
     """Safety that earlier releases with all join attributes in X contribute: that of the least safe match."""
     if len(groups.start) == 1:
         return 1.0 if multiply else np.inf
-    flags = uint64(0)
-    for a in range(len(now)):
-        flags |= nodes.flags[now[a]]
+    flags = _flags(now, nodes)
     safety = 1.0 if multiply else np.inf
     for r in range(len(groups.start) - 1):
         found = np.inf  # no match: not in the join
         for g in range(groups.start[r], groups.start[r + 1]):
             if flags & groups.flags[g]:
                 continue
-            overlap = True
+            overlap = (
+                True  # in every column: `_reaches`, which looks up each column's axis, is a tenth slower
+            )
             for a in range(len(now)):
                 if nodes.low[now[a]] >= groups.high[g, a] or groups.low[g, a] >= nodes.high[now[a]]:
                     overlap = False
@@ -815,6 +753,15 @@ def _group_safety(now: Ints, nodes: Nodes, groups: Groups, multiply: bool) -> fl
                 break
         safety = safety * found if multiply else min(safety, found)
     return safety
+
+
+@_part
+def _flags(now: Ints, nodes: Nodes) -> int:
+    """The inconsistent pairs that the nodes of the columns of X are one half of."""
+    flags = uint64(0)
+    for a in range(len(now)):
+        flags |= nodes.flags[now[a]]
+    return flags
 
 
 @_part
@@ -837,9 +784,7 @@ def _least_linked(order: Ints, begin: int, end: int, now: Ints, given: Given, ro
     section 5.4), else the rows with the same value of Y in the view.
     """
     rows, nodes, cells, demand = given.rows, given.nodes, given.cells, given.demand
-    flags = uint64(0)
-    for a in range(len(now)):
-        flags |= nodes.flags[now[a]]
+    flags = _flags(now, nodes)
     found = 0
     i = begin
     run_y = -1
@@ -885,20 +830,14 @@ def _least_linked(order: Ints, begin: int, end: int, now: Ints, given: Given, ro
 def _least_margin(order: Ints, begin: int, end: int, now: Ints, given: Given, room: Room) -> float:
     """The least k - l over sensitive values, and values on X that the rows are joined to (section 5.3)."""
     rows, nodes, cells, demand = given.rows, given.nodes, given.cells, given.demand
-    flags = uint64(0)
-    for a in range(len(now)):
-        flags |= nodes.flags[now[a]]
+    flags = _flags(now, nodes)
     found = 0
     i = begin
     while i < end:
-        history, records, first = rows.history[order[i]], 0, i
+        history, first = rows.history[order[i]], i
         while i < end and rows.history[order[i]] == history:
-            row = order[i]
-            records += rows.weight[row]
-            for q in range(rows.items.shape[1]):
-                if rows.items[row, q] >= 0:
-                    room.item_count[rows.items[row, q]] += rows.weight[row]
             i += 1
+        records = _count_items(order, first, i, rows, room)
         for at in range(cells.start[history], cells.start[history + 1]):
             c = cells.listed[at]
             if not _reaches(c, now, flags, nodes, cells):

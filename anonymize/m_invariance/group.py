@@ -7,10 +7,10 @@ Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.3; the exchanges are ours.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import polars as pl
 
 from anonymize.arrays import Bools, Floats, Ints, Words
 from anonymize.kernels.polish import polish_bucket
@@ -91,7 +91,8 @@ def group_people(
             spread_bucket(ordered[mixed_up], sizes[which], groups, forged[mixed_up])
             within[mixed_up] = groups
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    # POLARS_MAX_THREADS is what shards that are released side by side divide the cores by.
+    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         list(pool.map(group_one, np.argsort(starts - stops, kind="stable")))
 
     group = np.empty(len(rows), np.int64)

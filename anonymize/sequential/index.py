@@ -23,6 +23,7 @@ from anonymize.arrays import Bools, Ints
 from anonymize.contract import CategoryColumn, NumberColumn, ViewContract
 from anonymize.errors import RepublishError
 from anonymize.formats.intervals import half_open
+from anonymize.kernels import boxes
 from anonymize.kernels import specialize as kernel
 from anonymize.sequential.matching import Coded, Earlier, Pairs, join_arrays, join_columns
 from anonymize.sequential.parameters import Sequential, limit_of
@@ -510,9 +511,9 @@ def _partitions(
     table, join_key = table[order], join_key[order]
     firsts = np.flatnonzero(np.diff(join_key, prepend=-1))
     ends = np.append(firsts[1:], table.height)
-    start, listed = kernel.matches(
+    start, listed = boxes.matches(
         _history_bounds(part, histories, lacking, pairs),
-        kernel.Boxes(
+        boxes.Boxes(
             _bounds(table[firsts], "low", not_in_x),
             _bounds(table[firsts], "high", not_in_x),
             table["history_flags"].to_numpy()[firsts],
@@ -540,7 +541,7 @@ def _partitions(
 
 def _history_bounds(
     part: _Part, histories: Mapping[str, Coded], lacking: list[str], pairs: Pairs
-) -> kernel.Boxes:
+) -> boxes.Boxes:
     size = len(next(iter(histories.values())).codes) if histories else 1
     names = [name for name in part.joins if name in lacking]
     ends = [histories[name].interval for name in names]
@@ -548,7 +549,7 @@ def _history_bounds(
     for name in lacking:
         flags |= pairs.flags(name, histories[name].low, histories[name].high)[histories[name].codes]
     low, high = (np.array([end[at] for end in ends]).reshape(len(names), size).T for at in (0, 1))
-    return kernel.Boxes(np.ascontiguousarray(low), np.ascontiguousarray(high), flags)
+    return boxes.Boxes(np.ascontiguousarray(low), np.ascontiguousarray(high), flags)
 
 
 def _bounds(table: pl.DataFrame, end: str, joins: Sequence[int]) -> np.ndarray:

@@ -20,7 +20,7 @@ from anonymize.arrays import Floats, Ints
 from anonymize.contract import CategoryColumn, NumberColumn, ViewContract
 from anonymize.errors import SnapshotError
 from anonymize.formats.intervals import half_open, read_numbers
-from anonymize.kernels.specialize import Boxes, unmatched
+from anonymize.kernels.boxes import Boxes, unmatched
 from anonymize.sequential.parameters import Sequential, split_pair
 from anonymize.sequential.taxonomy import Taxonomy, category_taxonomy
 

@@ -42,7 +42,7 @@ def ria(color: Ints, ranks: Words, l: int, rng: np.random.Generator) -> np.ndarr
     ----------
     Liu and Wang, Privacy streamliner, CODASPY 2012, section 3.1, Table 5.
     """
-    members = _sorted_by(color, np.argsort(ranks))
+    members = _sorted_by(color, np.argsort(ranks, kind="stable"))
     starts = np.concatenate([[0], np.cumsum(np.bincount(color))])
     seed = uint64(rng.integers(2**64, dtype=np.uint64))
     images = np.empty((len(color), l - 1), np.int32)
@@ -71,7 +71,8 @@ def rda(color: np.ndarray, ranks: np.ndarray, l: int) -> np.ndarray:
     """
     group, places_color = rda_groups(np.bincount(color), l)
     chosen = np.empty(len(color), np.int64)
-    chosen[_sorted_by(color, np.argsort(ranks))] = group[_sorted_by(places_color, np.arange(len(color)))]
+    members = _sorted_by(color, np.argsort(ranks, kind="stable"))
+    chosen[members] = group[_sorted_by(places_color, np.arange(len(color)))]
     return chosen
 
 
@@ -108,7 +109,7 @@ def gda(color: np.ndarray, ranks: np.ndarray, weighted_rank: Floats, l: int) -> 
     """
     sizes = np.bincount(color)
     shares, buckets = assign_counts(sizes, l, Signatures.none(len(sizes)))
-    by_rank = np.argsort(ranks)
+    by_rank = np.argsort(ranks, kind="stable")
     # A line is the identifiers of one color in one bucket; lines are numbered color by color.
     lines, line = shares[buckets.by_values], np.empty(len(color), np.int64)
     line[_sorted_by(color, by_rank)] = np.repeat(np.arange(lines.size), lines)

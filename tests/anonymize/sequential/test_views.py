@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from anonymize.errors import NotEligible, SnapshotError
 from anonymize.formats.intervals import number_label, read_number
 from anonymize.formats.taxonomy_cuts import CUTS, ViewColumn, cuts_as_json, publish_view
-from anonymize.kernels.specialize import Boxes, matches, unmatched
+from anonymize.kernels.boxes import Boxes, matches, unmatched
 from anonymize.sequential import SEQUENTIAL
 from anonymize.sequential.taxonomy import category_taxonomy
 from orchestration.snapshots.previous import enter_previous

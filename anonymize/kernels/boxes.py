@@ -1,0 +1,77 @@
+"""Rows of two tables that match: their intervals overlap in every column."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anonymize.arrays import Bools, Floats, Ints, Words
+from anonymize.kernels.compiled import compiled
+
+
+class Boxes(NamedTuple):
+    """Rows of a table, each with an interval in every column."""
+
+    low: Floats
+    """float64[n, J]: where it begins."""
+    high: Floats
+    """float64[n, J]: where it ends, half-open."""
+    flags: Words
+    """uint64[n]: the inconsistent pairs a row is one half of."""
+
+
+@compiled()
+def unmatched(first: Boxes, second: Boxes) -> tuple[Bools, Bools]:
+    """Which rows of two tables match no row of the other.
+
+    Rows match if their intervals overlap in every column and they share no flag.
+    """
+    n, m = len(first.flags), len(second.flags)
+    alone_first, alone_second = np.ones(n, np.bool_), np.ones(m, np.bool_)
+    hint = 0
+    for i in range(n):
+        # Neighbours often match the same row, so the search begins where the last one ended.
+        for step in range(m):
+            k = (hint + step) % m
+            if _match(first, i, second, k):
+                alone_first[i] = False
+                alone_second[k] = False
+                hint = k
+                break
+    for k in range(m):
+        if not alone_second[k]:
+            continue
+        for step in range(n):
+            i = (hint + step) % n
+            if _match(first, i, second, k):
+                alone_second[k] = False
+                hint = i
+                break
+    return alone_first, alone_second
+
+
+@compiled()
+def matches(first: Boxes, second: Boxes) -> tuple[Ints, Ints]:
+    """The rows of the second table that match each row of the first: `start` int64[n + 1], `listed` int32."""
+    start = np.zeros(len(first.flags) + 1, np.int64)
+    for i in range(len(first.flags)):
+        for k in range(len(second.flags)):
+            start[i + 1] += _match(first, i, second, k)
+    start = np.cumsum(start)
+    listed = np.empty(start[-1], np.int32)
+    for i in range(len(first.flags)):
+        at = start[i]
+        for k in range(len(second.flags)):
+            if _match(first, i, second, k):
+                listed[at] = k
+                at += 1
+    return start, listed
+
+
+@compiled()
+def _match(first: Boxes, i: int, second: Boxes, k: int) -> bool:
+    if first.flags[i] & second.flags[k]:
+        return False
+    for j in range(first.low.shape[1]):
+        if first.low[i, j] >= second.high[k, j] or second.low[k, j] >= first.high[i, j]:
+            return False
+    return True
