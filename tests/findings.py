@@ -1,6 +1,6 @@
 """What findings are called in reports, and promises as files state them."""
 
-from anonymize.promise import Promise
+from anonymize.promise import promise_of
 
 COVERAGE = "coverage"
 COUNTS = "counts"
@@ -34,4 +34,4 @@ JOIN = "join with earlier releases"
 
 def promise(**stated):
     """The promise that a file states so."""
-    return Promise.from_json(stated)
+    return promise_of(stated)

@@ -13,7 +13,7 @@ from anonymize.columns import VALUE, least_of, most_of
 from anonymize.formats import Published
 
 
-def attack_company(seen: Seen, most: Sequence[float]) -> Found:
+def attack_company(seen: Seen, least: Sequence[int | None]) -> Found:
     """Whether, of each group's people, no value is that of a larger share than they were promised.
 
     Nothing is promised of values that may be known. A group's people are its tuples less its counterfeits by
@@ -25,9 +25,11 @@ def attack_company(seen: Seen, most: Sequence[float]) -> Found:
     ----------
     seen
         The release.
-    most
-        The largest share that each release promised, above 0; 1 where it promised none.
+    least
+        Of how many people each release promised one at most to have the same value; None where it promised
+        nothing.
     """
+    most = [1 / one if one else 1.0 for one in least]
     people = pl.col("stated") - pl.col("count")
     groups = seen.groups.filter(people > 0).select("group_id", "most", people=people)
     hosted = seen.hosts.select("person", "group_id", bound=promised(most))

@@ -14,7 +14,8 @@ from anonymize.promise.equivalence import Equivalence
 from anonymize.promise.held_back import HeldBack
 from anonymize.promise.join import Join, Linkability, LinkedValues
 from anonymize.promise.known_algorithm import KnownAlgorithm
-from anonymize.promise.part import KINDS, Part, Promise, Scope
+from anonymize.promise.part import Part, Promise, Scope
+from anonymize.promise.registry import KINDS, promise_of
 from anonymize.promise.reidentification import KAnonymity, LDiversity
 from anonymize.promise.share import LargestShare
 from anonymize.promise.spread import Spread
@@ -40,4 +41,5 @@ __all__ = [
     "Scope",
     "Signatures",
     "Spread",
+    "promise_of",
 ]

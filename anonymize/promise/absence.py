@@ -5,7 +5,7 @@ Nothing of it is declared. It is owed wherever candidate values are promised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,23 +14,20 @@ from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.candidates import Candidates
 from anonymize.promise.company import Company
-from anonymize.promise.part import Figure, Part, Promise, Scope
-
-_attack: Callable[..., Found] = on_first_call("anonymize.attack.absence", "attack_absence")
+from anonymize.promise.part import Attack, Figure, Part, Promise, single
 
 
 @dataclass(frozen=True)
 class Absence(Part):
     """Who is missing keeps as many candidate values as who is there."""
 
-    scopes: ClassVar[Mapping[str, Scope]] = {
-        "": Scope(
-            "candidates by absence",
-            "For each person who was published before, and who is in the table and in no group, at least the"
-            " promised number of values are outside of all signatures that the person had.",
-            "at least",
-        )
-    }
+    attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.absence", "attack_absence")
+    scopes = single(
+        "candidates by absence",
+        "For each person who was published before, and who is in the table and in no group, at least the"
+        " promised number of values are outside of all signatures that the person had.",
+        "at least",
+    )
     counted = AbsenceFigures
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("deferred", "deferred so far"),
@@ -49,6 +46,5 @@ class Absence(Part):
     @classmethod
     def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
         """Attack a release."""
-        promised = promises[-1].part(Candidates)
         in_company = promises[-1].part(Company) is not None
-        return _attack(seen, promised and promised.candidates, in_company=in_company)
+        return cls.attacked_by(seen, Candidates.bounds(promises)[-1], in_company=in_company)

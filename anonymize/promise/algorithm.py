@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
-from anonymize.promise.part import Part, Promise, Scope, required
-from anonymize.text import Text
-
-_attack: Callable[..., Found] = on_first_call("anonymize.attack.algorithm", "attack_algorithm")
+from anonymize.promise.part import Part, single
 
 
 @dataclass(frozen=True)
@@ -20,33 +15,21 @@ class Posterior(Part):
 
     posterior: float
 
-    scopes: ClassVar[Mapping[str, Scope]] = {
-        "": Scope(
-            "knowing the algorithm",
-            "An adversary who knows the algorithm, everybody's quasi-identifiers and the release gives no"
-            " person's value a larger probability than promised.",
-            "at most",
-            if_undecided=(
-                "What an adversary learns who knows the algorithm was not decided by this audit: all tables"
-                " and all secret orders would have to be tried, which is done for four people at most"
-            ),
-        )
-    }
-
-    def __post_init__(self) -> None:
-        required("posterior", self.posterior, least=0, most=1)
-
-    def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
-        yield Text(
-            "An adversary who knows the algorithm, everybody's quasi-identifiers and this release,"
-            " and takes all tables with the same values as equally likely, gives no value of a person"
-            " a probability above {posterior:.3g}.",
-            posterior=self.posterior,
-        )
-
-    @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
-        """Attack a release."""
-        today = cls.given(promises)[-1]
-        return _attack(seen, today and today.posterior)
+    attacked_by = on_first_call("anonymize.attack.algorithm", "attack_algorithm")
+    judges = "today"
+    scopes = single(
+        "knowing the algorithm",
+        "An adversary who knows the algorithm, everybody's quasi-identifiers and the release gives no"
+        " person's value a larger probability than promised.",
+        "at most",
+        if_undecided=(
+            "What an adversary learns who knows the algorithm was not decided by this audit: all tables"
+            " and all secret orders would have to be tried, which is done for four people at most"
+        ),
+    )
+    ranges: ClassVar = {"posterior": (0, 1)}
+    sentence = (
+        "An adversary who knows the algorithm, everybody's quasi-identifiers and this release,"
+        " and takes all tables with the same values as equally likely, gives no value of a person"
+        " a probability above {posterior:.3g}."
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,10 +10,8 @@ from anonymize.attack.figures import BreachFigures
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
-from anonymize.promise.part import Chart, Curve, Part, Promise, Scope, required
+from anonymize.promise.part import Attack, Chart, Curve, Part, Promise, single
 from anonymize.text import Text
-
-_attack: Callable[..., Found] = on_first_call("anonymize.attack.breach", "attack_breach")
 
 
 @dataclass(frozen=True)
@@ -24,13 +22,13 @@ class BreachProbability(Part):
     forgets_after: int | None = None
     """People absent from so many releases in a row are promised it anew if they return."""
 
-    scopes: ClassVar[Mapping[str, Scope]] = {
-        "": Scope(
-            "breach probability",
-            "No person was ever linked to a value with a larger probability than promised.",
-            "at most",
-        )
-    }
+    attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.breach", "attack_breach")
+    is_probability = True
+    scopes = single(
+        "breach probability",
+        "No person was ever linked to a value with a larger probability than promised.",
+        "at most",
+    )
     counted = BreachFigures
     charts: ClassVar[tuple[Chart, ...]] = (
         Chart(
@@ -50,19 +48,23 @@ class BreachProbability(Part):
             " stays is published in many releases, so it comes near 1 without anybody's value being known."
         ),
     )
-
-    def __post_init__(self) -> None:
-        required("breach_probability", self.breach_probability, least=0, most=1)
-        required("forgets_after", self.forgets_after, least=1)
+    ranges: ClassVar = {"breach_probability": (0, 1), "forgets_after": (1, None)}
+    sentence = (
+        "Nobody is linked to a value, in all releases so far together, with a probability above"
+        " {breach_probability:.3g}. This is not promised against adversaries who know the algorithm and ask"
+        " why a group was not cut further."
+    )
+    check = Check(
+        "breach_probability",
+        "No person was linked to any value, in any release so far, with a probability above the promised"
+        " one.",
+        "{links_sum:,} links of people with values: the largest probability found is {largest_max:.4g};"
+        " {above_sum:,} links are above what was promised.",
+    )
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        yield Text(
-            "Nobody is linked to a value, in all releases so far together, with a probability above"
-            " {breach_probability:.3g}. This is not promised against adversaries who know the"
-            " algorithm and ask why a group was not cut further.",
-            breach_probability=self.breach_probability,
-        )
+        yield from super().sentences()
         if self.forgets_after is not None:
             yield Text(
                 "People who were absent from {forgets_after} releases in a row are promised this anew"
@@ -70,25 +72,8 @@ class BreachProbability(Part):
                 forgets_after=self.forgets_after,
             )
 
-    @property
-    def likeliest(self) -> float:
-        """The largest probability of any person's value that it allows."""
-        return self.breach_probability
-
-    @property
-    def check(self) -> Check:
-        """What Great Expectations judges of the table that the attack counts."""
-        return Check(
-            "breach_probability",
-            "No person was linked to any value, in any release so far, with a probability above the promised"
-            " one.",
-            "{links_sum:,} links of people with values: the largest probability found is {largest_max:.4g};"
-            " {above_sum:,} links are above what was promised.",
-        )
-
     @classmethod
     def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
         """Attack a release."""
-        given = cls.given(promises)
-        most = [part and part.breach_probability for part in given]
-        return _attack(seen, most, given[-1] and given[-1].forgets_after)
+        today = promises[-1].part(cls)
+        return cls.attacked_by(seen, cls.bounds(promises), today and today.forgets_after)

@@ -10,14 +10,12 @@ from anonymize.attack.figures import CandidateFigures
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
-from anonymize.promise.part import Chart, Curve, Figure, Part, Promise, Scope, required
+from anonymize.promise.part import Attack, Chart, Curve, Figure, Part, Promise, Scope, single
 from anonymize.text import Text
 
-_attack: Callable[..., Found] = on_first_call("anonymize.attack.candidates", "attack_candidates")
 _attack_assignments: Callable[..., Found | None] = on_first_call(
     "anonymize.attack.assignments", "attack_assignments"
 )
-_attack_regularity: Callable[..., Found] = on_first_call("anonymize.attack.invariance", "attack_regularity")
 _attack_together: Callable[..., Found] = on_first_call("anonymize.attack.candidates", "attack_several_series")
 
 LEFT = "How many candidate values a person has, after all releases so far are intersected."
@@ -50,13 +48,12 @@ class Signatures(Part):
 
     signatures: Literal["unique", "even"]
 
-    scopes: ClassVar[Mapping[str, Scope]] = {
-        "": Scope(
-            "values of a group",
-            "Each group holds each of its values once, or all equally often, as promised.",
-            counts_people=False,
-        )
-    }
+    attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.invariance", "attack_regularity")
+    scopes = single(
+        "values of a group",
+        "Each group holds each of its values once, or all equally often, as promised.",
+        counts_people=False,
+    )
 
     def __post_init__(self) -> None:
         if self.signatures not in CHECKS:
@@ -75,8 +72,7 @@ class Signatures(Part):
     @classmethod
     def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
         """Attack a release."""
-        given = [part and part.signatures for part in cls.given(promises)]
-        return _attack_regularity(seen, given, _least(promises))
+        return cls.attacked_by(seen, cls.bounds(promises), Candidates.bounds(promises))
 
 
 @dataclass(frozen=True)
@@ -85,6 +81,7 @@ class Candidates(Part):
 
     candidates: int
 
+    attacked_by = on_first_call("anonymize.attack.candidates", "attack_candidates")
     scopes: ClassVar[Mapping[str, Scope]] = {
         "hosts": Scope(
             "candidates by hosting group",
@@ -167,48 +164,28 @@ class Candidates(Part):
             only_promised=True,
         ),
     )
-
     needs_all_releases = True
-
-    def __post_init__(self) -> None:
-        required("candidates", self.candidates, least=1)
-
-    def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
-        yield Text(
-            "Each person keeps at least {candidates} possible values, also for readers who have every"
-            " release of the series and know everybody's quasi-identifiers.",
-            candidates=self.candidates,
-        )
-
-    @property
-    def check(self) -> Check:
-        """What Great Expectations judges of the table that the attack counts."""
-        return Check(
-            "signature_invariance",
-            "Each person's signature equals each earlier one or shares no value with it.",
-            "{remembered_sum:,} earlier signatures of the people in this release: {same_sum:,} are the same"
-            " today, {disjoint_sum:,} share no value with today's, {overlapping_sum:,} share some.",
-        )
-
-    @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
-        """Attack a release."""
-        return _attack(seen, _least(promises))
+    ranges: ClassVar = {"candidates": (1, None)}
+    sentence = (
+        "Each person keeps at least {candidates} possible values, also for readers who have every"
+        " release of the series and know everybody's quasi-identifiers."
+    )
+    check = Check(
+        "signature_invariance",
+        "Each person's signature equals each earlier one or shares no value with it.",
+        "{remembered_sum:,} earlier signatures of the people in this release: {same_sum:,} are the same"
+        " today, {disjoint_sum:,} share no value with today's, {overlapping_sum:,} share some.",
+    )
 
     @classmethod
     def attack_series(cls, seen: Any, promises: Sequence[Promise]) -> Found | None:
         """Attack all releases of a series together."""
         kept = {cls.scopes["signatures"].name, Signatures.scopes[""].name}
         is_bounded = seen.is_linked and kept <= set(seen.holding)
-        return _attack_assignments(seen, _least(promises), is_bounded=is_bounded)
+        return _attack_assignments(seen, Candidates.bounds(promises), is_bounded=is_bounded)
 
     @classmethod
     def attack_together(cls, series: Sequence[Any], given: Candidates, schema: Any) -> Found:
         """Attack several series about the same people."""
         del schema
         return _attack_together(series, given.candidates)
-
-
-def _least(promises: Sequence[Promise]) -> list[int | None]:
-    return [None if part is None else part.candidates for part in Candidates.given(promises)]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from anonymize.attack.figures import HeldBackFigures
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
-from anonymize.promise.part import Figure, Part, Promise, Scope, required
+from anonymize.promise.part import Attack, Figure, Part, Promise, single
 from anonymize.promise.spread import Spread
-
-_attack: Callable[..., Found] = on_first_call("anonymize.attack.held_back", "attack_held_back")
 
 
 @dataclass(frozen=True)
@@ -22,29 +20,25 @@ class HeldBack(Part):
     too_frequent: float
     """A value is too frequent that a larger share of the new people have."""
 
-    scopes: ClassVar[Mapping[str, Scope]] = {
-        "": Scope(
-            "new people held back",
-            "Of new people who are held back, those with several values that are too frequent are no larger"
-            " share than of all new people with any of these values; where none is too frequent, two values"
-            " are those of no larger share of them than a value has in a group. The figure is the largest"
-            " share, divided by the one that is allowed.",
-            "at most",
-        )
-    }
+    attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.held_back", "attack_held_back")
+    scopes = single(
+        "new people held back",
+        "Of new people who are held back, those with several values that are too frequent are no larger"
+        " share than of all new people with any of these values; where none is too frequent, two values"
+        " are those of no larger share of them than a value has in a group. The figure is the largest"
+        " share, divided by the one that is allowed.",
+        "at most",
+    )
     counted = HeldBackFigures
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("most_alike", "largest share of a combination, of new people held back"),
         Figure("most_of_a_column", "largest share of a value of a column, of them"),
     )
     needs_hosts = "which of the new people are held back"
-
-    def __post_init__(self) -> None:
-        required("too_frequent", self.too_frequent, least=0, most=1)
+    ranges: ClassVar = {"too_frequent": (0, 1)}
 
     @classmethod
     def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
         """Attack a release."""
-        today = promises[-1].part(cls)
         of_numbers = promises[-1].part(Spread) is not None
-        return _attack(seen, today and today.too_frequent, of_numbers=of_numbers)
+        return cls.attacked_by(seen, cls.bounds(promises)[-1], of_numbers=of_numbers)

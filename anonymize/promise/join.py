@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,10 +10,8 @@ from anonymize.attack.figures import JoinFigures
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
-from anonymize.promise.part import Figure, Part, Promise, Scope, required
+from anonymize.promise.part import Attack, Figure, Part, Promise, single
 from anonymize.text import Text
-
-_attack: Callable[..., Found] = on_first_call("anonymize.attack.view", "attack_join")
 
 
 @dataclass(frozen=True)
@@ -36,9 +34,10 @@ class Join:
 
 @dataclass(frozen=True)
 class _OfAJoin(Part):
-    """What both promises about a join have in common."""
+    """What both promises about a join have in common. `join` is their last field, so they declare it."""
 
     attacked_as = "join"
+    attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.view", "attack_join")
     counted = JoinFigures
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("records_of_the_join", "records of the join"),
@@ -46,18 +45,23 @@ class _OfAJoin(Part):
         Figure("linked_values", "fewest values on Y"),
         Figure("linkability", "largest confidence"),
     )
+    check = Check(
+        "join_privacy",
+        "Joined with every earlier release, no value on X is linked to Y more closely than was required.",
+        "Joined with {earlier_releases_sum} earlier releases, {values_sum:,} values on X:"
+        " {promised_max:.4g} was promised, and {found_max:.4g} found; {broken_sum:,} records have a value"
+        " on X that breaks it, and there was no room to join {undecided_sum:,}. {view_unmatched_sum:,}"
+        " records of the view and {earlier_unmatched_sum:,} earlier ones match none.",
+    )
 
-    @property
-    def check(self) -> Check:
-        """What Great Expectations judges of the table that the attack counts."""
-        return Check(
-            "join_privacy",
-            "Joined with every earlier release, no value on X is linked to Y more closely than was required.",
-            "Joined with {earlier_releases_sum} earlier releases, {values_sum:,} values on X:"
-            " {promised_max:.4g} was promised, and {found_max:.4g} found; {broken_sum:,} records have a value"
-            " on X that breaks it, and there was no room to join {undecided_sum:,}. {view_unmatched_sum:,}"
-            " records of the view and {earlier_unmatched_sum:,} earlier ones match none.",
-        )
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "join", _read(vars(self)["join"]))
+
+    def sentences(self) -> Iterator[str]:
+        """What is promised, and which columns of earlier releases a reader may not know."""
+        yield from super().sentences()
+        yield from _not_promised(vars(self)["join"])
 
     @classmethod
     def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
@@ -65,7 +69,7 @@ class _OfAJoin(Part):
         today = cls.given(promises)[-1]
         if not isinstance(today, LinkedValues | Linkability):
             return Found()
-        return _attack(seen, **_told(today))
+        return cls.attacked_by(seen, **_told(today))
 
 
 NAME = "join with earlier releases"
@@ -79,20 +83,12 @@ class LinkedValues(_OfAJoin):
     linked_values: int
     join: Join
 
-    scopes: ClassVar[Mapping[str, Scope]] = {"": Scope(NAME, MEANING, "at least")}
-
-    def __post_init__(self) -> None:
-        required("linked_values", self.linked_values, least=1)
-        object.__setattr__(self, "join", _read(self.join))
-
-    def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
-        yield Text(
-            "Joined with every earlier release, each combination of the joined columns is linked to"
-            " at least {linked_values} values of what is protected.",
-            linked_values=self.linked_values,
-        )
-        yield from _not_promised(self.join)
+    scopes = single(NAME, MEANING, "at least")
+    ranges: ClassVar = {"linked_values": (1, None)}
+    sentence = (
+        "Joined with every earlier release, each combination of the joined columns is linked to"
+        " at least {linked_values} values of what is protected."
+    )
 
 
 @dataclass(frozen=True)
@@ -102,25 +98,13 @@ class Linkability(_OfAJoin):
     linkability: float
     join: Join
 
-    scopes: ClassVar[Mapping[str, Scope]] = {"": Scope(NAME, MEANING, "at most")}
-
-    @property
-    def likeliest(self) -> float:
-        """The largest confidence that it allows."""
-        return self.linkability
-
-    def __post_init__(self) -> None:
-        required("linkability", self.linkability, least=0, most=1)
-        object.__setattr__(self, "join", _read(self.join))
-
-    def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
-        yield Text(
-            "Joined with every earlier release, no combination of the joined columns implies a"
-            " protected value with a confidence above {linkability:.3g}.",
-            linkability=self.linkability,
-        )
-        yield from _not_promised(self.join)
+    is_probability = True
+    scopes = single(NAME, MEANING, "at most")
+    ranges: ClassVar = {"linkability": (0, 1)}
+    sentence = (
+        "Joined with every earlier release, no combination of the joined columns implies a"
+        " protected value with a confidence above {linkability:.3g}."
+    )
 
 
 def _not_promised(join: Join) -> Iterator[str]:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from anonymize.attack.figures import ArrivalFigures
-from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
-from anonymize.promise.part import Figure, Part, Promise, Scope, required
-from anonymize.text import Text
-
-_attack: Callable[..., Found] = on_first_call("anonymize.attack.arrivals", "attack_arrivals")
+from anonymize.promise.part import Figure, Part, Scope
 
 
 @dataclass(frozen=True)
@@ -22,6 +18,8 @@ class KnownAlgorithm(Part):
 
     known_algorithm: float
 
+    attacked_by = on_first_call("anonymize.attack.arrivals", "attack_arrivals")
+    judges = "today"
     scopes: ClassVar[Mapping[str, Scope]] = {
         "arrivals": Scope(
             "arrivals in whole groups",
@@ -40,34 +38,18 @@ class KnownAlgorithm(Part):
         Figure("largest_by_frequencies", "largest probability by frequencies"),
     )
     needs_hosts = "where people came to who are in a release for the first time"
-
-    def __post_init__(self) -> None:
-        required("known_algorithm", self.known_algorithm, least=0, most=1)
-
-    def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
-        yield Text(
-            "No value of a person has a probability above {known_algorithm:.3g}, also for readers who"
-            " know the algorithm, everybody's group in every release, and how frequent each value is"
-            " among the people who are in a release for the first time. This does not extend to"
-            " knowing how frequent the values are that people changed to; the manifest counts the"
-            " people concerned (`apart`).",
-            known_algorithm=self.known_algorithm,
-        )
-
-    @property
-    def check(self) -> Check:
-        """What Great Expectations judges of the table that the attack counts."""
-        return Check(
-            "whole_groups",
-            "The people who are in a release for the first time come to each signature in equal numbers for"
-            " each of its values.",
-            "{newcomers_sum:,} people are in a release for the first time, in groups of {rows:,} signatures;"
-            " {uneven_sum:,} of them are more than whole groups have.",
-        )
-
-    @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
-        """Attack a release."""
-        today = cls.given(promises)[-1]
-        return _attack(seen, today and today.known_algorithm)
+    ranges: ClassVar = {"known_algorithm": (0, 1)}
+    sentence = (
+        "No value of a person has a probability above {known_algorithm:.3g}, also for readers who"
+        " know the algorithm, everybody's group in every release, and how frequent each value is"
+        " among the people who are in a release for the first time. This does not extend to"
+        " knowing how frequent the values are that people changed to; the manifest counts the"
+        " people concerned (`apart`)."
+    )
+    check = Check(
+        "whole_groups",
+        "The people who are in a release for the first time come to each signature in equal numbers for"
+        " each of its values.",
+        "{newcomers_sum:,} people are in a release for the first time, in groups of {rows:,} signatures;"
+        " {uneven_sum:,} of them are more than whole groups have.",
+    )

@@ -11,8 +11,10 @@ import polars as pl
 from anonymize.attack.finding import Count, Found, finding
 from anonymize.figures import Figures
 from anonymize.promise.check import Check
+from anonymize.text import Text
 
 Bound = Literal["at least", "at most"]
+Attack = Callable[..., Found]
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,18 @@ class Scope:
     def finding(self, count: Count) -> pl.DataFrame:
         """A row of findings."""
         return finding(self.name, count, self.bound)
+
+
+def single(
+    name: str,
+    meaning: str,
+    bound: Bound | None = None,
+    *,
+    counts_people: bool = True,
+    if_undecided: str | None = None,
+) -> Mapping[str, Scope]:
+    """The scopes of a part with one: arguments as the fields of `Scope`."""
+    return {"": Scope(name, meaning, bound, counts_people, if_undecided)}
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,17 @@ class Part:
     """Which releases it is about: of `groups`, or views that are attacked by a `join`."""
     scopes: ClassVar[Mapping[str, Scope]] = {}
     """What its attack looks at, by the keys of its counts, in the order reported."""
+    attacked_by: ClassVar[Attack]
+    """The attack: from what is seen, and what was promised, to what is found."""
+    judges: ClassVar[Literal["each", "today"]] = "each"
+    """Whether the attack is given the bound that each release promised, or that of the last one alone. A
+    bound is the first field of the part; it is None where a release did not promise it."""
+    ranges: ClassVar[Mapping[str, tuple[float, float | None]]] = {}
+    """The least and the most that can be promised, by field; None for no most."""
+    sentence: ClassVar[str] = ""
+    """What is promised, for readers of a release: a format of the fields, which a catalogue translates."""
+    is_probability: ClassVar[bool] = False
+    """Whether the bound is the largest probability of any person's value."""
     counted: ClassVar[type[Figures]] = Figures
     """The figures of its attack. No two kinds name one alike, unless their figures are of one class."""
     figures: ClassVar[tuple[Figure, ...]] = ()
@@ -108,17 +133,20 @@ class Part:
             shown |= {curve.figure for curve in chart.curves} | ({chart.bars} if chart.bars else set())
         if strange := shown - {one.name for one in fields(cls.counted)}:
             raise TypeError(f"{cls.__name__} shows {min(strange)}, which {cls.counted.__name__} has not")
-        if cls.scopes:
-            KINDS.append(cls)
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in self.ranges.items():
+            required(name, getattr(self, name), least, most)
 
     def sentences(self) -> Iterator[str]:
         """What is promised, for readers of a release."""
-        yield from ()
+        if self.sentence:
+            yield Text(self.sentence, **vars(self))
 
     @property
     def likeliest(self) -> float | None:
         """The largest probability of any person's value that it allows; None if it bounds none."""
-        return None
+        return getattr(self, fields(self)[0].name) if self.is_probability else None
 
     @property
     def check(self) -> Check | None:
@@ -155,7 +183,8 @@ class Part:
             What each release so far promised to the people it published first, release 1 first. Everybody is
             judged by what they were promised.
         """
-        raise NotImplementedError
+        bounds = cls.bounds(promises)
+        return cls.attacked_by(seen, bounds if cls.judges == "each" else bounds[-1])
 
     @classmethod
     def attack_series(cls, seen: Any, promises: Sequence[Promise]) -> Found | None:
@@ -171,10 +200,6 @@ class Part:
         """Attack several series about the same people, by what is known of each in the end."""
         del series, given, schema
         return None
-
-
-KINDS: list[type[Part]] = []
-"""All kinds of parts, in the order in which they were imported."""
 
 
 P = TypeVar("P", bound=Part)
@@ -205,19 +230,6 @@ class Promise:
     def as_json(self) -> dict[str, Any]:
         """Itself as a JSON object: the fields of all its parts."""
         return {name: value for part in self.parts for name, value in asdict(part).items()}
-
-    @classmethod
-    def from_json(cls, stated: Mapping[str, Any]) -> Promise:
-        """What `as_json` returned: each kind whose first field is stated is a part of it."""
-        names = {kind: [one.name for one in fields(kind)] for kind in KINDS if fields(kind)}
-        promised = {kind: own for kind, own in names.items() if stated.get(own[0]) is not None}
-        places = {name: place for place, name in enumerate(stated)}
-        return cls(
-            *(
-                kind(**{name: stated[name] for name in own if name in stated})
-                for kind, own in sorted(promised.items(), key=lambda one: places[one[1][0]])
-            )
-        )
 
 
 def required(name: str, value: float | None, least: float, most: float | None = None) -> None:

@@ -3,14 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import polars as pl
 
 from anonymize.formats import Format
+from anonymize.promise.absence import Absence
+from anonymize.promise.algorithm import Posterior
+from anonymize.promise.breach import BreachProbability
+from anonymize.promise.candidates import Candidates, Signatures
 from anonymize.promise.check import Check
+from anonymize.promise.company import Company
+from anonymize.promise.equivalence import Equivalence
+from anonymize.promise.held_back import HeldBack
+from anonymize.promise.join import Linkability, LinkedValues
+from anonymize.promise.known_algorithm import KnownAlgorithm
 from anonymize.promise.owed import OWED, PUBLICATION
-from anonymize.promise.part import KINDS, Part, Promise, Scope
+from anonymize.promise.part import Part, Promise, Scope
+from anonymize.promise.reidentification import KAnonymity, LDiversity
+from anonymize.promise.share import LargestShare
+from anonymize.promise.spread import Spread
+
+KINDS: tuple[type[Part], ...] = (
+    Signatures,
+    Candidates,
+    Company,
+    Absence,
+    Posterior,
+    BreachProbability,
+    Equivalence,
+    Spread,
+    HeldBack,
+    LinkedValues,
+    Linkability,
+    KnownAlgorithm,
+    KAnonymity,
+    LDiversity,
+    LargestShare,
+)
+"""All kinds of parts. Those that are not promised are attacked, and have their figures, in this order."""
+
+
+def promise_of(stated: Mapping[str, Any]) -> Promise:
+    """The promise that `Promise.as_json` stated: each kind whose first field is stated is a part of it."""
+    names = {kind: [one.name for one in fields(kind)] for kind in KINDS if fields(kind)}
+    promised = {kind: own for kind, own in names.items() if stated.get(own[0]) is not None}
+    places = {name: place for place, name in enumerate(stated)}
+    return Promise(
+        *(
+            kind(**{name: stated[name] for name in own if name in stated})
+            for kind, own in sorted(promised.items(), key=lambda one: places[one[1][0]])
+        )
+    )
 
 
 def kinds_of(release_format: Format, promises: Sequence[Promise]) -> list[type[Part]]:

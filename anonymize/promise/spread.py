@@ -10,10 +10,9 @@ from anonymize.attack.figures import SpreadFigures
 from anonymize.attack.finding import Found
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
-from anonymize.promise.part import Chart, Curve, Figure, Part, Promise, Scope, required
+from anonymize.promise.part import Chart, Curve, Figure, Part, Scope, required
 from anonymize.text import Text
 
-_attack: Callable[..., Found] = on_first_call("anonymize.attack.spread", "attack_spread")
 _attack_together: Callable[..., Found] = on_first_call("anonymize.attack.spread", "attack_several_series")
 
 
@@ -33,6 +32,7 @@ class Spread(Part):
     """By the name of the column: the share of all bins that lies between the lowest and the highest candidate
     at least; or `ratio`, how many times the highest is as large as the lowest."""
 
+    attacked_by = on_first_call("anonymize.attack.spread", "attack_spread")
     scopes: ClassVar[Mapping[str, Scope]] = {
         kind: Scope(
             f"spread of candidates{where}, by {words}",
@@ -75,6 +75,12 @@ class Spread(Part):
             " principle.spread bounds that."
         ),
     )
+    check = Check(
+        "spread",
+        "The numbers of every group are as far apart as its people were promised.",
+        "{rows:,} groups: the least spread of a group's values is {spread_min:.3g} of all bins;"
+        " {too_narrow_sum:,} groups break what is promised.",
+    )
 
     def __post_init__(self) -> None:
         for column, least in self.spread.items():
@@ -100,21 +106,6 @@ class Spread(Part):
                     column=column,
                     share=100 * least,
                 )
-
-    @property
-    def check(self) -> Check:
-        """What Great Expectations judges of the table that the attack counts."""
-        return Check(
-            "spread",
-            "The numbers of every group are as far apart as its people were promised.",
-            "{rows:,} groups: the least spread of a group's values is {spread_min:.3g} of all bins;"
-            " {too_narrow_sum:,} groups break what is promised.",
-        )
-
-    @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
-        """Attack a release."""
-        return _attack(seen, [part and part.spread for part in cls.given(promises)])
 
     @classmethod
     def attack_together(cls, series: Sequence[Any], given: Spread, schema: Any) -> Found:

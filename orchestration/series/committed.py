@@ -12,7 +12,7 @@ import polars as pl
 
 from anonymize.principle.candidate import Candidate, ReleaseFigures
 from anonymize.principle.state import State
-from anonymize.promise import Promise
+from anonymize.promise import Promise, promise_of
 from orchestration.expectations.verdict import Verdict
 from orchestration.readers.datapackage.dated import dated
 from orchestration.storage.sealed import read_sealed, write_sealed
@@ -101,9 +101,7 @@ class Committed:
 def _promises(stated: Sequence[Mapping[str, Any]]) -> tuple[Promise, ...]:
     """The promises of a record; those of a long series are nearly all the same, and each is read once."""
     texts = [json.dumps(promise) for promise in stated]
-    read = {
-        text: Promise.from_json(promise) for text, promise in dict(zip(texts, stated, strict=True)).items()
-    }
+    read = {text: promise_of(promise) for text, promise in dict(zip(texts, stated, strict=True)).items()}
     return tuple(read[text] for text in texts)
 
 

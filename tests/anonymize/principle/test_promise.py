@@ -20,6 +20,7 @@ from anonymize.promise import (
     Part,
     Promise,
     Signatures,
+    promise_of,
 )
 from anonymize.promise.part import Chart, Curve, Figure
 from tests.anonymize.sequential.sequential_tables import view_contract
@@ -103,13 +104,13 @@ def test_what_a_view_promises_of_its_join(principle, kind, bound):
     ids=["of groups", "of values that come and go", "of a join"],
 )
 def test_a_promise_comes_back_from_a_file_as_it_was(promise):
-    assert Promise.from_json(json.loads(json.dumps(promise.as_json()))) == promise
+    assert promise_of(json.loads(json.dumps(promise.as_json()))) == promise
 
 
 def test_a_file_of_an_earlier_version_states_what_is_not_promised_as_null():
     stated = {"candidates": 4, "largest_share": 0.25, "breach_probability": None, "forgets_after": None}
     stated |= {"signatures": "unique", "equivalence": None, "linked_values": None, "join": None}
-    assert Promise.from_json(stated) == Promise(Candidates(4), LargestShare(0.25), Signatures("unique"))
+    assert promise_of(stated) == Promise(Candidates(4), LargestShare(0.25), Signatures("unique"))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from anonymize.people.codes import encode_columns
 from anonymize.principle.candidate import Candidate, ReleaseFigures
 from anonymize.principle.principle import Principle
 from anonymize.principle.state import State
-from anonymize.promise import LargestShare, Part, Promise, Scope
+from anonymize.promise import LargestShare, Part, Promise, Scope, registry
 from anonymize.promise.check import Check
 from anonymize.promise.part import Chart, Curve, Figure
 from orchestration.cli import app as cli
@@ -70,12 +70,24 @@ class PeopleFigures(Figures):
     fewest_people: Least
 
 
+def attack_fewest_people(seen, promised):
+    """Counted from what is published, its own way: nothing is asked of the principle."""
+    if promised is None:
+        return Found()
+    people = seen.published.sizes.select("group_id", people="size")
+    table = people.with_columns(lacking=(promised - pl.col("people").cast(pl.Int64)).clip(0))
+    few, fewest = table.filter(pl.col("lacking") > 0).height, people["people"].min()
+    return Found({"": Count(people.height, few, fewest, promised)}, PeopleFigures(fewest), table)
+
+
 @dataclass(frozen=True)
 class FewestPeople(Part):
     """No group is of fewer people than this: a promise that no other principle makes."""
 
     fewest_people: int
 
+    attacked_by = attack_fewest_people
+    judges = "today"
     scopes: ClassVar = {
         "": Scope("people in a group", "Each group is of as many people as promised.", "at least")
     }
@@ -90,25 +102,10 @@ class FewestPeople(Part):
         ),
     )
 
-    def sentences(self):
-        yield f"Each group is of at least {self.fewest_people} people."
-
-    @property
-    def check(self):
-        return Check(
-            "fewest_people", "Each group is of as many people as promised.", "Fewest found: {people_min}."
-        )
-
-    @classmethod
-    def attack(cls, seen, promises):
-        """Counted from what is published, its own way: nothing is asked of the principle."""
-        if all(part is None for part in cls.given(promises)):
-            return Found()
-        promised = promises[-1].part(cls).fewest_people
-        people = seen.published.sizes.select("group_id", people="size")
-        table = people.with_columns(lacking=(promised - pl.col("people").cast(pl.Int64)).clip(0))
-        few, fewest = table.filter(pl.col("lacking") > 0).height, people["people"].min()
-        return Found({"": Count(people.height, few, fewest, promised)}, PeopleFigures(fewest), table)
+    sentence = "Each group is of at least {fewest_people} people."
+    check = Check(
+        "fewest_people", "Each group is of as many people as promised.", "Fewest found: {people_min}."
+    )
 
 
 SUITE = {
@@ -143,7 +140,8 @@ GROUPS_OF_NEIGHBOURS = Principle(
 
 @pytest.fixture
 def declare(hospital, monkeypatch, tmp_path):
-    """The hospital under the new principle: one line in the table of principles, and one suite."""
+    """The hospital under the new principle: a line in the tables of principles and of parts, and a suite."""
+    monkeypatch.setattr(registry, "KINDS", (*registry.KINDS, FewestPeople))
     monkeypatch.setitem(principles.PRINCIPLES, "groups_of_neighbours", GROUPS_OF_NEIGHBOURS)
     folder = shutil.copytree(suites.SUITES, tmp_path / "expectations")
     (folder / "fewest_people.json").write_text(json.dumps(SUITE))

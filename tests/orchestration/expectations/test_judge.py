@@ -13,7 +13,7 @@ from pickle import UnpicklingError
 import polars as pl
 import pytest
 
-from anonymize.promise import Equivalence, Promise, Signatures
+from anonymize.promise import Equivalence, Signatures, promise_of
 from anonymize.promise.check import figures_of
 from anonymize.promise.owed import COVERAGE, OWED
 from orchestration.expectations import judge
@@ -167,7 +167,7 @@ CHECKS = {
     for check in (
         *(
             part.check
-            for part in Promise.from_json(
+            for part in promise_of(
                 {
                     "candidates": 3,
                     "largest_share": 0.5,
