@@ -37,6 +37,8 @@ from orchestration.series.series import Series
 from orchestration.series.siblings import published_releases
 from orchestration.snapshots.previous import published_here
 
+CANDIDATE = "candidate"
+"""The step that makes memory, release, counterfeits and audit."""
 ATTACKED = {
     "groups": (
         "An adversary who knows every person's quasi-identifiers, dates of presence and group learns no more"
@@ -183,7 +185,7 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
     assets.append(_spec(described, AUDIT, audited, {"greatexpectations"}, code_version=version))
     attacked = ATTACKED[principle.format(contract).attack]
     return Step(
-        name="candidate",
+        name=CANDIDATE,
         assets=tuple(assets),
         checks=(
             *(

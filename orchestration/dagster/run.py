@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import uuid
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,9 @@ import dagster as dg
 
 from anonymize.errors import RepublishError
 from anonymize.principle.candidate import ReleaseFigures
+from orchestration.dagster.assets import CANDIDATE
 from orchestration.dagster.factory import product_definitions
-from orchestration.dagster.names import COMMAND, job_name
+from orchestration.dagster.names import COMMAND, DELTA, PUBLICATION, SNAPSHOT, job_name
 from orchestration.dagster.workers import working
 from orchestration.series.series import Series
 
@@ -29,7 +31,7 @@ class Released:
     release: str
     counts: ReleaseFigures
     seconds: dict[str, float]
-    """Seconds by part: algorithm, audit, files."""
+    """Seconds by part: the steps, that of the candidate by algorithm, audit, files and charts."""
     folder: Path
 
 
@@ -51,7 +53,7 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
     try:
         heard = cast("TextIO", _WithoutSql(sys.stderr))
         with working(series.home, run, is_over), redirect_stderr(heard):
-            job.execute_in_process(
+            made = job.execute_in_process(
                 partition_key=release,
                 instance=instance,
                 run_id=run,
@@ -68,7 +70,8 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
     counts = None if committed is None else committed.counts
     if committed is None or counts is None:
         raise AssertionError("a run that ends well commits its candidate")
-    return Released(release, counts, dict(committed.seconds), series.published(release))
+    seconds = _spent(made.all_events, series.contract.product, committed.seconds)
+    return Released(release, counts, seconds, series.published(release))
 
 
 class _WithoutSql:
@@ -82,3 +85,20 @@ class _WithoutSql:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def _spent(
+    events: Sequence[dg.DagsterEvent], product: str, on_candidate: Mapping[str, float]
+) -> dict[str, float]:
+    """Seconds by what they were spent on, in order; the rest of the candidate's step is spent on charts."""
+    took = {
+        str(event.step_key).removeprefix(f"{product}_"): event.step_success_data.duration_ms / 1000
+        for event in events
+        if event.is_step_success
+    }
+    return {
+        **{step: took[step] for step in (SNAPSHOT, DELTA)},
+        **on_candidate,
+        "charts": max(0.0, took[CANDIDATE] - sum(on_candidate.values())),
+        PUBLICATION: took[PUBLICATION],
+    }

@@ -60,7 +60,7 @@ def tags_of(run):
 def test_a_run_of_the_command_is_among_the_runs_with_its_series_and_release(series, monkeypatch):
     monkeypatch.setenv("REPUBLISH_HOME", str(series.home.path))
     with dagster_instance(series.home) as instance:
-        make_release(series, THIRD, instance)
+        released = make_release(series, THIRD, instance)
         (made,) = instance.get_runs()
         with server(series, instance) as ask:
             of_series = [{"key": "republish/series", "value": "v1"}]
@@ -68,6 +68,8 @@ def test_a_run_of_the_command_is_among_the_runs_with_its_series_and_release(seri
         assert run["runId"] == made.run_id
         assert tags_of(run)["dagster/partition"] == THIRD
         assert tags_of(run)["republish/command"] == "release"
+    steps = {"snapshot", "delta", "files", "algorithm", "audit", "charts", "publication"}
+    assert released.seconds.keys() == steps
 
 
 def test_the_next_command_ends_what_a_killed_command_left_and_leaves_other_runs_alone(series):
