@@ -146,6 +146,12 @@ def test_anonymize_knows_nothing_of_what_runs_it():
         assert not {name.split(".")[0] for name in imports(path.read_text())} & outside, path
 
 
+def test_the_product_imports_no_private_module_of_dagster():
+    for path in modules("orchestration"):
+        private = {name for name in imports(path.read_text()) if name.startswith("dagster") and "._" in name}
+        assert not private, path
+
+
 def test_only_the_list_of_principles_imports_the_folder_of_a_principle():
     # Benchmarks and tests measure and test one principle, and may.
     named = {

@@ -61,7 +61,7 @@ def any_change_needs_consent(before: Parameters, now: Parameters) -> list[Change
 
 @dataclass(frozen=True)
 class Memory:
-    """The private asset that depends on itself at the release before."""
+    """The private asset with what a principle remembers of the releases before."""
 
     name: str
     """`buckets`, say."""

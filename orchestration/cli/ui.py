@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -73,10 +74,10 @@ def ui(
             end_dead_runs(place, instance)
     os.chdir(place.dagster)
     workspace = package_file("workspace.yaml")
-    daemon = [sys.executable, "-m", "dagster._daemon", "run", "--workspace", str(workspace)]
+    daemon = [str(Path(sys.executable).with_name("dagster-daemon")), "run", "--workspace", str(workspace)]
     if only is Part.daemon:
         out.print(f"Dagster's daemon, of {place.path}. Ctrl-C ends it.")
-        os.execv(sys.executable, daemon)  # noqa: S606 - our own
+        os.execv(daemon[0], daemon)  # noqa: S606 - our own
         return
     from orchestration.dagster.webserver import TOKEN, pages, serve, token_of
 

@@ -30,7 +30,6 @@ from orchestration.dagster.names import (
     tag_value,
     upstream_keys,
 )
-from orchestration.dagster.partitions import previous_release
 from orchestration.dagster.step import CheckOn, Done, Step, build
 from orchestration.expectations import Verdict
 from orchestration.rights.retention import forget_absent
@@ -38,6 +37,8 @@ from orchestration.series.series import Series
 from orchestration.series.siblings import published_releases
 from orchestration.snapshots.previous import published_here
 
+CANDIDATE = "candidate"
+"""The step that makes memory, release, counterfeits and audit."""
 ATTACKED = {
     "groups": (
         "An adversary who knows every person's quasi-identifiers, dates of presence and group learns no more"
@@ -98,17 +99,13 @@ def _spec(
     return dg.AssetSpec(
         key,
         description=description,
-        deps=[*(_dep(series, above) for above in lineage_of(contract)[asset]), *further],
+        deps=[*(asset_key(series, above) for above in lineage_of(contract)[asset]), *further],
         group_name=group_name(key),
         owners=list(contract.owners),
         code_version=code_version,
         kinds=kinds,
         tags={"principle": contract.principle.name, SERIES_TAG: tag_value(contract.series)},
     )
-
-
-def _dep(series: Series, asset: str, mapping: dg.PartitionMapping | None = None) -> dg.AssetDep:
-    return dg.AssetDep(asset_key(series, asset), partition_mapping=mapping)
 
 
 def _snapshot(described: Series) -> Step:
@@ -179,10 +176,8 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
     audited = "What was promised, against what an attack counts."
     assets = []
     if memory := principle.memory:
-        itself = _dep(described, memory.name, previous_release())
-        assets.append(
-            _spec(described, memory.name, memory.description, {"duckdb", "numpy"}, [*others, itself], version)
-        )
+        kinds = {"duckdb", "numpy"}
+        assets.append(_spec(described, memory.name, memory.description, kinds, others, version))
     made_from = [] if memory else others
     assets.append(_spec(described, RELEASE, candidate, tables, made_from, version))
     if COUNTERFEITS in lineage_of(contract):
@@ -190,7 +185,7 @@ def _candidate(described: Series, others: list[dg.AssetDep]) -> Step:
     assets.append(_spec(described, AUDIT, audited, {"greatexpectations"}, code_version=version))
     attacked = ATTACKED[principle.format(contract).attack]
     return Step(
-        name="candidate",
+        name=CANDIDATE,
         assets=tuple(assets),
         checks=(
             *(

@@ -14,7 +14,6 @@ from sqlalchemy.exc import DBAPIError
 
 from anonymize.errors import HomeError
 from orchestration.dagster import workers
-from orchestration.dagster.private import end_run, events_lost_in_silence, migrations_read_once
 from orchestration.package_files import package_file
 from orchestration.series.due import now
 from orchestration.storage.home import Home, only_for_the_owner, only_one, private_folder
@@ -37,7 +36,7 @@ TIME_TO_BEGIN = 600
 def dagster_instance(home: Home) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance in the home; telemetry is off because its `dagster.yaml` says so."""
     folder = prepare_dagster_home(home)
-    with usable_tables(folder), migrations_read_once(), events_lost_in_silence(), instance_of(folder) as made:
+    with usable_tables(folder), instance_of(folder) as made:
         yield made
 
 
@@ -117,8 +116,10 @@ def end_dead_runs(home: Home, instance: dg.DagsterInstance) -> None:
         changed = max(record.create_timestamp, record.update_timestamp).timestamp()
         if run.run_id in known or now().timestamp() - changed > TIME_TO_BEGIN:
             with workers.if_dead(home, run.run_id) as is_dead:
-                if is_dead:
-                    end_run(instance, run)
+                if is_dead and run.status is dg.DagsterRunStatus.CANCELING:
+                    instance.report_run_canceled(run, "Ended while it was canceled.")
+                elif is_dead:
+                    instance.report_run_failed(run, "Ended before it was done.")
     for name in workers.left(home):
         run_left = instance.get_run_by_id(name)
         if run_left is None or run_left.is_finished:

@@ -54,10 +54,3 @@ def _partitions(first: str, cron: str | None, last: dt.date | None) -> dg.TimeWi
 def for_dagster(cron: str) -> str:
     """The same schedule as Dagster has to be given it, so that it ticks as written."""
     return LEAP_DAY.sub(" 29 FEB *", cron)
-
-
-def previous_release() -> dg.TimeWindowPartitionMapping:
-    """A release is built on the one before it; the first on none."""
-    return dg.TimeWindowPartitionMapping(
-        start_offset=-1, end_offset=-1, allow_nonexistent_upstream_partitions=True
-    )

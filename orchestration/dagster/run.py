@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TextIO, cast
 
 import dagster as dg
 
 from anonymize.errors import RepublishError
 from anonymize.principle.candidate import ReleaseFigures
+from orchestration.dagster.assets import CANDIDATE
 from orchestration.dagster.factory import product_definitions
-from orchestration.dagster.names import COMMAND, job_name
-from orchestration.dagster.private import run_of_the_ui
+from orchestration.dagster.names import COMMAND, DELTA, PUBLICATION, SNAPSHOT, job_name
 from orchestration.dagster.workers import working
 from orchestration.series.series import Series
+
+NOT_NOTED = "Exception while writing logger call to event log"
+"""The words with which Dagster prints the SQL of an event that it can't note, on a full disk say."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +31,7 @@ class Released:
     release: str
     counts: ReleaseFigures
     seconds: dict[str, float]
-    """Seconds by part: algorithm, audit, files."""
+    """Seconds by part: the steps, that of the candidate by algorithm, audit, files and charts."""
     folder: Path
 
 
@@ -44,8 +51,9 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
         return noted is None or noted.is_finished
 
     try:
-        with working(series.home, run, is_over), run_of_the_ui(instance, job.name):
-            job.execute_in_process(
+        heard = cast("TextIO", _WithoutSql(sys.stderr))
+        with working(series.home, run, is_over), redirect_stderr(heard):
+            made = job.execute_in_process(
                 partition_key=release,
                 instance=instance,
                 run_id=run,
@@ -59,6 +67,38 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
             raise failure.__cause__ from None
         raise getattr(failure, "unexpected", failure) from None
     committed = series.record(release)
-    assert committed is not None, "a run that ended well committed its candidate"
-    assert committed.counts is not None, "a run that ended well committed its candidate"
-    return Released(release, committed.counts, dict(committed.seconds), series.published(release))
+    counts = None if committed is None else committed.counts
+    if committed is None or counts is None:
+        raise AssertionError("a run that ends well commits its candidate")
+    seconds = _spent(made.all_events, series.contract.product, committed.seconds)
+    return Released(release, counts, seconds, series.published(release))
+
+
+class _WithoutSql:
+    """Standard error, without what Dagster prints of an error that it raises as well."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return len(text) if text.startswith(NOT_NOTED) else self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _spent(
+    events: Sequence[dg.DagsterEvent], product: str, on_candidate: Mapping[str, float]
+) -> dict[str, float]:
+    """Seconds by what they were spent on, in order; the rest of the candidate's step is spent on charts."""
+    took = {
+        str(event.step_key).removeprefix(f"{product}_"): event.step_success_data.duration_ms / 1000
+        for event in events
+        if event.is_step_success
+    }
+    return {
+        **{step: took[step] for step in (SNAPSHOT, DELTA)},
+        **on_candidate,
+        "charts": max(0.0, took[CANDIDATE] - sum(on_candidate.values())),
+        PUBLICATION: took[PUBLICATION],
+    }

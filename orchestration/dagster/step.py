@@ -12,7 +12,7 @@ from anonymize.errors import RepublishError
 from orchestration.dagster.instance import is_of
 from orchestration.dagster.names import SERIES_TAG, asset_key, tag_value
 from orchestration.dagster.partitions import release_partitions
-from orchestration.dagster.status import keep_facts, version_tags
+from orchestration.dagster.status import keep_facts
 from orchestration.dagster.verdicts import metadata_of, words_of
 from orchestration.dagster.workers import hold
 from orchestration.expectations import Verdict
@@ -23,10 +23,9 @@ from orchestration.series.series import Series
 ONE_RUN = dg.BackfillPolicy.single_run()
 """A backfill is one run over ascending releases, each committed before the next.
 
-Dagster puts assets into one run only where they depend on each other release by release. So the one
-dependency on the release before is that of the principle's memory, the recursion itself; the others that
-there are (the delta compares two snapshots, manifests form a chain) lie behind it, and their steps see to
-them.
+Dagster puts assets into one run only where they depend on each other release by release. What a step takes of
+the release before (memory, the snapshot to compare with, the manifest) it reads from the home, and Dagster
+knows nothing of it. If Dagster did, it would call a release out of date that was just made.
 """
 
 
@@ -78,7 +77,6 @@ def build(step: Step, described: Series) -> dg.AssetsDefinition:
     """
     file, product = described.file, described.contract.product
     on = {check.name: asset_key(described, check.asset) for check in step.checks}
-    made_here = {spec.key for spec in step.assets}
     tag = {SERIES_TAG: tag_value(described.contract.series)}
 
     @dg.multi_asset(
@@ -123,7 +121,7 @@ def build(step: Step, described: Series) -> dg.AssetsDefinition:
             yield dg.MaterializeResult(
                 asset_key=spec.key,
                 data_version=dg.DataVersion(file.contract.series),
-                tags={**version_tags(spec, made_here), **tag},
+                tags=tag,
             )
         for check in step.checks:
             yield _result(_verdict_on(check.name, done), on, blocks=_is_judged(check.name, done))

@@ -17,12 +17,12 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
+from alembic.script import ScriptDirectory
 from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 from sqlalchemy.pool import NullPool
 
-from orchestration.dagster.private import migrations_read_once
 from tests.google import google
 from tests.hospital import KEY, RELEASES, Hospital, build, make
 
@@ -49,8 +49,17 @@ def _dagster_repeats_nothing():
         assert poolclass is NullPool
         return engine(address, tuple(dict(connect_args).items()))
 
-    made = sqlite_run_storage.create_engine
-    with pytest.MonkeyPatch.context() as patch, migrations_read_once():
+    made, read = sqlite_run_storage.create_engine, ScriptDirectory.from_config
+    directories = {}
+
+    def from_config(config):
+        location = config.get_main_option("script_location")
+        if location not in directories:
+            directories[location] = read(config)
+        return directories[location]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScriptDirectory, "from_config", from_config)
         for module in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
             patch.setattr(module, "create_engine", create_engine)
         yield

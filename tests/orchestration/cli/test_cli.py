@@ -535,11 +535,11 @@ def started(monkeypatch):
         yield "pages"
 
     def serve(app, port, daemon):
-        begun.append((app, port, *daemon[2:4]))
+        begun.append((app, port, *(Path(word).name for word in daemon[:2])))
 
     monkeypatch.setattr(webserver, "pages", pages)
     monkeypatch.setattr(webserver, "serve", serve)
-    monkeypatch.setattr(os, "execv", lambda _, words: begun.append(tuple(words[2:4])))
+    monkeypatch.setattr(os, "execv", lambda _, words: begun.append((Path(words[0]).name, words[1])))
     monkeypatch.setattr(os, "chdir", lambda _: None)
     monkeypatch.setenv("DAGSTER_HOME", "")
     return begun
@@ -548,7 +548,7 @@ def started(monkeypatch):
 def test_the_ui_is_dagster_in_the_home(republish, tmp_path, started):
     code, out, _ = republish("ui", "--home", tmp_path / "home", "--port", 3456)
     assert (code, len(out)) == (0, 1)
-    assert started == [("workspace.yaml", [], False), ("pages", 3456, "dagster._daemon", "run")]
+    assert started == [("workspace.yaml", [], False), ("pages", 3456, "dagster-daemon", "run")]
     assert os.environ["DAGSTER_HOME"] == str(tmp_path / "home/dagster")
     assert "enabled: false" in (tmp_path / "home/dagster/dagster.yaml").read_text()
 
@@ -567,7 +567,7 @@ def test_the_ui_prints_its_token_to_a_terminal_and_to_no_journal(republish, tmp_
 
 def test_the_daemon_alone_has_no_pages(republish, tmp_path, started):
     republish("ui", "--home", tmp_path / "home", "--only", "daemon")
-    assert started == [("dagster._daemon", "run")]
+    assert started == [("dagster-daemon", "run")]
 
 
 def test_the_ui_is_told_of_proxies(republish, tmp_path, started, monkeypatch):

@@ -76,7 +76,7 @@ def test_the_steps_of_a_release_are_assets_that_follow_one_another(series):
     assert above == {
         "snapshot": [],
         "delta": ["snapshot"],
-        "buckets": ["buckets", "delta", "snapshot"],
+        "buckets": ["delta", "snapshot"],
         "release": ["buckets"],
         "counterfeits": ["buckets"],
         "audit": ["counterfeits", "release", "snapshot"],
@@ -84,24 +84,6 @@ def test_the_steps_of_a_release_are_assets_that_follow_one_another(series):
     }
     assert {node.group_name for node in nodes.values()} == {"hospital"}
     assert all(node.key.path[0] == "hospital" and node.description for node in nodes.values())
-
-
-@pytest.mark.parametrize(
-    ("asset", "above", "expected"),
-    [
-        ("buckets", "buckets", [FIRST]),
-        ("release", "buckets", [SECOND]),
-        ("publication", "release", [SECOND]),
-    ],
-)
-def test_a_release_is_built_on_the_one_before(series, asset, above, expected):
-    child, parent = graph(series).get(key(asset)), graph(series).get(key(above))
-    mapping = child.partition_mappings.get(key(above)) or dg.IdentityPartitionMapping()
-    subset = child.partitions_def.subset_with_partition_keys([SECOND])
-    found = mapping.get_upstream_mapped_partitions_result_for_partitions(
-        subset, child.partitions_def, parent.partitions_def
-    )
-    assert sorted(found.partitions_subset.get_partition_keys()) == expected
 
 
 def test_every_promise_is_a_check(series):

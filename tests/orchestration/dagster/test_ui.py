@@ -16,6 +16,7 @@ from orchestration.dagster.instance import dagster_instance
 from orchestration.dagster.names import job_name
 from orchestration.dagster.run import make_release
 from orchestration.dagster.workers import WORKERS
+from orchestration.storage.home import private_folder
 from tests.hospital import QUIET, RELEASES, definitions
 
 FIRST, SECOND, THIRD = RELEASES
@@ -50,47 +51,38 @@ def backfill(series, instance, first, last):
 RUNS = """query Runs($tags: [ExecutionTag!]) {
     runsOrError(filter: {pipelineName: "release_hospital", tags: $tags}) {
         ... on Runs { results { runId tags { key value } } } } }"""
-OVERVIEW = """{ workspaceOrError { ... on Workspace { locationEntries { locationOrLoadError {
-    ... on RepositoryLocation { repositories { pipelines { name runs(limit: 9) { runId } } } } } } } } }"""
-AGAIN = """mutation Again($run: String!) {
-    launchRunReexecution(reexecutionParams: {parentRunId: $run, strategy: ALL_STEPS}) {
-        __typename ... on LaunchRunSuccess { run { runId parentRunId tags { key value } } } } }"""
 
 
 def tags_of(run):
     return {tag["key"]: tag["value"] for tag in run["tags"]}
 
 
-def test_a_run_of_the_command_is_on_the_pages_of_its_job_and_can_be_executed_again(series, monkeypatch):
+def test_a_run_of_the_command_is_among_the_runs_with_its_series_and_release(series, monkeypatch):
     monkeypatch.setenv("REPUBLISH_HOME", str(series.home.path))
     with dagster_instance(series.home) as instance:
-        make_release(series, THIRD, instance)
+        released = make_release(series, THIRD, instance)
         (made,) = instance.get_runs()
         with server(series, instance) as ask:
-            shown = [{"key": ".dagster/repository", "value": "__repository__@republish"}]
-            (run,) = ask(RUNS, tags=shown)["runsOrError"]["results"]
-            assert run["runId"] == made.run_id
-            assert tags_of(run)["republish/series"] == "v1"
-            (entry,) = ask(OVERVIEW)["workspaceOrError"]["locationEntries"]
-            (repository,) = entry["locationOrLoadError"]["repositories"]
-            jobs = {job["name"]: [run["runId"] for run in job["runs"]] for job in repository["pipelines"]}
-            assert jobs["release_hospital"] == [made.run_id]
+            of_series = [{"key": "republish/series", "value": "v1"}]
+            (run,) = ask(RUNS, tags=of_series)["runsOrError"]["results"]
+        assert run["runId"] == made.run_id
+        assert tags_of(run)["dagster/partition"] == THIRD
+        assert tags_of(run)["republish/command"] == "release"
+    steps = {"snapshot", "delta", "files", "algorithm", "audit", "charts", "publication"}
+    assert released.seconds.keys() == steps
 
-            again = ask(AGAIN, run=made.run_id)["launchRunReexecution"]
-            assert again["__typename"] == "LaunchRunSuccess"
-            assert again["run"]["parentRunId"] == made.run_id
-            assert tags_of(again["run"])["dagster/partition"] == THIRD
 
-            # The next command ends what a killed command left behind, and leaves the UI's runs alone.
-            instance.report_run_canceling(instance.get_run_by_id(made.run_id))
-            for stored in instance.get_runs():
-                started = dg.DagsterEvent("PIPELINE_START", stored.job_name)
-                instance.handle_run_event(stored.run_id, started)
-            (series.home.dagster / WORKERS / made.run_id).touch()
-            with releasing(series):
-                pass
-            ended = {stored.run_id: stored.status.value for stored in instance.get_runs()}
-            assert ended == {made.run_id: "FAILURE", again["run"]["runId"]: "STARTED"}
+def test_the_next_command_ends_what_a_killed_command_left_and_leaves_other_runs_alone(series):
+    job = definitions(series).resolve_job_def(job_name("hospital"))
+    with dagster_instance(series.home) as instance:
+        killed, other = (instance.create_run_for_job(job).run_id for _ in range(2))
+        for run in (killed, other):
+            instance.handle_run_event(run, dg.DagsterEvent("PIPELINE_START", job.name))
+        (private_folder(series.home.dagster / WORKERS) / killed).touch()
+        with releasing(series):
+            pass
+        ended = {run.run_id: run.status.value for run in instance.get_runs()}
+    assert ended == {killed: "FAILURE", other: "STARTED"}
 
 
 # ---- what is stale, and what failed

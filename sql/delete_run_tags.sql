@@ -1,2 +1,0 @@
-DELETE FROM run_tags
-WHERE run_id IN :runs;

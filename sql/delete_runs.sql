@@ -1,2 +1,0 @@
-DELETE FROM runs
-WHERE run_id IN :runs;
