@@ -10,7 +10,7 @@ from anonymize.attack.combinations import Combinations
 from anonymize.attack.figures import CandidateFigures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.intersection import candidates, changed, intersected
-from anonymize.attack.invariance import check_invariance, moved_people
+from anonymize.attack.invariance import moved_people, moved_since
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.attack.stays import Stays
@@ -162,8 +162,7 @@ def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[list[Count], dict
             moved = len(moved_from.join(owed, on="person", how="semi"))
         else:
             known = seen.known.join(owed.select("person"), on="person", how="semi")
-            found, now = check_invariance(known, owed, seen.numbered, 1, seen.before.parts.get(SIGNATURES))
-            moved = found.moved
+            moved, now = moved_since(known, owed, seen.numbered, seen.before.parts.get(SIGNATURES))
             kept.append(now)
         hosted = owed.join(seen.groups.select("group_id", "values"), on="group_id")
         broken = moved + len(hosted.filter(pl.col("values") < bound))

@@ -112,15 +112,13 @@ def exact_risks(
     return rows.join(risks, on=["person", "value"], how="left", maintain_order="left").drop("row")
 
 
-def risk_figures(risks: pl.DataFrame, m: int | None = None) -> RiskFigures:
+def risk_figures(risks: pl.DataFrame) -> RiskFigures:
     """What the exact risks came to: nothing of any one person.
 
     Parameters
     ----------
     risks
         What `exact_risks` returned.
-    m
-        If risks of at most 1/m are promised.
     """
     risk = risks["risk"].drop_nulls()
     return RiskFigures(
@@ -128,8 +126,6 @@ def risk_figures(risks: pl.DataFrame, m: int | None = None) -> RiskFigures:
         decided=len(risk),
         largest=most_of(risk),
         certain=int((risk == 1).sum()),
-        # The risks are quotients of whole numbers, rounded once: 1/m itself is no more than 1/m.
-        above=int((risk > 1 / m).sum()) if m else 0,
     )
 
 

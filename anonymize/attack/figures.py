@@ -90,8 +90,6 @@ class RiskFigures(Figures):
     """The largest of these risks."""
     certain: Total
     """Risks of 1."""
-    above: Total = 0
-    """Risks above 1/m, where m is promised."""
     left_out: Annotated[int, max] = 0
     """Releases with too many choices to be matched."""
 

@@ -7,7 +7,6 @@ release to release, and still count m.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -17,36 +16,10 @@ from anonymize.attack.stays import Stays
 from anonymize.formats.published import Published
 
 
-@dataclass(frozen=True)
-class Invariance:
-    """How far one release is from m-invariance, given the release before it (Lemma 4)."""
-
-    groups: int
-    """Published groups."""
-    too_few: int
-    """Groups with fewer than m distinct values."""
-    repeating: int
-    """Groups in which a value occurs more than once; merged groups do by design."""
-    uneven: int
-    """Groups whose values don't all occur equally often; merged groups hold whole signatures."""
-    people: int
-    """People with a known group."""
-    staying: int
-    """Those of them who were in the release before, with the same value and a known group."""
-    moved: int
-    """Those of the staying whose signature is another than in the release before."""
-    too_few_people: int
-    """People in groups with fewer than m distinct values."""
-
-
-def check_invariance(
-    people: pl.DataFrame,
-    hosts: pl.DataFrame,
-    published: Published,
-    m: int,
-    before: pl.DataFrame | None = None,
-) -> tuple[Invariance, pl.DataFrame]:
-    """Whether a release keeps Definition 17, if the releases before it did.
+def moved_since(
+    people: pl.DataFrame, hosts: pl.DataFrame, published: Published, before: pl.DataFrame | None = None
+) -> tuple[int, pl.DataFrame]:
+    """How many people stayed with the same value and are in groups of another signature than before.
 
     By Lemma 4 it is enough to compare with the release before. Whether R(n) and hosting groups are as
     stated is not asked here.
@@ -59,16 +32,13 @@ def check_invariance(
         `person`, `group_id`: the generalized hosting group, for as many people as are known.
     published
         T*(n).
-    m
-        Privacy parameter.
     before
         The second thing this returned for release n - 1, None at the first release of a series.
 
     Returns
     -------
-    Invariance
-        Counts; of an m-invariant series `too_few`, `repeating` (or, of merged groups, `uneven`) and
-        `moved` are 0 in every release.
+    int
+        0 in every release of an m-invariant series.
     pl.DataFrame
         `person`, `value`, `signature` (a list in order): to be given for release n + 1, and as private as
         the truth.
@@ -77,39 +47,21 @@ def check_invariance(
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 16 and 17, Lemma 4.
     """
-    groups = published.values.group_by("group_id").agg(
-        pl.col("value").unique().sort().alias("signature"),
-        (pl.col("tuples").max() > 1).alias("repeating"),
-        (pl.col("tuples").max() != pl.col("tuples").min()).alias("uneven"),
-    )
-    few = groups.select("group_id", (pl.col("signature").list.len() < m).alias("too_few"))
-    hosted = (
+    groups = published.values.group_by("group_id").agg(pl.col("value").unique().sort().alias("signature"))
+    now = (
         people.select("person", "value")
         .join(hosts.select("person", "group_id"), on="person", how="inner")
-        .join(groups.select("group_id", "signature"), on="group_id", how="inner")
-        .join(few, on="group_id", how="inner")
+        .join(groups, on="group_id", how="inner")
+        .select("person", "value", "signature")
     )
-    now = hosted.select("person", "value", "signature")
-    staying = moved = 0
-    if before is not None:
-        # Both releases' signatures in one list: numbers are quicker to compare.
-        signatures = [frame.select("signature").unique() for frame in (groups, before)]
-        numbers = pl.concat(signatures).unique().with_row_index("number")
-        numbered = [frame.join(numbers, on="signature").drop("signature") for frame in (now, before)]
-        stayed = numbered[0].join(numbered[1], on=["person", "value"], how="inner", suffix="_before")
-        staying = len(stayed)
-        moved = int((stayed["number"] != stayed["number_before"]).sum())
-    found = Invariance(
-        groups=len(groups),
-        too_few=int(few["too_few"].sum()),
-        repeating=int(groups["repeating"].sum()),
-        uneven=int(groups["uneven"].sum()),
-        people=len(hosted),
-        staying=staying,
-        moved=moved,
-        too_few_people=int(hosted["too_few"].sum()),
-    )
-    return found, now
+    if before is None:
+        return 0, now
+    # Both releases' signatures in one list: numbers are quicker to compare.
+    signatures = [frame.select("signature").unique() for frame in (groups, before)]
+    numbers = pl.concat(signatures).unique().with_row_index("number")
+    numbered = [frame.join(numbers, on="signature").drop("signature") for frame in (now, before)]
+    stayed = numbered[0].join(numbered[1], on=["person", "value"], how="inner", suffix="_before")
+    return int((stayed["number"] != stayed["number_before"]).sum()), now
 
 
 def moved_people(stays: Stays, before: Stays | None, release: int) -> pl.DataFrame:

@@ -7,9 +7,9 @@ import pytest
 
 from anonymize.attack.equivalence import compromised, minimum_equivalence
 from anonymize.attack.intersection import candidates, intersect, intersect_hosts
-from anonymize.attack.invariance import check_invariance
 from anonymize.formats.published import Published
 from tests.papers.disclosure_risk import disclosure_risk
+from tests.papers.invariance import check_invariance
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.attack.intersection import intersect
-from anonymize.attack.invariance import check_invariance
 from anonymize.attack.matching import covering_groups
 from anonymize.attack.risk import posterior
 from anonymize.formats.published import Published
 from benchmarks.adversaries.every_key import reconstructions
 from tests.papers.disclosure_risk import disclosure_risk
+from tests.papers.invariance import check_invariance
 from tests.papers.test_attack_examples import (
     TABLE_1A,
     TABLE_1B,

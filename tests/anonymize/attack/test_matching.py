@@ -1,7 +1,5 @@
 """Matching and exact risk by component, against every surjection of tiny series."""
 
-from fractions import Fraction
-
 import numpy as np
 import polars as pl
 import pytest
@@ -78,7 +76,7 @@ def test_and_the_exact_risk_of_its_component_is_one():
     everybody, releases = SHARED_OUT
     risks = exact_risks(covering(everybody, releases), releases, invariant=False)
     assert {person: risk for person, risk in risks.select("person", "risk").rows() if risk == 1} == {"t": 1}
-    assert risk_figures(risks, m=2) == RiskFigures(tuples=7, decided=7, largest=1.0, certain=1, above=1)
+    assert risk_figures(risks) == RiskFigures(tuples=7, decided=7, largest=1.0, certain=1)
     assert disclosure_risk(everybody, releases, invariant=False)["t", "a"] == 1
 
 
@@ -157,16 +155,10 @@ def test_components_are_counted_apart_and_too_large_ones_left_undecided():
     one = exact_risks(covering(everybody, releases), releases, invariant=False)
     assert one["component"].n_unique() == 40
     assert set(one["risk"]) == {1 / 3}
-    assert risk_figures(one, m=3).above == 0
     short = exact_risks(covering(everybody, releases), releases, invariant=False, steps=1000)
     assert 0 < risk_figures(short).decided < 120
     again = exact_risks(covering(everybody, releases), releases, invariant=False, steps=1000)
     assert short.equals(again)
-
-
-def test_1_over_m_is_not_above_1_over_m():
-    for m in range(2, 200):
-        assert risk_figures(pl.DataFrame({"risk": [float(Fraction(1, m))]}), m).above == 0
 
 
 def test_who_knows_the_hosting_groups_is_left_with_no_more():
