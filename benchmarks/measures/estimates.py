@@ -43,7 +43,7 @@ from orchestration.contracts.contract_file import load_contract
 from orchestration.demo.hospital import CONTRACT
 from orchestration.readers.estimate.statements import quoted, text
 
-QUICK = {"people": 300, "conditions": 1, "words": ("a hospital: e_equivalence",)}
+QUICK = {"people": 300, "conditions": 1, "words": ("students, few values: m_invariance",)}
 LEVELS = {0.95: 1.96, 0.8: 1.2816, 0.5: 0.6745}
 
 

@@ -97,9 +97,8 @@ def test_the_lineage_goes_on_upwards_and_downwards(page):
 # ---- runs
 
 
-def test_the_runs_of_the_command_are_on_the_page_of_the_job(page):
-    words = ("Success", f"partition: {SECOND}", "republish/series: v1")
-    page.open("locations/republish/jobs/release_hospital/runs", *words)
+def test_the_runs_of_the_command_are_on_the_page_of_runs(page):
+    page.open("runs", "Success", f"partition: {SECOND}", "republish/series: v1")
 
 
 # ---- checks
