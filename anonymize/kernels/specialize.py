@@ -716,7 +716,7 @@ def _margin(order: Ints, begin: int, end: int, rows: Rows, demand: Demand, room:
     return margin
 
 
-@_part
+@compiled(inline="always")
 def _count_items(order: Ints, begin: int, end: int, rows: Rows, room: Room) -> int:
     """Count the sensitive values of rows in `room.item_count`; the number of their records."""
     records = 0
@@ -741,9 +741,7 @@ def _group_safety(now: Ints, nodes: Nodes, groups: Groups, multiply: bool) -> fl
         for g in range(groups.start[r], groups.start[r + 1]):
             if flags & groups.flags[g]:
                 continue
-            overlap = (
-                True  # in every column: `_reaches`, which looks up each column's axis, is a tenth slower
-            )
+            overlap = True
             for a in range(len(now)):
                 if nodes.low[now[a]] >= groups.high[g, a] or groups.low[g, a] >= nodes.high[now[a]]:
                     overlap = False
@@ -755,7 +753,7 @@ def _group_safety(now: Ints, nodes: Nodes, groups: Groups, multiply: bool) -> fl
     return safety
 
 
-@_part
+@compiled(inline="always")
 def _flags(now: Ints, nodes: Nodes) -> int:
     """The inconsistent pairs that the nodes of the columns of X are one half of."""
     flags = uint64(0)
