@@ -47,8 +47,8 @@ test-all: $(DEVELOP)  ## every test and every example: kill points, browsers, la
 test-rest: $(DEVELOP)  ## after make test, what it left out: with it, every test has been run
 	$(BIN)/python -m pytest --hypothesis-profile=thorough --after-quick
 
-costs: $(DEVELOP)  ## every test, and what each costs: make test takes those that cost little
-	$(BIN)/python -m pytest --hypothesis-profile=thorough --costs
+costs: $(DEVELOP)  ## every test, and what each costs: make test takes those that cost little; on a quiet machine
+	$(BIN)/python -m pytest --costs
 
 coverage: $(DEVELOP)  ## every test, and which lines and branches none of them reached (slower)
 	$(BIN)/python -m pytest --hypothesis-profile=thorough --cov --cov-report=term

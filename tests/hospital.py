@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import yaml
 from rich.console import Console
@@ -146,6 +147,12 @@ def audited(hospital, series, folder, *, private=True):
 def several_threads():
     """The environment of a command that runs as a process of its own, with more threads than this one has."""
     return os.environ | {"POLARS_MAX_THREADS": "4", "NUMBA_NUM_THREADS": "4"}
+
+
+def entered(home):
+    """The releases of a home's history, in order."""
+    with duckdb.connect(Path(home) / "history.duckdb", read_only=True) as history:
+        return history.sql("SELECT * REPLACE (release::VARCHAR AS release) FROM releases ORDER BY n").pl()
 
 
 def noted(home):

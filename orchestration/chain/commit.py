@@ -15,7 +15,6 @@ from orchestration.chain.making import Clock
 from orchestration.chain.merging import merge_shards
 from orchestration.chain.shard import Reported
 from orchestration.series.committed import Committed, write_committed
-from orchestration.series.record import joined_buckets, release_row
 from orchestration.series.series import Series
 
 
@@ -34,7 +33,7 @@ class Whole:
 def commit(
     series: Series, release: str, folder: Path, made: Whole, present: Mapping[str, Any], clock: Clock
 ) -> Committed:
-    """Tell history of a candidate, and record last that it passed its audit.
+    """Record that a candidate passed its audit.
 
     Parameters
     ----------
@@ -67,8 +66,6 @@ def commit(
         seconds={name: round(spent, 3) for name, spent in seconds.items()},
         files=files,
     )
-    row = release_row(committed, contract, release, series.number(release))
-    series.history.record_candidate(row, joined_buckets([part.buckets for part in parts]))
     write_committed(folder, committed, series.candidate_key(release))
     return committed
 

@@ -41,7 +41,6 @@ class Reported:
     together: Mapping[str, Mapping[str, int]]
     files: Mapping[str, str]
     """SHA-256 (hex) of what is kept, by name in the release's folder."""
-    buckets: pl.DataFrame | None
     seconds: Mapping[str, float]
 
 
@@ -91,7 +90,6 @@ def make_shard(job: ShardJob) -> Reported:
         corrected=drawn.corrected,
         together={} if shard.place else _together(series, people, drawn.knowledge, promise),
         files={f"{shard.place}/{name}".lstrip("/"): digest for name, digest in files.items()},
-        buckets=candidate.buckets,
         seconds=clock.seconds,
     )
 

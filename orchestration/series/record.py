@@ -1,4 +1,4 @@
-"""The row of a release in the history's table of releases, and its buckets."""
+"""The row of a published release in the history's table of releases, and its buckets."""
 
 from __future__ import annotations
 
@@ -7,39 +7,24 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.contract import Product
 from orchestration.series.committed import Committed
 from orchestration.storage.manifest import COUNTED
 
 
-def release_row(committed: Committed, contract: Product, release: str, n: int) -> dict[str, Any]:
-    """The row of a candidate that passed its audit."""
-    return {
-        "product": contract.product,
-        "series": contract.series,
-        "release": release,
-        "n": n,
-        "status": "audited",
-        "principle": committed.parameters["name"],
-        "parameters": dict(committed.parameters),
-        "figures": dict(committed.figures),
-        "audit": [verdict.as_json() for verdict in committed.verdicts],
-        "seconds": dict(committed.seconds),
-        "made_from": dict(committed.made_from),
-    }
-
-
-def published_row(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a published release of which nothing is left but its manifest."""
+def release_row(
+    manifest: Mapping[str, Any], committed: Committed | None, manifest_sha256: str
+) -> dict[str, Any]:
+    """The row of a release, from its manifest and the record of its candidate if that is still there."""
     return {
         **{name: manifest[name] for name in ("product", "series", "release", "n")},
-        "status": "audited",
+        "status": "published",
         "principle": manifest["principle"]["name"],
         "parameters": manifest["principle"],
-        "figures": {name: manifest[name] for name in COUNTED},
-        "audit": [],
-        "seconds": {},
-        "made_from": {},
+        "figures": dict(committed.figures) if committed else {name: manifest[name] for name in COUNTED},
+        "audit": [verdict.as_json() for verdict in committed.verdicts] if committed else [],
+        "seconds": dict(committed.seconds) if committed else {},
+        "made_from": dict(committed.made_from) if committed else {},
+        "manifest_sha256": manifest_sha256,
     }
 
 

@@ -21,7 +21,7 @@ from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import CANDIDATE, Committed, read_committed, read_record
 from orchestration.series.due import due_releases, today
 from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, read_facts, write_facts
-from orchestration.series.record import joined_buckets, published_row, release_row
+from orchestration.series.record import joined_buckets, release_row
 from orchestration.series.siblings import (
     ALONE,
     BEFORE,
@@ -41,7 +41,7 @@ from orchestration.storage.history import History
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.manifest import MANIFEST, verify_release, verify_series
 from orchestration.storage.replacing import finish_replacing
-from orchestration.storage.store import clear_partial, clear_staged, read_table, sha256
+from orchestration.storage.store import clear_partial, clear_staged, read_json, read_table, sha256
 
 _log = logging.getLogger(__name__)
 
@@ -191,10 +191,11 @@ class Series:
             vouched = self._facts(on_disk).published
             recorded = self.history.published(self.contract.product, self.contract.series)
             for release in on_disk:
-                if release not in vouched:
-                    self.record_publication(release)
                 if release not in recorded:
-                    self._record(release)
+                    self.verify(release)
+            for release in on_disk:
+                if release not in vouched or release not in recorded:
+                    self.record_publication(release)
             note_last(self.home, self.contract.product, self.contract.series)
             yield
 
@@ -282,13 +283,16 @@ class Series:
             write_facts(self._facts_file, facts, self._key("facts"))
 
     def record_publication(self, release: str) -> str:
-        """Note that a release is a fact; returns the SHA-256 (hex) of its manifest."""
+        """Note that a release is a fact, and in history; returns the SHA-256 (hex) of its manifest."""
         digest = sha256(self.published(release) / MANIFEST)
         facts = self._facts([release])
         if facts.published.get(release) != digest:
-            now = facts.with_release(release, digest, self.contract.same_people)
-            write_facts(self._facts_file, now, self._key("facts"))
-        self.history.record_publication(self.contract.product, self.contract.series, release, digest)
+            facts = facts.with_release(release, digest, self.contract.same_people)
+            write_facts(self._facts_file, facts, self._key("facts"))
+        # The earlier ones, too, if the history turns out to be damaged and is begun anew.
+        for one, vouched in sorted(facts.published.items(), reverse=True):
+            if self.history.published(self.contract.product, self.contract.series).get(one) != vouched:
+                self._enter(one, vouched)
         return digest
 
     @property
@@ -384,23 +388,21 @@ class Series:
                 " --published. If the series did not publish it, take it away"
             )
 
-    def _record(self, release: str) -> None:
-        """Enter into history what a run that was killed could not, or what a lost history had."""
-        stated, committed = self.verify(release), self.committed(release)
-        if committed is not None:
-            own = [name for name in committed.files if Path(name).name == "buckets.parquet"]
-            buckets = joined_buckets([read_table(self.private(release) / name) for name in sorted(own)])
-            row = release_row(committed, self.contract, release, self.number(release))
-            self.history.record_candidate(row, buckets)
-        else:
-            self.history.record_candidate(published_row(stated), None)
+    def _enter(self, release: str, manifest_sha256: str) -> None:
+        """Enter a published release into history."""
+        stated, committed = read_json(self.published(release) / MANIFEST), self.committed(release)
+        assert stated is not None
+        files = {} if committed is None else committed.files
+        own = sorted(name for name in files if Path(name).name == "buckets.parquet")
+        buckets = joined_buckets([read_table(self.private(release) / name) for name in own])
+        self.history.enter(release_row(stated, committed, manifest_sha256), buckets)
+        if committed is None:
             _log.warning(
                 "%s: of %s %s it has what the manifest states and no more: its private folder is not kept",
                 self.history.file,
                 self.name,
                 release,
             )
-        self.record_publication(release)
 
 
 def is_of_candidate(manifest: dict[str, Any], committed: Committed) -> bool:

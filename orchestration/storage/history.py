@@ -1,8 +1,8 @@
-"""The history of releases, in DuckDB: what was released, when built how, and what its audit found.
+"""The history of published releases, in DuckDB: when built how, and what the audit of each found.
 
-The release folders are the truth and history their index, for whoever asks with SQL. It is opened for
-short transactions only, because one process at a time can have a DuckDB file open. A file that is damaged is
-set aside, and begun anew: whoever locks a series next enters what is published of it.
+It is an index of manifests and records, for whoever asks with SQL. It is opened for short transactions only,
+because one process at a time can have a DuckDB file open. A file that is damaged is set aside and begun
+anew: the next process that locks a series enters what is published of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import duckdb
 import polars as pl
@@ -36,7 +36,6 @@ DAMAGE = re.compile(
 )
 """What DuckDB says of a file that is not as it was written; of a full disk, say, it says something else."""
 _log = logging.getLogger(__name__)
-T = TypeVar("T")
 
 
 class _Damaged(HomeError):
@@ -69,8 +68,8 @@ class History:
             self._published[product, series] = self._read_published(product, series)
         return dict(self._published[product, series])
 
-    def record_candidate(self, row: Mapping[str, Any], buckets: pl.DataFrame | None) -> None:
-        """Record an audited candidate, and its buckets if it has any; an earlier record is replaced.
+    def enter(self, row: Mapping[str, Any], buckets: pl.DataFrame | None) -> None:
+        """Enter a published release, and its buckets if it has any; an earlier entry is replaced.
 
         Parameters
         ----------
@@ -86,7 +85,7 @@ class History:
         }
 
         def work(connection: duckdb.DuckDBPyConnection) -> None:
-            connection.execute(statement("insert_release"), {**encoded, "manifest_sha256": None})
+            connection.execute(statement("insert_release"), encoded)
             connection.execute(statement("delete_buckets"), key)
             if buckets is not None:
                 connection.register(
@@ -95,20 +94,8 @@ class History:
                 connection.execute(statement("insert_buckets"), key)
 
         self._done(work)
-
-    def record_publication(self, product: str, series: str, release: str, manifest_sha256: str) -> None:
-        """Record that a candidate became a fact."""
-        key = {"product": product, "series": series, "release": release}
-        self._done(
-            lambda connection: connection.execute(
-                statement("update_release_published"), {**key, "manifest_sha256": manifest_sha256}
-            )
-        )
-        self._published.setdefault((product, series), {})[release] = manifest_sha256
-
-    def releases(self, product: str, series: str) -> pl.DataFrame:
-        """One row per release of a series, in order; JSON columns as text."""
-        return self._done(lambda connection: _releases(connection, product, series))
+        known = self._published.setdefault((row["product"], row["series"]), {})
+        known[row["release"]] = row["manifest_sha256"]
 
     def _read_published(self, product: str, series: str) -> dict[str, str]:
         if not self.file.exists():
@@ -117,23 +104,24 @@ class History:
             with self._opened(read_only=True) as connection:
                 try:
                     self._refuse_newer(connection)
-                    found = _releases(connection, product, series)
+                    params = {"product": product, "series": series}
+                    found = connection.execute(statement("select_published"), params).fetchall()
                 except duckdb.CatalogException:  # killed before the first tables were there
                     return {}
         except _Damaged:
             return {}
-        facts = found.filter(pl.col("status") == "published")
-        return dict(facts.select("release", "manifest_sha256").iter_rows())
+        return dict(found)
 
-    def _done(self, work: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+    def _done(self, work: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
         """Work in a transaction; once more with a new file if the old one turns out to be damaged."""
         try:
             with self._transaction() as connection:
-                return work(connection)
+                work(connection)
+                return
         except _Damaged as damaged:
             self._set_aside(damaged.inode)
         with self._transaction() as connection:
-            return work(connection)
+            work(connection)
 
     def _set_aside(self, inode: int) -> None:
         """Set the damaged file aside, with a line on it, unless another process was first."""
@@ -191,12 +179,6 @@ class History:
                     f"{self.file} was written by republish {software_version}, this is"
                     f" {version('republish')}. Install that version or a newer one"
                 )
-
-
-def _releases(connection: duckdb.DuckDBPyConnection, product: str, series: str) -> pl.DataFrame:
-    params = {"product": product, "series": series}
-    found: pl.DataFrame = connection.sql(statement("select_releases"), params=params).pl()
-    return found.with_columns(pl.col("release").cast(pl.String))
 
 
 def _open(file: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:

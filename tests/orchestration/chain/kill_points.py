@@ -37,7 +37,7 @@ import anonymize.kernels
 from orchestration.chain import audit, candidate, delta, making, snapshot
 from orchestration.expectations import Verdict
 from orchestration.storage.manifest import verify_series
-from tests.hospital import Hospital, make, noted, published
+from tests.hospital import Hospital, entered, make, noted, published
 
 WRITES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.truncate"}
 OPEN_TO_WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -135,7 +135,7 @@ def release(hospital, home, name, copies=None):
         [
             counter.count if counter else None,
             {
-                "history": series.history.releases("hospital", "v1").drop("seconds").rows(),
+                "history": entered(home).drop("seconds").rows(),
                 "noted": [line["release"] for line in noted(home)],
                 "leftovers": [str(path.relative_to(home)) for path in home.rglob("*.partial")],
                 "published": {

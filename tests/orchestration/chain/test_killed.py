@@ -13,7 +13,7 @@ from orchestration.dagster.instance import dagster_instance
 from orchestration.dagster.workers import files, left
 from orchestration.rights.forget import forget
 from orchestration.storage.home import Home
-from tests.hospital import RELEASES, begin, make, noted, published
+from tests.hospital import RELEASES, begin, entered, make, noted, published
 from tests.killed import kill_points
 from tests.profiles import Run, is_thorough
 
@@ -114,7 +114,7 @@ def test_the_command_interrupted_killed_and_run_again(hospital, tmp_path):
     assert published(home) == published(undisturbed)
     assert not files(Home(home))
     assert [line.split()[0] for line in out.decode().splitlines()] in ([SECOND, THIRD], [*RELEASES])
-    releases = hospital.series(home).history.releases("hospital", "v1")
+    releases = entered(home)
     assert releases["status"].to_list() == ["published"] * 3
     assert json.loads(releases["figures"][2])["people"] == 300
     assert ended(judges)

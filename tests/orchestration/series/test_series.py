@@ -17,7 +17,17 @@ from orchestration.chain.publication import publish
 from orchestration.chain.snapshot import take_snapshot
 from orchestration.cli.releasing import releases_to_make
 from orchestration.series import due
-from tests.hospital import RELEASES, Hospital, everything, make, manifest, noted, published, signatures
+from tests.hospital import (
+    RELEASES,
+    Hospital,
+    entered,
+    everything,
+    make,
+    manifest,
+    noted,
+    published,
+    signatures,
+)
 
 FIRST, SECOND, THIRD = RELEASES
 
@@ -174,10 +184,10 @@ def test_releases_are_published_in_order(series):
 
 
 def test_a_lost_history_is_written_anew_from_the_folders(series, home):
-    before = series.history.releases("hospital", "v1")
+    before = entered(home)
     (home / "history.duckdb").unlink()
     releases_to_make(series, None)
-    assert series.history.releases("hospital", "v1").equals(before)
+    assert entered(home).equals(before)
 
 
 def half(content):
@@ -227,8 +237,8 @@ def test_what_history_can_not_have_again_is_said(hospital, series, home, caplog)
     assert SECOND not in caplog.text
 
 
-def test_history_has_every_release_with_its_figures(series):
-    releases = series.history.releases("hospital", "v1")
+def test_history_has_every_release_with_its_figures(series, home):
+    releases = entered(home)
     assert releases["release"].to_list() == [FIRST, SECOND]
     assert releases["status"].to_list() == ["published", "published"]
     assert [json.loads(figures)["people"] for figures in releases["figures"]] == [300, 300]

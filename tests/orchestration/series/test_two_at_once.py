@@ -18,7 +18,7 @@ from orchestration.storage.home import Home, only_one
 from orchestration.storage.store import read_json
 from tests.hospital import RELEASES, ROOT, Hospital, begin, make, published
 
-FIRST, SECOND, _ = RELEASES
+FIRST, SECOND, THIRD = RELEASES
 
 
 def test_two_on_one_series_and_one_on_another_in_a_home_that_is_new(hospital, tmp_path):
@@ -74,13 +74,13 @@ def busy_history(series):
 
 def test_a_history_that_is_open_elsewhere_is_waited_for(series, busy_history):
     threading.Timer(0.5, busy_history.stdin.close).start()
-    make(series, SECOND)
+    make(series, THIRD)
 
 
 def test_a_history_that_stays_open_elsewhere_is_named(series, busy_history, monkeypatch):
     monkeypatch.setattr(history, "PATIENCE", 0.1)
     with pytest.raises(HomeError, match=r"history.duckdb: another program has had it open.*Close it there"):
-        make(series, SECOND)
+        make(series, THIRD)
 
 
 def test_two_who_need_a_key_at_once_have_the_same(tmp_path, monkeypatch):
