@@ -6,7 +6,7 @@ import time
 from typing import ClassVar
 
 import pytest
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import settings
 
 from tests.profiles import QUICK, Costs, Run, chosen, is_the_same_in_both, is_thorough
 

@@ -19,8 +19,8 @@ settings.register_profile(THOROUGH, deadline=None, print_blob=True, suppress_hea
 settings.register_profile(QUICK, settings.get_profile(THOROUGH), max_examples=10)
 
 COSTS = Path(__file__).with_name("costs.json")
-"""Seconds of a case of each test function in a quick run with nothing beside it, as `make costs` measured them: those
-above `NOTHING`. They are seconds of the clock, for browsers, daemons and processes that a test waits for count, too."""
+"""Seconds of a case of each test function in a quick run with nothing beside it, as `make costs` measured
+them: those above `NOTHING`. By the clock, for browsers and processes that a test waits for cost time, too."""
 NOTHING = 0.05
 ENOUGH = 1.0
 """Seconds for the cases of one function in a quick run."""
