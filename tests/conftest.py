@@ -51,7 +51,7 @@ class Failures:
 def pytest_sessionstart(session):
     if terminal := session.config.pluginmanager.get_plugin("terminalreporter"):
         session.config.pluginmanager.register(Failures(terminal))
-        if session.config.getoption("--costs"):
+        if session.config.getoption("--costs") and not hasattr(session.config, "workerinput"):
             session.config.pluginmanager.register(Costs(), Costs.__name__)
 
 
@@ -64,7 +64,9 @@ def pytest_addoption(parser):
         "--after-quick", action="store_true", help="Leave out what a quick run has run in the same way."
     )
     parser.addoption(
-        "--costs", action="store_true", help="Run every test as a quick run would, and write what each costs."
+        "--costs",
+        action="store_true",
+        help="Run every test, or those that are named, as a quick run would, and write what each costs.",
     )
 
 

@@ -2,8 +2,8 @@
 
 A run is quick unless it is started with `--hypothesis-profile=thorough`. A quick run tries a tenth of the
 examples of each property, and those tests that cost little, by `costs.json`: of each test function as many
-cases, in their order, as fit into a second, and of each file at least one test. A run that names the tests
-it wants has all of them.
+cases, in their order, as fit into a quarter of a second; of a file that has none such, the cheapest
+test if it takes no more than a second. A run that names the tests it wants has all of them.
 """
 
 import json
@@ -22,8 +22,10 @@ COSTS = Path(__file__).with_name("costs.json")
 """Seconds of a case of each test function in a quick run with nothing beside it, as `make costs` measured
 them: those above `NOTHING`. By the clock, for browsers and processes that a test waits for cost time, too."""
 NOTHING = 0.05
-ENOUGH = 1.0
+ENOUGH = 0.25
 """Seconds for the cases of one function in a quick run."""
+AT_MOST = 1.0
+"""Seconds for a test of a file that has no cheaper one."""
 
 
 class Run:
@@ -50,9 +52,19 @@ def function_of(nodeid: str) -> str:
     return nodeid.partition("[")[0]
 
 
+def file_of(nodeid: str) -> str:
+    """The file of a test."""
+    return nodeid.partition("::")[0]
+
+
+def known_costs() -> dict[str, float]:
+    """Seconds of a case of each test function that costs more than `NOTHING`."""
+    return json.loads(COSTS.read_text())  # type: ignore[no-any-return]
+
+
 def chosen(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """The tests of a quick run."""
-    costs: dict[str, float] = json.loads(COSTS.read_text())
+    costs = known_costs()
     spent: dict[str, float] = defaultdict(float)
     by_file: dict[Path, list[pytest.Item]] = defaultdict(list)
     for item in items:
@@ -65,7 +77,10 @@ def chosen(items: Iterable[pytest.Item]) -> list[pytest.Item]:
             spent[function] += costs.get(function, 0)
             if spent[function] <= ENOUGH:
                 cheap.add(item)
-        taken |= cheap or {min(tests, key=lambda item: costs.get(function_of(item.nodeid), 0))}
+        cheapest = min(tests, key=lambda item: costs.get(function_of(item.nodeid), 0))
+        if not cheap and costs[function_of(cheapest.nodeid)] <= AT_MOST:
+            cheap = {cheapest}
+        taken |= cheap
     return [item for item in items if item in taken]
 
 
@@ -83,9 +98,9 @@ class Costs:
         self._users: dict[tuple[str, str], list[str]] = defaultdict(list)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take what a test says of itself at its end."""
-        if report.when == "teardown":
-            said, file = dict(report.user_properties), report.nodeid.partition("::")[0]
+        """Take what a test says of itself at its end; doctests of modules, outside of tests, say nothing."""
+        said, file = dict(report.user_properties), file_of(report.nodeid)
+        if report.when == "teardown" and "spent" in said:
             self._own[report.nodeid] = said["spent"] - sum(said["shared"].values())
             for name, seconds in said["shared"].items():
                 self._shared[file, name] += seconds
@@ -93,7 +108,7 @@ class Costs:
                 self._users[file, name].append(report.nodeid)
 
     def write(self) -> None:
-        """Write `costs.json`."""
+        """Write `costs.json` anew, or of some tests what they cost."""
         for key, seconds in self._shared.items():
             for nodeid in self._users[key]:
                 self._own[nodeid] += seconds / len(self._users[key])
@@ -101,5 +116,6 @@ class Costs:
         for nodeid, seconds in self._own.items():
             cases[function_of(nodeid)].append(seconds)
         mean = {function: sum(each) / len(each) for function, each in cases.items()}
-        costs = {function: round(one, 2) for function, one in sorted(mean.items()) if one >= NOTHING}
-        COSTS.write_text(json.dumps(costs, indent=0) + "\n")
+        costs = {} if Run.is_whole else {key: one for key, one in known_costs().items() if key not in mean}
+        costs |= {function: round(one, 2) for function, one in mean.items() if one >= NOTHING}
+        COSTS.write_text(json.dumps(costs, indent=0, sort_keys=True) + "\n")
