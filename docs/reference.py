@@ -69,8 +69,7 @@ ABOUT_CONTRACTS = """\
 A contract is one YAML file that says what is published of one table, when, and under which promise.
 `republish validate FILE` names every fault in it at once. Scalars are those of YAML 1.2: `no` is a text, not
 false; aliases (`*name`) are not accepted. A column may have any name but those that a release publishes
-itself (`release`, `group_id`). This is a complete one:"""
-ABOUT_KEYS = """\
+itself (`release`, `group_id`). [The tutorial](../tutorial/first_series.md#3-the-contract) has a complete one.
 A key without a default has to be there. The examples are from [contracts.yaml](contracts.yaml).
 [principles.md](principles.md) has the keys of `principle`."""
 ABOUT_PRINCIPLES = """\
@@ -105,9 +104,8 @@ def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
         elsewhere = name in PARTS or name == "principle"
         example = "below" if elsewhere else examples[Product, name]
         rows.append((*row(name, fields[name], example), of_principles(name), words(fields[name])))
-    headings = ("key", "type", "default", "example", "principles", "what it says")
-    lines = ["# The contract", MADE, ABOUT_CONTRACTS, f"```yaml\n{smallest()}```", ABOUT_KEYS]
-    lines.append(table(headings, rows))
+    headings = ("key", "type", "default", "example", "principles, if not all", "what it says")
+    lines = ["# The contract", MADE, ABOUT_CONTRACTS, table(headings, rows)]
     for key, (about, classes) in PARTS.items():
         rows = [
             (*row(name, field, examples[declared, name]), words(field))
@@ -170,16 +168,17 @@ def commands_page(title: str, functions: Sequence[Any]) -> str:
     often = {text for text, number in counted.items() if number >= OFTEN}
     shown = [every[function.__name__] for function in functions]
     shared = {cell(one.help): one for command in shown for one in command.params if cell(one.help) in often}
+    always = set.intersection(*({cell(one.help) for one in command.params} for command in shown))
     lines = [
         f"# {title}",
         MADE,
         f"{one_line(app.info.epilog)} `republish COMMAND --help` says more on each.",
-        "Several commands have these:",
+        f"Several commands have these, and all have {', '.join(f'`{called(shared[one])}`' for one in always)}:",
         words_table(shared.values()),
     ]
     for command in shown:
         own = [one for one in command.params if cell(one.help) not in often]
-        others = [f"`{called(one)}`" for one in command.params if cell(one.help) in often]
+        others = [f"`{called(one)}`" for one in command.params if cell(one.help) in often - always]
         lines += [f"## {command.name}", paragraphs(command.help)[0]]
         if own:
             lines.append(words_table(own))
@@ -198,7 +197,9 @@ def called(parameter: Any) -> str:
     metavar = parameter.metavar or metavar_of(parameter.type_descriptor.annotation)
     if not parameter.opts[0].startswith("-"):
         return str(metavar)
-    return parameter.opts[0] if getattr(parameter, "is_flag", False) else f"{parameter.opts[0]} {metavar}"
+    if getattr(parameter, "is_flag", False):
+        return "/".join([*parameter.opts, *parameter.secondary_opts])
+    return f"{parameter.opts[0]} {metavar}"
 
 
 def metavar_of(annotation: type) -> str:
@@ -230,13 +231,6 @@ def declared_examples() -> dict[tuple[type, str], Any]:
     return found
 
 
-def smallest() -> str:
-    """The contract of the README, without its comments."""
-    text = (FOLDER.parents[1] / "README.md").read_text()
-    (found,) = re.findall(r"```yaml\n(product: .*?)```", text, flags=re.DOTALL)
-    return "".join(f"{line.split(' #')[0].rstrip()}\n" for line in found.splitlines())
-
-
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of Markdown."""
     lines = [headings, ["-"] * len(headings), *rows]
@@ -256,7 +250,7 @@ def words(field: FieldInfo) -> str:
 
 
 def of_principles(key: str) -> str:
-    """The principles whose contracts have a key."""
+    """The principles whose contracts have a key, where not all do."""
     have = [
         name
         for name, one in PRINCIPLES.items()
@@ -264,7 +258,7 @@ def of_principles(key: str) -> str:
     ]
     without = [name for name in PRINCIPLES if name not in have]
     if not without:
-        return "all"
+        return ""
     return f"all but `{without[0]}`" if len(without) == 1 else ", ".join(f"`{name}`" for name in have)
 
 

@@ -25,8 +25,7 @@ class StreamlinerParameters(Parameters):
     """For gda: the weight in a distance of each quasi-identifier's rank, which is a share of its domain; 1
     where none is given."""
     merge: Literal["none", "ncp"] = "none"
-    """Of no effect, and accepted for older contracts: as all intervals end on the grid of `min_width`, none
-    gets shorter if groups are merged."""
+    """Of no effect, and accepted for older contracts."""
     then: Literal["m_invariance"] | None = None
     """What later releases follow, with m = l; without it, the series has one release."""
     on_ineligible: Literal["refuse", "wait", "counterfeit", "defer"] = "refuse"
