@@ -162,18 +162,20 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
 
 
 def commands_page(title: str, functions: Sequence[Any]) -> str:
-    """The page of some commands."""
+    """The page of some commands. An option that all of them have is named once."""
     every: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     counted = Counter(cell(one.help) for command in every.values() for one in command.params)
     often = {text for text, number in counted.items() if number >= OFTEN}
     shown = [every[function.__name__] for function in functions]
     shared = {cell(one.help): one for command in shown for one in command.params if cell(one.help) in often}
     always = set.intersection(*({cell(one.help) for one in command.params} for command in shown))
+    named = [f"`{called(one)}`" for text, one in shared.items() if text in always]
+    several = "" if len(named) == len(shared) else f", all have {', '.join(named)}"
     lines = [
         f"# {title}",
         MADE,
         f"{one_line(app.info.epilog)} `republish COMMAND --help` says more on each.",
-        f"Several commands have these, and all have {', '.join(f'`{called(shared[one])}`' for one in always)}:",
+        f"Several commands have these{several}:" if several else "Every command has these:",
         words_table(shared.values()),
     ]
     for command in shown:
