@@ -170,7 +170,7 @@ def commands_page(title: str, functions: Sequence[Any]) -> str:
     shared = {cell(one.help): one for command in shown for one in command.params if cell(one.help) in often}
     always = set.intersection(*({cell(one.help) for one in command.params} for command in shown))
     named = [f"`{called(one)}`" for text, one in shared.items() if text in always]
-    several = "" if len(named) == len(shared) else f", all have {', '.join(named)}"
+    several = "" if len(named) == len(shared) else f", and all have {', '.join(named)}"
     lines = [
         f"# {title}",
         MADE,
