@@ -29,7 +29,7 @@ from anonymize.contract.scalars import Declaration
 from anonymize.contract.sensitive import Sensitive
 from anonymize.contract.source import FileSource, QuerySource, Releases, TableSource
 from anonymize.principles import PRINCIPLES, parse_contract
-from orchestration.cli.app import OF_A_PUBLISHER, OF_EVERYBODY, app
+from orchestration.cli.app import app
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Made by `python -m docs.reference` from the code: change that, and not this page. -->"
@@ -75,6 +75,10 @@ A key without a default has to be there. The examples are from [contracts.yaml](
 ABOUT_PRINCIPLES = """\
 [People who do not fit](../how-to/people_who_do_not_fit.md) says which `on_ineligible`, `on_value_change` and
 `people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number."""
+ABOUT_COMMANDS = """\
+`verify`, `estimate`, `impute` and `audit` are for everybody who has published folders, and the others for a
+publisher. `republish COMMAND --help` says more on each. All have `--debug`, and several have the other words
+of this table."""
 OFTEN = 3
 """An option that so many commands have is explained once."""
 
@@ -91,8 +95,7 @@ def pages() -> dict[str, str]:
     return {
         "contract.md": contract_page(examples),
         "principles.md": principles_page(examples),
-        "commands.md": commands_page("Commands of a publisher", OF_A_PUBLISHER),
-        "commands_for_readers.md": commands_page("Commands for everybody", OF_EVERYBODY),
+        "commands.md": commands_page(),
     }
 
 
@@ -161,26 +164,27 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def commands_page(title: str, functions: Sequence[Any]) -> str:
-    """The page of some commands. An option that all of them have is named once."""
+def commands_page() -> str:
+    """The page of all commands. An option that several of them have is explained once."""
     every: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     counted = Counter(cell(one.help) for command in every.values() for one in command.params)
-    often = {text for text, number in counted.items() if number >= OFTEN}
-    shown = [every[function.__name__] for function in functions]
-    shared = {cell(one.help): one for command in shown for one in command.params if cell(one.help) in often}
-    always = set.intersection(*({cell(one.help) for one in command.params} for command in shown))
-    named = [f"`{called(one)}`" for text, one in shared.items() if text in always]
-    several = "" if len(named) == len(shared) else f", and all have {', '.join(named)}"
+    shared = {
+        cell(one.help): one
+        for command in every.values()
+        for one in command.params
+        if counted[cell(one.help)] >= OFTEN
+    }
     lines = [
-        f"# {title}",
+        "# Commands",
         MADE,
-        f"{one_line(app.info.epilog)} `republish COMMAND --help` says more on each.",
-        f"Several commands have these{several}:" if several else "Every command has these:",
+        f"{ABOUT_COMMANDS} {one_line(app.info.epilog)}",
         words_table(shared.values()),
     ]
-    for command in shown:
-        own = [one for one in command.params if cell(one.help) not in often]
-        others = [f"`{called(one)}`" for one in command.params if cell(one.help) in often - always]
+    for command in every.values():
+        own = [one for one in command.params if cell(one.help) not in shared]
+        others = [
+            f"`{called(one)}`" for one in command.params if OFTEN <= counted[cell(one.help)] < len(every)
+        ]
         lines += [f"## {command.name}", paragraphs(command.help)[0]]
         if own:
             lines.append(words_table(own))
