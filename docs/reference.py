@@ -32,7 +32,7 @@ from anonymize.principles import PRINCIPLES, parse_contract
 from orchestration.cli.app import app
 
 FOLDER = Path(__file__).parent / "reference"
-MADE = "<!-- Made by `python -m docs.reference` from the code: change that, and not this page. -->"
+MADE = "<!-- Made from the code by `python -m docs.reference`. -->"
 TYPES: dict[Any, str] = {
     str: "text",
     int: "whole number",

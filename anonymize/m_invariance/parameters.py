@@ -39,8 +39,7 @@ class MInvariance(BucketParameters):
         "paper", exclude_if=lambda adversary: adversary == "paper"
     )
     """Against whom 1/m is promised: the `paper`'s adversary, or one who also `knows_algorithm` and how
-    frequent each value is among the people who come. The second one costs counterfeits. A series keeps the
-    one that it begins with."""
+    frequent each value is among new people, which costs counterfeits. A series keeps it."""
     spread: Mapping[str, Any] = Field({}, exclude_if=lambda spread: not spread)
     """How far apart a person's lowest and highest candidate of a sensitive number are at least, by its
     column: `income: 0.3` is the share of all bins between them, and `income: {ratio: 2}` how many times the
