@@ -45,7 +45,7 @@ Limit = Annotated[
         "--limit",
         metavar="NAME=NUMBER",
         callback=_raised,
-        help="Read larger files than usual: rows=100000000 of a table, columns=…, labels=…, megabytes=…, text=…"
+        help="Read larger files than usual: rows=100000000, columns=…, labels=…, megabytes=…, or text=…"
         " (megabytes of a contract or hierarchy). REPUBLISH_LIMITS does the same.",
     ),
 ]
