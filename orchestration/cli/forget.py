@@ -40,8 +40,8 @@ def forget(
         bool,
         typer.Option(
             "--that-is-all",
-            help="Say, in a home that was restored, that whoever was forgotten after the backup is forgotten"
-            " again, as far as you can know. Releases go on.",
+            help="Say, in a restored home, that whoever was forgotten after the backup is forgotten again,"
+            " as far as you can know. Releases go on.",
         ),
     ] = False,
     delete: Annotated[
