@@ -79,6 +79,8 @@ ABOUT_COMMANDS = """\
 `verify`, `estimate`, `impute` and `audit` are for everybody who has published folders, and the others for a
 publisher. `republish COMMAND --help` says more on each. All have `--debug`, and several have the other words
 of this table."""
+CHOICES = re.compile("(`[^`]+`(, )?)+")
+"""A type that names all its values, which needs no example."""
 OFTEN = 3
 """An option that so many commands have is explained once."""
 
@@ -246,8 +248,10 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def row(name: str, field: FieldInfo, example: Any) -> tuple[str, str, str, str]:
     """The cells of a key: its name, type, default and example."""
     default = "" if field.is_required() else _default(field.get_default(call_default_factory=True))
-    shown = example if example == "below" else f"`{cell(_flow(example))}`"
-    return f"`{name}`", type_name(field.annotation), default, shown
+    kind = type_name(field.annotation)
+    if example != "below":
+        example = "" if CHOICES.fullmatch(kind) else f"`{cell(_flow(example))}`"
+    return f"`{name}`", kind, default, example
 
 
 def words(field: FieldInfo) -> str:
