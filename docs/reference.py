@@ -29,10 +29,10 @@ from anonymize.contract.scalars import Declaration
 from anonymize.contract.sensitive import Sensitive
 from anonymize.contract.source import FileSource, QuerySource, Releases, TableSource
 from anonymize.principles import PRINCIPLES, parse_contract
-from orchestration.cli.app import OF_A_PUBLISHER, OF_EVERYBODY, app
+from orchestration.cli.app import app
 
 FOLDER = Path(__file__).parent / "reference"
-MADE = "<!-- Made by `python -m docs.reference` from the code: change that, and not this page. -->"
+MADE = "<!-- Made from the code by `python -m docs.reference`. -->"
 TYPES: dict[Any, str] = {
     str: "text",
     int: "whole number",
@@ -69,13 +69,18 @@ ABOUT_CONTRACTS = """\
 A contract is one YAML file that says what is published of one table, when, and under which promise.
 `republish validate FILE` names every fault in it at once. Scalars are those of YAML 1.2: `no` is a text, not
 false; aliases (`*name`) are not accepted. A column may have any name but those that a release publishes
-itself (`release`, `group_id`). This is a complete one:"""
-ABOUT_KEYS = """\
+itself (`release`, `group_id`). [The tutorial](../tutorial/first_series.md#3-the-contract) has a complete one.
 A key without a default has to be there. The examples are from [contracts.yaml](contracts.yaml).
 [principles.md](principles.md) has the keys of `principle`."""
 ABOUT_PRINCIPLES = """\
 [People who do not fit](../how-to/people_who_do_not_fit.md) says which `on_ineligible`, `on_value_change` and
 `people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number."""
+ABOUT_COMMANDS = """\
+`verify`, `estimate`, `impute` and `audit` are for everybody who has published folders, and the others for a
+publisher. `republish COMMAND --help` says more on each. All have `--debug`, and several have the other words
+of this table."""
+CHOICES = re.compile("(`[^`]+`(, )?)+")
+"""A type that names all its values, which needs no example."""
 OFTEN = 3
 """An option that so many commands have is explained once."""
 
@@ -92,8 +97,7 @@ def pages() -> dict[str, str]:
     return {
         "contract.md": contract_page(examples),
         "principles.md": principles_page(examples),
-        "commands.md": commands_page("Commands of a publisher", OF_A_PUBLISHER),
-        "commands_for_readers.md": commands_page("Commands for everybody", OF_EVERYBODY),
+        "commands.md": commands_page(),
     }
 
 
@@ -105,9 +109,8 @@ def contract_page(examples: Mapping[tuple[type, str], Any]) -> str:
         elsewhere = name in PARTS or name == "principle"
         example = "below" if elsewhere else examples[Product, name]
         rows.append((*row(name, fields[name], example), of_principles(name), words(fields[name])))
-    headings = ("key", "type", "default", "example", "principles", "what it says")
-    lines = ["# The contract", MADE, ABOUT_CONTRACTS, f"```yaml\n{smallest()}```", ABOUT_KEYS]
-    lines.append(table(headings, rows))
+    headings = ("key", "type", "default", "example", "principles, if not all", "what it says")
+    lines = ["# The contract", MADE, ABOUT_CONTRACTS, table(headings, rows)]
     for key, (about, classes) in PARTS.items():
         rows = [
             (*row(name, field, examples[declared, name]), words(field))
@@ -163,23 +166,27 @@ def principles_page(examples: Mapping[tuple[type, str], Any]) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def commands_page(title: str, functions: Sequence[Any]) -> str:
-    """The page of some commands."""
+def commands_page() -> str:
+    """The page of all commands. An option that several of them have is explained once."""
     every: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     counted = Counter(cell(one.help) for command in every.values() for one in command.params)
-    often = {text for text, number in counted.items() if number >= OFTEN}
-    shown = [every[function.__name__] for function in functions]
-    shared = {cell(one.help): one for command in shown for one in command.params if cell(one.help) in often}
+    shared = {
+        cell(one.help): one
+        for command in every.values()
+        for one in command.params
+        if counted[cell(one.help)] >= OFTEN
+    }
     lines = [
-        f"# {title}",
+        "# Commands",
         MADE,
-        f"{one_line(app.info.epilog)} `republish COMMAND --help` says more on each.",
-        "Several commands have these:",
+        f"{ABOUT_COMMANDS} {one_line(app.info.epilog)}",
         words_table(shared.values()),
     ]
-    for command in shown:
-        own = [one for one in command.params if cell(one.help) not in often]
-        others = [f"`{called(one)}`" for one in command.params if cell(one.help) in often]
+    for command in every.values():
+        own = [one for one in command.params if cell(one.help) not in shared]
+        others = [
+            f"`{called(one)}`" for one in command.params if OFTEN <= counted[cell(one.help)] < len(every)
+        ]
         lines += [f"## {command.name}", paragraphs(command.help)[0]]
         if own:
             lines.append(words_table(own))
@@ -198,7 +205,9 @@ def called(parameter: Any) -> str:
     metavar = parameter.metavar or metavar_of(parameter.type_descriptor.annotation)
     if not parameter.opts[0].startswith("-"):
         return str(metavar)
-    return parameter.opts[0] if getattr(parameter, "is_flag", False) else f"{parameter.opts[0]} {metavar}"
+    if getattr(parameter, "is_flag", False):
+        return "/".join([*parameter.opts, *parameter.secondary_opts])
+    return f"{parameter.opts[0]} {metavar}"
 
 
 def metavar_of(annotation: type) -> str:
@@ -230,13 +239,6 @@ def declared_examples() -> dict[tuple[type, str], Any]:
     return found
 
 
-def smallest() -> str:
-    """The contract of the README, without its comments."""
-    text = (FOLDER.parents[1] / "README.md").read_text()
-    (found,) = re.findall(r"```yaml\n(product: .*?)```", text, flags=re.DOTALL)
-    return "".join(f"{line.split(' #')[0].rstrip()}\n" for line in found.splitlines())
-
-
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of Markdown."""
     lines = [headings, ["-"] * len(headings), *rows]
@@ -246,8 +248,10 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def row(name: str, field: FieldInfo, example: Any) -> tuple[str, str, str, str]:
     """The cells of a key: its name, type, default and example."""
     default = "" if field.is_required() else _default(field.get_default(call_default_factory=True))
-    shown = example if example == "below" else f"`{cell(_flow(example))}`"
-    return f"`{name}`", type_name(field.annotation), default, shown
+    kind = type_name(field.annotation)
+    if example != "below":
+        example = "" if CHOICES.fullmatch(kind) else f"`{cell(_flow(example))}`"
+    return f"`{name}`", kind, default, example
 
 
 def words(field: FieldInfo) -> str:
@@ -256,7 +260,7 @@ def words(field: FieldInfo) -> str:
 
 
 def of_principles(key: str) -> str:
-    """The principles whose contracts have a key."""
+    """The principles whose contracts have a key, where not all do."""
     have = [
         name
         for name, one in PRINCIPLES.items()
@@ -264,7 +268,7 @@ def of_principles(key: str) -> str:
     ]
     without = [name for name in PRINCIPLES if name not in have]
     if not without:
-        return "all"
+        return ""
     return f"all but `{without[0]}`" if len(without) == 1 else ", ".join(f"`{name}`" for name in have)
 
 

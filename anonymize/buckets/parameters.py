@@ -34,9 +34,8 @@ class BucketParameters(Parameters):
     """When more than 1/m of the inserted people share a value: refuse the release, hold back all of them
     until they are eligible together with later ones, add the fewest counterfeits, or hold back the fewest."""
     people_per_group: PeoplePerGroup = 1
-    """Of a group's people, counterfeits left out, at most one in so many has the same value. So an adversary
-    who knows which values counterfeits have gives nobody's value a larger probability. Where others left and
-    that is impossible, people are held back. 1 to m."""
+    """Of a group's people, counterfeits left out, at most one in so many has the same value. Where others
+    left and that is impossible, people are held back. 1 to m."""
     on_value_change: Literal["separate", "hold_back", "refuse"] = "separate"
     """When a person's new value is outside their signature: a new, disjoint signature; the person is held
     back until they have a value of their signature again; or no release."""

@@ -122,7 +122,7 @@ class Product(Table, Generic[P_co]):
     product: Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9_]*$"), AfterValidator(_short)]
     """The product's name: small letters, digits and _, beginning with a letter."""
     series: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"), AfterValidator(_short)]
-    """A chain of releases that keep one promise together; a new series starts a new, separate chain."""
+    """A chain of releases that keep one promise together. Another name begins another chain."""
     description: StrictStr = ""
     """What the table is, for the catalogue."""
     title: Words | None = None

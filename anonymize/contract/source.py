@@ -146,8 +146,8 @@ class TableSource(Declaration):
     """`delta:FOLDER`, `iceberg:FOLDER` or `iceberg:catalog.namespace.table`; a folder is relative to the
     contract, or of Delta in an object store."""
     versions: dict[StrictStr, StrictInt] = Field(default_factory=dict)
-    """The version (of Iceberg the snapshot's id) of single releases, by the release's date; of each other one
-    it is that of the moment at which the release is due."""
+    """The version (of Iceberg the snapshot's id) of single releases, by date; of others it is that of the
+    moment at which the release is due."""
 
     @property
     def format(self) -> str:

@@ -34,8 +34,7 @@ class GlobalGuarantee(Parameters):
     """For `geometric`: the share of the remaining budget that a release leaves to later ones, 0 < a < 1; 0.5
     if it is not given."""
     on_ineligible: Literal["refuse", "wait"] = "refuse"
-    """When nobody can be placed (a value is too frequent in the whole table): no release, or a release
-    without rows that holds back everybody, whatever their value."""
+    """When a value is too frequent for anybody to be placed: no release, or a release without rows."""
     forget_after: StrictInt | None = None
     """People absent from this many releases in a row are forgotten. Without it, nobody ever is."""
 

@@ -30,21 +30,20 @@ class MInvariance(BucketParameters):
     name: Literal["m_invariance"]
     """`m_invariance`"""
     effort: Literal["fast", "best"] = "best"
-    """How groups are made: `fast` splits buckets as the paper has it; `best` lets neighbouring groups of a
-    bucket exchange people too, which shortens intervals and takes longer."""
+    """`fast` splits buckets as the paper has it; `best` lets neighbouring groups exchange people, too, which
+    shortens intervals and takes longer."""
     format: Literal["generalization", "anatomy"] = "generalization"
     """What is published of a group: intervals of its quasi-identifiers, or each of them exactly, beside the
-    group's values. The guarantee is the same for an adversary who knows the quasi-identifiers anyway."""
+    group's values."""
     adversary: Literal["paper", "knows_algorithm"] = Field(
         "paper", exclude_if=lambda adversary: adversary == "paper"
     )
     """Against whom 1/m is promised: the `paper`'s adversary, or one who also `knows_algorithm` and how
-    frequent each value is among the people who come. The second one costs counterfeits. A series keeps the
-    one that it begins with."""
+    frequent each value is among new people, which costs counterfeits. A series keeps it."""
     spread: Mapping[str, Any] = Field({}, exclude_if=lambda spread: not spread)
     """How far apart a person's lowest and highest candidate of a sensitive number are at least, by its
-    column: the share of all bins that lies between them, as in `income: 0.3`, or how many times the one is as
-    large as the other, as in `income: {ratio: 2}`."""
+    column: `income: 0.3` is the share of all bins between them, and `income: {ratio: 2}` how many times the
+    one is as large as the other."""
 
     @property
     def promises_spread(self) -> bool:

@@ -22,15 +22,13 @@ class StreamlinerParameters(Parameters):
     """How candidates are chosen: at random and independently (one huge group, for study), at random in small
     groups (least discernibility), or in small groups of near quasi-identifiers."""
     weights: Mapping[str, StrictInt] = Field(default_factory=dict)
-    """For gda: the weight in a distance of each quasi-identifier's rank, which is a share of its domain; 1
-    where none is given."""
+    """For gda: the weight of each quasi-identifier's rank in a distance; 1 where none is given."""
     merge: Literal["none", "ncp"] = "none"
-    """Of no effect, and accepted for older contracts: as all intervals end on the grid of `min_width`, none
-    gets shorter if groups are merged."""
+    """Of no effect, and accepted for older contracts."""
     then: Literal["m_invariance"] | None = None
     """What later releases follow, with m = l; without it, the series has one release."""
     on_ineligible: Literal["refuse", "wait", "counterfeit", "defer"] = "refuse"
-    """For the releases after the first, as m_invariance has it. The first release is always refused."""
+    """For the releases after the first, as m_invariance has it. An ineligible first release is refused."""
     on_value_change: Literal["separate", "hold_back", "refuse"] = "separate"
     """For the releases after the first, as m_invariance has it."""
 

@@ -60,7 +60,6 @@ def _before_any_command(
     only_for_the_owner()
 
 
-OF_A_PUBLISHER = (status, release, validate, compare, demo, ui, tidy, backup, restore, person, forget, record)
-OF_EVERYBODY = (verify, estimate, impute, audit)
-for command in (*OF_A_PUBLISHER, *OF_EVERYBODY):
+of_a_publisher = (status, release, validate, compare, demo, ui, tidy, backup, restore, person, forget, record)
+for command in (*of_a_publisher, verify, estimate, impute, audit):
     app.command()(command)

@@ -78,7 +78,7 @@ def restore(
             "--log",
             metavar="FILE",
             help="A later copy of the home's log.jsonl: it says when people were forgotten after the backup,"
-            " and how many. They are in the restored home again.",
+            " and how many.",
         ),
     ] = None,
     nothing_later: Annotated[

@@ -32,8 +32,7 @@ def forget(
         bool | None,
         typer.Option(
             "--again/--never-again",
-            help="Whether they may be published again. If so, their signatures stay under pseudonyms, and a"
-            " return is safe; else a keyed pseudonym stays, by which snapshots leave them out. Default: they"
+            help="Whether they may be published again, or are left out of every later snapshot. Default: they"
             " may; --by-rule does what retention.never_again says.",
         ),
     ] = None,
@@ -41,8 +40,8 @@ def forget(
         bool,
         typer.Option(
             "--that-is-all",
-            help="Say, in a home that was restored, that whoever was forgotten after the backup is forgotten"
-            " again, as far as you can know. Releases go on.",
+            help="Say, in a restored home, that whoever was forgotten after the backup is forgotten again,"
+            " as far as you can know. Releases go on.",
         ),
     ] = False,
     delete: Annotated[

@@ -45,8 +45,8 @@ Limit = Annotated[
         "--limit",
         metavar="NAME=NUMBER",
         callback=_raised,
-        help="Read larger files than usual: rows=100000000 of a table, columns=…, labels=…, megabytes=… of a"
-        " file, text=… (megabytes of a contract or hierarchy). REPUBLISH_LIMITS does the same.",
+        help="Read larger files than usual: rows=100000000, columns=…, labels=…, megabytes=…, or text=…"
+        " (megabytes of a contract or hierarchy). REPUBLISH_LIMITS does the same.",
     ),
 ]
 """No command looks at it: it holds for all that is read from here on."""

@@ -33,8 +33,8 @@ def release(
             "--engine",
             envvar="REPUBLISH_ENGINE",
             metavar="ENGINE",
-            help="Where shards are worked on: local, or local[2] for two at a time; spark, or spark[MASTER]."
-            " As many on this machine as fit, if it is left out.",
+            help="Where shards are worked on: local, local[2] for two at a time, spark, or spark[MASTER]."
+            " Default: on this machine, as many as fit.",
         ),
     ] = None,
     limit: Limit = None,

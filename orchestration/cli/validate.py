@@ -19,7 +19,7 @@ def validate(
         typer.Option(
             "--profile/--no-profile",
             help="Show what is in each column. Default: on a terminal only, because the lowest and highest"
-            " values are people's, and what is written to a file stays there.",
+            " values are people's.",
         ),
     ] = None,
     limit: Limit = None,
