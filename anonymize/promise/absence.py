@@ -1,6 +1,6 @@
 """Absence: what is known of people who are in the table and in no group of a release.
 
-Nothing of it is declared. It is owed wherever candidate values are promised.
+Nothing of it is declared. It is judged wherever candidate values are promised.
 """
 
 from __future__ import annotations

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import polars as pl
 
 from anonymize.attack.figures import AttackFigures
-from anonymize.attack.finding import Found, findings_of_all
+from anonymize.attack.finding import findings_of_all
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.seen import Publish, SeenTables, see_groups
 from anonymize.attack.view import see_view
 from anonymize.figures import Figures, by_name, combined
 from anonymize.formats import Format
 from anonymize.promise.breach import BreachProbability
-from anonymize.promise.check import Check
 from anonymize.promise.company import Company
 from anonymize.promise.equivalence import Equivalence
-from anonymize.promise.owed import OWED
-from anonymize.promise.part import Promise, Scope
-from anonymize.promise.registry import kinds_of
+from anonymize.promise.part import Promise
+from anonymize.promise.registry import kinds_of, rules_of
 
 
 @dataclass(frozen=True)
@@ -149,14 +147,16 @@ def attack(
     counted: list[Figures] = []
     tables_judged: dict[str, pl.DataFrame] = {}
     remembered: dict[str, pl.DataFrame] = {}
-    for scopes, check, found, since in _attacks(seen, release_format, promises):
+    for kind in kinds_of(release_format, promises):
+        found, today, since = kind.attack(seen, promises), kind.given(promises)[-1], kind.since(promises)
         rows += [
-            scopes[scope].finding(count._replace(since=count.since or since)) for scope, count in found.each()
+            kind.scopes[scope].finding(count._replace(since=count.since or since))
+            for scope, count in found.each()
         ]
         counted.append(found.figures)
         remembered |= found.remembered
-        if found.table is not None and check is not None:
-            tables_judged[check.name] = found.table
+        if found.table is not None and today is not None and today.check is not None:
+            tables_judged[today.check.name] = found.table
     findings = pl.concat(rows)
     looked_at, hosts = (seen.people, seen.linkage) if is_view else (seen.covered, seen.hosts)
     of_all = AttackFigures(
@@ -170,25 +170,11 @@ def attack(
 
 
 def attack_tables(seen: SeenTables) -> pl.DataFrame:
-    """What published tables are found to owe, whoever is in them: rows as those of `ReleaseAttack`."""
+    """Judge tables by the rules that are about them, whoever is in them: rows as those of `ReleaseAttack`."""
     rows = [
-        owed.scope.finding(count)
-        for owed in OWED[seen.release_format.attack]
-        if owed.of_tables
-        for _, count in owed.attack(seen).each()
+        rule.scopes[scope].finding(count)
+        for rule in rules_of(seen.release_format)
+        if rule.of_tables
+        for scope, count in rule.attacked_by(seen).each()
     ]
     return pl.concat(rows)
-
-
-def _attacks(
-    seen: Any, release_format: Format, promises: Sequence[Promise]
-) -> Iterator[tuple[Mapping[str, Scope], Check | None, Found, int]]:
-    """What the attack on each part found: on what is promised, then on other kinds for figures, then owed.
-
-    With the first release that promised as much as the last one does.
-    """
-    for kind in kinds_of(release_format, promises):
-        today = promises[-1].part(kind)
-        yield kind.scopes, today.check if today else None, kind.attack(seen, promises), kind.since(promises)
-    for owed in OWED[release_format.attack]:
-        yield {"": owed.scope}, owed.check, owed.attack(seen), 1

@@ -36,7 +36,7 @@ class Join:
 class _OfAJoin(Part):
     """What both promises about a join have in common. `join` is their last field, so they declare it."""
 
-    attacked_as = "join"
+    attacked_as = ("join",)
     attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.view", "attack_join")
     counted = JoinFigures
     figures: ClassVar[tuple[Figure, ...]] = (

@@ -99,7 +99,7 @@ class Part:
     after the first.
     """
 
-    attacked_as: ClassVar[str] = "groups"
+    attacked_as: ClassVar[tuple[str, ...]] = ("groups",)
     """Which releases it is about: of `groups`, or views that are attacked by a `join`."""
     scopes: ClassVar[Mapping[str, Scope]] = {}
     """What its attack looks at, by the keys of its counts, in the order reported."""

@@ -29,7 +29,7 @@ from anonymize.formats import Format
 from anonymize.formats.published import GROUP, knowledge_table
 from anonymize.promise import Part
 from anonymize.promise.attacked import ReleaseAttack, attack_tables
-from anonymize.promise.owed import ENTRIES, SHARDS
+from anonymize.promise.rules import SHARDS, Entries
 from anonymize.utility.usefulness import usefulness
 from orchestration.audit.findings import AttackedRelease, AttackedSeries, Left
 from orchestration.audit.read.folders import (
@@ -283,7 +283,7 @@ def _look_at(
     found = ReleaseAttack(attack_tables(seen), (), Knowledge())
     whole = AttackedRelease(series.releases[number - 1].name, len(tables[main]), found)
     whole = with_files(whole, material, series, number, release_format, tables, len(people))
-    if not found.findings.filter(promise=ENTRIES.scope.name)["holds"].all():
+    if not found.findings.filter(promise=Entries.scopes[""].name)["holds"].all():
         return whole, domain
     published, known = release_format.read(seen.tables, contract), knowledge_table(people, schema)
     linkage = pl.concat(linkages)

@@ -26,8 +26,8 @@ from anonymize.people.renaming import moves
 from anonymize.principles import principle_of, publisher_of
 from anonymize.promise import Promise
 from anonymize.promise.attacked import attack as attack_one
-from anonymize.promise.owed import ENTRIES
 from anonymize.promise.registry import kinds_of
+from anonymize.promise.rules import Entries
 from anonymize.text import Text
 from anonymize.utility.usefulness import Usefulness, usefulness
 from anonymize.utility.views import view_usefulness
@@ -136,7 +136,7 @@ def _attacked_release(
         attacked = with_files(attacked, material, series, number, release_format, tables, len(people))
     if release_format.attack == "join":
         return replace(attacked, useful=_useful_view(release_format, tables, people, contract, release))
-    if not attacked.attack.findings.filter(promise=ENTRIES.scope.name)["holds"].all():
+    if not attacked.attack.findings.filter(promise=Entries.scopes[""].name)["holds"].all():
         return attacked
     assert isinstance(schema, Schema)
     grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
