@@ -41,18 +41,15 @@ def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.D
     )
     # Many people have the same quasi-identifiers: on census data one in four is a new point.
     points = people.select(names).unique()
-    lows = _matrix(boxes, [f"{name}_low" for name in names])
-    highs = _matrix(boxes, [f"{name}_high" for name in names])
-    words = _words(boxes)
-    at = _matrix(points, names)
+    at, lows, highs = _corners(points, boxes)
     cells, offsets, listed = _grid(at, lows, highs)
     # Neighbours are looked at in turn: the boxes that one is compared with are at hand for the next.
     near = np.argsort(cells, kind="stable")
     points, at, cells = points[near], at[near], cells[near]
-    union, first, covering = kernel.cover(at, cells, lows, highs, words, offsets, listed)
+    union, first, groups = kernel.cover(at, cells, lows, highs, _words(boxes), offsets, listed)
     found = points.with_columns(
         pl.Series("box", first),
-        pl.Series("groups", covering),
+        pl.Series("groups", groups),
         *(pl.Series(f"candidates_{word}", union[:, word]) for word in range(union.shape[1])),
     )
     hosts = boxes.select(pl.col("box").cast(pl.Int32), "group_id")
@@ -61,6 +58,27 @@ def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.D
         .with_columns(pl.when(pl.col("groups") == 1).then(pl.col("group_id")))
         .drop("box")
     )
+
+
+def covering(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Pair each point with every box that covers it.
+
+    Parameters
+    ----------
+    points
+        One column of codes per quasi-identifier.
+    boxes
+        `<column>_low`, `<column>_high` of each of these, closed on both ends.
+
+    Returns
+    -------
+    tuple
+        int64[P], int32[P]: the row of the point, and that of the box.
+    """
+    at, lows, highs = _corners(points, boxes)
+    cells, offsets, listed = _grid(at, lows, highs)
+    ends, found = kernel.covering(at, cells, lows, highs, offsets, listed)
+    return np.repeat(np.arange(len(at)), np.diff(ends)), found
 
 
 def signatures(values: pl.DataFrame, domain: pl.Series) -> pl.DataFrame:
@@ -110,6 +128,12 @@ def holds(people: pl.DataFrame, column: str, domain: pl.Series) -> pl.Series:
         if name in people.columns:
             held[rows] = (people[name].gather(rows).fill_null(0).to_numpy() & bit[rows]) != 0
     return pl.Series("holds", held & found.is_not_null().to_numpy(), dtype=pl.Boolean)
+
+
+def _corners(points: pl.DataFrame, boxes: pl.DataFrame) -> list[np.ndarray]:
+    """The points, and the lowest and the highest corner of each box, as matrices."""
+    corners = ((points, ""), (boxes, "_low"), (boxes, "_high"))
+    return [_matrix(frame, [f"{name}{end}" for name in points.columns]) for frame, end in corners]
 
 
 def _matrix(frame: pl.DataFrame, columns: list[str]) -> np.ndarray:

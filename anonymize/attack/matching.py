@@ -21,6 +21,7 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
+from anonymize.attack.coverage import covering
 from anonymize.formats.published import Published
 
 ROUNDS = 100
@@ -65,17 +66,9 @@ def covering_groups(people: pl.DataFrame, published: Published) -> pl.DataFrame:
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 10, condition 3.3.
     """
     names = [column.removesuffix("_low") for column in published.boxes.columns if column.endswith("_low")]
-    inside = [
-        condition
-        for name in names
-        for condition in (
-            pl.col(f"{name}_low") <= pl.col(f"{name}_at"),
-            pl.col(f"{name}_at") <= pl.col(f"{name}_high"),
-        )
-    ]
-    points = people.select(names).unique().rename({name: f"{name}_at" for name in names})
-    found = points.join_where(published.boxes, *inside).unique() if names else points
-    found = found.select("group_id", *(pl.col(f"{name}_at").alias(name) for name in names)).unique()
+    points = people.select(names).unique()
+    point, box = covering(points, published.boxes)
+    found = points[point].with_columns(published.boxes["group_id"].gather(box)).unique()
     return people.join(found, on=names, how="inner").select("person", "value", "group_id")
 
 

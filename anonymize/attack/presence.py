@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from anonymize.attack.coverage import covering
 from anonymize.formats.published import Published
 
 MOST = 2_000
 """People of each kind who are guessed; of more, so many are drawn."""
 FEWEST = 20
 """With fewer people of a kind, a figure would be chance."""
-AT_ONCE = 2**22
-"""Comparisons of a person with a box that are made at a time."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +117,5 @@ def _scores(people: pl.DataFrame, published: Published) -> np.ndarray:
         for end in ("low", "high")
     )
     dense = boxes["tuples"].to_numpy() / (high - low + 1).prod(axis=1)
-    points = people.select(pl.col(names).cast(pl.Float64)).to_numpy()
-    step = max(1, AT_ONCE // max(1, len(boxes)))
-    found = []
-    for first in range(0, len(points), step):
-        some = points[first : first + step, None, :]
-        covered = ((some >= low) & (some <= high)).all(axis=2)
-        found.append(covered @ dense)
-    return np.concatenate(found)
+    point, box = covering(people.select(names), boxes)
+    return np.bincount(point, dense[box], len(people))
