@@ -15,11 +15,10 @@ from anonymize.attack.figures import ArrivalFigures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.seen import Seen
 from anonymize.columns import VALUE, most_of
+from anonymize.rounding import MANY_STEPS
 
 ROUNDS = 200
 """So often weights are fitted to the frequencies: far more often than it takes."""
-EXACT = 1e-9
-"""Below this, a difference of probabilities is one of rounding."""
 
 
 def attack_arrivals(seen: Seen, most: float | None) -> Found:
@@ -52,7 +51,8 @@ def attack_arrivals(seen: Seen, most: float | None) -> Found:
     largest = most_of(by_signature["probability"])
     people = int(by_signature["newcomers"].sum())
     uneven = by_signature.filter(pl.col("uneven") > 0)["newcomers"].sum()
-    likely = by_signature.filter(pl.col("probability") > most + EXACT)["newcomers"].sum()
+    # Probabilities are fitted in many rounds.
+    likely = by_signature.filter(pl.col("probability") > most + MANY_STEPS)["newcomers"].sum()
     return Found(
         {
             "arrivals": Count(people, int(uneven)),

@@ -18,6 +18,7 @@ from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
 from anonymize.formats import Published
 from anonymize.formats.published import by_column
+from anonymize.rounding import FEW_STEPS
 
 MOST_PEOPLE = 20_000
 """People in one release up to which its assignments are attacked: some seconds for each release."""
@@ -131,7 +132,7 @@ def attack_assignments(
         few = left.filter(pl.col("candidates") < bound)["person"].n_unique()
         candidates.append(Count(people, few, least_of(left["candidates"]), bound, since=since))
         # Risks are quotients of whole numbers, rounded once.
-        above = own.filter(pl.col("risk") > 1 / bound + 1e-12)
+        above = own.filter(pl.col("risk") > 1 / bound + FEW_STEPS)
         undecided = 0 if is_bounded else own["risk"].null_count()
         of_risk.append(Count(len(own), len(above), most_of(own["risk"]), 1 / bound, undecided, since))
     return Found(

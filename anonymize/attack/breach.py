@@ -10,12 +10,11 @@ from anonymize.attack.figures import BreachFigures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.columns import most_of
+from anonymize.rounding import MANY_STEPS
 
 BREACH = "breach"
 """What is remembered: `person`, `value`, `breach`, `promised`. Where the promise forgets people who are
 absent, `last_seen` too, and nothing of those whom it has forgotten."""
-ROUNDING = 1e-9
-"""Products of shares such as 1/3 round: a probability that is so close to the promised one is kept."""
 
 
 def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int | None) -> Found:
@@ -67,7 +66,8 @@ def by_promise(owed: pl.DataFrame) -> pl.DataFrame:
     owed
         `person`, `breach`, `most`: the probability of each link, and the largest that was promised.
     """
-    is_kept = (pl.col("breach") - pl.col("most")).abs() <= ROUNDING
+    # Products of shares such as 1/3 round, once for each release.
+    is_kept = (pl.col("breach") - pl.col("most")).abs() <= MANY_STEPS
     exact = owed.with_columns(breach=pl.when(is_kept).then("most").otherwise("breach"))
     return (
         exact.group_by(promised="most")
@@ -82,7 +82,7 @@ def by_promise(owed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _above(owed: pl.DataFrame) -> pl.DataFrame:
-    return owed.filter(pl.col("breach") > pl.col("most") + ROUNDING)
+    return owed.filter(pl.col("breach") > pl.col("most") + MANY_STEPS)
 
 
 def _followed(

@@ -11,6 +11,7 @@ from anonymize.attack.finding import Count, Found
 from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.formats import Published
+from anonymize.rounding import FEW_STEPS
 
 
 def attack_company(seen: Seen, least: Sequence[int | None]) -> Found:
@@ -46,7 +47,7 @@ def attack_company(seen: Seen, least: Sequence[int | None]) -> Found:
         "most",
         share=carriers.fill_null(0) / pl.col("people"),
         promised=pl.col("promised").fill_null(max(most)),
-    ).with_columns(too_large=(pl.col("share") > pl.col("promised") + 1e-12).cast(pl.Int64))
+    ).with_columns(too_large=(pl.col("share") > pl.col("promised") + FEW_STEPS).cast(pl.Int64))
     figures = _figures(seen, groups)
     if min(most) == 1:
         return Found(figures=figures)

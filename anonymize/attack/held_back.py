@@ -13,6 +13,7 @@ from anonymize.attack.finding import Count, Found
 from anonymize.attack.seen import Seen
 from anonymize.columns import VALUE
 from anonymize.contract.combined import values_of
+from anonymize.rounding import FEW_STEPS
 
 
 def attack_held_back(seen: Seen, share: float | None, *, of_numbers: bool) -> Found:
@@ -59,7 +60,7 @@ def attack_held_back(seen: Seen, share: float | None, *, of_numbers: bool) -> Fo
     if absent < people.sum():
         for every, allowed in _bounds(values, people, held_back, round(1 / share), of_numbers=of_numbers):
             worst = max(worst, every / allowed if allowed else 0.0)
-            broken = max(broken, every if every > allowed * (1 + 1e-12) else 0)
+            broken = max(broken, every if every > allowed * (1 + FEW_STEPS) else 0)
     return Found({"": Count(absent, broken, worst, 1.0)}, figures)
 
 

@@ -11,6 +11,7 @@ from anonymize.attack.figures import ShareFigures
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.columns import most_of
+from anonymize.rounding import FEW_STEPS
 
 
 def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
@@ -37,7 +38,7 @@ def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
         seen.guarded.select("group_id", tuples="stated", share=pl.col("most") / pl.col("stated"))
         .join(strictest, on="group_id", how="left")
         .with_columns(pl.col("promised").fill_null(max(given)))
-        .with_columns(too_large=(pl.col("share") > pl.col("promised") + 1e-12).cast(pl.Int64))
+        .with_columns(too_large=(pl.col("share") > pl.col("promised") + FEW_STEPS).cast(pl.Int64))
     )
     counts = []
     for since, level in vintages(most):

@@ -17,11 +17,10 @@ from anonymize.columns import VALUE, counted, least_of
 from anonymize.contract import Schema, Sensitive
 from anonymize.contract.combined import values_of
 from anonymize.figures import reached
+from anonymize.rounding import MANY_STEPS
 
 Least = Mapping[str, float | Mapping[str, float]]
 """What is promised of each column: a share of all bins, or a ratio."""
-ROUNDING = 1e-9
-"""By how much a spread that is computed with rounding may miss what is promised."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +183,7 @@ def _count(
     for measure, bound in _demands(sensitive, least):
         judged = apart.select("person", found=pl.col(measure), required=bound).drop_nulls("required")
         owed.append(judged["person"])
-        few.append(judged.filter(pl.col("found") < pl.col("required") - ROUNDING)["person"])
+        few.append(judged.filter(pl.col("found") < pl.col("required") - MANY_STEPS)["person"])
         if len(judged):
             row = judged.select("found", "required", by=pl.col("found") / pl.col("required")).row(
                 int((judged["found"] / judged["required"]).arg_min() or 0)
@@ -222,7 +221,7 @@ def _groups(seen: Seen, least: Sequence[Least | None]) -> pl.DataFrame:
         pl.col("promised").fill_null(len(least))
     )
     narrow = [
-        (pl.col(measure) < bound - ROUNDING).fill_null(value=False)
+        (pl.col(measure) < bound - MANY_STEPS).fill_null(value=False)
         for measure, bound in _demands(sensitive, least)
     ]
     return rows.select(

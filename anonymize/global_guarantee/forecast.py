@@ -23,6 +23,7 @@ from anonymize.global_guarantee.strategy import Strategy, budget, spending, stra
 from anonymize.kernels.ledger import fewest_releases
 from anonymize.kernels.read_only import read_only
 from anonymize.principle.state import State
+from anonymize.rounding import FEW_STEPS, MANY_STEPS
 
 HORIZON = 20
 """More releases than this are not told apart."""
@@ -90,7 +91,8 @@ def longest_plan(l: int, share: float) -> int:
     >>> longest_plan(2, 0.1), longest_plan(3, 0.1)
     (6, 3)
     """
-    return int(budget(l) / spending(share) + 1e-9)
+    # Two logarithms whose quotient may be a whole number that rounding missed.
+    return int(budget(l) / spending(share) + MANY_STEPS)
 
 
 def _releases_left(strategy: Strategy, spent: np.ndarray, whole: np.ndarray, needed: np.ndarray) -> Ints:
@@ -99,7 +101,7 @@ def _releases_left(strategy: Strategy, spent: np.ndarray, whole: np.ndarray, nee
     going = np.ones(left.shape, bool)
     for _ in range(HORIZON):
         allowance = strategy.allowance(spent, whole)
-        going &= allowance >= needed * (1 - 1e-12)
+        going &= allowance >= needed * (1 - FEW_STEPS)
         if not going.any():
             break
         left += going

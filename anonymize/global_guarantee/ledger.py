@@ -18,11 +18,12 @@ import polars as pl
 from anonymize.arrays import Ints
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Sensitive
-from anonymize.global_guarantee.strategy import ROUNDING, Strategy, admitted_share, budget, spending
+from anonymize.global_guarantee.strategy import Strategy, admitted_share, budget, spending
 from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.ledger import post
 from anonymize.kernels.read_only import read_only
 from anonymize.principle.state import State
+from anonymize.rounding import FEW_STEPS
 
 PEOPLE_SCHEMA = {PSEUDONYM: pl.Binary, "l": pl.Int32, "last_seen": pl.Int32}
 LINKS_SCHEMA = {"person": pl.Int32, "value_id": pl.Int32, "spent": pl.Float64}
@@ -86,7 +87,7 @@ class Ledger:
         of_link = slice(0, 1) if (promised == l).all() else self.links["person"].to_numpy()
         allowance = strategy.allowance(self.links["spent"].to_numpy(), whole[of_link])
         # Most links admit as much as none; only the others are looked at again and again.
-        binds = np.flatnonzero(allowance < most[of_link] * (1 - ROUNDING))
+        binds = np.flatnonzero(allowance < most[of_link] * (1 - FEW_STEPS))
         first = np.searchsorted(binds, np.append(self.first, self.first[-1]))
         return Accounts(
             first=first[account],

@@ -18,10 +18,7 @@ import numpy as np
 
 from anonymize.arrays import Floats
 from anonymize.global_guarantee.parameters import FIRST_SHARE, GlobalGuarantee
-
-ROUNDING = 1e-12
-"""Relative. A minimum ratio of 9 is to admit a group of 9 whatever logarithms round to; a thousand releases
-that each use it stay within 1e-9 of the budget."""
+from anonymize.rounding import FEW_STEPS
 
 
 def budget(l: int | Floats) -> Floats:
@@ -121,7 +118,9 @@ def strategy_of(parameters: GlobalGuarantee) -> Strategy:
 
 def admitted_share(allowance: Floats) -> Floats:
     """The largest share, 1/r, that a value may have in a group that may spend so much on it; 0 if nothing."""
-    return -np.expm1(-allowance) * (1 + ROUNDING)
+    # A minimum ratio of 9 is to admit a group of 9 whatever logarithms round to; a thousand releases that
+    # each use it stay within 1e-9 of the budget.
+    return -np.expm1(-allowance) * (1 + FEW_STEPS)
 
 
 def largest_share(parameters: GlobalGuarantee) -> float:

@@ -12,6 +12,7 @@ from anonymize.arrays import Floats, Ints
 from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.compiled import compiled
 from anonymize.kernels.stable import stable_partition
+from anonymize.rounding import FEW_STEPS, MANY_STEPS
 
 CUTS = 48
 """So many places to cut an attribute are tried in a large set of people, and all of them in a small one."""
@@ -61,7 +62,7 @@ def partition(table: Table, start: int, stop: int, order: Ints, group: Ints) -> 
         begin, end = stack.pop()
         least = limits.pop()
         best_a, best_k = -1, 0
-        cost = _length(table, order[0, begin:end]) * (end - begin) * (1 - 1e-12)
+        cost = _length(table, order[0, begin:end]) * (end - begin) * (1 - FEW_STEPS)
         if cost > 0:
             counts = _count(order[0, begin:end], table)
             found = _search(table, order, begin, end, counts, least, least, cost, places)
@@ -207,7 +208,7 @@ def _search_exactly(
 @compiled(inline="always")
 def _smallest(loosest: float, size: int) -> int:
     """No part smaller than the largest ratio that one of its members needs holds."""
-    return size if loosest * size < 1 else max(1, int(np.ceil(1 / loosest - 1e-9)))
+    return size if loosest * size < 1 else max(1, int(np.ceil(1 / loosest - MANY_STEPS)))
 
 
 @compiled()

@@ -6,6 +6,7 @@ from anonymize.arrays import Floats, Ints, Words
 from anonymize.kernels.compiled import compiled
 from anonymize.kernels.split import EMPTY
 from anonymize.kernels.splitmix import STEP, mixed_number
+from anonymize.rounding import FEW_STEPS
 
 BLOCK = 32
 """Groups that exchange people at a time. Twice as many cost four times as much and gain 1 %."""
@@ -156,7 +157,7 @@ def _exchange(
     now = 0.0
     for i in range(n):
         now += _growth(values, people[i], low, high, i)
-    if now <= 1e-12:
+    if now <= FEW_STEPS:
         return
     for k in range(n):
         for i in range(n):
@@ -165,7 +166,7 @@ def _exchange(
     best = 0.0
     for k in range(n):
         best += cost[k, solution[k]]
-    if best >= now - 1e-12:
+    if best >= now - FEW_STEPS:
         return
     for k in range(n):
         member[j, groups[solution[k]]] = people[k]

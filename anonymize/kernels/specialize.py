@@ -13,6 +13,7 @@ import numpy as np
 
 from anonymize.arrays import Bools, Floats, Ints, Words
 from anonymize.kernels.compiled import compiled, int64, uint64
+from anonymize.rounding import FEW_STEPS
 
 ANONYMITY, LINKABILITY = 0, 1
 ONE, KEY, CODE = 0, 1, 2
@@ -633,7 +634,7 @@ def _best_point(v: int, nodes: Nodes, axes: Axes, information: int) -> tuple[flo
         else:
             gained = 2.0 * below * above
         even = abs(above - below)
-        if gained > best + 1e-12 or (gained > best - 1e-12 and even < best_even):
+        if gained > best + FEW_STEPS or (gained > best - FEW_STEPS and even < best_even):
             best, best_s, best_even = max(gained, best), s, even
     return best, best_s
 
