@@ -103,7 +103,7 @@ class QueryError(_OfForeignFiles):
 
 
 class PersonError(_OfForeignFiles):
-    """Who is asked for is not said, or can't be."""
+    """The request does not name a person, or names none uniquely."""
 
 
 class NotEligible(RepublishError):

@@ -1,4 +1,4 @@
-"""How far apart two numbers may be and still count as equal, because they were rounded on the way.
+"""Distances up to which two numbers count as equal, because they were rounded on the way.
 
 Counts are whole numbers, which are compared exactly. These are for quotients, logarithms and sums of them.
 numba compiles them into kernels and does not notice when they change here: then delete what it has cached.

@@ -33,15 +33,9 @@ once they are published or gone."""
 def attack_absence(seen: Seen, least: int | None, *, in_company: bool) -> Found:
     """Count the values that are left of people who were published before and are in no group of the release.
 
-    Parameters
-    ----------
-    seen
-        The release. Nothing is known of why people are absent from the tables of other tools.
-    least
-        How many candidate values it promises; None where it promises none.
-    in_company
-        Whether it promises everybody company among people. Then all people of a signature may be held back,
-        whatever their values are; if one of them is in its groups, these were not.
+    Nothing is known of why people are absent from the tables of other tools. Where everybody is promised
+    company among people (`in_company`), all people of a signature may be held back, whatever their values
+    are; if one of them is in its groups, these were not.
     """
     if not seen.is_own_format or least is None:
         return Found()
@@ -76,7 +70,7 @@ class _Had(NamedTuple):
 
 
 def _linked(seen: Seen, absent: pl.DataFrame) -> _Had:
-    """What is known of everybody's groups: of people who are absent, and of those with their signatures."""
+    """Describe people who are absent, and those with their signatures, where everybody's group is known."""
     stays, before = seen.knowledge.linked, seen.before.stays
     there = stays.people.clear() if before is None else before.people
     of_absent = there.join(absent, on="person", how="semi")["signature"].unique().implode()
@@ -89,7 +83,7 @@ def _linked(seen: Seen, absent: pl.DataFrame) -> _Had:
 
 
 def _covering(seen: Seen) -> _Had:
-    """What is known of people whom a single group covers."""
+    """Describe absent people, and those with their signatures, where a single group covers a person."""
     groups = seen.numbered.values.group_by("group_id").agg(signature=pl.col(VALUE).unique().sort())
     now = seen.hosts.join(groups, on="group_id").select("person", "signature")
     ever = seen.before.parts.get(SIGNATURES, now.clear())
@@ -104,20 +98,11 @@ def _ruled_out(ever: pl.DataFrame, had: _Had) -> pl.DataFrame:
 
 
 def _left(seen: Seen, people: pl.DataFrame, ruled_out: pl.DataFrame, had: _Had, enough: int) -> pl.DataFrame:
-    """`candidates`, `people`: how many are left with how many values, or combinations that differ throughout.
+    """Count people by the values that are left to them: `candidates`, `people`.
 
-    Parameters
-    ----------
-    seen
-        The release. Every value counts that a release or a table had so far, or that is declared.
-    people
-        `person`
-    ruled_out
-        `person`, `signature`: they have none of its values.
-    had
-        The values of signatures.
-    enough
-        From which number on no more combinations are searched for, where there are three columns and more.
+    Every value counts that a release or a table had so far, or that is declared, but for those of the
+    signatures that are `ruled_out` (`person`, `signature`). Of several columns, combinations that differ in
+    every column count; of three and more, no more than `enough` are searched for.
     """
     declared = pl.Series(VALUE, seen.schema.sensitive.values or (), dtype=seen.values.dtype)
     domain = pl.concat([seen.values.alias(VALUE), declared.filter(~declared.is_in(seen.values.implode()))])
@@ -138,7 +123,7 @@ def _left(seen: Seen, people: pl.DataFrame, ruled_out: pl.DataFrame, had: _Had, 
 
 
 def _new(seen: Seen, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.DataFrame]:
-    """What is seen of people who were not published so far, and what is remembered of them."""
+    """Describe people who were not published so far, and what is remembered of them."""
     waited = seen.before.parts.get(WAITING, absent.select("person", deferred=pl.lit(value=False)).clear())
     ever = absent.clear() if seen.before.stays is None else seen.before.stays.people
     new = absent.select("person").join(ever, on="person", how="anti")
@@ -162,7 +147,7 @@ def _new(seen: Seen, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.DataFrame
 
 
 def _guessed(seen: Seen, batch: pl.DataFrame) -> tuple[int, float]:
-    """How many of a batch have the value among their candidates that most have, and how many are right so.
+    """Count those of a batch with the commonest of their candidate values, and those who truly have it.
 
     Of values that equally many have, one is taken at random. Of several sensitive columns, it is the one that
     is guessed best.

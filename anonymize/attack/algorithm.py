@@ -30,14 +30,7 @@ def attack_algorithm(seen: Seen, most: float | None) -> Found:
     """Run the publisher on all tables with the same values, and see which of them publish the same.
 
     Undecided for everybody if there are too many tables and orders, if the algorithm is not given or draws by
-    more than one secret, or if it does not make this release of the true table.
-
-    Parameters
-    ----------
-    seen
-        The release; the first of its series.
-    most
-        The largest probability that was promised; None where none was.
+    more than one secret, or if it does not make this release, the first of its series, of the true table.
     """
     if most is None:
         return Found()
@@ -80,7 +73,7 @@ def _worst_posteriors(seen: Seen) -> list[Fraction] | None:
 
 
 def _under_every_order(seen: Seen, values: tuple[Hashable, ...]) -> Iterator[Hashable | None]:
-    """What is published of a table under each secret order; None where there is more than one secret."""
+    """Publish a table under each secret order; yields None where there is more than one secret."""
     assert seen.publish is not None
     purposes: set[str] = set()
 
@@ -107,7 +100,7 @@ def _as_seen(seen: Seen, tables: Mapping[str, pl.DataFrame]) -> Hashable:
 
 
 def _different_orders(values: list[Hashable]) -> int:
-    """How many different tables have these values, each as often."""
+    """Count the different tables that have these values, each as often."""
     orders = factorial(len(values))
     for times in Counter(values).values():
         orders //= factorial(times)

@@ -25,13 +25,6 @@ def attack_arrivals(seen: Seen, most: float | None) -> Found:
     """Count who came to the groups of which signature, and guess their values by how frequent these are.
 
     Nothing is found where hosting groups are not known: then people can't be counted by signature.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    most
-        The largest probability that it promises; None where it promises none.
     """
     if most is None or not seen.is_linked:
         return Found()
@@ -64,13 +57,7 @@ def attack_arrivals(seen: Seen, most: float | None) -> Found:
 
 
 def arrivals(seen: Seen) -> pl.DataFrame:
-    """`signature` (a number), `value`, `people`: who came, by value of each signature that they came to.
-
-    Parameters
-    ----------
-    seen
-        The release, with the hosting groups of its people and of those before.
-    """
+    """Count who came to each signature by their value: `signature` (a number), `value`, `people`."""
     ever = seen.hosts.clear() if seen.before.stays is None else seen.before.stays.people
     here = seen.knowledge.linked.people.filter(pl.col("until") == seen.release)
     new = here.select("person", "signature").join(ever.select("person"), on="person", how="anti")
@@ -85,22 +72,12 @@ def arrivals(seen: Seen) -> pl.DataFrame:
 
 
 def posterior(signature: np.ndarray, value: np.ndarray, people: np.ndarray) -> Floats:
-    """How probable each value of each signature is for a person who came to it.
+    """Compute how probable each value of each signature is for a person who came to it: float64[P].
 
-    Every value has a weight, a person's candidates are as probable as their weights, and the weights are such
-    that each value is as frequent among all who came as it is known to be (iterative proportional fitting,
-    which is the assignment of maximal entropy).
-
-    Parameters
-    ----------
-    signature, value
-        int[P]: one row per value of each signature, each numbered 0, 1, ….
-    people
-        int[P]: who came. The adversary knows the sums by signature, and those by value.
-
-    Returns
-    -------
-    float64[P]
+    There is a row for each value of each signature, both numbered 0, 1, …, with the `people` who came; an
+    adversary knows the sums by signature, and those by value. Every value has a weight, a person's candidates
+    are as probable as their weights, and the weights are such that each value is as frequent among all who
+    came as it is known to be (iterative proportional fitting, which is the assignment of maximal entropy).
     """
     came, known = np.bincount(signature, people), np.bincount(value, people)
     weight = np.ones(len(known))

@@ -26,7 +26,7 @@ MOST_PEOPLE = 20_000
 
 @dataclass(frozen=True)
 class Choices:
-    """Which groups of one release may hold whom."""
+    """The groups of one release that may hold each person."""
 
     covering: pl.DataFrame
     """`person`, `value`, `group_id`: the groups that may hold each person."""
@@ -59,19 +59,7 @@ class SeenSeries:
 def choices_of(
     known: pl.DataFrame, published: Published, sensitive: Sensitive, linkage: pl.DataFrame | None
 ) -> Choices:
-    """The choices that one release leaves.
-
-    Parameters
-    ----------
-    known
-        `person`, `value`, one column of codes per quasi-identifier.
-    published
-        The release.
-    sensitive
-        Which values may be known.
-    linkage
-        `person`, `group_id`, if the adversary knows hosting groups; else those that cover a person count.
-    """
+    """List the choices that one release leaves: the linked groups of people, or all that cover a person."""
     read = published, numbered(published, sensitive), copies(published, sensitive)
     if linkage is None:
         return Choices(covering_groups(known, published), *read, None, sensitive)
@@ -84,21 +72,10 @@ def attack_assignments(
 ) -> Found | None:
     """Strike off what no assignment allows, and count the risks that can be counted.
 
-    Parameters
-    ----------
-    seen
-        All releases.
-    least
-        How many candidate values each promised; None where it promised none.
-    is_bounded
-        Whether Lemma 3 is known to bound the risk of everybody, since everybody's groups were found to keep
-        Definition 17: then risks that can't be counted are no larger than promised.
-
-    Returns
-    -------
-    Found or None
-        None where no number of candidates is promised. If no assignment at all fits what was published,
-        candidates by assignment are broken for everybody.
+    Lemma 3 bounds the risk of everybody (`is_bounded`) where all groups were found to keep Definition 17:
+    then risks that can't be counted are no larger than promised. None is returned where no number of
+    candidates is promised. If no assignment at all fits what was published, candidates by assignment are
+    broken for everybody.
 
     References
     ----------
@@ -142,7 +119,7 @@ def attack_assignments(
 
 
 def _number(owed: pl.DataFrame, bound: int) -> int:
-    """How many people were promised so many candidate values."""
+    """Count the people who were promised so many candidate values."""
     return owed.filter(pl.col("least") == bound)["person"].n_unique()
 
 

@@ -22,15 +22,7 @@ SIGNATURES = "signatures"
 
 
 def attack_candidates(seen: Seen, least: Sequence[int | None]) -> Found:
-    """Intersect each person's candidate values over all releases so far.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    least
-        How many candidate values each release promised; None where it promised none.
-    """
+    """Intersect each person's candidate values over all releases so far."""
     covered, hosted = seen.knowledge.covered, seen.knowledge.hosted
     assert covered is not None
     left = _left(seen, covered, "value", least)
@@ -49,15 +41,7 @@ def attack_candidates(seen: Seen, least: Sequence[int | None]) -> Found:
 
 
 def attack_several_series(series: Sequence[Knowledge], least: int) -> Found:
-    """All series are out there: what is left of each person when they are intersected with each other.
-
-    Parameters
-    ----------
-    series
-        What is known of each in the end.
-    least
-        How many candidate values are promised.
-    """
+    """Intersect several series with each other, by what is known of each in the end."""
     parts = {
         "hosts together": [one.hosted for one in series],
         "covered together": [one.covered for one in series],
@@ -74,7 +58,7 @@ def attack_several_series(series: Sequence[Knowledge], least: int) -> Found:
 
 
 def _left(seen: Seen, state: pl.DataFrame, scope: str, least: Sequence[int | None]) -> pl.DataFrame:
-    """What is left of each person by one kind of knowledge, as `candidates` counts it."""
+    """Count what is left of each person by one kind of knowledge, as `candidates` does."""
     enough = max((bound for bound in least if bound is not None), default=2)
     return candidates([state], scope, seen.combinations, enough)
 
@@ -82,7 +66,7 @@ def _left(seen: Seen, state: pl.DataFrame, scope: str, least: Sequence[int | Non
 def _figures(
     seen: Seen, left: pl.DataFrame, kept: pl.DataFrame | None, least: Sequence[int | None]
 ) -> CandidateFigures:
-    """What is left to who knows quasi-identifiers (`left`), and to who knows hosting groups, too (`kept`)."""
+    """Count what is left by quasi-identifiers (`left`), and by hosting groups, too (`kept`)."""
     covered = seen.knowledge.covered
     assert covered is not None
     here = left.join(seen.covered.select("person", VALUE), on=["person", VALUE], how="semi")
@@ -113,7 +97,7 @@ def _reciprocal(fewest: float | None) -> float | None:
 
 
 def _after_a_change(seen: Seen, state: pl.DataFrame, least: Sequence[int | None]) -> list[Count]:
-    """Whether people whose value changed leave an adversary with nothing, or with enough."""
+    """Judge whether people whose value changed leave an adversary with nothing, or with enough."""
     left = _left(seen, state.join(changed([state]), on="person", how="semi"), "person", least)
     return _few(left, left.filter(pl.col("candidates") > 0), least)
 
@@ -140,7 +124,7 @@ def _few(
 
 
 def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[list[Count], dict[str, pl.DataFrame]]:
-    """Whether people whose groups are known stay in groups of one signature, as large as promised.
+    """Judge whether people whose groups are known stay in groups of one signature, as large as promised.
 
     Of people who are held back and covered by one group by chance, nobody can tell that the group isn't
     theirs. As many people as were held back so far are counted as undecided.

@@ -1,4 +1,4 @@
-"""Which groups a person's quasi-identifiers fall into, and the values they hold together."""
+"""Groups that a person's quasi-identifiers fall into, and the values that they hold together."""
 
 from __future__ import annotations
 
@@ -14,22 +14,11 @@ BINS = 32
 
 
 def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.DataFrame:
-    """The candidate sensitive set of every person at one release, by coverage.
+    """Find the candidate sensitive set of every person at one release, by coverage.
 
-    Parameters
-    ----------
-    people
-        `person`, and one column of codes per quasi-identifier. Other columns are kept.
-    published
-        The release.
-    domain
-        Every sensitive value, in the order of the bits.
-
-    Returns
-    -------
-    pl.DataFrame
-        The people with `candidates_0`, `candidates_1`, …: 64 bits of the set each; `groups`, the number
-        of groups that cover the person; `group_id` if that is one, else null.
+    The people (one column of codes per quasi-identifier, and any others) get `candidates_0`, `candidates_1`,
+    …: 64 bits of the set each, by the positions of the domain; `groups`, the number of groups that cover the
+    person; and `group_id` if that is one, else null.
 
     References
     ----------
@@ -61,19 +50,10 @@ def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.D
 
 
 def covering(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Pair each point with every box that covers it.
+    """Pair each point with every box that covers it: their row numbers, int64[P] and int32[P].
 
-    Parameters
-    ----------
-    points
-        One column of codes per quasi-identifier.
-    boxes
-        `<column>_low`, `<column>_high` of each of these, closed on both ends.
-
-    Returns
-    -------
-    tuple
-        int64[P], int32[P]: the row of the point, and that of the box.
+    Points have a column of codes per quasi-identifier, boxes `<column>_low` and `<column>_high`, closed on
+    both ends.
     """
     at, lows, highs = _corners(points, boxes)
     cells, offsets, listed = _grid(at, lows, highs)
@@ -82,15 +62,7 @@ def covering(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[np.ndarray, np.
 
 
 def signatures(values: pl.DataFrame, domain: pl.Series) -> pl.DataFrame:
-    """The signature of every group as bits: `group_id`, `candidates_0`, `candidates_1`, ….
-
-    Parameters
-    ----------
-    values
-        `group_id`, `value`.
-    domain
-        Every sensitive value, in the order of the bits.
-    """
+    """Write the signature of every group as bits of the domain: `group_id`, `candidates_0`, …."""
     positions = domain.to_frame("value").with_row_index("position")
     held = values.join(positions, on="value", how="inner")
     groups = held.select(pl.col("group_id").unique()).with_row_index("group")
@@ -104,17 +76,7 @@ def signatures(values: pl.DataFrame, domain: pl.Series) -> pl.DataFrame:
 
 
 def holds(people: pl.DataFrame, column: str, domain: pl.Series) -> pl.Series:
-    """Whether each row's candidates contain the value in a column.
-
-    Parameters
-    ----------
-    people
-        `candidates_0`, `candidates_1`, …, and the column.
-    column
-        Of sensitive values.
-    domain
-        Every sensitive value, in the order of the bits.
-    """
+    """Whether each row's candidates, bits of the domain, contain the value in a column."""
     positions = domain.to_frame(column).with_row_index("position")
     found = people.select(column).join(positions, on=column, how="left", maintain_order="left")["position"]
     position = found.fill_null(0).to_numpy().astype(np.int64)
@@ -176,14 +138,9 @@ def _edges(codes: np.ndarray) -> np.ndarray:
 
 
 def value_domain(*columns: pl.Series, known: pl.Series | None = None) -> pl.Series:
-    """Every sensitive value there is, each at a fixed position: what bitsets are numbered by.
+    """List every sensitive value there is, each at a fixed position: what bitsets are numbered by.
 
-    Parameters
-    ----------
-    columns
-        Columns of sensitive values: of the published releases, and of the truth.
-    known
-        The domain so far. New values come after it, so that earlier bitsets stay readable.
+    New values come after those that are `known`, so that earlier bitsets stay readable.
     """
     found = pl.concat([column.drop_nulls().unique() for column in columns]).unique().sort().alias("value")
     if known is None:

@@ -15,20 +15,12 @@ from anonymize.rounding import FEW_STEPS
 
 
 def attack_company(seen: Seen, least: Sequence[int | None]) -> Found:
-    """Whether, of each group's people, no value is that of a larger share than they were promised.
+    """Judge whether no value is that of a larger share of a group's people than they were promised.
 
-    Nothing is promised of values that may be known. A group's people are its tuples less its counterfeits by
-    R(n). Where hosting groups are known, it is known how many of its people have a value. Where they are not,
-    a value may be that of as many people as it has tuples; a group in which some of these may be counterfeits
-    is not decided.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    least
-        Of how many people each release promised one at most to have the same value; None where it promised
-        nothing.
+    Each release promised one of so many people at most to have the same value. Nothing is promised of values
+    that may be known. A group's people are its tuples less its counterfeits by R(n). Where hosting groups are
+    known, it is known how many of its people have a value. Where they are not, a value may be that of as many
+    people as it has tuples; a group in which some of these may be counterfeits is not decided.
     """
     most = [1 / one if one else 1.0 for one in least]
     people = pl.col("stated") - pl.col("count")
@@ -87,24 +79,13 @@ def _figures(seen: Seen, groups: pl.DataFrame) -> CompanyFigures:
 
 
 def exposed_by_counterfeits(published: Published, largest_share: float) -> int:
-    """People in groups where the most frequent value belongs to too few, once counterfeits are left out.
+    """Count people in groups where the most frequent value has too large a share without the counterfeits.
 
-    Counterfeits that make a batch eligible are added because one value is too frequent, so they carry
-    another one. R(n) says which groups have counterfeits. In such a group, the most frequent value of the
-    release is spread over the people alone. Counterfeits bring other values up to it, so that several may be
-    the most frequent: of these, the one that exposes the most people counts.
-
-    Parameters
-    ----------
-    published
-        One release.
-    largest_share
-        The largest probability that a person's value may have: 1/m, m a whole number.
-
-    Returns
-    -------
-    int
-        The people of all groups with counterfeits where that value's share among the people is larger.
+    Counterfeits that make a batch eligible are added because one value is too frequent, so they carry another
+    one. R(n) says which groups have counterfeits. In such a group, the most frequent value of the release is
+    spread over the people alone. Counterfeits bring other values up to it, so that several may be the most
+    frequent: of these, the one that exposes the most people counts. The largest share is 1/m, m a whole
+    number.
     """
     totals = published.values.group_by("value").agg(pl.col("tuples").sum())
     frequent = totals.filter(pl.col("tuples") == pl.col("tuples").max()).select("value")

@@ -19,19 +19,11 @@ from anonymize.rounding import FEW_STEPS
 def attack_held_back(seen: Seen, share: float | None, *, of_numbers: bool) -> Found:
     """Compare the new people whom a release holds back with all new people.
 
-    A value is too frequent that more than a share of the new people have, and whoever is held back may be
+    A value is too frequent that more than a `share` of the new people have, and whoever is held back may be
     known to have one of these. With several of them, a person may be known to have all. Nothing is found of
     one sensitive column, or where it is not known who is in the release. If all new people are held back,
-    that says nothing of any one of them.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    share
-        As promised; None where nothing is.
-    of_numbers
-        Whether people may be held back because of numbers that are too close to one another.
+    that says nothing of any one of them. People may be held back, too, because of numbers that are too close
+    to one another (`of_numbers`).
     """
     sensitive = seen.schema.sensitive
     if not sensitive.is_several or not seen.is_linked:
@@ -67,18 +59,10 @@ def attack_held_back(seen: Seen, share: float | None, *, of_numbers: bool) -> Fo
 def _bounds(
     values: Ints, people: Ints, held_back: Ints, m: int, *, of_numbers: bool
 ) -> list[tuple[int, float]]:
-    """Of values in different columns: how many held back have them all, and how many may.
+    """Count those who are held back and have several values in different columns, and how many may.
 
-    Parameters
-    ----------
-    values
-        int64[C, V]: the values of each combination.
-    people, held_back
-        int64[V]: new people, and those of them who are held back.
-    m
-        Values of more than 1/m of the new people are too frequent.
-    of_numbers
-        As for `attack_held_back`.
+    Of V combinations of `values` (int64[C, V]) it is known how many new people have them, and how many of
+    these are held back. Values of more than 1/m of the new people are too frequent.
     """
     frequent = [
         [

@@ -33,7 +33,7 @@ EDGES_LIMIT = 2 * 10**7
 
 @dataclass(frozen=True)
 class Matched:
-    """What is left of everybody's candidates."""
+    """The candidates that are left of everybody."""
 
     left: pl.DataFrame
     """`person`, `value` (the true one), `candidate`: a row for every value that is left."""
@@ -47,19 +47,7 @@ class Matched:
 
 
 def covering_groups(people: pl.DataFrame, published: Published) -> pl.DataFrame:
-    """Every group that covers each person.
-
-    Parameters
-    ----------
-    people
-        `person`, `value`, one column of codes per quasi-identifier.
-    published
-        The release.
-
-    Returns
-    -------
-    pl.DataFrame
-        `person`, `value`, `group_id`. A person whom no group covers has no row.
+    """List every group that covers each person: `person`, `value`, `group_id`.
 
     References
     ----------

@@ -19,7 +19,7 @@ FEWEST = 20
 
 @dataclass(frozen=True)
 class Presence:
-    """How well people who are in a release are told from people who are not."""
+    """The success of telling people who are in a release from people who are not."""
 
     inside: int
     """People of the release who were guessed."""
@@ -50,22 +50,10 @@ def of_all_shards(several: Sequence[Presence]) -> Presence | None:
 def guess_presence(inside: pl.DataFrame, outside: pl.DataFrame, published: Published) -> Presence | None:
     """Call present whoever lies where the release has many tuples.
 
-    The score of a person is the number of tuples expected at exactly the person's quasi-identifiers, if each
-    group's tuples are spread evenly over its box. Above which score a person is called present is learned
-    from each half of the people, and counted on the other half. The advantage is 0 for a coin, and 1 if
-    everybody is told apart.
-
-    Parameters
-    ----------
-    inside, outside
-        The quasi-identifiers `qi_0`, … as codes: of people who are in the release, and of people who are not.
-    published
-        The release.
-
-    Returns
-    -------
-    Presence or None
-        None if there are too few people of a kind.
+    The score of a person is the number of tuples expected at exactly the person's quasi-identifiers (`qi_0`,
+    … as codes), if each group's tuples are spread evenly over its box. Above which score a person is called
+    present is learned from each half of the people, and counted on the other half. The advantage is 0 for a
+    coin, and 1 if everybody is told apart. None is returned if there are too few people of a kind.
 
     References
     ----------

@@ -15,12 +15,12 @@ from anonymize.people.codes import code_domain, encode
 
 
 def attack_entries(seen: Seen) -> Found:
-    """Which published entries can't be read."""
+    """Count the published entries that can't be read."""
     return Found({"": seen.entries})
 
 
 def attack_coverage(seen: Seen) -> Found:
-    """Whether every person lies in a published group that holds their value."""
+    """Judge whether every person lies in a published group that holds their value."""
     covered = seen.covered
     if not seen.is_linked:
         astray = int((~holds(covered, VALUE, seen.values)).sum())
@@ -31,7 +31,7 @@ def attack_coverage(seen: Seen) -> Found:
 
 
 def attack_counts(seen: Seen) -> Found:
-    """Whether there are as many tuples as people and stated counterfeits."""
+    """Judge whether there are as many tuples as people and stated counterfeits."""
     published, people = seen.published, seen.known.height
     tuples = int(published.values["tuples"].sum()) - int(published.counterfeits["count"].sum())
     excess = max(_unequal_groups(seen), abs(tuples - (people - seen.held_back)))
@@ -42,7 +42,7 @@ def attack_counts(seen: Seen) -> Found:
 
 
 def attack_hosts(seen: Seen) -> Found:
-    """Whether people lie within the intervals of their groups, and groups consist of their people."""
+    """Judge whether people lie within the intervals of their groups, and groups consist of their people."""
     if not seen.is_linked:
         return Found()
     present = seen.covered.drop("group_id").join(
@@ -132,7 +132,7 @@ def _by_column(seen: Seen) -> pl.DataFrame:
 
 
 def _missing(hosted: pl.DataFrame, held: pl.DataFrame, key: list[str]) -> int:
-    """How many people have no row of their own among those that their groups hold."""
+    """Count the people who have no row of their own among those that their groups hold."""
     needed = hosted.group_by(key).len("needed").join(held, on=key, how="left")
     lacking = pl.col("needed").cast(pl.Int64) - pl.col("held").cast(pl.Int64).fill_null(0)
     return int(needed.select(lacking.clip(0).sum()).item())
@@ -193,7 +193,7 @@ def _misplaced(present: pl.DataFrame, published: Published) -> int:
 
 
 def _inside_their_host(present: pl.DataFrame, boxes: pl.DataFrame) -> pl.DataFrame:
-    """Those whom a box of their hosting group covers.
+    """The people whom a box of their hosting group covers.
 
     Boxes of no width are looked up: by Anatomy a group has as many as people, too many to compare each
     person with each.

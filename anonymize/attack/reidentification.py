@@ -17,10 +17,12 @@ AT_ONCE = 2**14
 
 
 def attack_rows(seen: Seen, least: int | None) -> Found:
-    """Whether every row has the same quasi-identifiers as enough others, and the risks that follow.
+    """Judge whether every row has the same quasi-identifiers as enough others; count the risks that follow.
 
-    A class is all rows with the same published quasi-identifiers, counterfeits included. An adversary finds
-    the class that a person must be in, and takes one of its rows for the person's.
+    A class is all rows with the same published quasi-identifiers, counterfeits included; k rows are promised
+    for each. An adversary finds the class that a person must be in, and takes one of its rows for the
+    person's. The truth of the release is the population. Where nothing is promised, there are figures in
+    audits alone.
 
     - *Prosecutor risk*: the adversary knows that the person is in the table. It is 1 by the rows of the
       class, and the largest one counts.
@@ -28,14 +30,6 @@ def attack_rows(seen: Seen, least: int | None) -> Found:
       the people whom its class may be about. It is 1 by these people, and the largest one counts.
     - *Marketer risk*: the share of the rows that an adversary expects to get right who takes each row for
       that of one of these people.
-
-    Parameters
-    ----------
-    seen
-        The release. Its truth is the population.
-    least
-        The rows that were promised for each class: k; None where that is not promised. Then there are
-        figures alone, and these in audits alone.
 
     References
     ----------
@@ -65,14 +59,7 @@ def attack_rows(seen: Seen, least: int | None) -> Found:
 
 
 def attack_diversity(seen: Seen, least: int | None) -> Found:
-    """Whether the rows of every class have enough different sensitive values.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    least
-        The values that were promised for each class: l; None as above.
+    """Judge whether the rows of every class have enough different sensitive values: l.
 
     References
     ----------

@@ -42,7 +42,7 @@ def attack_same_values(seen: Seen, given: Sequence[int | None]) -> Found:
 def search_attacks(
     remembered: Mapping[str, pl.DataFrame], given: Sequence[int | None], seconds: float
 ) -> list[Count]:
-    """Whether nobody takes part in an equivalence attack smaller than what they were promised.
+    """Judge whether nobody takes part in an equivalence attack smaller than what they were promised.
 
     What there was no time to decide is stated apart: the clock does not change what is broken.
 
@@ -79,7 +79,7 @@ def search_attacks(
 
 
 def _followed(seen: Seen) -> dict[str, pl.DataFrame]:
-    """Who was in which group; groups whose members are not all known are left out.
+    """List who was in which group; groups whose members are not all known are left out.
 
     A person with another value than before is another member: the earlier value binds nobody any more. Groups
     in which nobody has a sensitive value are left out: all may be known to have the same.

@@ -90,7 +90,7 @@ class Seen(SeenTables):
 
     @cached_property
     def combinations(self) -> Combinations | None:
-        """What the values are made of, where there are several sensitive columns."""
+        """The values that combinations are made of, where there are several sensitive columns."""
         return Combinations.of(self.knowledge.domain)
 
     @cached_property
@@ -229,17 +229,8 @@ def see_tables(
 ) -> tuple[SeenTables, pl.Series]:
     """Prepare the tables of a release in our own format, for what can be said of these alone.
 
-    Parameters
-    ----------
-    schema, release_format, tables, people
-        As those of `attack`.
-    domain
-        Every sensitive value of the releases before, in the order of the bits; None for the first.
-
-    Returns
-    -------
-    tuple
-        The tables, and the domain with this release's values.
+    The domain has every sensitive value of the releases before, in the order of the bits; it is returned with
+    this release's values.
     """
     tables, entries = _readable(tables, release_format, schema, domain)
     values = numbered(release_format.read(tables, schema), schema.sensitive).values[VALUE]
@@ -258,13 +249,7 @@ def _readable(
 
 
 def promised(bounds: Sequence[float | None]) -> pl.Expr:
-    """What was promised in the release of each row's column `promised`; null where it was not.
-
-    Parameters
-    ----------
-    bounds
-        What each release promised to the people it published first: of release 1, 2, ….
-    """
+    """Look up what was promised in the release of each row's column `promised`; null where it was not."""
     return pl.col("promised").replace_strict(
         range(1, len(bounds) + 1), list(bounds), default=None, return_dtype=pl.Float64
     )

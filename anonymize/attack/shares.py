@@ -15,16 +15,9 @@ from anonymize.rounding import FEW_STEPS
 
 
 def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
-    """Whether no value has a larger share of a person's group than they were promised.
+    """Judge whether no value has a larger share of a person's group than they were promised.
 
     A group of which nobody is known is judged by the largest share that was ever promised.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    most
-        The largest share that each release promised; None where it promised none.
     """
     given = [share for share in most if share is not None]
     if not given:

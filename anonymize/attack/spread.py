@@ -1,4 +1,4 @@
-"""How far apart the candidate numbers are that are left of each person."""
+"""The distance between the candidate numbers that are left of each person."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Bins:
         return own.replace_strict(names, list(range(len(names))), default=None, return_dtype=pl.Int64)
 
     def spread(self, lowest: pl.Expr, highest: pl.Expr, *, ratio: bool = False) -> pl.Expr:
-        """What lies between the upper edge of the lowest and the lower edge of the highest candidate bin.
+        """The distance from the upper edge of the lowest to the lower edge of the highest candidate bin.
 
         As a share of all bins, or how many times the one is as large as the other. Nothing where no
         candidate is left.
@@ -55,15 +55,7 @@ class _Bins:
 
 
 def attack_spread(seen: Seen, least: Sequence[Least | None]) -> Found:
-    """Intersect each person's candidates over all releases so far, and see how far apart their numbers are.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    least
-        What each release promised; None where it promised nothing.
-    """
+    """Intersect each person's candidates over all releases so far, and measure how far apart they are."""
     sensitive = seen.schema.sensitive
     if not any(column.bins for column in sensitive.columns):
         return Found()
@@ -98,17 +90,7 @@ def attack_spread(seen: Seen, least: Sequence[Least | None]) -> Found:
 
 
 def attack_several_series(series: Sequence[Knowledge], least: Least, schema: Schema) -> Found:
-    """All series are out there: how far apart what is left of each person is, by all of them.
-
-    Parameters
-    ----------
-    series
-        What is known of each in the end.
-    least
-        What is promised.
-    schema
-        The columns.
-    """
+    """Measure how far apart the numbers are that several series of the same people leave of each person."""
     wide = max((one.domain for one in series if one.domain is not None), key=len, default=None)
     if wide is None:
         return Found()
@@ -171,7 +153,7 @@ def _demands(sensitive: Sensitive, least: Sequence[Least | None]) -> Iterator[tu
 
 
 def _alone(given: Least, least: Sequence[Least | None]) -> list[Least | None]:
-    """What each release promised, of one vintage alone."""
+    """Leave what each release promised, of one vintage alone."""
     return [one if one == given else None for one in least]
 
 

@@ -34,7 +34,7 @@ Tables = Mapping[str, pl.DataFrame]
 
 
 def attack_row_order(seen: Seen) -> Found:
-    """Whether the order of rows says nothing: exactly in our own formats, else by tests."""
+    """Judge whether the order of rows says nothing: exactly in our own formats, else by tests."""
     disorderly = _disorderly(seen)
     if seen.is_own_format:
         rows = sum(len(table) for table in seen.tables.values())
@@ -43,7 +43,7 @@ def attack_row_order(seen: Seen) -> Found:
 
 
 def attack_numbering(seen: Seen) -> Found:
-    """Whether the numbering of groups says nothing: exactly in our own formats, else by tests."""
+    """Judge whether the numbering of groups says nothing: exactly in our own formats, else by tests."""
     orders = _orders(seen.schema)
     if seen.is_own_format:
         return _canonical_numbering(seen.tables, seen.main, orders, seen.schema)
@@ -51,7 +51,7 @@ def attack_numbering(seen: Seen) -> Found:
 
 
 def attack_intervals(seen: Seen) -> Found:
-    """Whether all rows of each group have the same intervals, where intervals are published."""
+    """Judge whether all rows of each group have the same intervals, where intervals are published."""
     bounds = [column for column in seen.main.columns if column.endswith(("_low", "_high"))]
     if not bounds or not seen.is_own_format:
         return Found()
@@ -158,7 +158,7 @@ def _numbering(table: pl.DataFrame, orders: dict[str, list[Any]], places: pl.Dat
 
 
 def attack_counterfeits(seen: Seen) -> Found:
-    """Whether counterfeits stand out by their place in the file, or by any column but the value.
+    """Judge whether counterfeits stand out by their place in the file, or by any column but the value.
 
     A release of our own is tested time and again, and is refused for nothing that chance may do: between
     `CERTAIN` and `CHANCE` its counterfeits are undecided. Only a table that can't be our own, by its order or
@@ -195,7 +195,7 @@ def _signatures(seen: Seen) -> pl.DataFrame:
 def _chances(
     rows: pl.DataFrame, features: list[str], signatures: pl.DataFrame | None, extra: Collection[str]
 ) -> list[float]:
-    """How rare it is under pure chance that counterfeits stand out so clearly: by each feature, and by all.
+    """The chances, by each feature and by all, that counterfeits stand out so clearly without a reason.
 
     In our own formats, groups of one signature are not independent of each other: people and counterfeits are
     put side by side in one order. If the counterfeits of a signature happen to be a little older than its

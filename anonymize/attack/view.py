@@ -85,18 +85,10 @@ def attack_join(
     linked_values: int | None,
     limits: Mapping[str, float | Mapping[str, float]] | None,
 ) -> Found:
-    """Join a view with other products' releases, then with the series' own.
+    """Join a view with other products' releases, then with the series' own, as `join_attack` does.
 
-    Parameters
-    ----------
-    seen
-        The view.
-    x, y, linked_values, limits
-        As for `join_attack`.
-    others
-        The columns of each of the other products' releases, and what its records are called.
-    inconsistent
-        Column of the view, column of an earlier release, a label of each: no person has both.
+    There are the columns of each of the `others`, and what its records are called. Of a column of the view
+    and a column of an earlier release, no person has both labels that are `inconsistent`.
 
     Raises
     ------
@@ -151,7 +143,7 @@ def _known(knowledge: Knowledge, name: str) -> pl.DataFrame:
 
 
 def _labels(view: pl.DataFrame, schema: View) -> dict[str, pl.DataFrame]:
-    """For each column its published labels in order: `label`, and what of a person's value it covers.
+    """List the published labels of each column in order: `label`, and what of a person's value it covers.
 
     That is `value` for each value below it, or `low` and `high` of a half-open interval.
     """
@@ -173,12 +165,12 @@ def _labels(view: pl.DataFrame, schema: View) -> dict[str, pl.DataFrame]:
 
 
 def attack_records(seen: SeenView) -> Found:
-    """Whether everybody's values lie below the labels of a row."""
+    """Judge whether everybody's values lie below the labels of a row."""
     return one(seen.people.height, max(0, _compared(seen).astray))
 
 
 def attack_rows(seen: SeenView) -> Found:
-    """Whether there are no other rows than those of the people."""
+    """Judge whether there are no other rows than those of the people."""
     differing = _compared(seen).differing
     table = pl.DataFrame(
         {
@@ -191,7 +183,7 @@ def attack_rows(seen: SeenView) -> Found:
 
 
 def attack_cuts(seen: SeenView) -> Found:
-    """Whether the labels of each generalized column are part of a cut: one of them above every value.
+    """Judge whether the labels of each generalized column are part of a cut: one of them above every value.
 
     The table has `column`, `labels`, `uncovered` (values of people below none, and labels that stand for no
     value) and `covered_twice` (values below two labels).
@@ -207,7 +199,7 @@ def attack_cuts(seen: SeenView) -> Found:
 
 
 def _cut(values: pl.Series, labels: pl.DataFrame) -> tuple[int, int]:
-    """How many values or labels are below or above none, and how many values are below two labels."""
+    """Count values or labels that are below or above none, and values that are below two labels."""
     below = values.len() - _above(values, labels)[values.name].n_unique()
     if "value" in labels.columns:
         covered = labels.drop_nulls("value")

@@ -1,10 +1,4 @@
-"""For how many more releases people can be placed, before it happens.
-
-A forecast assumes that every release to come is like the last one: the same shares of values, and every
-person linked to every value of the table again, with the largest share that the strategy admits. It is an
-estimate and no bound: whoever can't be placed keeps others from it. `republish validate` runs the rule itself
-on the last table instead. Nobody's current value is used.
-"""
+"""A forecast of how many more releases people can be placed in, before it happens."""
 
 from __future__ import annotations
 
@@ -30,19 +24,11 @@ HORIZON = 20
 
 
 def forecast(state: State, contract: Contract[GlobalGuarantee]) -> pl.DataFrame:
-    """How many people who were in the last release's table can be placed in so many more releases.
+    """Count people of the last release's table by how many more releases they can be placed in.
 
-    Parameters
-    ----------
-    state
-        The ledger after a release.
-    contract
-        l and the strategy that hold from now on.
-
-    Returns
-    -------
-    polars.DataFrame
-        `releases_left` (0 to `HORIZON`, which stands for more, too), `people`; ascending, no empty rows.
+    The columns are `releases_left` (0 to `HORIZON`, which stands for more, too) and `people`; ascending,
+    without empty rows. The state is the ledger after a release, and the contract has l and the strategy from
+    now on.
     """
     if not state.tables:
         return pl.DataFrame(schema={"releases_left": pl.Int64, "people": pl.Int64})
@@ -81,7 +67,7 @@ def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> Floats
 
 
 def longest_plan(l: int, share: float) -> int:
-    """In how many releases at most a value of a share can be linked to a person, whatever the strategy.
+    """Count the releases in which a value of a share can be linked to a person, whatever the strategy.
 
     Nobody can do better than the table: with the share q of a value in every release, the probability of ever
     having had it is 1 - (1 - q)^k at least, on average over the people.

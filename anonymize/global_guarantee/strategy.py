@@ -33,23 +33,18 @@ def spending(share: float | Floats) -> Floats:
 
 
 class Strategy(Protocol):
-    """How the budget is divided among releases."""
+    """A division of the budget among releases."""
 
     def allowance(self, spent: Floats, whole: Floats) -> Floats:
-        """What the next release may spend, never negative and never more than what remains.
+        """The most that the next release may spend, never negative and never more than what remains.
 
-        Parameters
-        ----------
-        spent
-            What the releases so far have spent on a value of a person.
-        whole
-            That person's budget.
+        `spent` is what the releases so far have spent on a value of a person, `whole` that person's budget.
         """
 
 
 @dataclass(frozen=True)
 class ConstantRatio:
-    """The same ratio for a number of releases: each may spend an equal part of the budget.
+    """One ratio for a number of releases: each may spend an equal part of the budget.
 
     No series of that many ratios has a smaller largest one. Groups are larger than they must be, so something
     remains after the planned releases. It is used up on purpose: every later release may again spend such a

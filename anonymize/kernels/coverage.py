@@ -90,14 +90,7 @@ def _covers(lows: Floats, highs: Floats, box: int, points: Floats, p: int) -> bo
 def list_boxes(
     from_row: Ints, to_row: Ints, from_column: Ints, to_column: Ints, columns: int, cells: int
 ) -> tuple[Ints, Ints]:
-    """The boxes that reach into each cell of a grid, as one list with offsets.
-
-    Parameters
-    ----------
-    from_row, to_row, from_column, to_column : int64[b]
-        The cells each box reaches, both ends included.
-    columns, cells : int
-        The grid's columns, and all of its cells.
+    """List the boxes that reach into each cell of a grid, from and to rows and columns, both ends included.
 
     Returns
     -------

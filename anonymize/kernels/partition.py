@@ -34,22 +34,14 @@ class Table(NamedTuple):
 
 @compiled()
 def partition(table: Table, start: int, stop: int, order: Ints, group: Ints) -> None:
-    """Write the group of everybody in `order[:, start:stop]` into `group`.
+    """Write the group of everybody in `order[:, start:stop]`, who hold as one group, into `group`.
 
-    A group is known by the position in `order` it begins at.
+    A group is known by the position in `order` it begins at. The order (int32[d, N]), that of the people by
+    each attribute, is changed.
 
     The cut with the smallest sum, over both parts, of people times interval lengths is taken among those
     where both parts hold. Cuts lie between different codes, and look at quasi-identifiers alone: values
     decide whether a cut holds, never on which side of it a person is.
-
-    Parameters
-    ----------
-    start, stop
-        The people to split; they hold as one group.
-    order
-        int32[d, N]: the people, by each attribute. Is reordered.
-    group
-        int32[N]: the result.
     """
     attributes = table.codes.shape[1]
     places = np.empty((attributes, stop - start + 1), np.int64)
@@ -222,7 +214,7 @@ def _hold(within: Ints, counts: Ints, left: Floats, right: Floats, one: int, oth
 
 @compiled()
 def _places(code: Floats, order: Ints, begin: int, end: int, smallest: int, places: Ints) -> int:
-    """Where people in an attribute's order can be cut: between two codes, with enough on both sides."""
+    """List places to cut an attribute's order: between two codes, with enough people on both sides."""
     number = 0
     for k in range(begin + smallest, end - smallest + 1):
         if code[order[k - 1]] < code[order[k]]:
@@ -305,14 +297,7 @@ def read_levels(
 ) -> tuple[Ints, Floats]:
     """int64[levels, V], float64[levels, V + 1]: tuples of each value in each level, and what all in it admit.
 
-    The last column is for values without a link.
-
-    Parameters
-    ----------
-    level
-        int64[N]: the level of each person, below `levels`.
-    accounts, value, values
-        As for `partition`.
+    The last column is for values without a link. Everybody has a level below `levels`.
     """
     counts = np.zeros((levels, values), np.int64)
     least = np.full((levels, values + 1), 2.0)

@@ -16,29 +16,25 @@ BLOCK = 32
 def polish_bucket(values: Floats, size: int, group: Ints, passes: int, seed: int) -> None:
     """Improve the groups of one balanced bucket in place.
 
-    In every pass the groups are put into the order of a random kd-tree over their centres. For each
-    value in turn, the order is cut into blocks of neighbouring groups, and the tuples that carry the value
-    in a block are dealt to its groups anew: the assignment problem, with the growth of the group's
-    intervals as the cost. No step makes the sum of all interval lengths larger.
+    In every pass the groups are put into the order of a random kd-tree over their centres. For each value in
+    turn, the order is cut into blocks of neighbouring groups, and the tuples that carry the value in a block
+    are dealt to its groups anew: the assignment problem, with the growth of the group's intervals as the
+    cost. No step makes the sum of all interval lengths larger.
+
+    All lists are treated alike: exchanging two values throughout a bucket leaves the probability of every
+    grouping as it is. So the groups say nothing about which list belongs to which value.
 
     Parameters
     ----------
     values
         float64[size * length, d]: quasi-identifiers normalised to [0, 1], or EMPTY; list after list, one
         per value of the signature.
-    size
-        Values in the signature.
     group
         int32[size * length]: groups 0 … length - 1, each with one tuple of every list; is changed.
     passes
         How often every value is looked at.
     seed
         uint64: secret randomness of the trees, the blocks and the order of the lists.
-
-    Notes
-    -----
-    All lists are treated alike: exchanging two values throughout a bucket leaves the probability of
-    every grouping as it is. So the groups say nothing about which list belongs to which value.
     """
     tuples, attributes = values.shape
     length = tuples // size
@@ -174,7 +170,7 @@ def _exchange(
 
 @compiled(inline="always")
 def _growth(values: Floats, row: int, low: Floats, high: Floats, i: int) -> float:
-    """By how much the i-th group's intervals grow if a tuple joins."""
+    """The growth of the i-th group's intervals if a tuple joins."""
     growth = 0.0
     if values[row, 0] != EMPTY:
         for a in range(values.shape[1]):

@@ -73,7 +73,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Choice:
-    """How strong a principle is to be: what a publisher chooses before the first release."""
+    """The strength of a principle: what a publisher chooses before the first release."""
 
     parameters: tuple[str, ...]
     """Its whole numbers from 2 on that set the strength; the first one is meant where none is named."""
@@ -133,5 +133,5 @@ class Principle(Generic[P, C]):
 
     @property
     def name(self) -> str:
-        """What contracts and manifests call the principle."""
+        """The name of the principle in contracts and manifests."""
         return str(get_args(self.parameters.model_fields["name"].annotation)[0])

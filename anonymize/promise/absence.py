@@ -19,7 +19,7 @@ from anonymize.promise.part import Attack, Figure, Part, Promise, single
 
 @dataclass(frozen=True)
 class Absence(Part):
-    """Who is missing keeps as many candidate values as who is there."""
+    """People who are missing keep as many candidate values as those who are there."""
 
     attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.absence", "attack_absence")
     scopes = single(

@@ -24,7 +24,7 @@ from anonymize.promise.registry import kinds_of, rules_of
 
 @dataclass(frozen=True)
 class ReleaseAttack:
-    """What the attacks on one release, and on all before it, came to."""
+    """Findings and counts of the attacks on one release, and on all before it."""
 
     findings: pl.DataFrame
     """One row per promise and figure that it was ever given: `promise`, `people`, `broken`, `undecided`,
@@ -38,14 +38,9 @@ class ReleaseAttack:
 
     @classmethod
     def of_shards(cls, shards: Sequence[ReleaseAttack], whole: pl.DataFrame | None = None) -> Self:
-        """The attacks on a release from those on its shards, without tables and what is known of anybody.
+        """Join the attacks on a release's shards, without tables and what is known of anybody.
 
-        Parameters
-        ----------
-        shards
-            The attacks on each shard.
-        whole
-            Findings that only the whole release can show, in place of the shards' on the same promises.
+        Findings that only the `whole` release can show take the place of the shards' on the same promises.
         """
         findings = findings_of_all([one.findings for one in shards])
         if whole is not None:
@@ -63,7 +58,7 @@ class ReleaseAttack:
 
     @property
     def figures(self) -> dict[str, int | float | None]:
-        """What was counted, by name."""
+        """All counts, by name."""
         return by_name(self.counted)
 
     @property

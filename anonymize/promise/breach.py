@@ -63,7 +63,7 @@ class BreachProbability(Part):
     )
 
     def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
+        """The promise, for readers of a release."""
         yield from super().sentences()
         if self.forgets_after is not None:
             yield Text(

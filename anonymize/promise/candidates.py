@@ -60,13 +60,13 @@ class Signatures(Part):
             raise ValueError(f"signatures ({self.signatures}) must be one of {', '.join(CHECKS)}")
 
     def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
+        """The promise, for readers of a release."""
         often = {"unique": Text("once"), "even": Text("equally often")}[self.signatures]
         yield Text("Each group has each of its values {often}.", often=often)
 
     @property
     def check(self) -> Check:
-        """What Great Expectations judges of the table that the attack counts."""
+        """The check by which Great Expectations judges the table that the attack counts."""
         return CHECKS[self.signatures]
 
     @classmethod

@@ -13,7 +13,7 @@ from anonymize.promise.part import Figure, Part, single
 
 @dataclass(frozen=True)
 class Company(Part):
-    """Of a group's people, counterfeits left out, no value is that of more than one in so many."""
+    """No value is that of more than one in so many of a group's people, counterfeits left out."""
 
     people_per_group: int
 

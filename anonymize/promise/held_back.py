@@ -15,7 +15,7 @@ from anonymize.promise.spread import Spread
 
 @dataclass(frozen=True)
 class HeldBack(Part):
-    """Of those who are held back, no larger share has several values that are too frequent than of all."""
+    """No larger share of those who are held back has several values that are too frequent than of all."""
 
     too_frequent: float
     """A value is too frequent that a larger share of the new people have."""

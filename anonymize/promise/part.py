@@ -19,7 +19,7 @@ Attack = Callable[..., Found]
 
 @dataclass(frozen=True)
 class Scope:
-    """What one row of findings is about: one adversary, or one rule."""
+    """The subject of one row of findings: one adversary, or one rule."""
 
     name: str
     """What reports and findings call it."""
@@ -139,7 +139,7 @@ class Part:
             required(name, getattr(self, name), least, most)
 
     def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
+        """The promise, for readers of a release."""
         if self.sentence:
             yield Text(self.sentence, **vars(self))
 
@@ -150,7 +150,7 @@ class Part:
 
     @property
     def check(self) -> Check | None:
-        """What Great Expectations judges of the table that the attack counts."""
+        """The check by which Great Expectations judges the table that the attack counts."""
         return None
 
     @classmethod
@@ -160,7 +160,7 @@ class Part:
 
     @classmethod
     def bounds(cls, promises: Sequence[Promise]) -> list[Any]:
-        """How much each release promised: the first field of the part; None where it did not promise it."""
+        """List the first field of the part in each release's promise; None where it promised nothing."""
         name, *_ = (*(one.name for one in fields(cls)), None)
         return [part and (name is None or getattr(part, name)) for part in cls.given(promises)]
 
@@ -174,14 +174,9 @@ class Part:
     def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
         """Attack a release.
 
-        Parameters
-        ----------
-        seen
-            What the adversary has of the release, and of all before it, beside the truth: an
-            `attack.seen.Seen`, or of a view an `attack.view.SeenView`.
-        promises
-            What each release so far promised to the people it published first, release 1 first. Everybody is
-            judged by what they were promised.
+        `seen` is what the adversary has of the release, and of all before it, beside the truth: an
+        `attack.seen.Seen`, or of a view an `attack.view.SeenView`. Everybody is judged by what they were
+        promised in the release that published them first; release 1 comes first.
         """
         bounds = cls.bounds(promises)
         return cls.attacked_by(seen, bounds if cls.judges == "each" else bounds[-1])
@@ -224,7 +219,7 @@ class Promise:
         return next((part for part in self.parts if isinstance(part, kind)), None)
 
     def sentences(self) -> list[str]:
-        """What is promised, for readers of a release."""
+        """The promise, for readers of a release."""
         return [sentence for part in self.parts for sentence in part.sentences()]
 
     def as_json(self) -> dict[str, Any]:

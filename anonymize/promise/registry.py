@@ -72,30 +72,20 @@ def rules_of(release_format: Format) -> list[type[ReleaseRule]]:
 
 
 def checks_of(promise: Promise, release_format: Format, schema: Any) -> list[Check]:
-    """What Great Expectations judges of releases that promise this, in the order shown."""
+    """List what Great Expectations judges of releases that promise this, in the order shown."""
     published = {column.ours for columns in release_format.columns(schema).values() for column in columns}
     rules = [rule() for rule in rules_of(release_format) if rule.applies_to(published)]
     return [check for check in (part.check for part in (*promise, *rules)) if check is not None]
 
 
 def scopes() -> dict[str, Scope]:
-    """What findings can be about, by name."""
+    """Map the names of all that findings can be about."""
     of_parts = [scope for kind in (*KINDS, *RULES) for scope in kind.scopes.values()]
     return {scope.name: scope for scope in (*of_parts, *PUBLICATION)}
 
 
 def promised_in(promise: str, since: int, promises: Sequence[Promise]) -> list[int]:
-    """The releases, counted from 1, that promised as much as one of them did.
-
-    Parameters
-    ----------
-    promise
-        What findings call it.
-    since
-        The first of these releases.
-    promises
-        What each release promised.
-    """
+    """List the releases, counted from 1, that promised as much as release `since` did."""
     for kind in KINDS:
         bounds = kind.bounds(promises)
         if any(scope.name == promise for scope in kind.scopes.values()) and bounds[since - 1] is not None:
@@ -104,20 +94,14 @@ def promised_in(promise: str, since: int, promises: Sequence[Promise]) -> list[i
 
 
 def _kept(row: Mapping[str, Any]) -> str:
-    """Whether a row of findings keeps its promise, in words."""
+    """Say whether a row of findings keeps its promise."""
     if row["broken"]:
         return f"broken for {row['broken']:,}"
     return f"not decided for {row['undecided']:,}" if row["undecided"] else "which keeps it"
 
 
 def describe_findings(findings: pl.DataFrame) -> str:
-    """What was promised and what was found, in words: each promise with a figure, and how many without.
-
-    Parameters
-    ----------
-    findings
-        What an attack found.
-    """
+    """Say what was promised and what was found: each promise with a figure, and how many without."""
     named = scopes()
     of_people = [name for name, scope in named.items() if scope.counts_people]
     has_figure = (

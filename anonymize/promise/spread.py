@@ -90,7 +90,7 @@ class Spread(Part):
                 required(f"spread of {column}", least, least=0, most=1)
 
     def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
+        """The promise, for readers of a release."""
         for column, least in self.spread.items():
             if isinstance(least, Mapping):
                 yield Text(

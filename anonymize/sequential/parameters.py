@@ -103,7 +103,7 @@ class Sequential(Parameters):
 
     @property
     def limits(self) -> dict[str, float | Mapping[str, float]] | None:
-        """What a column of Y may be inferred with: one confidence, or one for each sensitive value."""
+        """The confidences with which a column of Y may be inferred: one, or one for each sensitive value."""
         if self.requirement == "anonymity":
             return None
         if isinstance(self.k, Mapping) and any(isinstance(limit, Mapping) for limit in self.k.values()):
@@ -127,7 +127,7 @@ def _limits(k: Any, depth: int = 0) -> Any:
 
 
 def faults(contract: ViewContract[Sequential]) -> list[tuple[str, str]]:
-    """What is wrong between parts that are each right: `(key, what is wrong and the way out)`."""
+    """Find what is wrong between parts that are each right: `(key, what is wrong and the way out)`."""
     wanted: Sequential = contract.principle
     columns = {column.name: column for column in contract.columns}
     found: list[tuple[str, str]] = []
@@ -255,7 +255,7 @@ def _faults_of_shared_columns(wanted: Sequential, columns: Mapping[str, Any]) ->
 
 
 def advice(contract: ViewContract[Sequential]) -> list[str]:
-    """What section 3.3 advises and a contract does otherwise: join attributes are neither in X nor in Y."""
+    """Say what section 3.3 advises and a contract doesn't do: join attributes are neither in X nor in Y."""
     wanted: Sequential = contract.principle
     ours = [column.name for column in contract.columns]
     pairs = [split_pair(key) for key in wanted.inconsistent]
@@ -329,17 +329,7 @@ def split_pair(key: str) -> tuple[str, str]:
 
 
 def limit_of(wanted: Sequential, column: str, values: Sequence[str]) -> dict[str, float]:
-    """The confidence with which each sensitive value of a column of Y may be inferred.
-
-    Parameters
-    ----------
-    wanted
-        A requirement of linkability.
-    column
-        The column's name.
-    values
-        Its values.
-    """
+    """The confidence with which each sensitive value of a column of Y may be inferred."""
     limit = (wanted.limits or {})[column]
     if isinstance(limit, Mapping):
         return {value: limit[value] for value in values if value in limit}

@@ -14,7 +14,7 @@ from anonymize.sequential.parameters import Sequential, advice, faults, split_pa
 
 
 def promise(parameters: Sequential) -> Promise:
-    """What an adversary who joins a release with all earlier ones may be left with."""
+    """Promise the most that an adversary who joins a release with all earlier ones may be left with."""
     limits = parameters.limits
     join = Join(
         x=parameters.x,
