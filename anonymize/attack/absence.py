@@ -16,8 +16,8 @@ import polars as pl
 
 from anonymize.attack.copies import is_copy
 from anonymize.attack.figures import AbsenceFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput
 from anonymize.columns import VALUE, least_of
 from anonymize.contract.combined import values_of
 from anonymize.formats.published import by_column
@@ -30,7 +30,7 @@ whether others who were new were published meanwhile. Those who waited together 
 once they are published or gone."""
 
 
-def attack_absence(seen: Seen, least: int | None, *, in_company: bool) -> Found:
+def attack_absence(seen: AttackInput, least: int | None, *, in_company: bool) -> AttackResult:
     """Count the values that are left of people who were published before and are in no group of the release.
 
     Nothing is known of why people are absent from the tables of other tools. Where everybody is promised
@@ -38,7 +38,7 @@ def attack_absence(seen: Seen, least: int | None, *, in_company: bool) -> Found:
     are; if one of them is in its groups, these were not.
     """
     if not seen.is_own_format or least is None:
-        return Found()
+        return AttackResult()
     here = seen.hosts if seen.is_linked else seen.covered.filter(pl.col("groups") > 0)
     absent = seen.known.select("person", VALUE).join(here, on="person", how="anti")
     had = _linked(seen, absent) if seen.is_linked else _covering(seen)
@@ -53,9 +53,9 @@ def attack_absence(seen: Seen, least: int | None, *, in_company: bool) -> Found:
     counts = {"": Count(people, few - undecided, fewest, least, undecided)}
     if not seen.is_linked:
         signatures = pl.concat([had.ever, had.now]).unique()
-        return Found(counts, AbsenceFigures(), remembered={SIGNATURES: signatures})
+        return AttackResult(counts, AbsenceFigures(), remembered={SIGNATURES: signatures})
     figures, waiting = _new(seen, absent)
-    return Found(counts, figures, remembered={WAITING: waiting})
+    return AttackResult(counts, figures, remembered={WAITING: waiting})
 
 
 class _Had(NamedTuple):
@@ -69,7 +69,7 @@ class _Had(NamedTuple):
     """`signature`, `value`: what they have."""
 
 
-def _linked(seen: Seen, absent: pl.DataFrame) -> _Had:
+def _linked(seen: AttackInput, absent: pl.DataFrame) -> _Had:
     """Describe people who are absent, and those with their signatures, where everybody's group is known."""
     stays, before = seen.knowledge.linked, seen.before.stays
     there = stays.people.clear() if before is None else before.people
@@ -82,7 +82,7 @@ def _linked(seen: Seen, absent: pl.DataFrame) -> _Had:
     return _Had(ever.unique(), now, values.filter(pl.col("signature").is_in(of_absent)).explode(VALUE))
 
 
-def _covering(seen: Seen) -> _Had:
+def _covering(seen: AttackInput) -> _Had:
     """Describe absent people, and those with their signatures, where a single group covers a person."""
     groups = seen.numbered.values.group_by("group_id").agg(signature=pl.col(VALUE).unique().sort())
     now = seen.hosts.join(groups, on="group_id").select("person", "signature")
@@ -97,7 +97,9 @@ def _ruled_out(ever: pl.DataFrame, had: _Had) -> pl.DataFrame:
     return ever.join(kept.select("signature"), on="signature", how="semi")
 
 
-def _left(seen: Seen, people: pl.DataFrame, ruled_out: pl.DataFrame, had: _Had, enough: int) -> pl.DataFrame:
+def _left(
+    seen: AttackInput, people: pl.DataFrame, ruled_out: pl.DataFrame, had: _Had, enough: int
+) -> pl.DataFrame:
     """Count people by the values that are left to them: `candidates`, `people`.
 
     Every value counts that a release or a table had so far, or that is declared, but for those of the
@@ -122,7 +124,7 @@ def _left(seen: Seen, people: pl.DataFrame, ruled_out: pl.DataFrame, had: _Had, 
     return alike.select(candidates=left, people="people")
 
 
-def _new(seen: Seen, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.DataFrame]:
+def _new(seen: AttackInput, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.DataFrame]:
     """Describe people who were not published so far, and what is remembered of them."""
     waited = seen.before.parts.get(WAITING, absent.select("person", deferred=pl.lit(value=False)).clear())
     ever = absent.clear() if seen.before.stays is None else seen.before.stays.people
@@ -146,7 +148,7 @@ def _new(seen: Seen, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.DataFrame
     return figures, both.filter(pl.col("deferred") | still)
 
 
-def _guessed(seen: Seen, batch: pl.DataFrame) -> tuple[int, float]:
+def _guessed(seen: AttackInput, batch: pl.DataFrame) -> tuple[int, float]:
     """Count those of a batch with the commonest of their candidate values, and those who truly have it.
 
     Of values that equally many have, one is taken at random. Of several sensitive columns, it is the one that

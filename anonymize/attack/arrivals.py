@@ -12,8 +12,8 @@ import polars as pl
 
 from anonymize.arrays import Floats
 from anonymize.attack.figures import ArrivalFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput
 from anonymize.columns import VALUE, most_of
 from anonymize.rounding import MANY_STEPS
 
@@ -21,13 +21,13 @@ ROUNDS = 200
 """So often weights are fitted to the frequencies: far more often than it takes."""
 
 
-def attack_arrivals(seen: Seen, most: float | None) -> Found:
+def attack_arrivals(seen: AttackInput, most: float | None) -> AttackResult:
     """Count who came to the groups of which signature, and guess their values by how frequent these are.
 
     Nothing is found where hosting groups are not known: then people can't be counted by signature.
     """
     if most is None or not seen.is_linked:
-        return Found()
+        return AttackResult()
     came = arrivals(seen)
     by_signature = came.group_by("signature").agg(
         newcomers=pl.col("people").sum(),
@@ -46,7 +46,7 @@ def attack_arrivals(seen: Seen, most: float | None) -> Found:
     uneven = by_signature.filter(pl.col("uneven") > 0)["newcomers"].sum()
     # Probabilities are fitted in many rounds.
     likely = by_signature.filter(pl.col("probability") > most + MANY_STEPS)["newcomers"].sum()
-    return Found(
+    return AttackResult(
         {
             "arrivals": Count(people, int(uneven)),
             "frequencies": Count(people, int(likely), largest, most),
@@ -56,7 +56,7 @@ def attack_arrivals(seen: Seen, most: float | None) -> Found:
     )
 
 
-def arrivals(seen: Seen) -> pl.DataFrame:
+def arrivals(seen: AttackInput) -> pl.DataFrame:
     """Count who came to each signature by their value: `signature` (a number), `value`, `people`."""
     ever = seen.hosts.clear() if seen.before.stays is None else seen.before.stays.people
     here = seen.knowledge.linked.people.filter(pl.col("until") == seen.release)

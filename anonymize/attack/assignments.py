@@ -10,9 +10,9 @@ import polars as pl
 from anonymize.attack.combinations import differing_candidates
 from anonymize.attack.copies import copies, numbered
 from anonymize.attack.exact_risk import exact_risks, risk_figures
-from anonymize.attack.finding import Count, Found
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import Bounds, promised, vintages
 from anonymize.attack.matching import covering_groups, match
-from anonymize.attack.seen import promised, vintages
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
@@ -43,7 +43,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class SeenSeries:
+class SeriesInput:
     """All releases of a series, as the attack on all assignments takes them."""
 
     choices: Sequence[Choices]
@@ -68,8 +68,8 @@ def choices_of(
 
 
 def attack_assignments(
-    seen: SeenSeries, least: Sequence[int | None], *, is_bounded: bool = False
-) -> Found | None:
+    seen: SeriesInput, least: Bounds[int], *, is_bounded: bool = False
+) -> AttackResult | None:
     """Strike off what no assignment allows, and count the risks that can be counted.
 
     Lemma 3 bounds the risk of everybody (`is_bounded`) where all groups were found to keep Definition 17:
@@ -92,7 +92,7 @@ def attack_assignments(
         risks = _risks_of_columns(seen.choices)
     except ValueError:
         everybody = [(since, bound, _number(owed, bound)) for since, bound in vintages(least)]
-        return Found(
+        return AttackResult(
             {
                 "assignments": [
                     Count(some, some, 0, bound, since=since) for since, bound, some in everybody if some
@@ -112,7 +112,7 @@ def attack_assignments(
         above = own.filter(pl.col("risk") > 1 / bound + FEW_STEPS)
         undecided = 0 if is_bounded else own["risk"].null_count()
         of_risk.append(Count(len(own), len(above), most_of(own["risk"]), 1 / bound, undecided, since))
-    return Found(
+    return AttackResult(
         {"assignments": candidates, "risk": of_risk},
         replace(risk_figures(risks), left_out=len(matched.left_out)),
     )

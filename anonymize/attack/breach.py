@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from anonymize.attack.figures import BreachFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen, promised, vintages
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.columns import most_of
 from anonymize.rounding import MANY_STEPS
 
@@ -17,7 +15,7 @@ BREACH = "breach"
 absent, `last_seen` too, and nothing of those whom it has forgotten."""
 
 
-def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int | None) -> Found:
+def attack_breach(seen: AttackInput, most: Bounds[float], forgets_after: int | None) -> AttackResult:
     """Compute how likely each person was ever linked to a value, and compare it with their strictest promise.
 
     A link that this release has not touched is a matter of the releases that made it: a stricter promise may
@@ -27,7 +25,7 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
     its values. As many people as were held back so far count as undecided instead of broken.
     """
     if most[-1] is None and not seen.everything:
-        return Found()
+        return AttackResult()
     links = link_probabilities(seen.hosts, seen.published.values)
     links = links.filter(~seen.schema.sensitive.may_be_known(links["value"]))
     state = _followed(links, seen.before.parts.get(BREACH), seen.release, most)
@@ -46,7 +44,7 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
         if people or level == most[-1]:
             largest = most_of(own["breach"])
             counts.append(Count(people, above - undecided, largest, level, undecided, since))
-    return Found({"": counts}, figures, by_promise(owed), {BREACH: kept})
+    return AttackResult({"": counts}, figures, by_promise(owed), {BREACH: kept})
 
 
 def by_promise(owed: pl.DataFrame) -> pl.DataFrame:
@@ -74,7 +72,7 @@ def _above(owed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _followed(
-    links: pl.DataFrame, before: pl.DataFrame | None, release: int, most: Sequence[float | None]
+    links: pl.DataFrame, before: pl.DataFrame | None, release: int, most: Bounds[float]
 ) -> pl.DataFrame:
     """Breach probabilities after one more release, each with the release of the strictest promise."""
     now = links.select("person").unique().with_columns(promised=pl.lit(release, pl.Int32))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
-from anonymize.attack.figures import CompanyFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen, promised, vintages
+from anonymize.attack.figures import MinimumPeopleFigures
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.formats import Published
 from anonymize.rounding import FEW_STEPS
 
 
-def attack_company(seen: Seen, least: Sequence[int | None]) -> Found:
+def attack_minimum_people(seen: AttackInput, least: Bounds[int]) -> AttackResult:
     """Judge whether no value is that of a larger share of a group's people than they were promised.
 
     Each release promised one of so many people at most to have the same value. Nothing is promised of values
@@ -42,7 +40,7 @@ def attack_company(seen: Seen, least: Sequence[int | None]) -> Found:
     ).with_columns(too_large=(pl.col("share") > pl.col("promised") + FEW_STEPS).cast(pl.Int64))
     figures = _figures(seen, groups)
     if min(most) == 1:
-        return Found(figures=figures)
+        return AttackResult(figures=figures)
     is_certain = pl.lit(seen.is_linked) | (pl.col("most") == 1)
     counts = []
     for since, level in vintages(most):
@@ -52,10 +50,10 @@ def attack_company(seen: Seen, least: Sequence[int | None]) -> Found:
         if level < 1 and (len(own) or level == most[-1]):
             looked_at = int(own["people"].sum())
             counts.append(Count(looked_at, broken, most_of(own["share"]), level, undecided, since))
-    return Found({"": counts}, figures, table.drop("most"))
+    return AttackResult({"": counts}, figures, table.drop("most"))
 
 
-def _figures(seen: Seen, groups: pl.DataFrame) -> CompanyFigures:
+def _figures(seen: AttackInput, groups: pl.DataFrame) -> MinimumPeopleFigures:
     """Counts of people beside counterfeits, and how many have the value that is the commonest in the table.
 
     The adversary knows everybody's group and how frequent values truly are, and guesses the commonest of a
@@ -71,7 +69,7 @@ def _figures(seen: Seen, groups: pl.DataFrame) -> CompanyFigures:
         .agg(guess=pl.col(VALUE).first())
     )
     beside = seen.hosts.join(guess, on="group_id").join(seen.known.select("person", VALUE), on="person")
-    return CompanyFigures(
+    return MinimumPeopleFigures(
         fewest_people=least_of(groups["people"]),
         beside_counterfeits=int(groups.join(forged, on="group_id", how="semi")["people"].sum()),
         guessed_beside=beside.select((pl.col(VALUE) == pl.col("guess")).mean()).item(),

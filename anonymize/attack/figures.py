@@ -103,7 +103,7 @@ class ShareFigures(Figures):
 
 
 @dataclass(frozen=True)
-class CompanyFigures(Figures):
+class MinimumPeopleFigures(Figures):
     """People beside counterfeits."""
 
     fewest_people: Least

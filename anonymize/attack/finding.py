@@ -42,7 +42,7 @@ class Count(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class AttackResult:
     """Everything that an attack on one part found. Counts and extremes; nothing of any one person."""
 
     counts: Mapping[str, Count | Sequence[Count]] = field(default_factory=dict)
@@ -69,9 +69,9 @@ def one(
     undecided: int = 0,
     *,
     table: pl.DataFrame | None = None,
-) -> Found:
+) -> AttackResult:
     """The result of an attack on a part with a single scope; arguments as the fields of `Count`."""
-    return Found({"": Count(people, broken, found, required, undecided)}, table=table)
+    return AttackResult({"": Count(people, broken, found, required, undecided)}, table=table)
 
 
 def finding(name: str, count: Count, bound: str | None = None) -> pl.DataFrame:

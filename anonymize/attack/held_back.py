@@ -9,14 +9,14 @@ import polars as pl
 
 from anonymize.arrays import Ints
 from anonymize.attack.figures import HeldBackFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput
 from anonymize.columns import VALUE
 from anonymize.contract.combined import values_of
 from anonymize.rounding import FEW_STEPS
 
 
-def attack_held_back(seen: Seen, share: float | None, *, of_numbers: bool) -> Found:
+def attack_held_back(seen: AttackInput, share: float | None, *, of_numbers: bool) -> AttackResult:
     """Compare the new people whom a release holds back with all new people.
 
     A value is too frequent that more than a `share` of the new people have, and whoever is held back may be
@@ -27,7 +27,7 @@ def attack_held_back(seen: Seen, share: float | None, *, of_numbers: bool) -> Fo
     """
     sensitive = seen.schema.sensitive
     if not sensitive.is_several or not seen.is_linked:
-        return Found()
+        return AttackResult()
     ever = seen.hosts.clear() if seen.before.stays is None else seen.before.stays.people
     new = seen.known.select("person", VALUE).join(ever, on="person", how="anti")
     counted = (
@@ -47,13 +47,13 @@ def attack_held_back(seen: Seen, share: float | None, *, of_numbers: bool) -> Fo
         most_of_a_column=max(of_columns) / absent if absent else None,
     )
     if share is None:
-        return Found(figures=figures)
+        return AttackResult(figures=figures)
     worst, broken = 0.0, 0
     if absent < people.sum():
         for every, allowed in _bounds(values, people, held_back, round(1 / share), of_numbers=of_numbers):
             worst = max(worst, every / allowed if allowed else 0.0)
             broken = max(broken, every if every > allowed * (1 + FEW_STEPS) else 0)
-    return Found({"": Count(absent, broken, worst, 1.0)}, figures)
+    return AttackResult({"": Count(absent, broken, worst, 1.0)}, figures)
 
 
 def _bounds(

@@ -6,12 +6,10 @@ release to release, and still count m.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
-from anonymize.attack.finding import Found, one
-from anonymize.attack.seen import Seen, promised
+from anonymize.attack.finding import AttackResult, one
+from anonymize.attack.input import AttackInput, Bounds, promised
 from anonymize.attack.stays import Stays
 from anonymize.formats.published import Published
 
@@ -60,10 +58,10 @@ def moved_people(stays: Stays, before: Stays | None, release: int) -> pl.DataFra
     return both.filter(pl.col("signature") != pl.col("signature_before")).select("person")
 
 
-def attack_regularity(seen: Seen, given: Sequence[str | None], least: Sequence[int | None]) -> Found:
+def attack_regularity(seen: AttackInput, given: Bounds[str], least: Bounds[int]) -> AttackResult:
     """Judge whether groups hold each value once (`unique`) or all equally often (`even`), as promised."""
     if given[-1] is None:
-        return Found()
+        return AttackResult()
     groups = seen.guarded.filter(pl.col("stated") > 0)
     is_irregular = pl.col("most") > 1 if given[-1] == "unique" else pl.col("most") != pl.col("fewest")
     if not seen.is_linked:

@@ -7,8 +7,8 @@ import polars as pl
 
 from anonymize.attack.coverage import covering
 from anonymize.attack.figures import DiversityFigures, LinkageFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.people.codes import encode
 
@@ -16,7 +16,7 @@ AT_ONCE = 2**14
 """Different quasi-identifiers that are compared with all classes at a time: any number would do."""
 
 
-def attack_rows(seen: Seen, least: int | None) -> Found:
+def attack_rows(seen: AttackInput, least: int | None) -> AttackResult:
     """Judge whether every row has the same quasi-identifiers as enough others; count the risks that follow.
 
     A class is all rows with the same published quasi-identifiers, counterfeits included; k rows are promised
@@ -37,10 +37,10 @@ def attack_rows(seen: Seen, least: int | None) -> Found:
     Dankar and El Emam, A method for evaluating marketer re-identification risk, EDBT/ICDT workshops 2010.
     """
     if least is None and not seen.everything:
-        return Found()
+        return AttackResult()
     classes = _classes(seen)
     if classes.is_empty():
-        return Found()
+        return AttackResult()
     rows, smallest = int(classes["rows"].sum()), least_of(classes["rows"])
     # No fewer than the rows: where people are fewer, some rows are counterfeits, and nobody can tell which.
     about = classes.select("rows", people=pl.max_horizontal("rows", pl.Series(_people(classes, seen.known))))
@@ -53,12 +53,12 @@ def attack_rows(seen: Seen, least: int | None) -> Found:
         rows=rows,
     )
     if least is None:
-        return Found(figures=figures)
+        return AttackResult(figures=figures)
     broken = int(classes.filter(pl.col("rows") < least)["rows"].sum())
-    return Found({"": Count(rows, broken, smallest, least)}, figures)
+    return AttackResult({"": Count(rows, broken, smallest, least)}, figures)
 
 
-def attack_diversity(seen: Seen, least: int | None) -> Found:
+def attack_diversity(seen: AttackInput, least: int | None) -> AttackResult:
     """Judge whether the rows of every class have enough different sensitive values: l.
 
     References
@@ -66,17 +66,17 @@ def attack_diversity(seen: Seen, least: int | None) -> Found:
     Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity, TKDD 2007: distinct l-diversity.
     """
     if least is None and not seen.everything:
-        return Found()
+        return AttackResult()
     classes = _classes(seen)
     fewest = least_of(classes["values"])
     figures = DiversityFigures(fewest_values_of_a_class=fewest)
     if least is None or classes.is_empty():
-        return Found(figures=figures)
+        return AttackResult(figures=figures)
     broken = int(classes.filter(pl.col("values") < least)["rows"].sum())
-    return Found({"": Count(int(classes["rows"].sum()), broken, fewest, least)}, figures)
+    return AttackResult({"": Count(int(classes["rows"].sum()), broken, fewest, least)}, figures)
 
 
-def _classes(seen: Seen) -> pl.DataFrame:
+def _classes(seen: AttackInput) -> pl.DataFrame:
     """A row for each class: `qi_0_low`, `qi_0_high`, … as codes, `rows`, `values`."""
     ends = []
     for column, attribute in seen.schema.attributes():

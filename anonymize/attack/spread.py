@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from anonymize.attack.figures import SpreadFigures
-from anonymize.attack.finding import Count, Found
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.attack.intersection import left_of, words
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.columns import VALUE, counted, least_of
 from anonymize.contract import Schema, Sensitive
 from anonymize.contract.combined import values_of
@@ -54,11 +54,11 @@ class _Bins:
         return apart.clip(lower_bound=0).fill_null(0.0)
 
 
-def attack_spread(seen: Seen, least: Sequence[Least | None]) -> Found:
+def attack_spread(seen: AttackInput, least: Bounds[Least]) -> AttackResult:
     """Intersect each person's candidates over all releases so far, and measure how far apart they are."""
     sensitive = seen.schema.sensitive
     if not any(column.bins for column in sensitive.columns):
-        return Found()
+        return AttackResult()
     states = {"covered": seen.knowledge.covered}
     if seen.is_linked:
         states = {"hosts": seen.knowledge.hosted, **states}
@@ -73,7 +73,7 @@ def attack_spread(seen: Seen, least: Sequence[Least | None]) -> Found:
     by_spread = counted(share)
     figures = SpreadFigures(least_of(share), reached(by_spread, 0.5), by_spread)
     if all(one is None for one in least):
-        return Found(figures=figures)
+        return AttackResult(figures=figures)
     counts = {
         kind: [
             count._replace(since=since)
@@ -86,14 +86,14 @@ def attack_spread(seen: Seen, least: Sequence[Least | None]) -> Found:
         ]
         for kind, table in apart.items()
     }
-    return Found(counts, figures, _groups(seen, least))
+    return AttackResult(counts, figures, _groups(seen, least))
 
 
-def attack_several_series(series: Sequence[Knowledge], least: Least, schema: Schema) -> Found:
+def attack_several_series(series: Sequence[Knowledge], least: Least, schema: Schema) -> AttackResult:
     """Measure how far apart the numbers are that several series of the same people leave of each person."""
     wide = max((one.domain for one in series if one.domain is not None), key=len, default=None)
     if wide is None:
-        return Found()
+        return AttackResult()
     counts = {}
     for kind in ("hosted", "covered"):
         known = [state for one in series if (state := getattr(one, kind)) is not None]
@@ -101,7 +101,7 @@ def attack_several_series(series: Sequence[Knowledge], least: Least, schema: Sch
             apart = _apart(known, wide[VALUE], schema.sensitive).with_columns(promised=1)
             scope = "hosts together" if kind == "hosted" else "covered together"
             counts[scope] = _count(apart, schema.sensitive, [least])
-    return Found(counts)
+    return AttackResult(counts)
 
 
 def _bins_of(sensitive: Sensitive) -> Iterator[_Bins]:
@@ -141,7 +141,7 @@ def _bits(wanted: pl.Series, width: int) -> np.ndarray:
     return bits
 
 
-def _demands(sensitive: Sensitive, least: Sequence[Least | None]) -> Iterator[tuple[str, pl.Expr]]:
+def _demands(sensitive: Sensitive, least: Bounds[Least]) -> Iterator[tuple[str, pl.Expr]]:
     """The measure of each demand, and what was promised of it in the release of each row's `promised`."""
     for bins in _bins_of(sensitive):
         given = [None if one is None else one.get(bins.name) for one in least]
@@ -152,13 +152,13 @@ def _demands(sensitive: Sensitive, least: Sequence[Least | None]) -> Iterator[tu
                 yield f"{measure}_{bins.position}", promised(bounds)
 
 
-def _alone(given: Least, least: Sequence[Least | None]) -> list[Least | None]:
+def _alone(given: Least, least: Bounds[Least]) -> list[Least | None]:
     """Leave what each release promised, of one vintage alone."""
     return [one if one == given else None for one in least]
 
 
 def _count(
-    apart: pl.DataFrame, sensitive: Sensitive, least: Sequence[Least | None], seen: Seen | None = None
+    apart: pl.DataFrame, sensitive: Sensitive, least: Bounds[Least], seen: AttackInput | None = None
 ) -> Count:
     """The people of whom some candidates are closer than promised, and the worst of what was found."""
     few, worst, owed = [], (np.inf, None, None), []
@@ -179,7 +179,7 @@ def _count(
     return Count(pl.concat(owed).n_unique(), broken - undecided, worst[1], worst[2], undecided)
 
 
-def _groups(seen: Seen, least: Sequence[Least | None]) -> pl.DataFrame:
+def _groups(seen: AttackInput, least: Bounds[Least]) -> pl.DataFrame:
     """`group_id`, `spread` (of all bins, the least of all columns), `too_narrow` (columns), by group."""
     sensitive = seen.schema.sensitive
     held = seen.published.values

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.attack.finding import Found, one
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, one
+from anonymize.attack.input import AttackInput
 from anonymize.attack.side_channels import (
     CERTAIN,
     CHANCE,
@@ -24,7 +24,7 @@ from anonymize.attack.side_channels import (
     ragged_groups,
     told_apart,
 )
-from anonymize.attack.view import SeenView
+from anonymize.attack.view import ViewInput
 from anonymize.columns import IDENTIFIER, VALUE, most_of
 from anonymize.contract import CategoryAttribute, Schema
 from anonymize.formats.format import EXTRA
@@ -33,7 +33,7 @@ from anonymize.people.codes import encode
 Tables = Mapping[str, pl.DataFrame]
 
 
-def attack_row_order(seen: Seen) -> Found:
+def attack_row_order(seen: AttackInput) -> AttackResult:
     """Judge whether the order of rows says nothing: exactly in our own formats, else by tests."""
     disorderly = _disorderly(seen)
     if seen.is_own_format:
@@ -42,7 +42,7 @@ def attack_row_order(seen: Seen) -> Found:
     return _row_order(seen.tables, disorderly, _hidden_orders(seen))
 
 
-def attack_numbering(seen: Seen) -> Found:
+def attack_numbering(seen: AttackInput) -> AttackResult:
     """Judge whether the numbering of groups says nothing: exactly in our own formats, else by tests."""
     orders = _orders(seen.schema)
     if seen.is_own_format:
@@ -50,11 +50,11 @@ def attack_numbering(seen: Seen) -> Found:
     return _numbering(seen.main, orders, _hidden_orders(seen))
 
 
-def attack_intervals(seen: Seen) -> Found:
+def attack_intervals(seen: AttackInput) -> AttackResult:
     """Judge whether all rows of each group have the same intervals, where intervals are published."""
     bounds = [column for column in seen.main.columns if column.endswith(("_low", "_high"))]
     if not bounds or not seen.is_own_format:
-        return Found()
+        return AttackResult()
     return one(seen.main["group_id"].n_unique(), ragged_groups(seen.main, bounds))
 
 
@@ -68,7 +68,7 @@ def _orders(schema: Schema) -> dict[str, list[Any]]:
     }
 
 
-def _hidden_orders(seen: Seen) -> pl.DataFrame:
+def _hidden_orders(seen: AttackInput) -> pl.DataFrame:
     """`person`, `value`, `group_id`, and orders that are known: the snapshot's, the identifiers', ….
 
     Each quasi-identifier has an order too.
@@ -83,7 +83,7 @@ def _hidden_orders(seen: Seen) -> pl.DataFrame:
     return ordered.join(seen.hosts.select("person", "group_id"), on="person")
 
 
-def _disorderly(seen: Seen) -> list[str]:
+def _disorderly(seen: AttackInput) -> list[str]:
     """Tables that are not sorted by all their columns: whatever their order says, it says something."""
     orders = _orders(seen.schema)
     return [name for name, table in seen.tables.items() if not is_canonical(table, orders)]
@@ -91,7 +91,7 @@ def _disorderly(seen: Seen) -> list[str]:
 
 def _canonical_numbering(
     tables: Tables, main: pl.DataFrame, orders: dict[str, list[Any]], schema: Schema
-) -> Found:
+) -> AttackResult:
     """Groups that are not numbered 1, 2, … by first row, values, counterfeits and then all their rows."""
     known = {column for name, _ in schema.attributes() for column in (name, f"{name}_low", f"{name}_high")}
     shown = [column for column in main.columns if column in known]
@@ -128,7 +128,7 @@ def _held(tables: Tables) -> pl.DataFrame:
     )
 
 
-def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> Found:
+def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> AttackResult:
     """Rows in canonical order say nothing; rows in another are read against hidden orders."""
     rows = sum(len(table) for table in tables.values())
     rare, leaked = 1.0, 0
@@ -146,7 +146,7 @@ def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> F
     return one(rows, leaked, rare, CHANCE)
 
 
-def _numbering(table: pl.DataFrame, orders: dict[str, list[Any]], places: pl.DataFrame) -> Found:
+def _numbering(table: pl.DataFrame, orders: dict[str, list[Any]], places: pl.DataFrame) -> AttackResult:
     groups = table["group_id"].n_unique()
     if are_numbered_by_content(table, orders):
         return one(groups, 0, 1.0, CHANCE)
@@ -157,7 +157,7 @@ def _numbering(table: pl.DataFrame, orders: dict[str, list[Any]], places: pl.Dat
     return one(groups, groups if min(tests) < CHANCE else 0, min(tests), CHANCE)
 
 
-def attack_counterfeits(seen: Seen) -> Found:
+def attack_counterfeits(seen: AttackInput) -> AttackResult:
     """Judge whether counterfeits stand out by their place in the file, or by any column but the value.
 
     A release of our own is tested time and again, and is refused for nothing that chance may do: between
@@ -185,7 +185,7 @@ def attack_counterfeits(seen: Seen) -> Found:
     return one(counterfeits, broken, rarest, level, odd - broken)
 
 
-def _signatures(seen: Seen) -> pl.DataFrame:
+def _signatures(seen: AttackInput) -> pl.DataFrame:
     """`group_id`, `signature`: a number for the set of values that each group holds."""
     held = seen.published.values.group_by("group_id").agg(pl.col(VALUE).unique().sort())
     numbers = held.select(VALUE).unique().with_row_index("signature")
@@ -266,7 +266,7 @@ def _varies(rows: pl.DataFrame, column: str) -> bool:
     return len(within) > 0 and bool(most_of(within) > 1)
 
 
-def attack_identifiers(seen: Seen | SeenView) -> Found:
+def attack_identifiers(seen: AttackInput | ViewInput) -> AttackResult:
     """Columns that the format does not know and that are full of identifiers."""
     known = seen.people[IDENTIFIER].cast(pl.String).unique().implode()
     columns = [column for table in seen.tables.values() for column in table.get_columns()]
@@ -279,7 +279,7 @@ def attack_identifiers(seen: Seen | SeenView) -> Found:
     return one(len(columns), len(leaks))
 
 
-def attack_columns(seen: Seen | SeenView) -> Found:
+def attack_columns(seen: AttackInput | ViewInput) -> AttackResult:
     """Columns that the format does not have: whatever they hold, nobody needs them."""
     expected = set(chain.from_iterable(seen.release_format.entries(seen.schema).values()))
     shown = [column for table in seen.tables.values() for column in table.columns]

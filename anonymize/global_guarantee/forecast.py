@@ -53,7 +53,7 @@ def forecast(state: State, contract: Contract[GlobalGuarantee]) -> pl.DataFrame:
 def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> Floats:
     """float64[budgets, V, HORIZON]: the most that may be spent for 1, 2, … more releases.
 
-    -1 if nothing will do. Found by bisection, since spending more never leaves more releases.
+    -1 if nothing will do. AttackResult by bisection, since spending more never leaves more releases.
     """
     shape = (len(whole), len(needed), HORIZON)
     budgets, needs = whole[:, None, None], needed[None, :, None]

@@ -60,7 +60,7 @@ def any_change_needs_consent(before: Parameters, now: Parameters) -> list[Change
 
 
 @dataclass(frozen=True)
-class Memory:
+class StateAsset:
     """The private asset with what a principle remembers of the releases before."""
 
     name: str
@@ -122,7 +122,7 @@ class Principle(Generic[P, C]):
     """Why a table of its contracts has one sensitive column, in words; empty where it may have several."""
     undivided: str = ""
     """Why its people can't be divided into shards, in a sentence; empty where they can."""
-    memory: Memory | None = None
+    memory: StateAsset | None = None
     """None where nothing is remembered from release to release."""
     choice: Choice | None = None
     """What is compared before the first release; None where nothing can be."""

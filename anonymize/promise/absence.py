@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from anonymize.attack.figures import AbsenceFigures
-from anonymize.attack.finding import Found
+from anonymize.attack.finding import AttackResult
 from anonymize.late import on_first_call
 from anonymize.promise.candidates import Candidates
-from anonymize.promise.company import Company
+from anonymize.promise.minimum_people import MinimumPeople
 from anonymize.promise.part import Attack, Figure, Part, Promise, single
 
 
@@ -44,7 +44,7 @@ class Absence(Part):
     )
 
     @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult:
         """Attack a release."""
-        in_company = promises[-1].part(Company) is not None
+        in_company = promises[-1].part(MinimumPeople) is not None
         return cls.attacked_by(seen, Candidates.bounds(promises)[-1], in_company=in_company)

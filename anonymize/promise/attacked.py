@@ -10,14 +10,14 @@ import polars as pl
 
 from anonymize.attack.figures import AttackFigures
 from anonymize.attack.finding import findings_of_all
+from anonymize.attack.input import Publish, TablesInput, prepare_groups
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.seen import Publish, SeenTables, see_groups
-from anonymize.attack.view import see_view
+from anonymize.attack.view import prepare_view
 from anonymize.figures import Figures, by_name, combined
 from anonymize.formats import Format
 from anonymize.promise.breach import BreachProbability
-from anonymize.promise.company import Company
 from anonymize.promise.equivalence import Equivalence
+from anonymize.promise.minimum_people import MinimumPeople
 from anonymize.promise.part import Promise
 from anonymize.promise.registry import kinds_of, rules_of
 
@@ -127,17 +127,19 @@ def attack(
     seen: Any
     is_view = release_format.attack == "join"
     if is_view:
-        seen = see_view(schema, release_format, tables, people, len(promises), before, **told)
+        seen = prepare_view(schema, release_format, tables, people, len(promises), before, **told)
     else:
         told |= {
-            "again": any(promise.part(kind) for promise in promises for kind in (Company, BreachProbability)),
+            "again": any(
+                promise.part(kind) for promise in promises for kind in (MinimumPeople, BreachProbability)
+            ),
             "is_own_format": is_own_format,
             "everything": everything,
             "seconds": seconds,
             "publish": publish,
             "whole_buckets": promises[-1].part(Equivalence) is not None,
         }
-        seen = see_groups(schema, release_format, tables, people, len(promises), before, **told)
+        seen = prepare_groups(schema, release_format, tables, people, len(promises), before, **told)
     rows: list[pl.DataFrame] = []
     counted: list[Figures] = []
     tables_judged: dict[str, pl.DataFrame] = {}
@@ -164,7 +166,7 @@ def attack(
     return ReleaseAttack(findings, (*counted, of_all), after, tables_judged)
 
 
-def attack_tables(seen: SeenTables) -> pl.DataFrame:
+def attack_tables(seen: TablesInput) -> pl.DataFrame:
     """Judge tables by the rules that are about them, whoever is in them: rows as those of `ReleaseAttack`."""
     rows = [
         rule.scopes[scope].finding(count)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from anonymize.attack.figures import JoinFigures
-from anonymize.attack.finding import Found
+from anonymize.attack.finding import AttackResult
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Attack, Figure, Part, Promise, single
@@ -64,11 +64,11 @@ class _OfAJoin(Part):
         yield from _not_promised(vars(self)["join"])
 
     @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult:
         """Attack a release."""
         today = cls.given(promises)[-1]
         if not isinstance(today, LinkedValues | Linkability):
-            return Found()
+            return AttackResult()
         return cls.attacked_by(seen, **_told(today))
 
 

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import polars as pl
 
-from anonymize.attack.finding import Count, Found, finding
+from anonymize.attack.finding import AttackResult, Count, finding
 from anonymize.figures import Figures
 from anonymize.promise.check import Check
 from anonymize.text import Text
 
 Bound = Literal["at least", "at most"]
-Attack = Callable[..., Found]
+Attack = Callable[..., AttackResult]
 
 
 @dataclass(frozen=True)
@@ -171,27 +171,27 @@ class Part:
         return bounds.index(bounds[-1]) + 1
 
     @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult:
         """Attack a release.
 
         `seen` is what the adversary has of the release, and of all before it, beside the truth: an
-        `attack.seen.Seen`, or of a view an `attack.view.SeenView`. Everybody is judged by what they were
-        promised in the release that published them first; release 1 comes first.
+        `attack.input.AttackInput`, or of a view an `attack.view.ViewInput`. Everybody is judged by what they
+        were promised in the release that published them first; release 1 comes first.
         """
         bounds = cls.bounds(promises)
         return cls.attacked_by(seen, bounds if cls.judges == "each" else bounds[-1])
 
     @classmethod
-    def attack_series(cls, seen: Any, promises: Sequence[Promise]) -> Found | None:
+    def attack_series(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult | None:
         """Attack all releases of a series together; None where there is nothing more to find.
 
-        `seen` is an `attack.assignments.SeenSeries`.
+        `seen` is an `attack.assignments.SeriesInput`.
         """
         del seen, promises
         return None
 
     @classmethod
-    def attack_together(cls, series: Sequence[Any], given: Any, schema: Any) -> Found | None:
+    def attack_together(cls, series: Sequence[Any], given: Any, schema: Any) -> AttackResult | None:
         """Attack several series about the same people, by what is known of each in the end."""
         del series, given, schema
         return None

@@ -14,11 +14,11 @@ from anonymize.promise.algorithm import Posterior
 from anonymize.promise.breach import BreachProbability
 from anonymize.promise.candidates import Candidates, Signatures
 from anonymize.promise.check import Check
-from anonymize.promise.company import Company
 from anonymize.promise.equivalence import Equivalence
 from anonymize.promise.held_back import HeldBack
 from anonymize.promise.join import Linkability, LinkedValues
 from anonymize.promise.known_algorithm import KnownAlgorithm
+from anonymize.promise.minimum_people import MinimumPeople
 from anonymize.promise.part import Part, Promise, Scope
 from anonymize.promise.reidentification import KAnonymity, LDiversity
 from anonymize.promise.rules import PUBLICATION, RULES, ReleaseRule
@@ -28,7 +28,7 @@ from anonymize.promise.spread import Spread
 KINDS: tuple[type[Part], ...] = (
     Signatures,
     Candidates,
-    Company,
+    MinimumPeople,
     Absence,
     Posterior,
     BreachProbability,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Self
 
-from anonymize.attack.finding import Found
+from anonymize.attack.finding import AttackResult
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Attack, Part, Promise, Scope, single
@@ -22,7 +22,7 @@ class ReleaseRule(Part):
     of_intervals: ClassVar[bool] = False
     """Whether it is about formats that publish intervals alone."""
     of_tables: ClassVar[bool] = False
-    """Whether it is about the tables as they are published, whoever is in them (`SeenTables`): of people who
+    """Whether it is about the tables as they are published, whoever is in them (`TablesInput`): of people who
     are divided into shards, only the whole can show it."""
 
     @classmethod
@@ -36,7 +36,7 @@ class ReleaseRule(Part):
         return [cls() for _ in promises]
 
     @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult:
         """Attack a release."""
         del promises
         return cls.attacked_by(seen)

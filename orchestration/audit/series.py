@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.attack.assignments import MOST_PEOPLE, SeenSeries, choices_of
-from anonymize.attack.correlations import guess_by_correlations
+from anonymize.attack.assignments import MOST_PEOPLE, SeriesInput, choices_of
 from anonymize.attack.equivalence import Equivalence, minimum_equivalence
-from anonymize.attack.guessing import Guesses, guess_values
 from anonymize.attack.intersection import candidates
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.presence import Presence, guess_presence
+from anonymize.attack.measures.correlations import guess_by_correlations
+from anonymize.attack.measures.guessing import Guesses, guess_values
+from anonymize.attack.measures.presence import Presence, guess_presence
 from anonymize.attack.same_values import CONTENTS, MEMBERS
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product, Schema, View
@@ -408,7 +408,7 @@ def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedS
     kept = pl.concat(numbered).group_by("promise").agg(pl.col("n").n_unique(), pl.col("holds").all())
     state = attacked.knowledge.hosted if is_linked else attacked.knowledge.covered
     assert state is not None
-    whole = SeenSeries(
+    whole = SeriesInput(
         [one for one in seen if one is not None],
         candidates([state], "value").select("person", VALUE, "promised"),
         kept.filter(pl.col("holds") & (pl.col("n") == len(rows)))["promise"].to_list(),

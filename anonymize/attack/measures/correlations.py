@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.attack.guessing import candidates_of, drawn
+from anonymize.attack.measures.guessing import candidates_of, drawn
 from anonymize.columns import VALUE
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of

@@ -7,7 +7,7 @@ from anonymize.kernels.compiled import compiled
 
 
 @compiled()
-def spread_bucket(values: Floats, size: int, group: Ints, forged: Bools) -> None:
+def balance_counterfeits(values: Floats, size: int, group: Ints, forged: Bools) -> None:
     """Exchange counterfeits with people, in place, until no group has more than its share, rounded up.
 
     A group with too many gives one of them to a group with fewer, and gets the person of the same value in
