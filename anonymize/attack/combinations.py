@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.arrays import Ints
+from anonymize.attack.bits import bitsets
 from anonymize.columns import VALUE
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
@@ -79,8 +80,6 @@ def differing_candidates(left: pl.DataFrame, sensitive: Sensitive, enough: int) 
         domain.select(pl.col(VALUE).alias("candidate")).with_row_index("position"), on="candidate"
     )
     position = placed["position"].to_numpy().astype(np.int64)
-    bits = np.zeros((tuples.height, max(1, -(-len(domain) // 64))), np.uint64)
-    bit = np.uint64(1) << (position % 64).astype(np.uint64)
-    np.bitwise_or.at(bits, (placed["row"].to_numpy(), position // 64), bit)
+    bits = bitsets(placed["row"].to_numpy(), position, tuples.height, len(domain))
     found = combinations.differing(pl.DataFrame(bits), enough)
     return tuples.select("person", VALUE).with_columns(found.alias("candidates"))

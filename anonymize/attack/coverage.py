@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from anonymize.attack.bits import bitsets, place
 from anonymize.formats.published import Published
 from anonymize.kernels import coverage as kernel
 from anonymize.kernels.read_only import read_only
@@ -69,10 +70,8 @@ def signatures(values: pl.DataFrame, domain: pl.Series) -> pl.DataFrame:
     held = held.join(groups, on="group_id")
     position = held["position"].to_numpy().astype(np.int64)
     # One row at a time into a matrix: an expression for each word would read all rows for each.
-    bits = np.zeros((max(1, -(-len(domain) // 64)), len(groups)), dtype=np.uint64)
-    bit = np.uint64(1) << (position % 64).astype(np.uint64)
-    np.bitwise_or.at(bits, (position // 64, held["group"].to_numpy()), bit)
-    return groups.select("group_id", *(pl.Series(f"candidates_{n}", word) for n, word in enumerate(bits)))
+    bits = bitsets(held["group"].to_numpy(), position, len(groups), len(domain))
+    return groups.select("group_id", *(pl.Series(f"candidates_{n}", word) for n, word in enumerate(bits.T)))
 
 
 def holds(people: pl.DataFrame, column: str, domain: pl.Series) -> pl.Series:
@@ -80,7 +79,7 @@ def holds(people: pl.DataFrame, column: str, domain: pl.Series) -> pl.Series:
     positions = domain.to_frame(column).with_row_index("position")
     found = people.select(column).join(positions, on=column, how="left", maintain_order="left")["position"]
     position = found.fill_null(0).to_numpy().astype(np.int64)
-    word, bit = position // 64, np.uint64(1) << (position % 64).astype(np.uint64)
+    word, bit = place(position)
     held = np.zeros(len(people), dtype=bool)
     # Of each word only the rows are read whose value is in it.
     order = np.argsort(word, kind="stable")

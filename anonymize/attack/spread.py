@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from anonymize.attack.bits import bitsets
 from anonymize.attack.figures import SpreadFigures
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput, Bounds, promised, vintages
@@ -119,7 +120,8 @@ def _apart(states: Sequence[pl.DataFrame], domain: pl.Series, sensitive: Sensiti
         number = bins.numbers(domain, sensitive)
         lowest, highest = (pl.Series(name, [None], pl.Int64).new_from_index(0, len(sets)) for name in "lh")
         for at in range(len(bins.edges) - 1):
-            has = pl.Series((bits & _bits((number == at).fill_null(value=False), bits.shape[1])).any(axis=1))
+            own = np.flatnonzero((number == at).fill_null(value=False).to_numpy())
+            has = pl.Series((bits & bitsets(np.zeros_like(own), own, 1, 64 * bits.shape[1])).any(axis=1))
             lowest = lowest.zip_with(~has | lowest.is_not_null(), pl.Series([at], dtype=pl.Int64))
             highest = highest.zip_with(~has, pl.Series([at], dtype=pl.Int64))
         frame = pl.DataFrame({"lowest": lowest, "highest": highest})
@@ -131,14 +133,6 @@ def _apart(states: Sequence[pl.DataFrame], domain: pl.Series, sensitive: Sensiti
             )
         )
     return pl.concat([sets.select("person", VALUE, "promised"), *measured], how="horizontal")
-
-
-def _bits(wanted: pl.Series, width: int) -> np.ndarray:
-    """uint64[W]: a set of values as bits."""
-    bits = np.zeros(width, np.uint64)
-    at = np.flatnonzero(wanted.to_numpy())
-    np.bitwise_or.at(bits, at // 64, np.uint64(1) << (at % 64).astype(np.uint64))
-    return bits
 
 
 def _demands(sensitive: Sensitive, least: Bounds[Least]) -> Iterator[tuple[str, pl.Expr]]:
