@@ -26,7 +26,7 @@ UNSTATED = "unstated"
 Total = Annotated[int, sum]
 """A count; of people who are divided into shards, it is the sum of the shards' counts."""
 Counted = Annotated[int | None, sum]
-"""The same, where nothing may have been counted."""
+"""A count that may be none, where nothing was counted; of several shards, their sum."""
 Least = Annotated[int | None, min]
 """A smallest one; of several shards, the smallest of all."""
 Most = Annotated[float | None, max]
@@ -119,7 +119,7 @@ class Figures:
 
     @classmethod
     def of(cls, stated: Mapping[str, Any]) -> Self:
-        """Its own of the figures in a JSON object.
+        """Build this class from those figures in a JSON object that it declares.
 
         Raises
         ------

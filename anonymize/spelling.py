@@ -23,7 +23,7 @@ FORMS: dict[str, Callable[[pl.Series], pl.Series]] = {
 """What a column of identifiers may have gained or lost, and what is left of each without it: one difference
 at a time, to name it. `value_form` takes all of them away but the last, and others that nobody sees."""
 SEVERAL = 2
-"""People who make a value one that a message may name."""
+"""A message may name a value only if this many people have it."""
 
 
 def normal_form(text: pl.Expr) -> pl.Expr:

@@ -40,7 +40,7 @@ DECIDED = (0, 1, 2)
 """What the solver says of a programme it solved, ran out of time on, or found infeasible."""
 
 NEVER = 2**62
-"""A bound for attacks of a kind that there is none of."""
+"""The bound where no attack of a kind exists: as good as infinite."""
 
 PRIME = 2**31 - 1
 """Ranks are computed modulo this: never above the rank over the rational numbers."""

@@ -78,7 +78,7 @@ class Choice:
     parameters: tuple[str, ...]
     """Its whole numbers from 2 on that set the strength; the first one is meant where none is named."""
     others: Mapping[str, Any] = field(default_factory=dict)
-    """What a contract has to say beside, where it names another principle yet."""
+    """Further parameters used when trying this principle for another contract."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,7 @@ class Principle(Generic[P, C]):
     advice: Callable[[C], Sequence[str]] = lambda _contract: ()
     """What a contract may say and had better not: a sentence each, for the publisher."""
     stated: tuple[str, ...] = ()
-    """Those of the candidate's figures that a manifest states beside the counts of every principle, where a
-    release has them."""
+    """Names of the candidate's figures that a manifest states, too, where a release has them."""
     semantics: tuple[str, ...] = ("persistent",)
     """The kinds of sensitive values that it protects: `persistent`, `transient`."""
     parameter_changes: Callable[[P, P], list[Change]] = any_change_needs_consent

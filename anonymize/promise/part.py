@@ -95,14 +95,13 @@ class Chart:
 class Part:
     """One thing that is promised. Each kind is a frozen dataclass, checked when it is made.
 
-    The names of its fields are those of the promise in files: no two kinds share one, but for the details
-    after the first.
+    The names of its fields are the promise's keys in JSON. The first key of each kind is its own.
     """
 
     attacked_as: ClassVar[tuple[str, ...]] = ("groups",)
     """Which releases it is about: of `groups`, or views that are attacked by a `join`."""
     scopes: ClassVar[Mapping[str, Scope]] = {}
-    """What its attack looks at, by the keys of its counts, in the order reported."""
+    """The findings that are reported, by the keys of the attack's counts, in their order."""
     attacked_by: ClassVar[Attack]
     """The attack: from what is seen, and what was promised, to what is found."""
     judges: ClassVar[Literal["each", "today"]] = "each"

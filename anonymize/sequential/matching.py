@@ -316,7 +316,7 @@ def join_columns(earlier: Earlier, names: Sequence[str], flags: np.ndarray) -> p
 
 
 def join_arrays(table: pl.DataFrame, width: int) -> Boxes:
-    """Join an earlier release's arrays, as `join_columns` put them in a table, `width` columns."""
+    """The common columns, `width` of them, of a table that `join_columns` made, as boxes."""
     low = _table(table.select(f"low_{j}" for j in range(width)).to_numpy(), table.height)
     high = _table(table.select(f"high_{j}" for j in range(width)).to_numpy(), table.height)
     return Boxes(low, high, np.require(table["flags"].to_numpy(), requirements=["C", "W"]))

@@ -32,7 +32,7 @@ class Specialized:
     specializations: int
     """Specializations performed."""
     most_general: float
-    """Safety before the first of them: as `privacy.Linking.safety`."""
+    """Safety before the first of them."""
     safety: float
     """Safety of the result."""
 
