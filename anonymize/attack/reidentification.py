@@ -5,15 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from anonymize.attack.coverage import covering
 from anonymize.attack.figures import DiversityFigures, LinkageFigures
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.people.codes import encode
-
-AT_ONCE = 2**14
-"""Different quasi-identifiers that are compared with all classes at a time: any number would do."""
 
 
 def attack_rows(seen: AttackInput, least: int | None) -> AttackResult:
@@ -101,9 +97,25 @@ def _classes(seen: AttackInput) -> pl.DataFrame:
 def _people(classes: pl.DataFrame, known: pl.DataFrame) -> np.ndarray:
     """int64[C]: the people whose quasi-identifiers lie in each class."""
     names = [column for column in known.columns if column.startswith("qi_")]
-    points = known.group_by(names).agg(people=pl.len())
-    people = np.zeros(len(classes), np.int64)
-    for some in points.iter_slices(AT_ONCE):
-        point, box = covering(some.select(names), classes)
-        np.add.at(people, box, some["people"].to_numpy()[point])
+    exact = all((classes[f"{name}_low"] == classes[f"{name}_high"]).all() for name in names)
+    if exact:
+        here = known.group_by(names).agg(people=pl.len().cast(pl.Int64))
+        points = classes.select(pl.col(f"{name}_low").alias(name) for name in names)
+        found = points.join(here, on=names, how="left", maintain_order="left")["people"]
+        return found.fill_null(0).to_numpy()
+    # People are put in the order of the column that tells most of them apart: each class is a slice of them.
+    first, *others = sorted(names, key=lambda name: -known[name].n_unique())
+    at = known.select(names).sort(first)
+    codes = {name: at[name].to_numpy() for name in names}
+    low = {name: classes[f"{name}_low"].to_numpy() for name in names}
+    high = {name: classes[f"{name}_high"].to_numpy() for name in names}
+    begins = np.searchsorted(codes[first], low[first], "left")
+    ends = np.searchsorted(codes[first], high[first], "right")
+    people = np.empty(len(classes), np.int64)
+    for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        inside = np.ones(end - begin, bool)
+        for name in others:
+            code = codes[name][begin:end]
+            inside &= (code >= low[name][number]) & (code <= high[name][number])
+        people[number] = np.count_nonzero(inside)
     return people
