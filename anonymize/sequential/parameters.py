@@ -143,19 +143,18 @@ def faults(contract: ViewContract[Sequential]) -> list[tuple[str, str]]:
         found.append(
             ("principle.previous", f"{', '.join(taken)} names a column, and the records of a table as well")
         )
-    found += [
-        ("principle.x", f"{name} is a column neither of the view nor of a previous release: {_known(there)}")
-        for name in wanted.x
-        if name not in there
-    ]
     countable = there | {contract.identifier, *records}
     found += [
         (
-            "principle.y",
-            f"{name} is a column neither of the view nor of a previous release: {_known(countable)}",
+            f"principle.{key}",
+            (
+                f"{name} is a column neither of the view nor of a previous release:"
+                f" accepted are {', '.join(sorted(possible))}"
+            ),
         )
-        for name in wanted.y
-        if name not in countable
+        for key, names, possible in (("x", wanted.x, there), ("y", wanted.y, countable))
+        for name in names
+        if name not in possible
     ]
     found += [
         (f"columns[{name}]", "is not in x, so it is published as it is: say keep: true, or add it to x")
@@ -182,10 +181,6 @@ def _faults_of_trees(contract: ViewContract[Sequential]) -> list[tuple[str, str]
         except ValueError as error:
             found.append((f"columns[{column.name}].hierarchy", str(error)))
     return found
-
-
-def _known(names: set[str]) -> str:
-    return f"accepted are {', '.join(sorted(names))}"
 
 
 def _fault_of_class(wanted: Sequential, columns: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -306,19 +301,14 @@ def _faults_of_pairs(wanted: Sequential, columns: Mapping[str, Any]) -> list[tup
             found.append((where, f"{theirs} is a column of no previous release"))
         if isinstance(columns.get(theirs), NumberColumn):
             found.append((where, f"{theirs} is no category column of the view"))
-        nodes = set(category_taxonomy(columns[ours].paths).labels)
-        found += [
-            (where, f"{label} is no label of the hierarchy of {ours}")
-            for label, _ in pairs
-            if label not in nodes
-        ]
-        if isinstance(columns.get(theirs), CategoryColumn):
-            nodes = set(category_taxonomy(columns[theirs].paths).labels)
-            found += [
-                (where, f"{label} is no label of the hierarchy of {theirs}")
-                for _, label in pairs
-                if label not in nodes
-            ]
+        for at, name in enumerate((ours, theirs)):
+            if isinstance(column := columns.get(name), CategoryColumn):
+                nodes = category_taxonomy(column.paths).labels
+                found += [
+                    (where, f"{pair[at]} is no label of the hierarchy of {name}")
+                    for pair in pairs
+                    if pair[at] not in nodes
+                ]
     return found
 
 
