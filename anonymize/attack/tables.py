@@ -172,13 +172,11 @@ def attack_counterfeits(seen: AttackInput) -> AttackResult:
     constant = {"group_id", "counterfeit", "place", VALUE}
     features += [column for column in rows.columns if column not in constant and _varies(rows, column)]
     ranked = rows.with_columns(pl.col(column).rank("dense").cast(pl.Float64) for column in features)
-    marked = marks(rows, extra)
+    marked = marks(rows, extra)["p"].to_list()
     # One test per column and one for all: each must be rarer for the same rate of false alarms.
-    tests = [
-        *_chances(ranked, features, _signatures(seen) if seen.is_own_format else None, extra),
-        *marked["p"].to_list(),
-    ]
-    rarest = min(1.0, min(tests) * len(tests))
+    tests = len(features) + 1 + len(marked)
+    signatures = _signatures(seen) if seen.is_own_format else None
+    rarest = min(1.0, min([*_chances(ranked, features, signatures, extra, tests), *marked]) * tests)
     counterfeits = int(rows["counterfeit"].sum())
     level = CERTAIN if seen.is_own_format and is_ordered and not extra else CHANCE
     broken, odd = (counterfeits if rarest < limit else 0 for limit in (level, CHANCE))
@@ -193,7 +191,11 @@ def _signatures(seen: AttackInput) -> pl.DataFrame:
 
 
 def _chances(
-    rows: pl.DataFrame, features: list[str], signatures: pl.DataFrame | None, extra: Collection[str]
+    rows: pl.DataFrame,
+    features: list[str],
+    signatures: pl.DataFrame | None,
+    extra: Collection[str],
+    tests: int,
 ) -> list[float]:
     """The chances, by each feature and by all, that counterfeits stand out so clearly without a reason.
 
@@ -204,23 +206,19 @@ def _chances(
     among all rows of a signature, and that coins, one for each signature, fall so much to one side. Place and
     columns that the format does not have are no part of that order.
     """
-    each, together = told_apart(rows, features)["p"].to_list(), classifier_advantage(rows, features)["p"]
-    if signatures is None:
-        return [*each, together]
-    signed = rows.join(signatures, on="group_id")
-    if signed["signature"].n_unique() == signed["group_id"].n_unique():
-        return [*each, together]
+    chances = dict(zip(features, told_apart(rows, features)["p"], strict=True))
+    together = classifier_advantage(rows, features)["p"]
+    signed = None if signatures is None else rows.join(signatures, on="group_id")
+    if signed is None or signed["signature"].n_unique() == signed["group_id"].n_unique():
+        return [*chances.values(), together]
     merged = signed.with_columns(group_id="signature")
-    among = told_apart(merged, features)["p"].to_list()
-    return [
-        *(
-            own
-            if feature in ("place", *extra)
-            else max(own, min(1.0, 2 * all_rows, 2 * one_throw(signed, feature)))
-            for feature, own, all_rows in zip(features, each, among, strict=True)
-        ),
-        max(together, classifier_advantage(merged, features)["p"]),
-    ]
+    # A chance of 1 in so many tests, or more, shows nothing: it needs no second look.
+    rare = [name for name, p in chances.items() if p * tests < 1 and name not in ("place", *extra)]
+    for name, among in zip(rare, told_apart(merged, rare)["p"], strict=True):
+        chances[name] = max(chances[name], min(1.0, 2 * among, 2 * one_throw(signed, name)))
+    if together * tests < 1:
+        together = max(together, classifier_advantage(merged, features)["p"])
+    return [*chances.values(), together]
 
 
 def _labelled(
