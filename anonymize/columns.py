@@ -46,7 +46,7 @@ def most_of(numbers: pl.Series) -> Any:
 
 
 def counted(numbers: pl.Series) -> dict[Any, int]:
-    """How often each number of a column is there, in their order."""
+    """Count how often each number of a column is there, in their order."""
     counts = numbers.value_counts(name="times").sort(numbers.name)
     return dict(counts.iter_rows())
 

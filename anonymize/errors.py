@@ -103,7 +103,7 @@ class QueryError(_OfForeignFiles):
 
 
 class PersonError(_OfForeignFiles):
-    """Who is asked for is not said, or can't be."""
+    """The request does not name a person, or names none uniquely."""
 
 
 class NotEligible(RepublishError):
@@ -131,7 +131,7 @@ class AlreadyPublished(RepublishError):
 
 
 class LimitError(_OfForeignFiles):
-    """A file is larger than what is read of one, or a limit is none."""
+    """A file exceeds a size limit, or the configured limit is not a number."""
 
 
 class UnforeseenInput(_OfForeignFiles):

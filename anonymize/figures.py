@@ -26,7 +26,7 @@ UNSTATED = "unstated"
 Total = Annotated[int, sum]
 """A count; of people who are divided into shards, it is the sum of the shards' counts."""
 Counted = Annotated[int | None, sum]
-"""The same, where nothing may have been counted."""
+"""A count that may be none, where nothing was counted; of several shards, their sum."""
 Least = Annotated[int | None, min]
 """A smallest one; of several shards, the smallest of all."""
 Most = Annotated[float | None, max]
@@ -39,7 +39,7 @@ Counts = Annotated[Mapping[float, int], added, UNSTATED]
 
 @dataclass(frozen=True)
 class MeanBy:
-    """How means of several shards are one: weighted by another field of each."""
+    """The mean of several shards' means, weighted by another field of each."""
 
     field: str
 
@@ -87,7 +87,7 @@ class Figures:
 
     @classmethod
     def _declared(cls) -> dict[str, tuple[Any, ...]]:
-        """What is declared of each field beside its type."""
+        """Read what is declared of each field beside its type."""
         hints = get_type_hints(cls, include_extras=True).items()
         return {
             name: get_args(hint)[1:] if get_origin(hint) is Annotated else ()
@@ -119,7 +119,7 @@ class Figures:
 
     @classmethod
     def of(cls, stated: Mapping[str, Any]) -> Self:
-        """Its own of the figures in a JSON object.
+        """Build this class from those figures in a JSON object that it declares.
 
         Raises
         ------
@@ -138,7 +138,7 @@ class Figures:
 
 
 def undivided(_several: Iterable[Any]) -> Any:
-    """Of people who are never divided into shards, as those of a view: there is nothing to combine."""
+    """Refuse figures of people who are never divided into shards, as those of a view."""
     raise TypeError("figures of people who are never divided into shards can't be combined")
 
 

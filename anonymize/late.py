@@ -11,14 +11,8 @@ def on_first_call(module: str, name: str) -> Callable[..., Any]:
     """A function of a module that is not imported before the function is called.
 
     Every contract is read with all principles at hand, and most commands compute with none of them, or with
-    one. What computes imports numba, scipy and networkx, which takes longer than such a command.
-
-    Parameters
-    ----------
-    module
-        Its full name, written out, so that `tests/test_layers.py` sees it as an import.
-    name
-        The function's name in the module.
+    one. What computes imports numba, scipy and networkx, which takes longer than such a command. The module's
+    name is written out in full, so that `tests/test_layers.py` sees it as an import.
 
     Examples
     --------

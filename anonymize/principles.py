@@ -57,16 +57,9 @@ def publisher_of(
 def parse_contract(
     declared: Any, *, where: str = "contract", context: Mapping[str, Any] | None = None
 ) -> Product:
-    """The contract a mapping declares (as read from YAML), or all of its faults at once.
+    """Parse the contract that a mapping declares (as read from YAML); raises all of its faults at once.
 
-    Parameters
-    ----------
-    declared
-        What the YAML file holds.
-    where
-        The file's name, for the error.
-    context
-        `read_hierarchy`: a function from a file's name to paths `(leaf, parent, …, root)`.
+    `context` may have `read_hierarchy`, a function from a file's name to paths `(leaf, parent, …, root)`.
 
     Raises
     ------
@@ -87,16 +80,7 @@ def parse_contract(
 
 
 def with_parameters(contract: Product, parameters: Mapping[str, Any], *, where: str = "contract") -> Product:
-    """The same columns under another principle, or under other parameters of it.
-
-    Parameters
-    ----------
-    contract
-        A contract of the principle's shape.
-    parameters
-        What it would say under `principle`.
-    where
-        The file's name, for the error.
+    """A contract of the same columns under another principle, or under other parameters of it.
 
     Raises
     ------
@@ -116,7 +100,7 @@ def with_parameters(contract: Product, parameters: Mapping[str, Any], *, where: 
 
 
 def _faults_together(contract: Product) -> list[tuple[str, str]]:
-    """What is wrong with a contract whose parts are each right."""
+    """Find what is wrong with a contract whose parts are each right."""
     principle = principle_of(contract)
     unfit = _unfit_semantics(contract, principle)
     return [

@@ -23,16 +23,11 @@ FORMS: dict[str, Callable[[pl.Series], pl.Series]] = {
 """What a column of identifiers may have gained or lost, and what is left of each without it: one difference
 at a time, to name it. `value_form` takes all of them away but the last, and others that nobody sees."""
 SEVERAL = 2
-"""People who make a value one that a message may name."""
+"""A message may name a value only if this many people have it."""
 
 
 def normal_form(text: pl.Expr) -> pl.Expr:
     """Text in small letters and Unicode's form NFKC, without what nobody sees, and with single spaces.
-
-    Parameters
-    ----------
-    text
-        A column of text.
 
     Examples
     --------
@@ -44,12 +39,7 @@ def normal_form(text: pl.Expr) -> pl.Expr:
 
 
 def value_form(text: pl.Expr) -> pl.Expr:
-    """The same, and one form of each number: `7`, `07` and `7.0` are one value.
-
-    Parameters
-    ----------
-    text
-        A column of text.
+    """Text in its normal form, and one form of each number: `7`, `07` and `7.0` are one value.
 
     Examples
     --------
@@ -86,13 +76,7 @@ def identifier_forms(identifiers: pl.Series) -> pl.Series:
 
 
 def twins(values: pl.Series) -> list[list[str]]:
-    """Values that are written in another way and are one value: each group of them, sorted.
-
-    Parameters
-    ----------
-    values
-        Text; values of any other type have no twins.
-    """
+    """Values that are written in another way and are one value: each group of them, sorted."""
     if values.dtype != pl.String:
         return []
     distinct = values.drop_nulls().unique().sort().alias("value").to_frame()
@@ -101,15 +85,10 @@ def twins(values: pl.Series) -> list[list[str]]:
 
 
 def describe_twins(group: Collection[str], named: Container[str]) -> str:
-    """Values that are one, in words; signs that nobody sees are written as escapes.
+    """Name values that are one; signs that nobody sees are written as escapes.
 
-    Parameters
-    ----------
-    group
-        As `twins` returned it.
-    named
-        The values that may be named: those declared or published, and those of `SEVERAL` people. The others
-        are counted.
+    Values that are not `named` are counted: it has those declared or published, and those of `SEVERAL`
+    people.
 
     Examples
     --------
@@ -123,12 +102,6 @@ def describe_twins(group: Collection[str], named: Container[str]) -> str:
 
 
 def of_several(values: pl.Series) -> set[str]:
-    """The values that at least `SEVERAL` people have: a message that names one is about nobody.
-
-    Parameters
-    ----------
-    values
-        A value for each person.
-    """
+    """Values that at least `SEVERAL` people have: a message that names one is about nobody."""
     counts = values.alias("value").to_frame().group_by("value").len("people")
     return set(counts.filter(pl.col("people") >= SEVERAL)["value"])

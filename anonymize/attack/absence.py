@@ -16,8 +16,8 @@ import polars as pl
 
 from anonymize.attack.copies import is_copy
 from anonymize.attack.figures import AbsenceFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput
 from anonymize.columns import VALUE, least_of
 from anonymize.contract.combined import values_of
 from anonymize.formats.published import by_column
@@ -30,21 +30,15 @@ whether others who were new were published meanwhile. Those who waited together 
 once they are published or gone."""
 
 
-def attack_absence(seen: Seen, least: int | None, *, in_company: bool) -> Found:
+def attack_absence(seen: AttackInput, least: int | None, *, in_company: bool) -> AttackResult:
     """Count the values that are left of people who were published before and are in no group of the release.
 
-    Parameters
-    ----------
-    seen
-        The release. Nothing is known of why people are absent from the tables of other tools.
-    least
-        How many candidate values it promises; None where it promises none.
-    in_company
-        Whether it promises everybody company among people. Then all people of a signature may be held back,
-        whatever their values are; if one of them is in its groups, these were not.
+    Nothing is known of why people are absent from the tables of other tools. Where everybody is promised
+    company among people (`in_company`), all people of a signature may be held back, whatever their values
+    are; if one of them is in its groups, these were not.
     """
     if not seen.is_own_format or least is None:
-        return Found()
+        return AttackResult()
     here = seen.hosts if seen.is_linked else seen.covered.filter(pl.col("groups") > 0)
     absent = seen.known.select("person", VALUE).join(here, on="person", how="anti")
     had = _linked(seen, absent) if seen.is_linked else _covering(seen)
@@ -59,9 +53,9 @@ def attack_absence(seen: Seen, least: int | None, *, in_company: bool) -> Found:
     counts = {"": Count(people, few - undecided, fewest, least, undecided)}
     if not seen.is_linked:
         signatures = pl.concat([had.ever, had.now]).unique()
-        return Found(counts, AbsenceFigures(), remembered={SIGNATURES: signatures})
+        return AttackResult(counts, AbsenceFigures(), remembered={SIGNATURES: signatures})
     figures, waiting = _new(seen, absent)
-    return Found(counts, figures, remembered={WAITING: waiting})
+    return AttackResult(counts, figures, remembered={WAITING: waiting})
 
 
 class _Had(NamedTuple):
@@ -75,8 +69,8 @@ class _Had(NamedTuple):
     """`signature`, `value`: what they have."""
 
 
-def _linked(seen: Seen, absent: pl.DataFrame) -> _Had:
-    """What is known of everybody's groups: of people who are absent, and of those with their signatures."""
+def _linked(seen: AttackInput, absent: pl.DataFrame) -> _Had:
+    """Describe people who are absent, and those with their signatures, where everybody's group is known."""
     stays, before = seen.knowledge.linked, seen.before.stays
     there = stays.people.clear() if before is None else before.people
     of_absent = there.join(absent, on="person", how="semi")["signature"].unique().implode()
@@ -88,8 +82,8 @@ def _linked(seen: Seen, absent: pl.DataFrame) -> _Had:
     return _Had(ever.unique(), now, values.filter(pl.col("signature").is_in(of_absent)).explode(VALUE))
 
 
-def _covering(seen: Seen) -> _Had:
-    """What is known of people whom a single group covers."""
+def _covering(seen: AttackInput) -> _Had:
+    """Describe absent people, and those with their signatures, where a single group covers a person."""
     groups = seen.numbered.values.group_by("group_id").agg(signature=pl.col(VALUE).unique().sort())
     now = seen.hosts.join(groups, on="group_id").select("person", "signature")
     ever = seen.before.parts.get(SIGNATURES, now.clear())
@@ -103,21 +97,14 @@ def _ruled_out(ever: pl.DataFrame, had: _Had) -> pl.DataFrame:
     return ever.join(kept.select("signature"), on="signature", how="semi")
 
 
-def _left(seen: Seen, people: pl.DataFrame, ruled_out: pl.DataFrame, had: _Had, enough: int) -> pl.DataFrame:
-    """`candidates`, `people`: how many are left with how many values, or combinations that differ throughout.
+def _left(
+    seen: AttackInput, people: pl.DataFrame, ruled_out: pl.DataFrame, had: _Had, enough: int
+) -> pl.DataFrame:
+    """Count people by the values that are left to them: `candidates`, `people`.
 
-    Parameters
-    ----------
-    seen
-        The release. Every value counts that a release or a table had so far, or that is declared.
-    people
-        `person`
-    ruled_out
-        `person`, `signature`: they have none of its values.
-    had
-        The values of signatures.
-    enough
-        From which number on no more combinations are searched for, where there are three columns and more.
+    Every value counts that a release or a table had so far, or that is declared, but for those of the
+    signatures that are `ruled_out` (`person`, `signature`). Of several columns, combinations that differ in
+    every column count; of three and more, no more than `enough` are searched for.
     """
     declared = pl.Series(VALUE, seen.schema.sensitive.values or (), dtype=seen.values.dtype)
     domain = pl.concat([seen.values.alias(VALUE), declared.filter(~declared.is_in(seen.values.implode()))])
@@ -137,8 +124,8 @@ def _left(seen: Seen, people: pl.DataFrame, ruled_out: pl.DataFrame, had: _Had, 
     return alike.select(candidates=left, people="people")
 
 
-def _new(seen: Seen, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.DataFrame]:
-    """What is seen of people who were not published so far, and what is remembered of them."""
+def _new(seen: AttackInput, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.DataFrame]:
+    """Describe people who were not published so far, and what is remembered of them."""
     waited = seen.before.parts.get(WAITING, absent.select("person", deferred=pl.lit(value=False)).clear())
     ever = absent.clear() if seen.before.stays is None else seen.before.stays.people
     new = absent.select("person").join(ever, on="person", how="anti")
@@ -161,8 +148,8 @@ def _new(seen: Seen, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.DataFrame
     return figures, both.filter(pl.col("deferred") | still)
 
 
-def _guessed(seen: Seen, batch: pl.DataFrame) -> tuple[int, float]:
-    """How many of a batch have the value among their candidates that most have, and how many are right so.
+def _guessed(seen: AttackInput, batch: pl.DataFrame) -> tuple[int, float]:
+    """Count those of a batch with the commonest of their candidate values, and those who truly have it.
 
     Of values that equally many have, one is taken at random. Of several sensitive columns, it is the one that
     is guessed best.

@@ -18,38 +18,31 @@ from math import factorial
 import numpy as np
 import polars as pl
 
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput
 from anonymize.columns import PSEUDONYM, VALUE
 
 MOST_RUNS = 1_500
 """Releases that are made at most: enough for any table of four people. A thousand take 5 to 20 seconds."""
 
 
-def attack_algorithm(seen: Seen, most: float | None) -> Found:
+def attack_algorithm(seen: AttackInput, most: float | None) -> AttackResult:
     """Run the publisher on all tables with the same values, and see which of them publish the same.
 
     Undecided for everybody if there are too many tables and orders, if the algorithm is not given or draws by
-    more than one secret, or if it does not make this release of the true table.
-
-    Parameters
-    ----------
-    seen
-        The release; the first of its series.
-    most
-        The largest probability that was promised; None where none was.
+    more than one secret, or if it does not make this release, the first of its series, of the true table.
     """
     if most is None:
-        return Found()
+        return AttackResult()
     people = seen.people.height
     worst = _worst_posteriors(seen) if seen.publish is not None and seen.release == 1 else None
     if worst is None:
-        return Found({"": Count(people, 0, None, most, undecided=people)})
+        return AttackResult({"": Count(people, 0, None, most, undecided=people)})
     above = sum(one > Fraction(most).limit_denominator(max(people, 1)) for one in worst)
-    return Found({"": Count(people, above, float(max(worst, default=0)), most)})
+    return AttackResult({"": Count(people, above, float(max(worst, default=0)), most)})
 
 
-def _worst_posteriors(seen: Seen) -> list[Fraction] | None:
+def _worst_posteriors(seen: AttackInput) -> list[Fraction] | None:
     """The probability of each person's most likely value, after this release; None if it can't be counted.
 
     Values that may be known do not count.
@@ -79,8 +72,8 @@ def _worst_posteriors(seen: Seen) -> list[Fraction] | None:
     return probabilities
 
 
-def _under_every_order(seen: Seen, values: tuple[Hashable, ...]) -> Iterator[Hashable | None]:
-    """What is published of a table under each secret order; None where there is more than one secret."""
+def _under_every_order(seen: AttackInput, values: tuple[Hashable, ...]) -> Iterator[Hashable | None]:
+    """Publish a table under each secret order; yields None where there is more than one secret."""
     assert seen.publish is not None
     purposes: set[str] = set()
 
@@ -100,14 +93,14 @@ def _under_every_order(seen: Seen, values: tuple[Hashable, ...]) -> Iterator[Has
             yield _as_seen(seen, seen.release_format.internal(published, seen.schema))
 
 
-def _as_seen(seen: Seen, tables: Mapping[str, pl.DataFrame]) -> Hashable:
+def _as_seen(seen: AttackInput, tables: Mapping[str, pl.DataFrame]) -> Hashable:
     """Published tables in a form that can be compared."""
     names = seen.release_format.tables(seen.schema)
     return tuple(tuple(sorted(tables[name].sort(pl.all()).rows(), key=repr)) for name in names)
 
 
 def _different_orders(values: list[Hashable]) -> int:
-    """How many different tables have these values, each as often."""
+    """Count the different tables that have these values, each as often."""
     orders = factorial(len(values))
     for times in Counter(values).values():
         orders //= factorial(times)

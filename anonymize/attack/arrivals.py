@@ -12,30 +12,22 @@ import polars as pl
 
 from anonymize.arrays import Floats
 from anonymize.attack.figures import ArrivalFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput
 from anonymize.columns import VALUE, most_of
+from anonymize.rounding import MANY_STEPS
 
 ROUNDS = 200
 """So often weights are fitted to the frequencies: far more often than it takes."""
-EXACT = 1e-9
-"""Below this, a difference of probabilities is one of rounding."""
 
 
-def attack_arrivals(seen: Seen, most: float | None) -> Found:
+def attack_arrivals(seen: AttackInput, most: float | None) -> AttackResult:
     """Count who came to the groups of which signature, and guess their values by how frequent these are.
 
     Nothing is found where hosting groups are not known: then people can't be counted by signature.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    most
-        The largest probability that it promises; None where it promises none.
     """
     if most is None or not seen.is_linked:
-        return Found()
+        return AttackResult()
     came = arrivals(seen)
     by_signature = came.group_by("signature").agg(
         newcomers=pl.col("people").sum(),
@@ -52,8 +44,9 @@ def attack_arrivals(seen: Seen, most: float | None) -> Found:
     largest = most_of(by_signature["probability"])
     people = int(by_signature["newcomers"].sum())
     uneven = by_signature.filter(pl.col("uneven") > 0)["newcomers"].sum()
-    likely = by_signature.filter(pl.col("probability") > most + EXACT)["newcomers"].sum()
-    return Found(
+    # Probabilities are fitted in many rounds.
+    likely = by_signature.filter(pl.col("probability") > most + MANY_STEPS)["newcomers"].sum()
+    return AttackResult(
         {
             "arrivals": Count(people, int(uneven)),
             "frequencies": Count(people, int(likely), largest, most),
@@ -63,14 +56,8 @@ def attack_arrivals(seen: Seen, most: float | None) -> Found:
     )
 
 
-def arrivals(seen: Seen) -> pl.DataFrame:
-    """`signature` (a number), `value`, `people`: who came, by value of each signature that they came to.
-
-    Parameters
-    ----------
-    seen
-        The release, with the hosting groups of its people and of those before.
-    """
+def arrivals(seen: AttackInput) -> pl.DataFrame:
+    """Count who came to each signature by their value: `signature` (a number), `value`, `people`."""
     ever = seen.hosts.clear() if seen.before.stays is None else seen.before.stays.people
     here = seen.knowledge.linked.people.filter(pl.col("until") == seen.release)
     new = here.select("person", "signature").join(ever.select("person"), on="person", how="anti")
@@ -85,22 +72,12 @@ def arrivals(seen: Seen) -> pl.DataFrame:
 
 
 def posterior(signature: np.ndarray, value: np.ndarray, people: np.ndarray) -> Floats:
-    """How probable each value of each signature is for a person who came to it.
+    """Compute how probable each value of each signature is for a person who came to it: float64[P].
 
-    Every value has a weight, a person's candidates are as probable as their weights, and the weights are such
-    that each value is as frequent among all who came as it is known to be (iterative proportional fitting,
-    which is the assignment of maximal entropy).
-
-    Parameters
-    ----------
-    signature, value
-        int[P]: one row per value of each signature, each numbered 0, 1, ….
-    people
-        int[P]: who came. The adversary knows the sums by signature, and those by value.
-
-    Returns
-    -------
-    float64[P]
+    There is a row for each value of each signature, both numbered 0, 1, …, with the `people` who came; an
+    adversary knows the sums by signature, and those by value. Every value has a weight, a person's candidates
+    are as probable as their weights, and the weights are such that each value is as frequent among all who
+    came as it is known to be (iterative proportional fitting, which is the assignment of maximal entropy).
     """
     came, known = np.bincount(signature, people), np.bincount(value, people)
     weight = np.ones(len(known))

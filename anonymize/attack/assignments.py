@@ -10,14 +10,15 @@ import polars as pl
 from anonymize.attack.combinations import differing_candidates
 from anonymize.attack.copies import copies, numbered
 from anonymize.attack.exact_risk import exact_risks, risk_figures
-from anonymize.attack.finding import Count, Found
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import Bounds, promised, vintages
 from anonymize.attack.matching import covering_groups, match
-from anonymize.attack.seen import promised, vintages
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
 from anonymize.formats import Published
 from anonymize.formats.published import by_column
+from anonymize.rounding import FEW_STEPS
 
 MOST_PEOPLE = 20_000
 """People in one release up to which its assignments are attacked: some seconds for each release."""
@@ -25,7 +26,7 @@ MOST_PEOPLE = 20_000
 
 @dataclass(frozen=True)
 class Choices:
-    """Which groups of one release may hold whom."""
+    """The groups of one release that may hold each person."""
 
     covering: pl.DataFrame
     """`person`, `value`, `group_id`: the groups that may hold each person."""
@@ -42,7 +43,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class SeenSeries:
+class SeriesInput:
     """All releases of a series, as the attack on all assignments takes them."""
 
     choices: Sequence[Choices]
@@ -58,19 +59,7 @@ class SeenSeries:
 def choices_of(
     known: pl.DataFrame, published: Published, sensitive: Sensitive, linkage: pl.DataFrame | None
 ) -> Choices:
-    """The choices that one release leaves.
-
-    Parameters
-    ----------
-    known
-        `person`, `value`, one column of codes per quasi-identifier.
-    published
-        The release.
-    sensitive
-        Which values may be known.
-    linkage
-        `person`, `group_id`, if the adversary knows hosting groups; else those that cover a person count.
-    """
+    """List the choices that one release leaves: the linked groups of people, or all that cover a person."""
     read = published, numbered(published, sensitive), copies(published, sensitive)
     if linkage is None:
         return Choices(covering_groups(known, published), *read, None, sensitive)
@@ -79,25 +68,14 @@ def choices_of(
 
 
 def attack_assignments(
-    seen: SeenSeries, least: Sequence[int | None], *, is_bounded: bool = False
-) -> Found | None:
+    seen: SeriesInput, least: Bounds[int], *, is_bounded: bool = False
+) -> AttackResult | None:
     """Strike off what no assignment allows, and count the risks that can be counted.
 
-    Parameters
-    ----------
-    seen
-        All releases.
-    least
-        How many candidate values each promised; None where it promised none.
-    is_bounded
-        Whether Lemma 3 is known to bound the risk of everybody, since everybody's groups were found to keep
-        Definition 17: then risks that can't be counted are no larger than promised.
-
-    Returns
-    -------
-    Found or None
-        None where no number of candidates is promised. If no assignment at all fits what was published,
-        candidates by assignment are broken for everybody.
+    Lemma 3 bounds the risk of everybody (`is_bounded`) where all groups were found to keep Definition 17:
+    then risks that can't be counted are no larger than promised. None is returned where no number of
+    candidates is promised. If no assignment at all fits what was published, candidates by assignment are
+    broken for everybody.
 
     References
     ----------
@@ -114,7 +92,7 @@ def attack_assignments(
         risks = _risks_of_columns(seen.choices)
     except ValueError:
         everybody = [(since, bound, _number(owed, bound)) for since, bound in vintages(least)]
-        return Found(
+        return AttackResult(
             {
                 "assignments": [
                     Count(some, some, 0, bound, since=since) for since, bound, some in everybody if some
@@ -131,17 +109,17 @@ def attack_assignments(
         few = left.filter(pl.col("candidates") < bound)["person"].n_unique()
         candidates.append(Count(people, few, least_of(left["candidates"]), bound, since=since))
         # Risks are quotients of whole numbers, rounded once.
-        above = own.filter(pl.col("risk") > 1 / bound + 1e-12)
+        above = own.filter(pl.col("risk") > 1 / bound + FEW_STEPS)
         undecided = 0 if is_bounded else own["risk"].null_count()
         of_risk.append(Count(len(own), len(above), most_of(own["risk"]), 1 / bound, undecided, since))
-    return Found(
+    return AttackResult(
         {"assignments": candidates, "risk": of_risk},
         replace(risk_figures(risks), left_out=len(matched.left_out)),
     )
 
 
 def _number(owed: pl.DataFrame, bound: int) -> int:
-    """How many people were promised so many candidate values."""
+    """Count the people who were promised so many candidate values."""
     return owed.filter(pl.col("least") == bound)["person"].n_unique()
 
 

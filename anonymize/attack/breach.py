@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from anonymize.attack.figures import BreachFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen, promised, vintages
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.columns import most_of
+from anonymize.rounding import MANY_STEPS
 
 BREACH = "breach"
 """What is remembered: `person`, `value`, `breach`, `promised`. Where the promise forgets people who are
 absent, `last_seen` too, and nothing of those whom it has forgotten."""
-ROUNDING = 1e-9
-"""Products of shares such as 1/3 round: a probability that is so close to the promised one is kept."""
 
 
-def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int | None) -> Found:
-    """How likely each person was ever linked to a value, against the strictest promise they were given.
+def attack_breach(seen: AttackInput, most: Bounds[float], forgets_after: int | None) -> AttackResult:
+    """Compute how likely each person was ever linked to a value, and compare it with their strictest promise.
 
     A link that this release has not touched is a matter of the releases that made it: a stricter promise may
-    have been made since.
+    have been made since. People who were absent from `forgets_after` releases in a row are promised it anew.
 
-    Without the linkage, a group may cover somebody by chance who is held back, and who then seems linked
-    to its values. As many people as were held back so far count as undecided instead of broken.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    most
-        The largest probability that each release promised; None where it promised none.
-    forgets_after
-        So many releases in a row after which absent people are promised it anew; None for never.
+    Without the linkage, a group may cover somebody by chance who is held back, and who then seems linked to
+    its values. As many people as were held back so far count as undecided instead of broken.
     """
     if most[-1] is None and not seen.everything:
-        return Found()
+        return AttackResult()
     links = link_probabilities(seen.hosts, seen.published.values)
     links = links.filter(~seen.schema.sensitive.may_be_known(links["value"]))
     state = _followed(links, seen.before.parts.get(BREACH), seen.release, most)
@@ -56,18 +44,16 @@ def attack_breach(seen: Seen, most: Sequence[float | None], forgets_after: int |
         if people or level == most[-1]:
             largest = most_of(own["breach"])
             counts.append(Count(people, above - undecided, largest, level, undecided, since))
-    return Found({"": counts}, figures, by_promise(owed), {BREACH: kept})
+    return AttackResult({"": counts}, figures, by_promise(owed), {BREACH: kept})
 
 
 def by_promise(owed: pl.DataFrame) -> pl.DataFrame:
-    """`promised`, `people`, `links`, `above`, `largest`: links by what was promised to the people in them.
+    """Count links (`person`, `breach`, `most`) by the largest probability that was promised to their people.
 
-    Parameters
-    ----------
-    owed
-        `person`, `breach`, `most`: the probability of each link, and the largest that was promised.
+    The columns are `promised`, `people`, `links`, `above`, `largest`.
     """
-    is_kept = (pl.col("breach") - pl.col("most")).abs() <= ROUNDING
+    # Products of shares such as 1/3 round, once for each release.
+    is_kept = (pl.col("breach") - pl.col("most")).abs() <= MANY_STEPS
     exact = owed.with_columns(breach=pl.when(is_kept).then("most").otherwise("breach"))
     return (
         exact.group_by(promised="most")
@@ -82,11 +68,11 @@ def by_promise(owed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _above(owed: pl.DataFrame) -> pl.DataFrame:
-    return owed.filter(pl.col("breach") > pl.col("most") + ROUNDING)
+    return owed.filter(pl.col("breach") > pl.col("most") + MANY_STEPS)
 
 
 def _followed(
-    links: pl.DataFrame, before: pl.DataFrame | None, release: int, most: Sequence[float | None]
+    links: pl.DataFrame, before: pl.DataFrame | None, release: int, most: Bounds[float]
 ) -> pl.DataFrame:
     """Breach probabilities after one more release, each with the release of the strictest promise."""
     now = links.select("person").unique().with_columns(promised=pl.lit(release, pl.Int32))
@@ -102,19 +88,9 @@ def _followed(
 
 
 def link_probabilities(hosts: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
-    """How likely each person is linked to each value of their group, at one release.
+    """Link each person to each value of their group: `person`, `value`, `probability`.
 
-    Parameters
-    ----------
-    hosts
-        `person`, `group_id`: the group that hosts the person.
-    values
-        `group_id`, `value`, `tuples`.
-
-    Returns
-    -------
-    pl.DataFrame
-        `person`, `value`, `probability`: the value's share of the group, 1/r.
+    The probability is the value's share of the group, 1/r.
     """
     share = pl.col("tuples") / pl.col("tuples").sum().over("group_id")
     shares = values.select("group_id", "value", share.alias("probability"))
@@ -122,21 +98,11 @@ def link_probabilities(hosts: pl.DataFrame, values: pl.DataFrame) -> pl.DataFram
 
 
 def breach_probability(links: pl.DataFrame, state: pl.DataFrame | None = None) -> pl.DataFrame:
-    """The probability that a person was linked to a value in at least one release so far.
+    """Compute the probability that a person was linked to a value in at least one release so far.
 
-    p = 1 - prod(1 - 1/r_i), over the releases in which the person's group holds the value.
-
-    Parameters
-    ----------
-    links
-        What `link_probabilities` returns for one more release.
-    state
-        What this returned for the release before; None at the first.
-
-    Returns
-    -------
-    pl.DataFrame
-        `person`, `value`, `breach` in [0, 1].
+    It is 1 - prod(1 - 1/r_i), over the releases in which the person's group holds the value, from what
+    `link_probabilities` returned for this release, and what this function (`person`, `value`, `breach`) did
+    for the one before.
 
     References
     ----------
@@ -151,26 +117,11 @@ def breach_probability(links: pl.DataFrame, state: pl.DataFrame | None = None) -
 
 
 def forget_absent(state: pl.DataFrame, present: pl.DataFrame, release: int, after: int) -> pl.DataFrame:
-    """What a promise that forgets counts: nothing of people absent from so many releases in a row.
+    """Forget the links of people who were absent from so many releases in a row, `after`.
 
     An adversary forgets nothing. This is for judging a publisher whose contract says `forget_after`: people
-    who return after such an absence are given the same promise anew.
-
-    Parameters
-    ----------
-    state
-        `person`, `value`, `breach`, and `last_seen` (null at the first call for a person), one row per link.
-    present
-        `person`: everybody in T(n), in the release or held back.
-    release
-        n, counted from 1.
-    after
-        Releases in a row.
-
-    Returns
-    -------
-    pl.DataFrame
-        The state with `last_seen`, without the people who were last seen in release n - `after` or before.
+    who return after such an absence are given the same promise anew. `present` is everybody in T(n), in the
+    release or held back; `last_seen` of the state is null at the first call for a person.
     """
     seen = state.join(present.select("person", is_here=pl.lit(value=True)), on="person", how="left")
     before = pl.col("last_seen") if "last_seen" in state.columns else pl.lit(None, pl.Int64)

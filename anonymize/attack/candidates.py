@@ -8,11 +8,11 @@ import polars as pl
 
 from anonymize.attack.combinations import Combinations
 from anonymize.attack.figures import CandidateFigures
-from anonymize.attack.finding import Count, Found
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.attack.intersection import candidates, changed, intersected
 from anonymize.attack.invariance import moved_people, moved_since
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.attack.stays import Stays
 from anonymize.columns import VALUE, counted, least_of
 from anonymize.figures import mean, reached
@@ -21,21 +21,13 @@ SIGNATURES = "signatures"
 """What is remembered of people whose group is known by coverage alone: the signature of the last release."""
 
 
-def attack_candidates(seen: Seen, least: Sequence[int | None]) -> Found:
-    """Intersect each person's candidate values over all releases so far.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    least
-        How many candidate values each release promised; None where it promised none.
-    """
+def attack_candidates(seen: AttackInput, least: Bounds[int]) -> AttackResult:
+    """Intersect each person's candidate values over all releases so far."""
     covered, hosted = seen.knowledge.covered, seen.knowledge.hosted
     assert covered is not None
     left = _left(seen, covered, "value", least)
     kept = None if hosted is None else _left(seen, hosted, "value", least)
-    found = Found(
+    found = AttackResult(
         figures=_figures(seen, left, kept, least), table=_signatures(seen) if seen.is_linked else None
     )
     if all(bound is None for bound in least):
@@ -45,19 +37,11 @@ def attack_candidates(seen: Seen, least: Sequence[int | None]) -> Found:
         counts = {"hosts": _few(kept, kept, least), **counts, "changed": _after_a_change(seen, hosted, least)}
     staying, remembered = _staying(seen, least)
     counts |= {"signatures": staying} if staying else {}
-    return Found(counts, found.figures, found.table, remembered)
+    return AttackResult(counts, found.figures, found.table, remembered)
 
 
-def attack_several_series(series: Sequence[Knowledge], least: int) -> Found:
-    """All series are out there: what is left of each person when they are intersected with each other.
-
-    Parameters
-    ----------
-    series
-        What is known of each in the end.
-    least
-        How many candidate values are promised.
-    """
+def attack_several_series(series: Sequence[Knowledge], least: int) -> AttackResult:
+    """Intersect several series with each other, by what is known of each in the end."""
     parts = {
         "hosts together": [one.hosted for one in series],
         "covered together": [one.covered for one in series],
@@ -70,19 +54,19 @@ def attack_several_series(series: Sequence[Knowledge], least: int) -> Found:
             left = candidates(known, combinations=Combinations.of(wide), enough=least)
             few = left.filter(pl.col("candidates") < least)["person"].n_unique()
             counts[scope] = Count(left["person"].n_unique(), few, least_of(left["candidates"]), least)
-    return Found(counts)
+    return AttackResult(counts)
 
 
-def _left(seen: Seen, state: pl.DataFrame, scope: str, least: Sequence[int | None]) -> pl.DataFrame:
-    """What is left of each person by one kind of knowledge, as `candidates` counts it."""
+def _left(seen: AttackInput, state: pl.DataFrame, scope: str, least: Bounds[int]) -> pl.DataFrame:
+    """Count what is left of each person by one kind of knowledge, as `candidates` does."""
     enough = max((bound for bound in least if bound is not None), default=2)
     return candidates([state], scope, seen.combinations, enough)
 
 
 def _figures(
-    seen: Seen, left: pl.DataFrame, kept: pl.DataFrame | None, least: Sequence[int | None]
+    seen: AttackInput, left: pl.DataFrame, kept: pl.DataFrame | None, least: Bounds[int]
 ) -> CandidateFigures:
-    """What is left to who knows quasi-identifiers (`left`), and to who knows hosting groups, too (`kept`)."""
+    """Count what is left by quasi-identifiers (`left`), and by hosting groups, too (`kept`)."""
     covered = seen.knowledge.covered
     assert covered is not None
     here = left.join(seen.covered.select("person", VALUE), on=["person", VALUE], how="semi")
@@ -112,14 +96,17 @@ def _reciprocal(fewest: float | None) -> float | None:
     return 1 / fewest if fewest else None
 
 
-def _after_a_change(seen: Seen, state: pl.DataFrame, least: Sequence[int | None]) -> list[Count]:
-    """Whether people whose value changed leave an adversary with nothing, or with enough."""
+def _after_a_change(seen: AttackInput, state: pl.DataFrame, least: Bounds[int]) -> list[Count]:
+    """Judge whether people whose value changed leave an adversary with nothing, or with enough."""
     left = _left(seen, state.join(changed([state]), on="person", how="semi"), "person", least)
     return _few(left, left.filter(pl.col("candidates") > 0), least)
 
 
 def _few(
-    everybody: pl.DataFrame, counted: pl.DataFrame, least: Sequence[int | None], seen: Seen | None = None
+    everybody: pl.DataFrame,
+    counted: pl.DataFrame,
+    least: Bounds[int],
+    seen: AttackInput | None = None,
 ) -> list[Count]:
     """The people of whom fewer candidate values are left than promised, by what they were promised.
 
@@ -139,8 +126,8 @@ def _few(
     return counts
 
 
-def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[list[Count], dict[str, pl.DataFrame]]:
-    """Whether people whose groups are known stay in groups of one signature, as large as promised.
+def _staying(seen: AttackInput, least: Bounds[int]) -> tuple[list[Count], dict[str, pl.DataFrame]]:
+    """Judge whether people whose groups are known stay in groups of one signature, as large as promised.
 
     Of people who are held back and covered by one group by chance, nobody can tell that the group isn't
     theirs. As many people as were held back so far are counted as undecided.
@@ -174,7 +161,7 @@ def _staying(seen: Seen, least: Sequence[int | None]) -> tuple[list[Count], dict
     return counts, {SIGNATURES: pl.concat(kept)} if kept else {}
 
 
-def _signatures(seen: Seen) -> pl.DataFrame:
+def _signatures(seen: AttackInput) -> pl.DataFrame:
     """`signature`, `remembered`, `same`, `disjoint`, `overlapping`: people by how signatures compare.
 
     Each earlier signature of each person in the release is compared with that of their group today, value by

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.arrays import Ints
+from anonymize.attack.bits import bitsets
 from anonymize.columns import VALUE
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
@@ -39,28 +40,23 @@ def with_parts(domain: pl.Series, sensitive: Sensitive) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Combinations:
-    """What combinations are made of."""
+    """The values that combinations are made of."""
 
     part: Ints
     """int64[V, C]: the values of each combination of the domain, numbered throughout all columns."""
 
     @classmethod
     def of(cls, domain: pl.DataFrame | None) -> Self | None:
-        """Those of a domain, as `with_parts` leaves it; None of one column."""
+        """The combinations of a domain, as `with_parts` leaves it; None of one column."""
         names = [] if domain is None else [name for name in domain.columns if name.startswith(PART)]
         if domain is None or not names:
             return None
         return cls(read_only(np.ascontiguousarray(domain.select(names).to_numpy())))
 
     def differing(self, sets: pl.DataFrame, enough: int) -> pl.Series:
-        """Int32[N]: of each set, how many combinations differ in every column.
+        """Count the combinations of each set (64 bits in every column) that differ in every column: Int32[N].
 
-        Parameters
-        ----------
-        sets
-            64 bits of each set in every column.
-        enough
-            From which number on no more are searched for, where there are three columns and more.
+        Of three columns and more, no more than `enough` are searched for.
         """
         distinct = sets.unique(maintain_order=True)
         bits = read_only(np.ascontiguousarray(distinct.to_numpy()).reshape(len(distinct), sets.width))
@@ -71,16 +67,10 @@ class Combinations:
 
 
 def differing_candidates(left: pl.DataFrame, sensitive: Sensitive, enough: int) -> pl.DataFrame:
-    """`person`, `value`, `candidates`: how many of each one's candidates differ in every column.
+    """Count each one's candidates that differ in every column: `person`, `value`, `candidates`.
 
-    Parameters
-    ----------
-    left
-        `person`, `value`, `candidate`: the combinations that are left.
-    sensitive
-        Several columns.
-    enough
-        From which number on no more are searched for, where there are three columns and more.
+    What is left of a person are rows of `person`, `value`, `candidate`. Of three columns and more, no more
+    than `enough` are searched for.
     """
     domain = with_parts(left["candidate"].unique().sort(), sensitive)
     combinations = Combinations.of(domain)
@@ -90,8 +80,6 @@ def differing_candidates(left: pl.DataFrame, sensitive: Sensitive, enough: int) 
         domain.select(pl.col(VALUE).alias("candidate")).with_row_index("position"), on="candidate"
     )
     position = placed["position"].to_numpy().astype(np.int64)
-    bits = np.zeros((tuples.height, max(1, -(-len(domain) // 64))), np.uint64)
-    bit = np.uint64(1) << (position % 64).astype(np.uint64)
-    np.bitwise_or.at(bits, (placed["row"].to_numpy(), position // 64), bit)
+    bits = bitsets(placed["row"].to_numpy(), position, tuples.height, len(domain))
     found = combinations.differing(pl.DataFrame(bits), enough)
     return tuples.select("person", VALUE).with_columns(found.alias("candidates"))

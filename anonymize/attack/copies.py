@@ -28,15 +28,7 @@ LOWEST, MOST_COPIES = -(2**63), 2**32
 
 
 def numbered(published: Published, sensitive: Sensitive) -> Published:
-    """A release in which the tuples of values that may be known have numbers.
-
-    Parameters
-    ----------
-    published
-        The release.
-    sensitive
-        Which values may be known.
-    """
+    """A release in which the tuples of values that may be known have numbers."""
     if not sensitive.not_sensitive:
         return published
     values = _copied(published.values, sensitive)

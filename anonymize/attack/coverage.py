@@ -1,10 +1,11 @@
-"""Which groups a person's quasi-identifiers fall into, and the values they hold together."""
+"""Groups that a person's quasi-identifiers fall into, and the values that they hold together."""
 
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 
+from anonymize.attack.bits import bitsets, place
 from anonymize.formats.published import Published
 from anonymize.kernels import coverage as kernel
 from anonymize.kernels.read_only import read_only
@@ -14,22 +15,11 @@ BINS = 32
 
 
 def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.DataFrame:
-    """The candidate sensitive set of every person at one release, by coverage.
+    """Find the candidate sensitive set of every person at one release, by coverage.
 
-    Parameters
-    ----------
-    people
-        `person`, and one column of codes per quasi-identifier. Other columns are kept.
-    published
-        The release.
-    domain
-        Every sensitive value, in the order of the bits.
-
-    Returns
-    -------
-    pl.DataFrame
-        The people with `candidates_0`, `candidates_1`, …: 64 bits of the set each; `groups`, the number
-        of groups that cover the person; `group_id` if that is one, else null.
+    The people (one column of codes per quasi-identifier, and any others) get `candidates_0`, `candidates_1`,
+    …: 64 bits of the set each, by the positions of the domain; `groups`, the number of groups that cover the
+    person; and `group_id` if that is one, else null.
 
     References
     ----------
@@ -41,18 +31,15 @@ def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.D
     )
     # Many people have the same quasi-identifiers: on census data one in four is a new point.
     points = people.select(names).unique()
-    lows = _matrix(boxes, [f"{name}_low" for name in names])
-    highs = _matrix(boxes, [f"{name}_high" for name in names])
-    words = _words(boxes)
-    at = _matrix(points, names)
+    at, lows, highs = _corners(points, boxes)
     cells, offsets, listed = _grid(at, lows, highs)
     # Neighbours are looked at in turn: the boxes that one is compared with are at hand for the next.
     near = np.argsort(cells, kind="stable")
     points, at, cells = points[near], at[near], cells[near]
-    union, first, covering = kernel.cover(at, cells, lows, highs, words, offsets, listed)
+    union, first, groups = kernel.cover(at, cells, lows, highs, _words(boxes), offsets, listed)
     found = points.with_columns(
         pl.Series("box", first),
-        pl.Series("groups", covering),
+        pl.Series("groups", groups),
         *(pl.Series(f"candidates_{word}", union[:, word]) for word in range(union.shape[1])),
     )
     hosts = boxes.select(pl.col("box").cast(pl.Int32), "group_id")
@@ -63,44 +50,36 @@ def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.D
     )
 
 
-def signatures(values: pl.DataFrame, domain: pl.Series) -> pl.DataFrame:
-    """The signature of every group as bits: `group_id`, `candidates_0`, `candidates_1`, ….
+def covering(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Pair each point with every box that covers it: their row numbers, int64[P] and int32[P].
 
-    Parameters
-    ----------
-    values
-        `group_id`, `value`.
-    domain
-        Every sensitive value, in the order of the bits.
+    Points have a column of codes per quasi-identifier, boxes `<column>_low` and `<column>_high`, closed on
+    both ends.
     """
+    at, lows, highs = _corners(points, boxes)
+    cells, offsets, listed = _grid(at, lows, highs)
+    ends, found = kernel.covering(at, cells, lows, highs, offsets, listed)
+    return np.repeat(np.arange(len(at)), np.diff(ends)), found
+
+
+def signatures(values: pl.DataFrame, domain: pl.Series) -> pl.DataFrame:
+    """Write the signature of every group as bits of the domain: `group_id`, `candidates_0`, …."""
     positions = domain.to_frame("value").with_row_index("position")
     held = values.join(positions, on="value", how="inner")
     groups = held.select(pl.col("group_id").unique()).with_row_index("group")
     held = held.join(groups, on="group_id")
     position = held["position"].to_numpy().astype(np.int64)
     # One row at a time into a matrix: an expression for each word would read all rows for each.
-    bits = np.zeros((max(1, -(-len(domain) // 64)), len(groups)), dtype=np.uint64)
-    bit = np.uint64(1) << (position % 64).astype(np.uint64)
-    np.bitwise_or.at(bits, (position // 64, held["group"].to_numpy()), bit)
-    return groups.select("group_id", *(pl.Series(f"candidates_{n}", word) for n, word in enumerate(bits)))
+    bits = bitsets(held["group"].to_numpy(), position, len(groups), len(domain))
+    return groups.select("group_id", *(pl.Series(f"candidates_{n}", word) for n, word in enumerate(bits.T)))
 
 
 def holds(people: pl.DataFrame, column: str, domain: pl.Series) -> pl.Series:
-    """Whether each row's candidates contain the value in a column.
-
-    Parameters
-    ----------
-    people
-        `candidates_0`, `candidates_1`, …, and the column.
-    column
-        Of sensitive values.
-    domain
-        Every sensitive value, in the order of the bits.
-    """
+    """Whether each row's candidates, bits of the domain, contain the value in a column."""
     positions = domain.to_frame(column).with_row_index("position")
     found = people.select(column).join(positions, on=column, how="left", maintain_order="left")["position"]
     position = found.fill_null(0).to_numpy().astype(np.int64)
-    word, bit = position // 64, np.uint64(1) << (position % 64).astype(np.uint64)
+    word, bit = place(position)
     held = np.zeros(len(people), dtype=bool)
     # Of each word only the rows are read whose value is in it.
     order = np.argsort(word, kind="stable")
@@ -110,6 +89,12 @@ def holds(people: pl.DataFrame, column: str, domain: pl.Series) -> pl.Series:
         if name in people.columns:
             held[rows] = (people[name].gather(rows).fill_null(0).to_numpy() & bit[rows]) != 0
     return pl.Series("holds", held & found.is_not_null().to_numpy(), dtype=pl.Boolean)
+
+
+def _corners(points: pl.DataFrame, boxes: pl.DataFrame) -> list[np.ndarray]:
+    """The points, and the lowest and the highest corner of each box, as matrices."""
+    corners = ((points, ""), (boxes, "_low"), (boxes, "_high"))
+    return [_matrix(frame, [f"{name}{end}" for name in points.columns]) for frame, end in corners]
 
 
 def _matrix(frame: pl.DataFrame, columns: list[str]) -> np.ndarray:
@@ -152,14 +137,9 @@ def _edges(codes: np.ndarray) -> np.ndarray:
 
 
 def value_domain(*columns: pl.Series, known: pl.Series | None = None) -> pl.Series:
-    """Every sensitive value there is, each at a fixed position: what bitsets are numbered by.
+    """List every sensitive value there is, each at a fixed position: what bitsets are numbered by.
 
-    Parameters
-    ----------
-    columns
-        Columns of sensitive values: of the published releases, and of the truth.
-    known
-        The domain so far. New values come after it, so that earlier bitsets stay readable.
+    New values come after those that are `known`, so that earlier bitsets stay readable.
     """
     found = pl.concat([column.drop_nulls().unique() for column in columns]).unique().sort().alias("value")
     if known is None:

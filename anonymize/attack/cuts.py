@@ -21,18 +21,9 @@ STILL_THERE = 0
 
 
 def cuts(stays: Stays, release: int, safe: int) -> pl.DataFrame:
-    """The smallest cut that a release adds to each bucket's graph.
+    """Find the smallest cut that a release adds to each bucket's graph.
 
     Every cut that a release adds separates its node from node 0; the others were there before.
-
-    Parameters
-    ----------
-    stays
-        After the release.
-    release
-        n, counted from 1.
-    safe
-        The weight that a cut is to have at least, 2(e - 1) + 1.
 
     Returns
     -------
@@ -40,7 +31,7 @@ def cuts(stays: Stays, release: int, safe: int) -> pl.DataFrame:
         `signature`, `values` (sorted), `entered`, `left`, `min_cut`: one row for each bucket in whose
         groups a stay begins or is over, unless nothing connects the release's node with node 0 (a whole part
         was left by everybody). `entered` tuples are in every such cut; where they alone reach `safe`,
-        `min_cut` is their number.
+        2(e - 1) + 1, `min_cut` is their number.
     """
     edges = _edges(stays, release)
     newest = (pl.col("older") == release) | (pl.col("younger") == release)

@@ -19,27 +19,11 @@ Tables = Mapping[str, pl.DataFrame]
 def readable_rows(
     tables: Tables, release_format: Format, schema: Schema, earlier: Sequence[str | int] = ()
 ) -> tuple[dict[str, pl.DataFrame], Count]:
-    """The rows that can be read, and the count of all others.
+    """Split off the rows that can't be read; returns the tables without them, and the count of both.
 
-    Parameters
-    ----------
-    tables
-        By name, under our own column names (`Format.internal`), each column of its own type.
-    release_format
-        How the release is published.
-    schema
-        The columns, labels and sensitive values.
-    earlier
-        Sensitive values of the releases before: one that the contract has dropped since may still be in
-        signatures, and be published with a counterfeit.
-
-    Returns
-    -------
-    dict
-        The tables without rows in which an entry is missing, a label or value is none of the contract's, an
-        interval ends before it begins, a count is below 1, or a group's count is stated again.
-    Count
-        How many rows there are, and how many were left out.
+    A row is left out if an entry is missing, a label or value is none of the contract's, an interval ends
+    before it begins, a count is below 1, or a group's count is stated again. An `earlier` sensitive value
+    that the contract has dropped may still be in signatures, and be published with a counterfeit.
     """
     left, rows, faulty = {}, 0, 0
     for name, entries in release_format.entries(schema).items():
@@ -53,7 +37,7 @@ def readable_rows(
 
 
 def _faults(entries: list[str], dtypes: Mapping[str, pl.DataType], schema: Schema) -> Iterator[pl.Expr]:
-    """For each rule, which rows break it."""
+    """Find the rows that break each rule."""
     for entry in entries:
         yield pl.col(entry).is_null()
         if dtypes[entry].is_float():
@@ -73,7 +57,7 @@ def _faults(entries: list[str], dtypes: Mapping[str, pl.DataType], schema: Schem
 
 
 def _undeclared(table: pl.DataFrame, schema: Schema, earlier: Sequence[str | int]) -> Iterator[pl.Expr]:
-    """Of each sensitive column, which rows have a value that no contract of the series declared."""
+    """Find the rows that have a value that no contract of the series declared, by sensitive column."""
     if VALUE not in table.columns:
         return
     there = table[VALUE].unique().drop_nulls()

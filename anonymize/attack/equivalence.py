@@ -40,7 +40,7 @@ DECIDED = (0, 1, 2)
 """What the solver says of a programme it solved, ran out of time on, or found infeasible."""
 
 NEVER = 2**62
-"""A bound for attacks of a kind that there is none of."""
+"""The bound where no attack of a kind exists: as good as infinite."""
 
 PRIME = 2**31 - 1
 """Ranks are computed modulo this: never above the rank over the rational numbers."""
@@ -93,12 +93,12 @@ class Compromised(NamedTuple):
 def minimum_equivalence(
     members: pl.DataFrame, contents: pl.DataFrame, *, seconds: float = 60.0
 ) -> list[Equivalence]:
-    """The smallest equivalence attack on each part of a series, and on all of it.
+    """Find the smallest equivalence attack on each part of a series, and on all of it.
 
-    A part is a signature; signatures that somebody was in both of (no m-invariant series has such people)
-    are one part. Nobody is in two parts, so an attack that combines several leaves, in at least two of
-    them, a surplus of values: no fewer than one signature full (Lemma 3). Where that is below what was found,
-    parts are searched together.
+    A part is a signature; signatures that somebody was in both of (no m-invariant series has such people) are
+    one part. Nobody is in two parts, so an attack that combines several leaves, in at least two of them, a
+    surplus of values: no fewer than one signature full (Lemma 3). Where that is below what was found, parts
+    are searched together.
 
     Parameters
     ----------
@@ -131,20 +131,10 @@ def minimum_equivalence(
 def compromised(
     members: pl.DataFrame, contents: pl.DataFrame, e: int, *, seconds: float = 60.0
 ) -> Compromised:
-    """Everybody who takes part in an equivalence attack smaller than e.
+    """Find everybody who takes part in an equivalence attack smaller than e, as promised.
 
-    Parameters
-    ----------
-    members, contents, seconds
-        As for `minimum_equivalence`.
-    e
-        What is promised: no attack with e' < e.
-
-    Returns
-    -------
-    Compromised
-        Who was caught, and apart from them whom there was no time, or too large a matrix, to decide about.
-        The two are disjoint.
+    People whom there was no time, or too large a matrix, to decide about are apart from those who were
+    caught.
     """
     deadline = time.monotonic() + seconds
     matrices = list(person_matrices(members, contents))
@@ -295,14 +285,9 @@ def _caught_by_pairs(matrix: PersonMatrix, e: int) -> np.ndarray:
 
 
 def person_matrices(members: pl.DataFrame, contents: pl.DataFrame) -> Iterator[PersonMatrix]:
-    """The person and value matrices, one for each set of linearly dependent value vectors.
+    """Build the person and value matrices, one for each set of linearly dependent value vectors.
 
     Sets that a person connects, by being in partitions of both, are one.
-
-    Parameters
-    ----------
-    members, contents
-        As for `minimum_equivalence`.
 
     References
     ----------

@@ -42,18 +42,18 @@ def exact_risks(
     invariant: bool,
     steps: int = STEPS,
 ) -> pl.DataFrame:
-    """The disclosure risk of every tuple for which few enough surjections are to be counted.
+    """Compute the disclosure risk of every tuple for which few enough surjections are to be counted.
 
     Parameters
     ----------
     covering
         For each release: `person`, `value` (the true one, which tells apart a person's tuples), `group_id`:
-        the groups that may hold the person, as for `matching.match`.
+        the groups that may hold the person, as `matching.match` takes them.
     releases
         T*(1), …, T*(n).
     invariant
-        As for `risk.rebuild`: whether the adversary knows that nobody's signature changes. It must
-        not be said of a series in which signatures do change.
+        Whether the adversary knows that nobody's signature changes. It must not be said of a series in which
+        signatures do change.
     steps
         How many mappings of a tuple are tried in all.
 
@@ -113,13 +113,7 @@ def exact_risks(
 
 
 def risk_figures(risks: pl.DataFrame) -> RiskFigures:
-    """What the exact risks came to: nothing of any one person.
-
-    Parameters
-    ----------
-    risks
-        What `exact_risks` returned.
-    """
+    """Count exact risks: nothing of any one person."""
     risk = risks["risk"].drop_nulls()
     return RiskFigures(
         tuples=len(risks),
@@ -157,7 +151,7 @@ def _contents(
     groups: pl.DataFrame,
     releases: Sequence[Published],
 ) -> Iterator[list[tuple[Covered, Contents]]]:
-    """For each component, smallest first: the groups of its rows and what they hold, release by release."""
+    """List the groups of each component's rows and what they hold, by release; smallest component first."""
     small = rows.join(size, on="component").sort("people", "component", "row")
     order = small["component"].unique(maintain_order=True).to_list()
     covered: dict[tuple[int, int], Covered] = defaultdict(lambda: defaultdict(list))

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
-from anonymize.attack.figures import CompanyFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen, promised, vintages
+from anonymize.attack.figures import MinimumPeopleFigures
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.formats import Published
+from anonymize.rounding import FEW_STEPS
 
 
-def attack_company(seen: Seen, least: Sequence[int | None]) -> Found:
-    """Whether, of each group's people, no value is that of a larger share than they were promised.
+def attack_minimum_people(seen: AttackInput, least: Bounds[int]) -> AttackResult:
+    """Judge whether no value is that of a larger share of a group's people than they were promised.
 
-    Nothing is promised of values that may be known. A group's people are its tuples less its counterfeits by
-    R(n). Where hosting groups are known, it is known how many of its people have a value. Where they are not,
-    a value may be that of as many people as it has tuples; a group in which some of these may be counterfeits
-    is not decided.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    least
-        Of how many people each release promised one at most to have the same value; None where it promised
-        nothing.
+    Each release promised one of so many people at most to have the same value. Nothing is promised of values
+    that may be known. A group's people are its tuples less its counterfeits by R(n). Where hosting groups are
+    known, it is known how many of its people have a value. Where they are not, a value may be that of as many
+    people as it has tuples; a group in which some of these may be counterfeits is not decided.
     """
     most = [1 / one if one else 1.0 for one in least]
     people = pl.col("stated") - pl.col("count")
@@ -46,10 +37,10 @@ def attack_company(seen: Seen, least: Sequence[int | None]) -> Found:
         "most",
         share=carriers.fill_null(0) / pl.col("people"),
         promised=pl.col("promised").fill_null(max(most)),
-    ).with_columns(too_large=(pl.col("share") > pl.col("promised") + 1e-12).cast(pl.Int64))
+    ).with_columns(too_large=(pl.col("share") > pl.col("promised") + FEW_STEPS).cast(pl.Int64))
     figures = _figures(seen, groups)
     if min(most) == 1:
-        return Found(figures=figures)
+        return AttackResult(figures=figures)
     is_certain = pl.lit(seen.is_linked) | (pl.col("most") == 1)
     counts = []
     for since, level in vintages(most):
@@ -59,10 +50,10 @@ def attack_company(seen: Seen, least: Sequence[int | None]) -> Found:
         if level < 1 and (len(own) or level == most[-1]):
             looked_at = int(own["people"].sum())
             counts.append(Count(looked_at, broken, most_of(own["share"]), level, undecided, since))
-    return Found({"": counts}, figures, table.drop("most"))
+    return AttackResult({"": counts}, figures, table.drop("most"))
 
 
-def _figures(seen: Seen, groups: pl.DataFrame) -> CompanyFigures:
+def _figures(seen: AttackInput, groups: pl.DataFrame) -> MinimumPeopleFigures:
     """Counts of people beside counterfeits, and how many have the value that is the commonest in the table.
 
     The adversary knows everybody's group and how frequent values truly are, and guesses the commonest of a
@@ -78,7 +69,7 @@ def _figures(seen: Seen, groups: pl.DataFrame) -> CompanyFigures:
         .agg(guess=pl.col(VALUE).first())
     )
     beside = seen.hosts.join(guess, on="group_id").join(seen.known.select("person", VALUE), on="person")
-    return CompanyFigures(
+    return MinimumPeopleFigures(
         fewest_people=least_of(groups["people"]),
         beside_counterfeits=int(groups.join(forged, on="group_id", how="semi")["people"].sum()),
         guessed_beside=beside.select((pl.col(VALUE) == pl.col("guess")).mean()).item(),
@@ -86,24 +77,13 @@ def _figures(seen: Seen, groups: pl.DataFrame) -> CompanyFigures:
 
 
 def exposed_by_counterfeits(published: Published, largest_share: float) -> int:
-    """People in groups where the most frequent value belongs to too few, once counterfeits are left out.
+    """Count people in groups where the most frequent value has too large a share without the counterfeits.
 
-    Counterfeits that make a batch eligible are added because one value is too frequent, so they carry
-    another one. R(n) says which groups have counterfeits. In such a group, the most frequent value of the
-    release is spread over the people alone. Counterfeits bring other values up to it, so that several may be
-    the most frequent: of these, the one that exposes the most people counts.
-
-    Parameters
-    ----------
-    published
-        One release.
-    largest_share
-        The largest probability that a person's value may have: 1/m, m a whole number.
-
-    Returns
-    -------
-    int
-        The people of all groups with counterfeits where that value's share among the people is larger.
+    Counterfeits that make a batch eligible are added because one value is too frequent, so they carry another
+    one. R(n) says which groups have counterfeits. In such a group, the most frequent value of the release is
+    spread over the people alone. Counterfeits bring other values up to it, so that several may be the most
+    frequent: of these, the one that exposes the most people counts. The largest share is 1/m, m a whole
+    number.
     """
     totals = published.values.group_by("value").agg(pl.col("tuples").sum())
     frequent = totals.filter(pl.col("tuples") == pl.col("tuples").max()).select("value")

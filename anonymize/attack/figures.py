@@ -103,7 +103,7 @@ class ShareFigures(Figures):
 
 
 @dataclass(frozen=True)
-class CompanyFigures(Figures):
+class MinimumPeopleFigures(Figures):
     """People beside counterfeits."""
 
     fewest_people: Least
@@ -141,7 +141,7 @@ class EndFigures(Figures):
 
 @dataclass(frozen=True)
 class SpreadFigures(Figures):
-    """How far apart the lowest and the highest candidate number of the people in a release are."""
+    """The distance of the lowest and the highest candidate number of the people in a release."""
 
     least_spread: Annotated[float | None, min] = None
     """The least share of all bins that lies between them: of who knows groups, where these are known."""
@@ -153,7 +153,7 @@ class SpreadFigures(Figures):
 
 @dataclass(frozen=True)
 class HeldBackFigures(Figures):
-    """What new people who are held back have in common, of several sensitive columns."""
+    """Values that new people who are held back have in common, of several sensitive columns."""
 
     new_held_back: Counted = None
     """People who were never in a release, and are held back."""
@@ -173,7 +173,7 @@ class BreachFigures(Figures):
 
 @dataclass(frozen=True)
 class ArrivalFigures(Figures):
-    """What frequencies of values tell of the people who are in a release for the first time."""
+    """Probabilities, by frequencies of values, of the people who are in a release for the first time."""
 
     largest_by_frequencies: Most
     """The largest probability of any value of any of them."""

@@ -24,7 +24,7 @@ SCHEMA = {
 
 
 class Count(NamedTuple):
-    """What was counted on one promise."""
+    """Counts on one promise."""
 
     people: int
     """How many were looked at (people; for what concerns files, tables or groups, these)."""
@@ -42,8 +42,8 @@ class Count(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
-    """What an attack on one part of a promise came to. Counts and extremes; nothing of any one person."""
+class AttackResult:
+    """Everything that an attack on one part found. Counts and extremes; nothing of any one person."""
 
     counts: Mapping[str, Count | Sequence[Count]] = field(default_factory=dict)
     """For each scope of the part that was looked at one, or one for each figure that a release promised; the
@@ -69,41 +69,20 @@ def one(
     undecided: int = 0,
     *,
     table: pl.DataFrame | None = None,
-) -> Found:
-    """What an attack on a part with a single scope came to; arguments as the fields of `Count`."""
-    return Found({"": Count(people, broken, found, required, undecided)}, table=table)
+) -> AttackResult:
+    """The result of an attack on a part with a single scope; arguments as the fields of `Count`."""
+    return AttackResult({"": Count(people, broken, found, required, undecided)}, table=table)
 
 
 def finding(name: str, count: Count, bound: str | None = None) -> pl.DataFrame:
-    """One row: what was found on a promise.
-
-    Parameters
-    ----------
-    name
-        What reports call the promise.
-    count
-        What was counted.
-    bound
-        Whether the figure is promised to be `at least` or `at most` what is required.
-
-    Returns
-    -------
-    polars.DataFrame
-        `promise`, `people`, `broken`, `undecided`, `found`, `required`, `bound`, `holds`, `since`.
-    """
+    """A row of findings on a promise: `SCHEMA` has its columns."""
     people, broken, found, required, undecided, since = count
     row = (name, people, broken, undecided, found, required, bound, broken == 0, since or 1)
     return pl.DataFrame([row], schema=SCHEMA, orient="row")
 
 
 def findings_of_all(several: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """What was found on each promise in all shards together: a promise holds if it holds in every shard.
-
-    Parameters
-    ----------
-    several
-        The findings of each shard, a row for each promise (`finding`).
-    """
+    """Join what was found in all shards: a promise holds if it holds in every shard."""
     if len(several) == 1:
         return several[0]
     worst = pl.when(pl.col("bound") == "at most")

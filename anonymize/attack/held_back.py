@@ -9,32 +9,25 @@ import polars as pl
 
 from anonymize.arrays import Ints
 from anonymize.attack.figures import HeldBackFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput
 from anonymize.columns import VALUE
 from anonymize.contract.combined import values_of
+from anonymize.rounding import FEW_STEPS
 
 
-def attack_held_back(seen: Seen, share: float | None, *, of_numbers: bool) -> Found:
+def attack_held_back(seen: AttackInput, share: float | None, *, of_numbers: bool) -> AttackResult:
     """Compare the new people whom a release holds back with all new people.
 
-    A value is too frequent that more than a share of the new people have, and whoever is held back may be
+    A value is too frequent that more than a `share` of the new people have, and whoever is held back may be
     known to have one of these. With several of them, a person may be known to have all. Nothing is found of
     one sensitive column, or where it is not known who is in the release. If all new people are held back,
-    that says nothing of any one of them.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    share
-        As promised; None where nothing is.
-    of_numbers
-        Whether people may be held back because of numbers that are too close to one another.
+    that says nothing of any one of them. People may be held back, too, because of numbers that are too close
+    to one another (`of_numbers`).
     """
     sensitive = seen.schema.sensitive
     if not sensitive.is_several or not seen.is_linked:
-        return Found()
+        return AttackResult()
     ever = seen.hosts.clear() if seen.before.stays is None else seen.before.stays.people
     new = seen.known.select("person", VALUE).join(ever, on="person", how="anti")
     counted = (
@@ -54,30 +47,22 @@ def attack_held_back(seen: Seen, share: float | None, *, of_numbers: bool) -> Fo
         most_of_a_column=max(of_columns) / absent if absent else None,
     )
     if share is None:
-        return Found(figures=figures)
+        return AttackResult(figures=figures)
     worst, broken = 0.0, 0
     if absent < people.sum():
         for every, allowed in _bounds(values, people, held_back, round(1 / share), of_numbers=of_numbers):
             worst = max(worst, every / allowed if allowed else 0.0)
-            broken = max(broken, every if every > allowed * (1 + 1e-12) else 0)
-    return Found({"": Count(absent, broken, worst, 1.0)}, figures)
+            broken = max(broken, every if every > allowed * (1 + FEW_STEPS) else 0)
+    return AttackResult({"": Count(absent, broken, worst, 1.0)}, figures)
 
 
 def _bounds(
     values: Ints, people: Ints, held_back: Ints, m: int, *, of_numbers: bool
 ) -> list[tuple[int, float]]:
-    """Of values in different columns: how many held back have them all, and how many may.
+    """Count those who are held back and have several values in different columns, and how many may.
 
-    Parameters
-    ----------
-    values
-        int64[C, V]: the values of each combination.
-    people, held_back
-        int64[V]: new people, and those of them who are held back.
-    m
-        Values of more than 1/m of the new people are too frequent.
-    of_numbers
-        As for `attack_held_back`.
+    Of V combinations of `values` (int64[C, V]) it is known how many new people have them, and how many of
+    these are held back. Values of more than 1/m of the new people are too frequent.
     """
     frequent = [
         [

@@ -35,7 +35,7 @@ def intersect(
     release: int,
     state: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Candidate sensitive sets after one more release, for an adversary who knows quasi-identifiers.
+    """Intersect candidate sensitive sets with one more release, for an adversary who knows quasi-identifiers.
 
     Parameters
     ----------
@@ -72,16 +72,10 @@ def intersect_hosts(
     release: int,
     state: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Candidate sensitive sets for an adversary who knows everybody's generalized hosting group.
+    """Intersect candidate sensitive sets, as `intersect` does, with everybody's generalized hosting group.
 
-    Stronger than coverage, and what m-invariance promises to withstand (Definition 17, condition 2).
-
-    Parameters
-    ----------
-    people, published, domain, release, state
-        As for `intersect`; quasi-identifiers are not needed.
-    hosts
-        `person`, `group_id` in this release. People without a group are not in the release.
+    Stronger than coverage, and what m-invariance promises to withstand (Definition 17, condition 2). People
+    whom `hosts` (`person`, `group_id`) leaves out are not in the release.
     """
     hosted = people.join(hosts, on="person", how="inner").join(
         signatures(published.values, domain), on="group_id", how="left"
@@ -90,17 +84,10 @@ def intersect_hosts(
 
 
 def narrow(covered: pl.DataFrame, release: int, state: pl.DataFrame | None) -> pl.DataFrame:
-    """The state after a release: lifespans that go on narrowed, ended ones kept, new ones added.
+    """Update the state after a release: lifespans that go on are narrowed, ended ones kept, new ones added.
 
-    Parameters
-    ----------
-    covered
-        `person`, `value`, `candidates_…` at this release, and `promised`: the release in which the person got
-        the promise they are judged by.
-    release
-        n, counted from 1.
-    state
-        Lifespans after the release before, or None.
+    The people covered have `person`, `value`, `candidates_…` at this release, and `promised`: the release in
+    which they got the promise they are judged by.
     """
     now = covered.select(
         "person",
@@ -149,24 +136,18 @@ def candidates(
     combinations: Combinations | None = None,
     enough: int = 2,
 ) -> pl.DataFrame:
-    """How many candidates are left, over all releases of all series together.
+    """Count the candidates that are left, over all releases of all series together.
 
-    Parameters
-    ----------
-    states
-        One state per series of the same product, over the same domain.
-    scope
-        A key of `SCOPES`. Lifespans are of one series; values and persons are linked across series.
-    combinations, enough
-        Of several sensitive columns, what the values of the domain are made of; and, of three columns and
-        more, from which number of candidates on no more are searched for.
+    There is one state per series of the same product, over the same domain. Lifespans are of one series;
+    values and persons, the other `SCOPES`, are linked across series. People to whom nothing is promised are
+    left out.
 
     Returns
     -------
     pl.DataFrame
         The scope's columns, `promised` (the earliest) and `candidates`: how many values are left; of several
-        sensitive columns, how many combinations that differ in every column. Without
-        people to whom nothing is promised.
+        sensitive columns (`combinations`), how many combinations that differ in every column: of three and
+        more, no more than `enough` are searched for.
     """
     keys, owed = _keys(scope), left_of(states, scope)
     left = pl.sum_horizontal(pl.col(words(owed)).bitwise_count_ones()).cast(pl.Int32).alias("candidates")
@@ -177,17 +158,9 @@ def candidates(
 
 
 def left_of(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataFrame:
-    """What is left over all releases of all series together, of people to whom something is promised.
+    """Intersect all releases of all series, as `candidates` does, for people to whom something is promised.
 
-    Parameters
-    ----------
-    states, scope
-        As for `candidates`.
-
-    Returns
-    -------
-    pl.DataFrame
-        The scope's columns, `promised` (the earliest), `candidates_0`, `candidates_1`, … (64 bits each).
+    The columns are the scope's, `promised` (the earliest), `candidates_0`, `candidates_1`, … (64 bits each).
     """
     together = pl.concat(
         [state.with_columns(pl.lit(n).alias("series")) for n, state in enumerate(states)], how="diagonal"
@@ -210,7 +183,7 @@ def changed(states: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class Intersected(Figures):
-    """What an intersection attack came to, in lifespans, values or people."""
+    """Counts of an intersection attack, in lifespans, values or people."""
 
     attacked: Total
     vulnerable: Total

@@ -6,12 +6,10 @@ release to release, and still count m.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
-from anonymize.attack.finding import Found, one
-from anonymize.attack.seen import Seen, promised
+from anonymize.attack.finding import AttackResult, one
+from anonymize.attack.input import AttackInput, Bounds, promised
 from anonymize.attack.stays import Stays
 from anonymize.formats.published import Published
 
@@ -19,29 +17,12 @@ from anonymize.formats.published import Published
 def moved_since(
     people: pl.DataFrame, hosts: pl.DataFrame, published: Published, before: pl.DataFrame | None = None
 ) -> tuple[int, pl.DataFrame]:
-    """How many people stayed with the same value and are in groups of another signature than before.
+    """Count people who stayed with the same value and are in groups of another signature than before.
 
-    By Lemma 4 it is enough to compare with the release before. Whether R(n) and hosting groups are as
-    stated is not asked here.
-
-    Parameters
-    ----------
-    people
-        T(n): `person` (unique), `value`. Other columns are ignored.
-    hosts
-        `person`, `group_id`: the generalized hosting group, for as many people as are known.
-    published
-        T*(n).
-    before
-        The second thing this returned for release n - 1, None at the first release of a series.
-
-    Returns
-    -------
-    int
-        0 in every release of an m-invariant series.
-    pl.DataFrame
-        `person`, `value`, `signature` (a list in order): to be given for release n + 1, and as private as
-        the truth.
+    There are none in any release of an m-invariant series. By Lemma 4 it is enough to compare with the
+    release before. Whether R(n) and hosting groups are as stated is not asked here. The second result,
+    `person`, `value`, `signature` (a list in order), is to be given as `before` for release n + 1, and as
+    private as the truth.
 
     References
     ----------
@@ -65,16 +46,9 @@ def moved_since(
 
 
 def moved_people(stays: Stays, before: Stays | None, release: int) -> pl.DataFrame:
-    """`person`: people who stayed with the same value and are in groups of another signature than before.
+    """List each `person` who stayed with the same value and is in groups of another signature than before.
 
-    Parameters
-    ----------
-    stays
-        What `follow_stays` returned for the release.
-    before
-        What it returned for the release before; None at the first.
-    release
-        n, counted from 1.
+    `before` is what `follow_stays` returned for the release before; None at the first.
     """
     now = stays.people.filter(pl.col("until") == release).select("person", "value", "signature")
     if before is None:
@@ -84,20 +58,10 @@ def moved_people(stays: Stays, before: Stays | None, release: int) -> pl.DataFra
     return both.filter(pl.col("signature") != pl.col("signature_before")).select("person")
 
 
-def attack_regularity(seen: Seen, given: Sequence[str | None], least: Sequence[int | None]) -> Found:
-    """Whether each group holds its values once each, or all equally often, as the release promised.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    given
-        `unique` or `even`, of each release so far; None where it promised neither.
-    least
-        How many candidate values each release promised; None where it promised none.
-    """
+def attack_regularity(seen: AttackInput, given: Bounds[str], least: Bounds[int]) -> AttackResult:
+    """Judge whether groups hold each value once (`unique`) or all equally often (`even`), as promised."""
     if given[-1] is None:
-        return Found()
+        return AttackResult()
     groups = seen.guarded.filter(pl.col("stated") > 0)
     is_irregular = pl.col("most") > 1 if given[-1] == "unique" else pl.col("most") != pl.col("fewest")
     if not seen.is_linked:

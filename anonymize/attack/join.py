@@ -43,7 +43,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Domains:
-    """What is publicly known of the columns that releases have in common."""
+    """Public knowledge of the columns that releases have in common."""
 
     hierarchies: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     """Of categories: one path `leaf, parent, …, root` per leaf."""
@@ -56,7 +56,7 @@ class Domains:
 
 @dataclass(frozen=True)
 class JoinAttack:
-    """What the adversary found. Counts and extremes; nothing of any one person."""
+    """Everything that the adversary found. Counts and extremes; nothing of any one person."""
 
     records: int | None
     """Records of the join; None beyond 2 ** 62, where they stand for nothing any more."""
@@ -100,10 +100,8 @@ def join_attack(
 
     Parameters
     ----------
-    view
-        The release under attack.
     earlier
-        The releases before it: of this series, and of others about the same people.
+        The releases before the view: of this series, and of others about the same people.
     domains
         What is publicly known of common columns.
     x, y
@@ -412,7 +410,7 @@ def _sums(weights: NDArray[Any], number: NDArray[Any], size: int) -> NDArray[Any
 def _count_values(
     joined: pl.DataFrame, on_x: list[str], tables: Sequence[_Read], y: Sequence[str], promised: int | None
 ) -> pl.DataFrame:
-    """For each value on X, the distinct values on Y: `found`, `broken`."""
+    """Count the distinct values on Y of each value on X: `found`, `broken`."""
     columns = [f"y{table.number}_" for table in tables if table.has_records]
     for name in y:  # of a column in several releases, the first one's values are counted
         columns += [f"y{table.number}_{name}" for table in tables if name in table.y][:1]
@@ -428,7 +426,7 @@ def _confidences(
     limits: Mapping[str, float | Mapping[str, float]],
     domains: Domains,
 ) -> pl.DataFrame:
-    """For each value on X, the largest confidence in a sensitive value: `found`, `broken`.
+    """Find the largest confidence in a sensitive value for each value on X: `found`, `broken`.
 
     A label that covers several leaves or numbers is nobody's value: to infer it infers none.
     """

@@ -19,7 +19,7 @@ OWN = ("domain", "covered", "hosted", "held_back", "waiting")
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What an adversary remembers of a series. As private as the truth, and keyed like it."""
+    """Everything that an adversary remembers of a series. As private as the truth, and keyed like it."""
 
     domain: pl.DataFrame | None = None
     """`value`: every sensitive value so far, in the order of the bits."""
@@ -40,7 +40,7 @@ class Knowledge:
     """What the attacks on single parts of a promise remember, by names of their own."""
 
     def by_chance(self, people: pl.Series | None = None) -> int:
-        """How many people (of these) may be covered by a group by chance, because they were held back.
+        """Count the people, of these, whom a group may cover by chance, because they were held back.
 
         A person who waits in many releases is one, and excuses one.
         """

@@ -21,6 +21,7 @@ import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
+from anonymize.attack.coverage import covering
 from anonymize.formats.published import Published
 
 ROUNDS = 100
@@ -32,7 +33,7 @@ EDGES_LIMIT = 2 * 10**7
 
 @dataclass(frozen=True)
 class Matched:
-    """What is left of everybody's candidates."""
+    """The candidates that are left of everybody."""
 
     left: pl.DataFrame
     """`person`, `value` (the true one), `candidate`: a row for every value that is left."""
@@ -46,36 +47,16 @@ class Matched:
 
 
 def covering_groups(people: pl.DataFrame, published: Published) -> pl.DataFrame:
-    """Every group that covers each person.
-
-    Parameters
-    ----------
-    people
-        `person`, `value`, one column of codes per quasi-identifier.
-    published
-        The release.
-
-    Returns
-    -------
-    pl.DataFrame
-        `person`, `value`, `group_id`. A person whom no group covers has no row.
+    """List every group that covers each person: `person`, `value`, `group_id`.
 
     References
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 10, condition 3.3.
     """
     names = [column.removesuffix("_low") for column in published.boxes.columns if column.endswith("_low")]
-    inside = [
-        condition
-        for name in names
-        for condition in (
-            pl.col(f"{name}_low") <= pl.col(f"{name}_at"),
-            pl.col(f"{name}_at") <= pl.col(f"{name}_high"),
-        )
-    ]
-    points = people.select(names).unique().rename({name: f"{name}_at" for name in names})
-    found = points.join_where(published.boxes, *inside).unique() if names else points
-    found = found.select("group_id", *(pl.col(f"{name}_at").alias(name) for name in names)).unique()
+    points = people.select(names).unique()
+    point, box = covering(points, published.boxes)
+    found = points[point].with_columns(published.boxes["group_id"].gather(box)).unique()
     return people.join(found, on=names, how="inner").select("person", "value", "group_id")
 
 

@@ -6,21 +6,21 @@ import polars as pl
 
 from anonymize.attack.coverage import holds
 from anonymize.attack.figures import EndFigures
-from anonymize.attack.finding import Found, one
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, one
+from anonymize.attack.input import AttackInput
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier
 from anonymize.formats import Published
 from anonymize.people.codes import code_domain, encode
 
 
-def attack_entries(seen: Seen) -> Found:
-    """Which published entries can't be read."""
-    return Found({"": seen.entries})
+def attack_entries(seen: AttackInput) -> AttackResult:
+    """Count the published entries that can't be read."""
+    return AttackResult({"": seen.entries})
 
 
-def attack_coverage(seen: Seen) -> Found:
-    """Whether every person lies in a published group that holds their value."""
+def attack_coverage(seen: AttackInput) -> AttackResult:
+    """Judge whether every person lies in a published group that holds their value."""
     covered = seen.covered
     if not seen.is_linked:
         astray = int((~holds(covered, VALUE, seen.values)).sum())
@@ -30,8 +30,8 @@ def attack_coverage(seen: Seen) -> Found:
     return one(len(covered), astray, table=_by_column(seen))
 
 
-def attack_counts(seen: Seen) -> Found:
-    """Whether there are as many tuples as people and stated counterfeits."""
+def attack_counts(seen: AttackInput) -> AttackResult:
+    """Judge whether there are as many tuples as people and stated counterfeits."""
     published, people = seen.published, seen.known.height
     tuples = int(published.values["tuples"].sum()) - int(published.counterfeits["count"].sum())
     excess = max(_unequal_groups(seen), abs(tuples - (people - seen.held_back)))
@@ -41,17 +41,17 @@ def attack_counts(seen: Seen) -> Found:
     return one(people, excess, table=_accounted(seen, seen.linkage))
 
 
-def attack_hosts(seen: Seen) -> Found:
-    """Whether people lie within the intervals of their groups, and groups consist of their people."""
+def attack_hosts(seen: AttackInput) -> AttackResult:
+    """Judge whether people lie within the intervals of their groups, and groups consist of their people."""
     if not seen.is_linked:
-        return Found()
+        return AttackResult()
     present = seen.covered.drop("group_id").join(
         seen.hosts.select("person", host="group_id"), on="person", how="inner"
     )
     return one(len(seen.hosts), _misplaced(present, seen.published))
 
 
-def attack_widths(seen: Seen) -> Found:
+def attack_widths(seen: AttackInput) -> AttackResult:
     """The intervals of each quasi-identifier: whether they are as wide as allowed, and whose their ends are.
 
     A width is the number of values covered (whole numbers, days, labels) or a length (fractions). The table
@@ -60,7 +60,7 @@ def attack_widths(seen: Seen) -> Found:
     """
     ends = [f"{column}_{end}" for column, _ in seen.schema.attributes() for end in ("low", "high")]
     if not set(ends) <= set(seen.main.columns):
-        return Found()
+        return AttackResult()
     groups = seen.main.unique(["group_id", *ends])
     rows, lone_ends = [], 0
     for column, attribute in seen.schema.attributes():
@@ -79,7 +79,7 @@ def attack_widths(seen: Seen) -> Found:
     schema = {"column": pl.String, "min_width": pl.Float64, "groups": pl.Int64, "narrower": pl.Int64}
     schema |= {"mean_width": pl.Float64, "off_grid": pl.Int64}
     table = pl.DataFrame(rows, schema=schema, orient="row")
-    return Found(figures=EndFigures(len(ends) * groups.height, lone_ends), table=table)
+    return AttackResult(figures=EndFigures(len(ends) * groups.height, lone_ends), table=table)
 
 
 def _is_on_grid(end: str, attribute: QuasiIdentifier) -> pl.Expr:
@@ -98,7 +98,7 @@ def _is_on_grid(end: str, attribute: QuasiIdentifier) -> pl.Expr:
     return is_line | (pl.col(end) == highest) if end == "high" else is_line
 
 
-def _by_column(seen: Seen) -> pl.DataFrame:
+def _by_column(seen: AttackInput) -> pl.DataFrame:
     """`column`, `people`, `uncovered`: people whose group lacks their quasi-identifier or value, by column.
 
     A group covers a person if its interval contains their quasi-identifier (Definition 2). Of exact
@@ -132,13 +132,13 @@ def _by_column(seen: Seen) -> pl.DataFrame:
 
 
 def _missing(hosted: pl.DataFrame, held: pl.DataFrame, key: list[str]) -> int:
-    """How many people have no row of their own among those that their groups hold."""
+    """Count the people who have no row of their own among those that their groups hold."""
     needed = hosted.group_by(key).len("needed").join(held, on=key, how="left")
     lacking = pl.col("needed").cast(pl.Int64) - pl.col("held").cast(pl.Int64).fill_null(0)
     return int(needed.select(lacking.clip(0).sum()).item())
 
 
-def _accounted(seen: Seen, linkage: pl.DataFrame) -> pl.DataFrame:
+def _accounted(seen: AttackInput, linkage: pl.DataFrame) -> pl.DataFrame:
     """One row: how many tuples there are, and whether they are accounted for.
 
     `rows`, `hosted`, `counterfeits`, `wrong_counts`, `empty_groups`, `people`, `held_back`, `stated` (how
@@ -164,7 +164,7 @@ def _accounted(seen: Seen, linkage: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _unequal_groups(seen: Seen) -> int:
+def _unequal_groups(seen: AttackInput) -> int:
     """Rows of the main table that are too many or missing in their groups, by the values that these hold."""
     return int((seen.groups["tuples"] - seen.groups["stated"]).abs().sum())
 
@@ -193,7 +193,7 @@ def _misplaced(present: pl.DataFrame, published: Published) -> int:
 
 
 def _inside_their_host(present: pl.DataFrame, boxes: pl.DataFrame) -> pl.DataFrame:
-    """Those whom a box of their hosting group covers.
+    """The people whom a box of their hosting group covers.
 
     Boxes of no width are looked up: by Anatomy a group has as many as people, too many to compare each
     person with each.

@@ -6,17 +6,19 @@ import numpy as np
 import polars as pl
 
 from anonymize.attack.figures import DiversityFigures, LinkageFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.people.codes import encode
 
 
-def attack_rows(seen: Seen, least: int | None) -> Found:
-    """Whether every row has the same quasi-identifiers as enough others, and the risks that follow.
+def attack_rows(seen: AttackInput, least: int | None) -> AttackResult:
+    """Judge whether every row has the same quasi-identifiers as enough others; count the risks that follow.
 
-    A class is all rows with the same published quasi-identifiers, counterfeits included. An adversary finds
-    the class that a person must be in, and takes one of its rows for the person's.
+    A class is all rows with the same published quasi-identifiers, counterfeits included; k rows are promised
+    for each. An adversary finds the class that a person must be in, and takes one of its rows for the
+    person's. The truth of the release is the population. Where nothing is promised, there are figures in
+    audits alone.
 
     - *Prosecutor risk*: the adversary knows that the person is in the table. It is 1 by the rows of the
       class, and the largest one counts.
@@ -25,24 +27,16 @@ def attack_rows(seen: Seen, least: int | None) -> Found:
     - *Marketer risk*: the share of the rows that an adversary expects to get right who takes each row for
       that of one of these people.
 
-    Parameters
-    ----------
-    seen
-        The release. Its truth is the population.
-    least
-        The rows that were promised for each class: k; None where that is not promised. Then there are
-        figures alone, and these in audits alone.
-
     References
     ----------
     Sweeney, k-anonymity, IJUFKS 2002. El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA 2008.
     Dankar and El Emam, A method for evaluating marketer re-identification risk, EDBT/ICDT workshops 2010.
     """
     if least is None and not seen.everything:
-        return Found()
+        return AttackResult()
     classes = _classes(seen)
     if classes.is_empty():
-        return Found()
+        return AttackResult()
     rows, smallest = int(classes["rows"].sum()), least_of(classes["rows"])
     # No fewer than the rows: where people are fewer, some rows are counterfeits, and nobody can tell which.
     about = classes.select("rows", people=pl.max_horizontal("rows", pl.Series(_people(classes, seen.known))))
@@ -55,37 +49,30 @@ def attack_rows(seen: Seen, least: int | None) -> Found:
         rows=rows,
     )
     if least is None:
-        return Found(figures=figures)
+        return AttackResult(figures=figures)
     broken = int(classes.filter(pl.col("rows") < least)["rows"].sum())
-    return Found({"": Count(rows, broken, smallest, least)}, figures)
+    return AttackResult({"": Count(rows, broken, smallest, least)}, figures)
 
 
-def attack_diversity(seen: Seen, least: int | None) -> Found:
-    """Whether the rows of every class have enough different sensitive values.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    least
-        The values that were promised for each class: l; None as above.
+def attack_diversity(seen: AttackInput, least: int | None) -> AttackResult:
+    """Judge whether the rows of every class have enough different sensitive values: l.
 
     References
     ----------
     Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity, TKDD 2007: distinct l-diversity.
     """
     if least is None and not seen.everything:
-        return Found()
+        return AttackResult()
     classes = _classes(seen)
     fewest = least_of(classes["values"])
     figures = DiversityFigures(fewest_values_of_a_class=fewest)
     if least is None or classes.is_empty():
-        return Found(figures=figures)
+        return AttackResult(figures=figures)
     broken = int(classes.filter(pl.col("values") < least)["rows"].sum())
-    return Found({"": Count(int(classes["rows"].sum()), broken, fewest, least)}, figures)
+    return AttackResult({"": Count(int(classes["rows"].sum()), broken, fewest, least)}, figures)
 
 
-def _classes(seen: Seen) -> pl.DataFrame:
+def _classes(seen: AttackInput) -> pl.DataFrame:
     """A row for each class: `qi_0_low`, `qi_0_high`, … as codes, `rows`, `values`."""
     ends = []
     for column, attribute in seen.schema.attributes():

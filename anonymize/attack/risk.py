@@ -23,7 +23,7 @@ _VALUE = itemgetter(0)
 
 @dataclass(frozen=True)
 class Contents:
-    """What groups of one release hold."""
+    """Tuples and counterfeits in the groups of one release."""
 
     tuples: Mapping[tuple[Hashable, Hashable], int]
     """How many tuples of a group carry a value."""
@@ -44,7 +44,7 @@ class TooManySurjectionsError(Exception):
 
 
 class Steps:
-    """How many mappings of a tuple may be tried: counted, not timed, so that results can be repeated."""
+    """The mappings of a tuple that may be tried: counted, not timed, so that results can be repeated."""
 
     def __init__(self, most: float):
         self.most = most
@@ -69,7 +69,7 @@ def rebuild(
     invariant: bool,
     steps: Steps | None = None,
 ) -> dict[frozenset[Any], int]:
-    """Every possible microdata instance, with the number of reasonable surjections that rebuild it.
+    """Rebuild every possible microdata instance; count the reasonable surjections that rebuild each.
 
     Parameters
     ----------
@@ -108,13 +108,7 @@ def rebuild(
 
 
 def posterior(instances: Mapping[frozenset[Any], int | Fraction]) -> dict[Row, dict[Hashable, Fraction]]:
-    """The probability of every value of every row, all surjections being equally likely.
-
-    Parameters
-    ----------
-    instances
-        What `rebuild` returns, or the same instances with other weights.
-    """
+    """Compute the probability of every value of every row from weighted instances, as of `rebuild`."""
     weights: dict[Row, dict[Hashable, Any]] = defaultdict(lambda: defaultdict(int))
     for instance, weight in instances.items():
         for row, value in instance:

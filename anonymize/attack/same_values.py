@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import polars as pl
 
 from anonymize.attack.cuts import cuts
 from anonymize.attack.equivalence import compromised
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen, promised, vintages
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.attack.stays import GROUPS_PER_RELEASE, followed_counterfeits
 from anonymize.columns import VALUE
 
@@ -17,7 +17,7 @@ MEMBERS, CONTENTS = "members", "contents"
 """What is remembered: `partition`, `person` (a hash), and `partition`, `value`, `tuples`."""
 
 
-def attack_same_values(seen: Seen, given: Sequence[int | None]) -> Found:
+def attack_same_values(seen: AttackInput, given: Bounds[int]) -> AttackResult:
     """Prove by cuts that no equivalence attack is small; or, with time for everything, search for one.
 
     Whether there is a smaller attack than promised is NP-hard to say. In the chain the cuts answer for it.
@@ -34,15 +34,15 @@ def attack_same_values(seen: Seen, given: Sequence[int | None]) -> Found:
         safe = 2 * (today - 1) + 1
         table = cuts(seen.knowledge.linked, seen.release, safe).with_columns(safe=pl.lit(safe, pl.Int64))
     if not seen.everything:
-        return Found(table=table)
+        return AttackResult(table=table)
     remembered = _followed(seen)
-    return Found({"": search_attacks(remembered, given, seen.seconds)}, table=table, remembered=remembered)
+    return AttackResult(
+        {"": search_attacks(remembered, given, seen.seconds)}, table=table, remembered=remembered
+    )
 
 
-def search_attacks(
-    remembered: Mapping[str, pl.DataFrame], given: Sequence[int | None], seconds: float
-) -> list[Count]:
-    """Whether nobody takes part in an equivalence attack smaller than what they were promised.
+def search_attacks(remembered: Mapping[str, pl.DataFrame], given: Bounds[int], seconds: float) -> list[Count]:
+    """Judge whether nobody takes part in an equivalence attack smaller than what they were promised.
 
     What there was no time to decide is stated apart: the clock does not change what is broken.
 
@@ -78,8 +78,8 @@ def search_attacks(
     return counts
 
 
-def _followed(seen: Seen) -> dict[str, pl.DataFrame]:
-    """Who was in which group; groups whose members are not all known are left out.
+def _followed(seen: AttackInput) -> dict[str, pl.DataFrame]:
+    """List who was in which group; groups whose members are not all known are left out.
 
     A person with another value than before is another member: the earlier value binds nobody any more. Groups
     in which nobody has a sensitive value are left out: all may be known to have the same.

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from anonymize.attack.exposure import exposed_by_counterfeits
 from anonymize.attack.figures import ShareFigures
-from anonymize.attack.finding import Count, Found
-from anonymize.attack.seen import Seen, promised, vintages
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.columns import most_of
+from anonymize.rounding import FEW_STEPS
 
 
-def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
-    """Whether no value has a larger share of a person's group than they were promised.
+def attack_shares(seen: AttackInput, most: Bounds[float]) -> AttackResult:
+    """Judge whether no value has a larger share of a person's group than they were promised.
 
     A group of which nobody is known is judged by the largest share that was ever promised.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    most
-        The largest share that each release promised; None where it promised none.
     """
     given = [share for share in most if share is not None]
     if not given:
-        return Found()
+        return AttackResult()
     strictest = (
         seen.hosts.with_columns(promised(most).alias("promised"))
         .group_by("group_id")
@@ -37,7 +29,7 @@ def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
         seen.guarded.select("group_id", tuples="stated", share=pl.col("most") / pl.col("stated"))
         .join(strictest, on="group_id", how="left")
         .with_columns(pl.col("promised").fill_null(max(given)))
-        .with_columns(too_large=(pl.col("share") > pl.col("promised") + 1e-12).cast(pl.Int64))
+        .with_columns(too_large=(pl.col("share") > pl.col("promised") + FEW_STEPS).cast(pl.Int64))
     )
     counts = []
     for since, level in vintages(most):
@@ -47,4 +39,4 @@ def attack_shares(seen: Seen, most: Sequence[float | None]) -> Found:
             counts.append(Count(int(own["tuples"].sum()), above, most_of(own["share"]), level, since=since))
     today = most[-1]
     exposed = None if today is None else exposed_by_counterfeits(seen.published, today)
-    return Found({"": counts}, ShareFigures(exposed), table)
+    return AttackResult({"": counts}, ShareFigures(exposed), table)

@@ -25,15 +25,9 @@ EXACT_COUNTERFEITS = 40
 
 
 def is_canonical(table: pl.DataFrame, orders: dict[str, list[Any]] | None = None) -> bool:
-    """Whether rows are sorted by all columns, left to right: then their order says nothing.
+    """Whether rows in file order are sorted by all columns, left to right: then their order says nothing.
 
-    Parameters
-    ----------
-    table
-        A published table, in file order.
-    orders
-        For columns whose values have an order of their own (categories), the values in that order. A
-        column sorted as text will do as well.
+    Columns whose values have an order of their own (categories) may be sorted by it (`orders`), or as text.
     """
     ranked = table.with_columns(
         pl.col(column).replace_strict(values, range(len(values)), default=None, return_dtype=pl.Int64)
@@ -46,12 +40,7 @@ def is_canonical(table: pl.DataFrame, orders: dict[str, list[Any]] | None = None
 def are_numbered_by_content(table: pl.DataFrame, orders: dict[str, list[Any]] | None = None) -> bool:
     """Whether group ids ascend with what is published of the groups: then the numbers say nothing.
 
-    Parameters
-    ----------
-    table
-        A published table with `group_id` and the columns that are the same for a whole group.
-    orders
-        As for `is_canonical`.
+    Only columns that are the same for a whole group count.
     """
     content = table.select(pl.exclude("group_id").name.keep()).columns
     groups = table.group_by("group_id").agg(
@@ -64,12 +53,7 @@ def are_numbered_by_content(table: pl.DataFrame, orders: dict[str, list[Any]] | 
 def numbered_as_sorted(groups: pl.DataFrame, orders: dict[str, list[Any]] | None = None) -> bool:
     """Whether groups are numbered 1, 2, … in the order of all that is published of them.
 
-    Parameters
-    ----------
-    groups
-        `group_id`, and columns of content, the most important first; a row for each group.
-    orders
-        As for `is_canonical`.
+    There is a row for each group: `group_id`, and columns of content, the most important first.
     """
     numbered = groups.sort("group_id")
     numbers = numbered["group_id"].to_list()
@@ -79,15 +63,9 @@ def numbered_as_sorted(groups: pl.DataFrame, orders: dict[str, list[Any]] | None
 def order_against(published: pl.DataFrame, hosted: pl.DataFrame) -> dict[str, float | int]:
     """Count the values that an adversary learns by reading the rows of each group in a hidden order.
 
-    Within each group, the people in the hidden order are put against the published rows one by one.
-
-    Parameters
-    ----------
-    published
-        `group_id`, `value`, in file order.
-    hosted
-        `group_id`, `value`, `order` (distinct): people, their true value and their place in the hidden
-        order. Groups that publish more rows than they have people here are left out.
+    Within each group, the people in the hidden order (`group_id`, `value`, `order`, which is distinct) are
+    put against the published rows (`group_id`, `value`, in file order) one by one. Groups that publish more
+    rows than they have people here are left out.
 
     Returns
     -------
@@ -125,14 +103,7 @@ def order_against(published: pl.DataFrame, hosted: pl.DataFrame) -> dict[str, fl
 
 
 def ragged_groups(microdata: pl.DataFrame, bounds: Sequence[str]) -> int:
-    """Groups of a generalized table whose rows don't all have the same intervals.
-
-    Parameters
-    ----------
-    microdata
-        `group_id`, and the intervals' columns.
-    bounds
-        Names of the intervals' columns.
+    """Count the groups of a generalized table whose rows don't all have the same intervals.
 
     References
     ----------
@@ -143,19 +114,12 @@ def ragged_groups(microdata: pl.DataFrame, bounds: Sequence[str]) -> int:
 
 
 def marks(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """How well an entry of a column marks counterfeits, over the whole table.
+    """Test how well an entry of a column marks counterfeits, over the whole table.
 
-    For columns that the format does not have, which have nothing to do with groups. The chance is that of so
-    many of an entry's rows being counterfeits if counterfeits were drawn from the whole table, times the
-    number of entries; with a handful of counterfeits among hundreds of people a mark is certain, where within
-    their groups it could be chance.
-
-    Parameters
-    ----------
-    rows
-        `counterfeit` (bool), and the columns, of any type.
-    columns
-        Columns to try.
+    For columns of any type that the format does not have, which have nothing to do with groups. The chance is
+    that of so many of an entry's rows being counterfeits if counterfeits were drawn from the whole table,
+    times the number of entries; with a handful of counterfeits among hundreds of people a mark is certain,
+    where within their groups it could be chance.
 
     Returns
     -------
@@ -181,24 +145,11 @@ def marks(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def orders_against(published: pl.DataFrame, hosted: pl.DataFrame, orders: Sequence[str]) -> pl.DataFrame:
-    """`order_against` for several known orders, each forwards and backwards.
+    """Run `order_against` for several known orders, each forwards and backwards.
 
-    Parameters
-    ----------
-    published
-        `group_id`, `value`, in file order.
-    hosted
-        `group_id`, `value`, and the orders: columns of anything that can be sorted (a place in the snapshot,
-        the identifier, the codes of a quasi-identifier). People who are equal in an order are
-        taken in the order that says least, by chance.
-    orders
-        Names of these columns.
-
-    Returns
-    -------
-    pl.DataFrame
-        `order`, `rows`, `hits`, `expected`, `p`: a row per order and direction. With k rows, an order is
-        found out if its p is below `CHANCE` / k.
+    An order is a column of anything that can be sorted (a place in the snapshot, the identifier, the codes of
+    a quasi-identifier). People who are equal in it are taken in the order that says least, by chance. There
+    is a row per order and direction; with k rows, an order is found out if its p is below `CHANCE` / k.
     """
     shuffled = hosted.sample(fraction=1, shuffle=True, seed=0)
     found = []
@@ -212,12 +163,7 @@ def orders_against(published: pl.DataFrame, hosted: pl.DataFrame, orders: Sequen
 
 
 def numbering_against(hosted: pl.DataFrame) -> dict[str, float | int]:
-    """Whether group ids follow a hidden order of the people in them.
-
-    Parameters
-    ----------
-    hosted
-        `group_id`, `order`.
+    """Test whether group ids follow a hidden order of the people in them (`group_id`, `order`).
 
     Returns
     -------
@@ -235,14 +181,7 @@ def numbering_against(hosted: pl.DataFrame) -> dict[str, float | int]:
 
 
 def told_apart(rows: pl.DataFrame, features: list[str]) -> pl.DataFrame:
-    """How well each column tells counterfeits from the people in their groups.
-
-    Parameters
-    ----------
-    rows
-        `group_id`, `counterfeit` (bool), and the features as numbers.
-    features
-        Columns to try.
+    """Test how well each column of numbers tells counterfeits from the people in their groups.
 
     Returns
     -------
@@ -260,23 +199,11 @@ def told_apart(rows: pl.DataFrame, features: list[str]) -> pl.DataFrame:
 
 
 def classifier_advantage(rows: pl.DataFrame, features: list[str], folds: int = 2) -> dict[str, float | int]:
-    """How well all columns together tell counterfeits from people, on rows the classifier hasn't seen.
+    """Test how well all columns together tell counterfeits from people, on rows the classifier hasn't seen.
 
     A linear discriminant (least squares) of the features and their squares, relative to their groups' means.
-
-    Parameters
-    ----------
-    rows
-        `group_id`, `counterfeit` (bool), the features as numbers.
-    features
-        Columns to use.
-    folds
-        Groups are divided into so many parts; each part is judged by what was learnt on the others.
-
-    Returns
-    -------
-    dict
-        `counterfeits`, `advantage` (as in `told_apart`), `p`.
+    Groups are divided into so many folds; each is judged by what was learnt on the others. `counterfeits`,
+    `advantage` and `p` are as in `told_apart`.
     """
     mixed = rows.filter(
         pl.col("counterfeit").any().over("group_id") & (~pl.col("counterfeit")).any().over("group_id")
@@ -303,13 +230,6 @@ def one_throw(rows: pl.DataFrame, feature: str) -> float:
     """Bound the chance that counterfeits stand out so, if a coin says for each signature in which way.
 
     The bound holds however few signatures there are, and however much they differ.
-
-    Parameters
-    ----------
-    rows
-        `group_id`, `signature`, `counterfeit` (bool), and the feature as numbers.
-    feature
-        The column to try.
 
     References
     ----------
@@ -427,7 +347,7 @@ def _ahead(rows: pl.DataFrame, feature: str) -> pl.DataFrame:
 
 
 def _exact_p(ranks: pl.DataFrame) -> float:
-    """How rare a sum of the counterfeits' ranks so far from its mean is, both ways, if each group draws lots.
+    """The chance of a sum of the counterfeits' ranks so far from its mean, both ways, if groups draw lots.
 
     Ranks are doubled, so that those of ties are whole numbers too.
     """

@@ -1,4 +1,4 @@
-"""How far apart the candidate numbers are that are left of each person."""
+"""The distance between the candidate numbers that are left of each person."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from anonymize.attack.bits import bitsets
 from anonymize.attack.figures import SpreadFigures
-from anonymize.attack.finding import Count, Found
+from anonymize.attack.finding import AttackResult, Count
+from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.attack.intersection import left_of, words
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.seen import Seen, promised, vintages
 from anonymize.columns import VALUE, counted, least_of
 from anonymize.contract import Schema, Sensitive
 from anonymize.contract.combined import values_of
 from anonymize.figures import reached
+from anonymize.rounding import MANY_STEPS
 
 Least = Mapping[str, float | Mapping[str, float]]
 """What is promised of each column: a share of all bins, or a ratio."""
-ROUNDING = 1e-9
-"""By how much a spread that is computed with rounding may miss what is promised."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class _Bins:
         return own.replace_strict(names, list(range(len(names))), default=None, return_dtype=pl.Int64)
 
     def spread(self, lowest: pl.Expr, highest: pl.Expr, *, ratio: bool = False) -> pl.Expr:
-        """What lies between the upper edge of the lowest and the lower edge of the highest candidate bin.
+        """The distance from the upper edge of the lowest to the lower edge of the highest candidate bin.
 
         As a share of all bins, or how many times the one is as large as the other. Nothing where no
         candidate is left.
@@ -55,19 +55,11 @@ class _Bins:
         return apart.clip(lower_bound=0).fill_null(0.0)
 
 
-def attack_spread(seen: Seen, least: Sequence[Least | None]) -> Found:
-    """Intersect each person's candidates over all releases so far, and see how far apart their numbers are.
-
-    Parameters
-    ----------
-    seen
-        The release.
-    least
-        What each release promised; None where it promised nothing.
-    """
+def attack_spread(seen: AttackInput, least: Bounds[Least]) -> AttackResult:
+    """Intersect each person's candidates over all releases so far, and measure how far apart they are."""
     sensitive = seen.schema.sensitive
     if not any(column.bins for column in sensitive.columns):
-        return Found()
+        return AttackResult()
     states = {"covered": seen.knowledge.covered}
     if seen.is_linked:
         states = {"hosts": seen.knowledge.hosted, **states}
@@ -82,7 +74,7 @@ def attack_spread(seen: Seen, least: Sequence[Least | None]) -> Found:
     by_spread = counted(share)
     figures = SpreadFigures(least_of(share), reached(by_spread, 0.5), by_spread)
     if all(one is None for one in least):
-        return Found(figures=figures)
+        return AttackResult(figures=figures)
     counts = {
         kind: [
             count._replace(since=since)
@@ -95,24 +87,14 @@ def attack_spread(seen: Seen, least: Sequence[Least | None]) -> Found:
         ]
         for kind, table in apart.items()
     }
-    return Found(counts, figures, _groups(seen, least))
+    return AttackResult(counts, figures, _groups(seen, least))
 
 
-def attack_several_series(series: Sequence[Knowledge], least: Least, schema: Schema) -> Found:
-    """All series are out there: how far apart what is left of each person is, by all of them.
-
-    Parameters
-    ----------
-    series
-        What is known of each in the end.
-    least
-        What is promised.
-    schema
-        The columns.
-    """
+def attack_several_series(series: Sequence[Knowledge], least: Least, schema: Schema) -> AttackResult:
+    """Measure how far apart the numbers are that several series of the same people leave of each person."""
     wide = max((one.domain for one in series if one.domain is not None), key=len, default=None)
     if wide is None:
-        return Found()
+        return AttackResult()
     counts = {}
     for kind in ("hosted", "covered"):
         known = [state for one in series if (state := getattr(one, kind)) is not None]
@@ -120,7 +102,7 @@ def attack_several_series(series: Sequence[Knowledge], least: Least, schema: Sch
             apart = _apart(known, wide[VALUE], schema.sensitive).with_columns(promised=1)
             scope = "hosts together" if kind == "hosted" else "covered together"
             counts[scope] = _count(apart, schema.sensitive, [least])
-    return Found(counts)
+    return AttackResult(counts)
 
 
 def _bins_of(sensitive: Sensitive) -> Iterator[_Bins]:
@@ -138,7 +120,8 @@ def _apart(states: Sequence[pl.DataFrame], domain: pl.Series, sensitive: Sensiti
         number = bins.numbers(domain, sensitive)
         lowest, highest = (pl.Series(name, [None], pl.Int64).new_from_index(0, len(sets)) for name in "lh")
         for at in range(len(bins.edges) - 1):
-            has = pl.Series((bits & _bits((number == at).fill_null(value=False), bits.shape[1])).any(axis=1))
+            own = np.flatnonzero((number == at).fill_null(value=False).to_numpy())
+            has = pl.Series((bits & bitsets(np.zeros_like(own), own, 1, 64 * bits.shape[1])).any(axis=1))
             lowest = lowest.zip_with(~has | lowest.is_not_null(), pl.Series([at], dtype=pl.Int64))
             highest = highest.zip_with(~has, pl.Series([at], dtype=pl.Int64))
         frame = pl.DataFrame({"lowest": lowest, "highest": highest})
@@ -152,15 +135,7 @@ def _apart(states: Sequence[pl.DataFrame], domain: pl.Series, sensitive: Sensiti
     return pl.concat([sets.select("person", VALUE, "promised"), *measured], how="horizontal")
 
 
-def _bits(wanted: pl.Series, width: int) -> np.ndarray:
-    """uint64[W]: a set of values as bits."""
-    bits = np.zeros(width, np.uint64)
-    at = np.flatnonzero(wanted.to_numpy())
-    np.bitwise_or.at(bits, at // 64, np.uint64(1) << (at % 64).astype(np.uint64))
-    return bits
-
-
-def _demands(sensitive: Sensitive, least: Sequence[Least | None]) -> Iterator[tuple[str, pl.Expr]]:
+def _demands(sensitive: Sensitive, least: Bounds[Least]) -> Iterator[tuple[str, pl.Expr]]:
     """The measure of each demand, and what was promised of it in the release of each row's `promised`."""
     for bins in _bins_of(sensitive):
         given = [None if one is None else one.get(bins.name) for one in least]
@@ -171,20 +146,20 @@ def _demands(sensitive: Sensitive, least: Sequence[Least | None]) -> Iterator[tu
                 yield f"{measure}_{bins.position}", promised(bounds)
 
 
-def _alone(given: Least, least: Sequence[Least | None]) -> list[Least | None]:
-    """What each release promised, of one vintage alone."""
+def _alone(given: Least, least: Bounds[Least]) -> list[Least | None]:
+    """Leave what each release promised, of one vintage alone."""
     return [one if one == given else None for one in least]
 
 
 def _count(
-    apart: pl.DataFrame, sensitive: Sensitive, least: Sequence[Least | None], seen: Seen | None = None
+    apart: pl.DataFrame, sensitive: Sensitive, least: Bounds[Least], seen: AttackInput | None = None
 ) -> Count:
     """The people of whom some candidates are closer than promised, and the worst of what was found."""
     few, worst, owed = [], (np.inf, None, None), []
     for measure, bound in _demands(sensitive, least):
         judged = apart.select("person", found=pl.col(measure), required=bound).drop_nulls("required")
         owed.append(judged["person"])
-        few.append(judged.filter(pl.col("found") < pl.col("required") - ROUNDING)["person"])
+        few.append(judged.filter(pl.col("found") < pl.col("required") - MANY_STEPS)["person"])
         if len(judged):
             row = judged.select("found", "required", by=pl.col("found") / pl.col("required")).row(
                 int((judged["found"] / judged["required"]).arg_min() or 0)
@@ -198,7 +173,7 @@ def _count(
     return Count(pl.concat(owed).n_unique(), broken - undecided, worst[1], worst[2], undecided)
 
 
-def _groups(seen: Seen, least: Sequence[Least | None]) -> pl.DataFrame:
+def _groups(seen: AttackInput, least: Bounds[Least]) -> pl.DataFrame:
     """`group_id`, `spread` (of all bins, the least of all columns), `too_narrow` (columns), by group."""
     sensitive = seen.schema.sensitive
     held = seen.published.values
@@ -222,7 +197,7 @@ def _groups(seen: Seen, least: Sequence[Least | None]) -> pl.DataFrame:
         pl.col("promised").fill_null(len(least))
     )
     narrow = [
-        (pl.col(measure) < bound - ROUNDING).fill_null(value=False)
+        (pl.col(measure) < bound - MANY_STEPS).fill_null(value=False)
         for measure, bound in _demands(sensitive, least)
     ]
     return rows.select(

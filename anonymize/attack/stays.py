@@ -44,7 +44,7 @@ def follow_stays(
     *,
     whole_buckets: bool = False,
 ) -> Stays:
-    """The stays after one more release.
+    """Update the stays by one more release.
 
     Parameters
     ----------
@@ -55,8 +55,6 @@ def follow_stays(
         `FORMERLY` has the numbers that this version gave them.
     values
         `group_id`, `value`: the values that each group holds.
-    release
-        n, counted from 1.
     before
         What this returned for the release before; None at the first.
     whole_buckets
@@ -83,19 +81,11 @@ def follow_stays(
 def followed_counterfeits(
     forged: pl.DataFrame, hosts: pl.DataFrame, values: pl.DataFrame, release: int, stays: Stays
 ) -> pl.DataFrame:
-    """`group_id`, `person`: a release's counterfeits, a renewed one under another number than before.
+    """Number a release's counterfeits, a renewed one otherwise than before: `group_id`, `person`.
 
     A renewed counterfeit may look like one before it, above all in a bucket of few people. Whoever took the
-    two for one would believe that they have the same value, and be wrong.
-
-    Parameters
-    ----------
-    forged, values, release
-        As for `follow_stays`.
-    hosts
-        `person`, `group_id`: the people in the release.
-    stays
-        What it returned.
+    two for one would believe that they have the same value, and be wrong. Arguments as those of
+    `follow_stays`, and `stays`, which it returned.
     """
     group = _signatures(values).join(stays.signatures, on="values").select("group_id", "signature")
     now = stays.people.filter(pl.col("until") == release).join(hosts, on="person")

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.attack.finding import Found, one
-from anonymize.attack.seen import Seen
+from anonymize.attack.finding import AttackResult, one
+from anonymize.attack.input import AttackInput
 from anonymize.attack.side_channels import (
     CERTAIN,
     CHANCE,
@@ -24,7 +24,7 @@ from anonymize.attack.side_channels import (
     ragged_groups,
     told_apart,
 )
-from anonymize.attack.view import SeenView
+from anonymize.attack.view import ViewInput
 from anonymize.columns import IDENTIFIER, VALUE, most_of
 from anonymize.contract import CategoryAttribute, Schema
 from anonymize.formats.format import EXTRA
@@ -33,8 +33,8 @@ from anonymize.people.codes import encode
 Tables = Mapping[str, pl.DataFrame]
 
 
-def attack_row_order(seen: Seen) -> Found:
-    """Whether the order of rows says nothing: exactly in our own formats, else by tests."""
+def attack_row_order(seen: AttackInput) -> AttackResult:
+    """Judge whether the order of rows says nothing: exactly in our own formats, else by tests."""
     disorderly = _disorderly(seen)
     if seen.is_own_format:
         rows = sum(len(table) for table in seen.tables.values())
@@ -42,19 +42,19 @@ def attack_row_order(seen: Seen) -> Found:
     return _row_order(seen.tables, disorderly, _hidden_orders(seen))
 
 
-def attack_numbering(seen: Seen) -> Found:
-    """Whether the numbering of groups says nothing: exactly in our own formats, else by tests."""
+def attack_numbering(seen: AttackInput) -> AttackResult:
+    """Judge whether the numbering of groups says nothing: exactly in our own formats, else by tests."""
     orders = _orders(seen.schema)
     if seen.is_own_format:
         return _canonical_numbering(seen.tables, seen.main, orders, seen.schema)
     return _numbering(seen.main, orders, _hidden_orders(seen))
 
 
-def attack_intervals(seen: Seen) -> Found:
-    """Whether all rows of each group have the same intervals, where intervals are published."""
+def attack_intervals(seen: AttackInput) -> AttackResult:
+    """Judge whether all rows of each group have the same intervals, where intervals are published."""
     bounds = [column for column in seen.main.columns if column.endswith(("_low", "_high"))]
     if not bounds or not seen.is_own_format:
-        return Found()
+        return AttackResult()
     return one(seen.main["group_id"].n_unique(), ragged_groups(seen.main, bounds))
 
 
@@ -68,7 +68,7 @@ def _orders(schema: Schema) -> dict[str, list[Any]]:
     }
 
 
-def _hidden_orders(seen: Seen) -> pl.DataFrame:
+def _hidden_orders(seen: AttackInput) -> pl.DataFrame:
     """`person`, `value`, `group_id`, and orders that are known: the snapshot's, the identifiers', ….
 
     Each quasi-identifier has an order too.
@@ -83,7 +83,7 @@ def _hidden_orders(seen: Seen) -> pl.DataFrame:
     return ordered.join(seen.hosts.select("person", "group_id"), on="person")
 
 
-def _disorderly(seen: Seen) -> list[str]:
+def _disorderly(seen: AttackInput) -> list[str]:
     """Tables that are not sorted by all their columns: whatever their order says, it says something."""
     orders = _orders(seen.schema)
     return [name for name, table in seen.tables.items() if not is_canonical(table, orders)]
@@ -91,7 +91,7 @@ def _disorderly(seen: Seen) -> list[str]:
 
 def _canonical_numbering(
     tables: Tables, main: pl.DataFrame, orders: dict[str, list[Any]], schema: Schema
-) -> Found:
+) -> AttackResult:
     """Groups that are not numbered 1, 2, … by first row, values, counterfeits and then all their rows."""
     known = {column for name, _ in schema.attributes() for column in (name, f"{name}_low", f"{name}_high")}
     shown = [column for column in main.columns if column in known]
@@ -128,7 +128,7 @@ def _held(tables: Tables) -> pl.DataFrame:
     )
 
 
-def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> Found:
+def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> AttackResult:
     """Rows in canonical order say nothing; rows in another are read against hidden orders."""
     rows = sum(len(table) for table in tables.values())
     rare, leaked = 1.0, 0
@@ -146,7 +146,7 @@ def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> F
     return one(rows, leaked, rare, CHANCE)
 
 
-def _numbering(table: pl.DataFrame, orders: dict[str, list[Any]], places: pl.DataFrame) -> Found:
+def _numbering(table: pl.DataFrame, orders: dict[str, list[Any]], places: pl.DataFrame) -> AttackResult:
     groups = table["group_id"].n_unique()
     if are_numbered_by_content(table, orders):
         return one(groups, 0, 1.0, CHANCE)
@@ -157,8 +157,8 @@ def _numbering(table: pl.DataFrame, orders: dict[str, list[Any]], places: pl.Dat
     return one(groups, groups if min(tests) < CHANCE else 0, min(tests), CHANCE)
 
 
-def attack_counterfeits(seen: Seen) -> Found:
-    """Whether counterfeits stand out by their place in the file, or by any column but the value.
+def attack_counterfeits(seen: AttackInput) -> AttackResult:
+    """Judge whether counterfeits stand out by their place in the file, or by any column but the value.
 
     A release of our own is tested time and again, and is refused for nothing that chance may do: between
     `CERTAIN` and `CHANCE` its counterfeits are undecided. Only a table that can't be our own, by its order or
@@ -172,20 +172,18 @@ def attack_counterfeits(seen: Seen) -> Found:
     constant = {"group_id", "counterfeit", "place", VALUE}
     features += [column for column in rows.columns if column not in constant and _varies(rows, column)]
     ranked = rows.with_columns(pl.col(column).rank("dense").cast(pl.Float64) for column in features)
-    marked = marks(rows, extra)
+    marked = marks(rows, extra)["p"].to_list()
     # One test per column and one for all: each must be rarer for the same rate of false alarms.
-    tests = [
-        *_chances(ranked, features, _signatures(seen) if seen.is_own_format else None, extra),
-        *marked["p"].to_list(),
-    ]
-    rarest = min(1.0, min(tests) * len(tests))
+    tests = len(features) + 1 + len(marked)
+    signatures = _signatures(seen) if seen.is_own_format else None
+    rarest = min(1.0, min([*_chances(ranked, features, signatures, extra, tests), *marked]) * tests)
     counterfeits = int(rows["counterfeit"].sum())
     level = CERTAIN if seen.is_own_format and is_ordered and not extra else CHANCE
     broken, odd = (counterfeits if rarest < limit else 0 for limit in (level, CHANCE))
     return one(counterfeits, broken, rarest, level, odd - broken)
 
 
-def _signatures(seen: Seen) -> pl.DataFrame:
+def _signatures(seen: AttackInput) -> pl.DataFrame:
     """`group_id`, `signature`: a number for the set of values that each group holds."""
     held = seen.published.values.group_by("group_id").agg(pl.col(VALUE).unique().sort())
     numbers = held.select(VALUE).unique().with_row_index("signature")
@@ -193,9 +191,13 @@ def _signatures(seen: Seen) -> pl.DataFrame:
 
 
 def _chances(
-    rows: pl.DataFrame, features: list[str], signatures: pl.DataFrame | None, extra: Collection[str]
+    rows: pl.DataFrame,
+    features: list[str],
+    signatures: pl.DataFrame | None,
+    extra: Collection[str],
+    tests: int,
 ) -> list[float]:
-    """How rare it is under pure chance that counterfeits stand out so clearly: by each feature, and by all.
+    """The chances, by each feature and by all, that counterfeits stand out so clearly without a reason.
 
     In our own formats, groups of one signature are not independent of each other: people and counterfeits are
     put side by side in one order. If the counterfeits of a signature happen to be a little older than its
@@ -204,23 +206,19 @@ def _chances(
     among all rows of a signature, and that coins, one for each signature, fall so much to one side. Place and
     columns that the format does not have are no part of that order.
     """
-    each, together = told_apart(rows, features)["p"].to_list(), classifier_advantage(rows, features)["p"]
-    if signatures is None:
-        return [*each, together]
-    signed = rows.join(signatures, on="group_id")
-    if signed["signature"].n_unique() == signed["group_id"].n_unique():
-        return [*each, together]
+    chances = dict(zip(features, told_apart(rows, features)["p"], strict=True))
+    together = classifier_advantage(rows, features)["p"]
+    signed = None if signatures is None else rows.join(signatures, on="group_id")
+    if signed is None or signed["signature"].n_unique() == signed["group_id"].n_unique():
+        return [*chances.values(), together]
     merged = signed.with_columns(group_id="signature")
-    among = told_apart(merged, features)["p"].to_list()
-    return [
-        *(
-            own
-            if feature in ("place", *extra)
-            else max(own, min(1.0, 2 * all_rows, 2 * one_throw(signed, feature)))
-            for feature, own, all_rows in zip(features, each, among, strict=True)
-        ),
-        max(together, classifier_advantage(merged, features)["p"]),
-    ]
+    # A chance of 1 in so many tests, or more, shows nothing: it needs no second look.
+    rare = [name for name, p in chances.items() if p * tests < 1 and name not in ("place", *extra)]
+    for name, among in zip(rare, told_apart(merged, rare)["p"], strict=True):
+        chances[name] = max(chances[name], min(1.0, 2 * among, 2 * one_throw(signed, name)))
+    if together * tests < 1:
+        together = max(together, classifier_advantage(merged, features)["p"])
+    return [*chances.values(), together]
 
 
 def _labelled(
@@ -266,7 +264,7 @@ def _varies(rows: pl.DataFrame, column: str) -> bool:
     return len(within) > 0 and bool(most_of(within) > 1)
 
 
-def attack_identifiers(seen: Seen | SeenView) -> Found:
+def attack_identifiers(seen: AttackInput | ViewInput) -> AttackResult:
     """Columns that the format does not know and that are full of identifiers."""
     known = seen.people[IDENTIFIER].cast(pl.String).unique().implode()
     columns = [column for table in seen.tables.values() for column in table.get_columns()]
@@ -279,7 +277,7 @@ def attack_identifiers(seen: Seen | SeenView) -> Found:
     return one(len(columns), len(leaks))
 
 
-def attack_columns(seen: Seen | SeenView) -> Found:
+def attack_columns(seen: AttackInput | ViewInput) -> AttackResult:
     """Columns that the format does not have: whatever they hold, nobody needs them."""
     expected = set(chain.from_iterable(seen.release_format.entries(seen.schema).values()))
     shown = [column for table in seen.tables.values() for column in table.columns]

@@ -13,30 +13,12 @@ from anonymize.contract.combined import projected
 def below_together(
     present: pl.DataFrame, other: Stays, candidates: int, columns: Sequence[str], others: Sequence[str]
 ) -> tuple[int, int]:
-    """How many people of a release are in another series too, and how many keep too few values.
+    """Count people of a release who are in another series too, and those of them who keep too few values.
 
-    What both series say of the sensitive columns that they have in common is intersected. The rows that one
-    signature has of them differ in every column, so that no column by itself leaves fewer.
-
-    Parameters
-    ----------
-    present
-        `person` (as the other series calls them), `values`: the signature of each person in the release.
-    other
-        Who was in which signature's groups in the other series.
-    candidates
-        The number of candidate values promised.
-    columns, others
-        The names of the sensitive columns of the release and of the other series, in their order; at least
-        one is in both.
-
-    Returns
-    -------
-    people : int
-        People who were in any release of the other series.
-    below : int
-        Of these, the people whose signatures in both share at least one value, and fewer than promised.
-        Signatures that share none are those of two different values.
+    What both series say of the sensitive columns that they have in common, at least one, is intersected. The
+    rows that one signature has of them differ in every column, so that no column by itself leaves fewer.
+    Signatures that share no value are those of two different values. People `present` have `person` (as the
+    other series calls them) and `values`, their signature.
     """
     common = [name for name in columns if name in others]
     theirs = _only(other.signatures, "signature", others, common).rename({"values": "other"})

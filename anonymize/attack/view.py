@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from anonymize.attack.figures import JoinFigures
-from anonymize.attack.finding import Found, one
+from anonymize.attack.finding import AttackResult, one
 from anonymize.attack.join import Domains, Release, join_attack
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.side_channels import is_canonical
@@ -24,7 +24,7 @@ PREVIOUS, EARLIER = "previous_{}", "view_{}"
 
 
 @dataclass(frozen=True)
-class SeenView:
+class ViewInput:
     """A view as the attacks on it take it."""
 
     schema: View
@@ -44,7 +44,7 @@ class SeenView:
     release: int
 
 
-def see_view(
+def prepare_view(
     schema: View,
     release_format: Format,
     tables: Mapping[str, pl.DataFrame],
@@ -54,13 +54,13 @@ def see_view(
     *,
     linkage: pl.DataFrame | None,
     held_back: int,
-) -> SeenView:
+) -> ViewInput:
     """Prepare what the attacks on a view have in common; arguments as those of `attack`."""
     tables = release_format.internal(tables, schema)
     main, *_ = release_format.tables(schema)
     view = tables[main].select([column for column, _ in schema.attributes()])
     distinct = view.group_by(pl.all()).len("records").with_columns(pl.col("records").cast(pl.Int64))
-    return SeenView(
+    return ViewInput(
         schema=schema,
         release_format=release_format,
         tables=tables,
@@ -76,7 +76,7 @@ def see_view(
 
 
 def attack_join(
-    seen: SeenView,
+    seen: ViewInput,
     *,
     x: Sequence[str],
     y: Sequence[str],
@@ -84,19 +84,11 @@ def attack_join(
     inconsistent: Sequence[tuple[str, str, str, str]],
     linked_values: int | None,
     limits: Mapping[str, float | Mapping[str, float]] | None,
-) -> Found:
-    """Join a view with other products' releases, then with the series' own.
+) -> AttackResult:
+    """Join a view with other products' releases, then with the series' own, as `join_attack` does.
 
-    Parameters
-    ----------
-    seen
-        The view.
-    x, y, linked_values, limits
-        As for `join_attack`.
-    others
-        The columns of each of the other products' releases, and what its records are called.
-    inconsistent
-        Column of the view, column of an earlier release, a label of each: no person has both.
+    There are the columns of each of the `others`, and what its records are called. Of a column of the view
+    and a column of an earlier release, no person has both labels that are `inconsistent`.
 
     Raises
     ------
@@ -141,7 +133,7 @@ def attack_join(
         },
         schema_overrides={"found": pl.Float64, "promised": pl.Float64},
     )
-    return Found({"": count}, figures, table)
+    return AttackResult({"": count}, figures, table)
 
 
 def _known(knowledge: Knowledge, name: str) -> pl.DataFrame:
@@ -151,7 +143,7 @@ def _known(knowledge: Knowledge, name: str) -> pl.DataFrame:
 
 
 def _labels(view: pl.DataFrame, schema: View) -> dict[str, pl.DataFrame]:
-    """For each column its published labels in order: `label`, and what of a person's value it covers.
+    """List the published labels of each column in order: `label`, and what of a person's value it covers.
 
     That is `value` for each value below it, or `low` and `high` of a half-open interval.
     """
@@ -172,13 +164,13 @@ def _labels(view: pl.DataFrame, schema: View) -> dict[str, pl.DataFrame]:
     return labels
 
 
-def attack_records(seen: SeenView) -> Found:
-    """Whether everybody's values lie below the labels of a row."""
+def attack_records(seen: ViewInput) -> AttackResult:
+    """Judge whether everybody's values lie below the labels of a row."""
     return one(seen.people.height, max(0, _compared(seen).astray))
 
 
-def attack_rows(seen: SeenView) -> Found:
-    """Whether there are no other rows than those of the people."""
+def attack_rows(seen: ViewInput) -> AttackResult:
+    """Judge whether there are no other rows than those of the people."""
     differing = _compared(seen).differing
     table = pl.DataFrame(
         {
@@ -190,8 +182,8 @@ def attack_rows(seen: SeenView) -> Found:
     return one(seen.people.height, differing, table=table)
 
 
-def attack_cuts(seen: SeenView) -> Found:
-    """Whether the labels of each generalized column are part of a cut: one of them above every value.
+def attack_cuts(seen: ViewInput) -> AttackResult:
+    """Judge whether the labels of each generalized column are part of a cut: one of them above every value.
 
     The table has `column`, `labels`, `uncovered` (values of people below none, and labels that stand for no
     value) and `covered_twice` (values below two labels).
@@ -203,11 +195,11 @@ def attack_cuts(seen: SeenView) -> Found:
                 (attribute.name, labels["label"].n_unique(), *_cut(seen.people[column].unique(), labels))
             )
     counts = dict.fromkeys(("labels", "uncovered", "covered_twice"), pl.Int64)
-    return Found(table=pl.DataFrame(rows, schema={"column": pl.String, **counts}, orient="row"))
+    return AttackResult(table=pl.DataFrame(rows, schema={"column": pl.String, **counts}, orient="row"))
 
 
 def _cut(values: pl.Series, labels: pl.DataFrame) -> tuple[int, int]:
-    """How many values or labels are below or above none, and how many values are below two labels."""
+    """Count values or labels that are below or above none, and values that are below two labels."""
     below = values.len() - _above(values, labels)[values.name].n_unique()
     if "value" in labels.columns:
         covered = labels.drop_nulls("value")
@@ -227,7 +219,7 @@ class _Compared(NamedTuple):
     """Rows that are too many or missing."""
 
 
-def _compared(seen: SeenView) -> _Compared:
+def _compared(seen: ViewInput) -> _Compared:
     people, view, labels, held_back = seen.people, seen.view, seen.labels, seen.held_back
     placed = people.select(list(labels)).group_by(pl.all()).len("people").with_row_index("row")
     for column, covering in labels.items():
@@ -260,7 +252,7 @@ def _above(values: pl.Series, covering: pl.DataFrame) -> pl.DataFrame:
     return nearest.filter(pl.col("low") < pl.col("high")).select(values.name, label)
 
 
-def attack_view_order(seen: SeenView) -> Found:
+def attack_view_order(seen: ViewInput) -> AttackResult:
     """Rows in canonical order say nothing; in the order of the people they say who is who."""
     view, labels, people = seen.view, seen.labels, seen.people
     orders = {column: one["label"].unique(maintain_order=True).to_list() for column, one in labels.items()}

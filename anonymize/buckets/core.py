@@ -8,6 +8,7 @@ import scipy
 from anonymize.arrays import Floats, Ints
 from anonymize.buckets.counts import is_eligible
 from anonymize.buckets.signatures import Signatures
+from anonymize.rounding import whole_below
 
 HALF_LARGE = 50
 """Groups at which a bucket's further groups count half as much as those of a bucket without end."""
@@ -66,7 +67,7 @@ def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everyb
         np.vstack([inside.T, beta - m * inside.T[watched]]),
         np.concatenate([rest, rest.sum() - m * rest[watched]]),
     )
-    new = _leave_eligible(rest, m, inside, np.floor(most + 1e-6).astype(np.int64))
+    new = _leave_eligible(rest, m, inside, whole_below(most))
     assigned[usable] = new
     return assigned[signatures.bucket]
 

@@ -8,8 +8,8 @@ from pydantic import Field, StrictInt
 
 from anonymize.contract import Contract, FromTwo, Parameters, too_few_values
 from anonymize.contract.changes import Change
-from anonymize.principle.principle import Memory
-from anonymize.promise import Candidates, Company, LargestShare, Promise, Signatures
+from anonymize.principle.principle import StateAsset
+from anonymize.promise import Candidates, LargestShare, MinimumPeople, Promise, Signatures
 
 PeoplePerGroup = Annotated[StrictInt, Field(ge=1, exclude_if=lambda people: people == 1)]
 """People that each group has at least, counterfeits left out. Manifests state it if it promises anything."""
@@ -116,11 +116,11 @@ def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Chan
 def bucket_promise(parameters: BucketParameters, signatures: Literal["unique", "even"] = "unique") -> Promise:
     """At least m candidate values for each person, in groups that hold each of their values equally often."""
     m, least = parameters.m, parameters.people_per_group
-    company = (Company(least),) if least > 1 else ()
+    company = (MinimumPeople(least),) if least > 1 else ()
     return Promise(Candidates(m), LargestShare(1 / m), Signatures(signatures), *company)
 
 
-BUCKETS_ASSET = Memory(
+BUCKETS_ASSET = StateAsset(
     name="buckets",
     description="How many people and counterfeits each signature has. Private; the next release keeps to it.",
     figures=("buckets", "groups"),

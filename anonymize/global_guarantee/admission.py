@@ -48,12 +48,10 @@ smaller one."""
 def choose_placed(
     accounts: Accounts, value_id: Ints, published: Ints, ranks: Words
 ) -> tuple[np.ndarray, bool]:
-    """Which people are placed, and whether they make a group that holds; see the rule and its proof above.
+    """Choose the people who are placed, and say whether they make a group that holds; see the proof above.
 
     Parameters
     ----------
-    accounts
-        What each of N people admits of their group.
     value_id
         int32[N]: their values today. Read only of people who are admitted.
     published
@@ -83,16 +81,9 @@ def choose_placed(
 
 
 def looseness(accounts: Accounts, shares: Floats) -> Floats:
-    """float64[N]: how many times the shares of a table could be larger for each person.
+    """float64[N]: how many times the `shares` of a table could be larger for each person.
 
-    Infinite without shares.
-
-    Parameters
-    ----------
-    accounts
-        What each person admits.
-    shares
-        float64[V]: the share of each value.
+    Infinite without shares (float64[V], one for each value).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         times = np.where(shares > 0, 1 / shares, np.inf)[accounts.link_value] * accounts.link_share

@@ -1,10 +1,4 @@
-"""For how many more releases people can be placed, before it happens.
-
-A forecast assumes that every release to come is like the last one: the same shares of values, and every
-person linked to every value of the table again, with the largest share that the strategy admits. It is an
-estimate and no bound: whoever can't be placed keeps others from it. `republish validate` runs the rule itself
-on the last table instead. Nobody's current value is used.
-"""
+"""A forecast of how many more releases people can be placed in, before it happens."""
 
 from __future__ import annotations
 
@@ -23,25 +17,18 @@ from anonymize.global_guarantee.strategy import Strategy, budget, spending, stra
 from anonymize.kernels.ledger import fewest_releases
 from anonymize.kernels.read_only import read_only
 from anonymize.principle.state import State
+from anonymize.rounding import FEW_STEPS, MANY_STEPS
 
 HORIZON = 20
 """More releases than this are not told apart."""
 
 
 def forecast(state: State, contract: Contract[GlobalGuarantee]) -> pl.DataFrame:
-    """How many people who were in the last release's table can be placed in so many more releases.
+    """Count people of the last release's table by how many more releases they can be placed in.
 
-    Parameters
-    ----------
-    state
-        The ledger after a release.
-    contract
-        l and the strategy that hold from now on.
-
-    Returns
-    -------
-    polars.DataFrame
-        `releases_left` (0 to `HORIZON`, which stands for more, too), `people`; ascending, no empty rows.
+    The columns are `releases_left` (0 to `HORIZON`, which stands for more, too) and `people`; ascending,
+    without empty rows. The state is the ledger after a release, and the contract has l and the strategy from
+    now on.
     """
     if not state.tables:
         return pl.DataFrame(schema={"releases_left": pl.Int64, "people": pl.Int64})
@@ -66,7 +53,7 @@ def forecast(state: State, contract: Contract[GlobalGuarantee]) -> pl.DataFrame:
 def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> Floats:
     """float64[budgets, V, HORIZON]: the most that may be spent for 1, 2, … more releases.
 
-    -1 if nothing will do. Found by bisection, since spending more never leaves more releases.
+    -1 if nothing will do. AttackResult by bisection, since spending more never leaves more releases.
     """
     shape = (len(whole), len(needed), HORIZON)
     budgets, needs = whole[:, None, None], needed[None, :, None]
@@ -80,7 +67,7 @@ def _limits(strategy: Strategy, whole: np.ndarray, needed: np.ndarray) -> Floats
 
 
 def longest_plan(l: int, share: float) -> int:
-    """In how many releases at most a value of a share can be linked to a person, whatever the strategy.
+    """Count the releases in which a value of a share can be linked to a person, whatever the strategy.
 
     Nobody can do better than the table: with the share q of a value in every release, the probability of ever
     having had it is 1 - (1 - q)^k at least, on average over the people.
@@ -90,7 +77,8 @@ def longest_plan(l: int, share: float) -> int:
     >>> longest_plan(2, 0.1), longest_plan(3, 0.1)
     (6, 3)
     """
-    return int(budget(l) / spending(share) + 1e-9)
+    # Two logarithms whose quotient may be a whole number that rounding missed.
+    return int(budget(l) / spending(share) + MANY_STEPS)
 
 
 def _releases_left(strategy: Strategy, spent: np.ndarray, whole: np.ndarray, needed: np.ndarray) -> Ints:
@@ -99,7 +87,7 @@ def _releases_left(strategy: Strategy, spent: np.ndarray, whole: np.ndarray, nee
     going = np.ones(left.shape, bool)
     for _ in range(HORIZON):
         allowance = strategy.allowance(spent, whole)
-        going &= allowance >= needed * (1 - 1e-12)
+        going &= allowance >= needed * (1 - FEW_STEPS)
         if not going.any():
             break
         left += going

@@ -18,11 +18,12 @@ import polars as pl
 from anonymize.arrays import Ints
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Sensitive
-from anonymize.global_guarantee.strategy import ROUNDING, Strategy, admitted_share, budget, spending
+from anonymize.global_guarantee.strategy import Strategy, admitted_share, budget, spending
 from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.ledger import post
 from anonymize.kernels.read_only import read_only
 from anonymize.principle.state import State
+from anonymize.rounding import FEW_STEPS
 
 PEOPLE_SCHEMA = {PSEUDONYM: pl.Binary, "l": pl.Int32, "last_seen": pl.Int32}
 LINKS_SCHEMA = {"person": pl.Int32, "value_id": pl.Int32, "spent": pl.Float64}
@@ -30,7 +31,7 @@ LINKS_SCHEMA = {"person": pl.Int32, "value_id": pl.Int32, "spent": pl.Float64}
 
 @dataclass(frozen=True)
 class Ledger:
-    """What a series remembers of the people it published."""
+    """The memory that a series has of the people it published."""
 
     people: pl.DataFrame
     """`pseudonym`, `l` (of the strictest promise they were ever published under), `last_seen` (the number of
@@ -54,7 +55,7 @@ class Ledger:
         )
 
     def state(self) -> State:
-        """What the next release is to remember."""
+        """The state for the next release."""
         release = pl.DataFrame({"number": [self.number]}, schema={"number": pl.Int32})
         return State({"people": self.people, "links": self.links, "values": self.values, "release": release})
 
@@ -65,19 +66,10 @@ class Ledger:
         return np.concatenate([[0], np.cumsum(links)]).astype(np.int64)
 
     def accounts(self, pseudonyms: pl.Series, strategy: Strategy, l: int) -> Accounts:
-        """What each of some people admits of their next group.
+        """Look up what each of N people of T(n) admits of their next group.
 
-        A person's budget is that of the strictest promise they were published under, or of today's if that is
-        stricter: a promise is never weakened for people who were given it.
-
-        Parameters
-        ----------
-        pseudonyms
-            The people of T(n), N of them.
-        strategy
-            How much of a budget the release may spend.
-        l
-            The contract's.
+        A person's budget is that of the strictest promise they were published under, or of today's l if that
+        is stricter: a promise is never weakened for people who were given it.
         """
         account = _rows(self.people, pseudonyms)
         promised = np.append(np.maximum(self.people["l"].to_numpy(), l), l)
@@ -86,7 +78,7 @@ class Ledger:
         of_link = slice(0, 1) if (promised == l).all() else self.links["person"].to_numpy()
         allowance = strategy.allowance(self.links["spent"].to_numpy(), whole[of_link])
         # Most links admit as much as none; only the others are looked at again and again.
-        binds = np.flatnonzero(allowance < most[of_link] * (1 - ROUNDING))
+        binds = np.flatnonzero(allowance < most[of_link] * (1 - FEW_STEPS))
         first = np.searchsorted(binds, np.append(self.first, self.first[-1]))
         return Accounts(
             first=first[account],
@@ -107,7 +99,7 @@ class Ledger:
         l: int,
         sensitive: Sensitive,
     ) -> Ledger:
-        """The ledger after a release.
+        """The ledger after release n, `number`.
 
         Parameters
         ----------
@@ -119,8 +111,6 @@ class Ledger:
             int32[N]: the sensitive value of each person, a position in `values`.
         values
             The sensitive values: those of the ledger, and new ones after them.
-        number
-            n, counted from 1.
         l
             The contract's, which everybody hosted is promised from now on.
         sensitive
@@ -148,17 +138,10 @@ class Ledger:
         return Ledger(people=register, links=links, values=known, number=number)
 
     def forget(self, after: int | None) -> Ledger:
-        """The ledger without the people who were absent from the last `after` releases.
-
-        All stay if it is None.
+        """The ledger without people who were absent from the last `after` releases; with all, if it is None.
 
         What this gives up: somebody who returns afterwards has a whole budget again. Over f + 1 stays with
         forgetting in between, the probability of ever having had a value is at most 1 - (1 - 1/l)^(f + 1).
-
-        Parameters
-        ----------
-        after
-            `forget_after` of the contract.
         """
         if after is None:
             return self
@@ -208,7 +191,7 @@ def _rows(register: pl.DataFrame, pseudonyms: pl.Series) -> Ints:
 def _spendings(
     group: np.ndarray, value_id: np.ndarray, values: int, exempt: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """What each group spends on its values: `group_first`, `group_value`, `group_spends`."""
+    """List what each group spends on its values: `group_first`, `group_value`, `group_spends`."""
     tuples = np.bincount(group)
     held, count = np.unique(group * values + value_id, return_counts=True)
     held, count = (one[~exempt[held % values]] for one in (held, count))

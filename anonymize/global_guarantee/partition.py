@@ -30,25 +30,10 @@ times the group."""
 def partition(
     accounts: Accounts, value_id: Ints, codes: Floats, narrowest: Floats, values: int
 ) -> np.ndarray:
-    """The group of every person.
+    """Divide people who together make a group that holds into groups 0, 1, …, not yet fit for publication.
 
-    Parameters
-    ----------
-    accounts
-        What each of N people admits; all of them together make a group that holds.
-    value_id
-        int32[N]: their values.
-    codes
-        float64[N, d]: quasi-identifiers as shares of their domains.
-    narrowest
-        float64[d]: minimum widths, likewise.
-    values
-        How many values there are.
-
-    Returns
-    -------
-    int64[N]
-        Groups 0, 1, …; not yet fit for publication.
+    Quasi-identifiers (float64[N, d]) and minimum widths (float64[d]) are shares of their domains; each of N
+    people has one of so many `values`.
     """
     people = len(value_id)
     if not people:

@@ -16,7 +16,7 @@ SHOWN = (0, 1, 2, 4, 8)
 
 
 def plots(contract: Contract[GlobalGuarantee], states: Mapping[str, State]) -> list[Plot]:
-    """How many people can be placed in how many more releases, as forecast after each release."""
+    """Chart how many people can be placed in how many more releases, as forecast after each release."""
     tables = {release: forecast(state, contract) for release, state in states.items()}
 
     def draw(axes: Any) -> None:

@@ -7,7 +7,7 @@ from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
 from anonymize.global_guarantee.parameters import GlobalGuarantee, faults
 from anonymize.late import on_first_call
-from anonymize.principle.principle import Choice, Memory, Principle
+from anonymize.principle.principle import Choice, Principle, StateAsset
 from anonymize.promise import BreachProbability, Promise
 
 GLOBAL_GUARANTEE: Principle[GlobalGuarantee, Contract[GlobalGuarantee]] = Principle(
@@ -25,7 +25,7 @@ GLOBAL_GUARANTEE: Principle[GlobalGuarantee, Contract[GlobalGuarantee]] = Princi
     semantics=("transient", "persistent"),
     choice=Choice(("l",), {"strategy": "geometric"}),
     warm_up=({"l": 2, "strategy": "minimum"},),
-    memory=Memory(
+    memory=StateAsset(
         "ledger",
         "What the releases so far have spent of each person's budget for each value, under pseudonyms.",
         ("remembered", "links", "placed_no_more", "placed_once_more"),

@@ -34,7 +34,7 @@ HELD_BACK = -1
 
 @dataclass(frozen=True, kw_only=True)
 class GuaranteeFigures(ReleaseFigures):
-    """What is counted of a release, of the ledger after it, and of what the ledger leaves to spend."""
+    """Counts of a release, of the ledger after it, and of what the ledger leaves to spend."""
 
     new: Total
     """People in the release whom the ledger did not have."""

@@ -18,10 +18,7 @@ import numpy as np
 
 from anonymize.arrays import Floats
 from anonymize.global_guarantee.parameters import FIRST_SHARE, GlobalGuarantee
-
-ROUNDING = 1e-12
-"""Relative. A minimum ratio of 9 is to admit a group of 9 whatever logarithms round to; a thousand releases
-that each use it stay within 1e-9 of the budget."""
+from anonymize.rounding import FEW_STEPS
 
 
 def budget(l: int | Floats) -> Floats:
@@ -36,23 +33,18 @@ def spending(share: float | Floats) -> Floats:
 
 
 class Strategy(Protocol):
-    """How the budget is divided among releases."""
+    """A division of the budget among releases."""
 
     def allowance(self, spent: Floats, whole: Floats) -> Floats:
-        """What the next release may spend, never negative and never more than what remains.
+        """The most that the next release may spend, never negative and never more than what remains.
 
-        Parameters
-        ----------
-        spent
-            What the releases so far have spent on a value of a person.
-        whole
-            That person's budget.
+        `spent` is what the releases so far have spent on a value of a person, `whole` that person's budget.
         """
 
 
 @dataclass(frozen=True)
 class ConstantRatio:
-    """The same ratio for a number of releases: each may spend an equal part of the budget.
+    """One ratio for a number of releases: each may spend an equal part of the budget.
 
     No series of that many ratios has a smaller largest one. Groups are larger than they must be, so something
     remains after the planned releases. It is used up on purpose: every later release may again spend such a
@@ -121,7 +113,9 @@ def strategy_of(parameters: GlobalGuarantee) -> Strategy:
 
 def admitted_share(allowance: Floats) -> Floats:
     """The largest share, 1/r, that a value may have in a group that may spend so much on it; 0 if nothing."""
-    return -np.expm1(-allowance) * (1 + ROUNDING)
+    # A minimum ratio of 9 is to admit a group of 9 whatever logarithms round to; a thousand releases that
+    # each use it stay within 1e-9 of the budget.
+    return -np.expm1(-allowance) * (1 + FEW_STEPS)
 
 
 def largest_share(parameters: GlobalGuarantee) -> float:

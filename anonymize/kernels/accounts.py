@@ -6,7 +6,7 @@ from anonymize.arrays import Floats, Ints
 
 
 class Accounts(NamedTuple):
-    """What the people of T(n) admit of their next group: the ledger as the kernels read it."""
+    """The ledger as the kernels read it: what the people of T(n) admit of their next group."""
 
     first: Ints
     """int64[N]: the links of person i that admit less than no link does are `first[i] : last[i]`."""

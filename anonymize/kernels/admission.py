@@ -18,7 +18,7 @@ def admit(
     factor: Floats,
     passes: int,
 ) -> tuple[Bools, bool]:
-    """Which people are placed, so that all of them together make a group that holds.
+    """Choose the people who are placed, so that all of them together make a group that holds.
 
     A group holds if no value has a larger share of it than any of its members admits. People are asked in
     turn, and whoever is admitted is never sent away. All that is looked at is public, but for the values of
@@ -34,8 +34,6 @@ def admit(
     ----------
     order
         int64[N]: the people, in the order in which they are asked.
-    unseen, sample
-        As above.
     accounts
         What each person admits; no link admits more than `largest`.
     value
@@ -49,10 +47,8 @@ def admit(
 
     Returns
     -------
-    bool[N]
-        Whether each person is admitted.
-    bool
-        Whether all who are admitted, together, make a group that holds.
+    bool[N], bool
+        Whether each person is admitted, and whether all who are make a group that holds.
     """
     people, values = len(order), len(expected)
     weight = expected.sum()

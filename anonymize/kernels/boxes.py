@@ -21,7 +21,7 @@ class Boxes(NamedTuple):
 
 @compiled()
 def unmatched(first: Boxes, second: Boxes) -> tuple[Bools, Bools]:
-    """Which rows of two tables match no row of the other.
+    """Find the rows of two tables that match no row of the other.
 
     Rows match if their intervals overlap in every column and they share no flag.
     """

@@ -13,11 +13,5 @@ int64, uint64 = cast(Callable[[Any], int], np.int64), cast(Callable[[Any], int],
 
 
 def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
-    """Compile a function when it is first called, for good, and let other threads run meanwhile.
-
-    Parameters
-    ----------
-    options
-        Of `numba.njit`, beside `cache` and `nogil`.
-    """
+    """Compile a function when it is first called, for good, and let other threads run meanwhile."""
     return cast(Callable[[Kernel], Kernel], njit(cache=True, nogil=True, **options))

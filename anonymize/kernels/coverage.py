@@ -35,20 +35,14 @@ def cover(
     covering : int32[p]
         How many boxes cover the point.
     """
-    people, attributes = points.shape
     width = words.shape[1]
-    union = np.zeros((people, width), dtype=np.uint64)
-    first = np.full(people, -1, dtype=np.int32)
-    covering = np.zeros(people, dtype=np.int32)
-    for p in prange(people):
+    union = np.zeros((len(points), width), dtype=np.uint64)
+    first = np.full(len(points), -1, dtype=np.int32)
+    covering = np.zeros(len(points), dtype=np.int32)
+    for p in prange(len(points)):
         for at in range(offsets[cells[p]], offsets[cells[p] + 1]):
             box = listed[at]
-            inside = True
-            for a in range(attributes):
-                if points[p, a] < lows[box, a] or points[p, a] > highs[box, a]:
-                    inside = False
-                    break
-            if inside:
+            if _covers(lows, highs, box, points, p):
                 if first[p] < 0:
                     first[p] = box
                 covering[p] += 1
@@ -58,17 +52,45 @@ def cover(
 
 
 @compiled()
+def covering(
+    points: Floats, cells: Ints, lows: Floats, highs: Floats, offsets: Ints, listed: Ints
+) -> tuple[Ints, Ints]:
+    """The boxes that cover each point; arguments as those of `cover`.
+
+    Returns
+    -------
+    ends, boxes : int64[p + 1], int32[n]
+        The boxes of point `i` are `boxes[ends[i]:ends[i + 1]]`.
+    """
+    ends = np.zeros(len(points) + 1, dtype=np.int64)
+    for p in range(len(points)):
+        for at in range(offsets[cells[p]], offsets[cells[p] + 1]):
+            ends[p + 1] += _covers(lows, highs, listed[at], points, p)
+    ends = np.cumsum(ends)
+    boxes = np.empty(ends[-1], dtype=np.int32)
+    found = 0
+    for p in range(len(points)):
+        for at in range(offsets[cells[p]], offsets[cells[p] + 1]):
+            if _covers(lows, highs, listed[at], points, p):
+                boxes[found] = listed[at]
+                found += 1
+    return ends, boxes
+
+
+@compiled(inline="always")
+def _covers(lows: Floats, highs: Floats, box: int, points: Floats, p: int) -> bool:
+    """Whether a box covers a point."""
+    for a in range(points.shape[1]):
+        if points[p, a] < lows[box, a] or points[p, a] > highs[box, a]:
+            return False
+    return True
+
+
+@compiled()
 def list_boxes(
     from_row: Ints, to_row: Ints, from_column: Ints, to_column: Ints, columns: int, cells: int
 ) -> tuple[Ints, Ints]:
-    """The boxes that reach into each cell of a grid, as one list with offsets.
-
-    Parameters
-    ----------
-    from_row, to_row, from_column, to_column : int64[b]
-        The cells each box reaches, both ends included.
-    columns, cells : int
-        The grid's columns, and all of its cells.
+    """List the boxes that reach into each cell of a grid, from and to rows and columns, both ends included.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How many of some combinations differ in every column, two by two."""
+"""The number of some combinations that differ in every column, two by two."""
 
 import numpy as np
 
@@ -11,25 +11,11 @@ TRIED = 2000
 
 @compiled()
 def most_differing(sets: Words, part: Ints, parts: int, enough: int) -> Ints:
-    """Of each set, the largest number of combinations that differ in every column.
+    """Find the largest number of combinations of each set that differ in every column: int64[N].
 
     With two columns it is the size of a largest matching, by augmenting paths. With more it is the most that
-    two searches found, which stop at what is enough: never too many.
-
-    Parameters
-    ----------
-    sets
-        uint64[N, W]: sets of combinations, a bit for each.
-    part
-        int64[V, C]: the values of each combination, numbered throughout all columns.
-    parts
-        How many numbers there are.
-    enough
-        From which number on no more are searched for, with three columns and more.
-
-    Returns
-    -------
-    int64[N]
+    two searches found, which stop at what is enough: never too many. Sets (uint64[N, W]) have a bit for each
+    combination, whose values (int64[V, C]) are numbered throughout all columns.
     """
     found = np.zeros(len(sets), np.int64)
     members = np.empty(len(part), np.int64)

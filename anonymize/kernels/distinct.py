@@ -10,29 +10,12 @@ from anonymize.kernels.compiled import compiled
 def distinct_combinations(
     part: Ints, people: Ints, groups: int, required: Bools, size: int, tries: int
 ) -> Ints:
-    """So many combinations that differ in every column and have all values required; none if none are found.
+    """Find so many combinations that differ in every column and have all values required, or none.
 
     Depth first. The required value that the fewest combinations can bring comes first, and of those that
-    bring it the most frequent combination. Once all are there, the most frequent combinations follow.
-
-    Parameters
-    ----------
-    part
-        int64[V, C]: the values of each combination, numbered throughout all columns.
-    people
-        int64[V]: people who have it.
-    groups
-        Combinations of fewer people are left out.
-    required
-        bool[D]: values that have to be among those of the combinations.
-    size
-        How many combinations.
-    tries
-        Combinations that are tried before the search gives up.
-
-    Returns
-    -------
-    int64[size] or int64[0]
+    bring it the most frequent combination. Once all are there, the most frequent combinations follow. The
+    search gives up after so many tries. Combinations of fewer people (int64[V]) than groups are left out;
+    their values (int64[V, C]) are numbered throughout all columns, as those that are required (bool[D]) are.
     """
     order = np.argsort(-people, kind="mergesort")
     columns = part.shape[1]

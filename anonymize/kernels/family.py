@@ -8,17 +8,15 @@ from anonymize.kernels.compiled import compiled
 
 @compiled()
 def best_signature(counts: Ints, m: int, starts: Ints, candidates: Ints) -> tuple[Ints, Ints]:
-    """The signature of m values with the most groups, by local search; its groups in every region.
+    """Find the signature of m values with the most groups, by local search; and its groups in every region.
 
-    A signature can take, in a region, as many groups as its scarcest value has people there, and no more
-    than leave the region's others m-eligible; together no more than leave all others m-eligible.
+    A signature can take, in a region, as many groups as its scarcest value has people there, and no more than
+    leave the region's others m-eligible; together no more than leave all others m-eligible.
 
     Parameters
     ----------
     counts
         int64[R + 1, V]: people by region and value, and below them all people by value.
-    m
-        Values in the signature.
     starts
         int64[K, m]: signatures that the search begins with; the best of them is improved.
     candidates

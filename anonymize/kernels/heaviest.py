@@ -18,21 +18,12 @@ def heaviest_edges(order: Ints, part: Ints, people: Ints, groups: int, required:
     ----------
     order
         int64[V]: the edges by their weight, the heaviest first, where both have as many required ends.
-    part
-        int64[V, 2]: the ends of each edge.
-    people
-        int64[V]: people of each edge.
-    groups
-        Edges of fewer people are left out.
+    part, people
+        int64[V, 2], int64[V]: of each edge. Edges of fewer people than groups are left out.
     required
         bool[D]: ends of which an edge is heavier than any without; one with two of them is heavier still.
     size
         k.
-
-    Returns
-    -------
-    int64[E]
-        At most 2 k (k - 1) + 1 edges.
     """
     most = 2 * size * (size - 1) + 1
     kept, number = np.empty(most, np.int64), 0

@@ -17,7 +17,7 @@ def post(
     group_value: Ints,
     group_spends: Floats,
 ) -> tuple[Ints, Ints, Floats]:
-    """The links of everybody after a release.
+    """Write the links of everybody after a release: to what was there, a link to each value of their group.
 
     Parameters
     ----------
@@ -31,11 +31,6 @@ def post(
         int64[G + 1]: the values of group g are `group_first[g] : group_first[g + 1]`.
     group_value, group_spends
         int32[K], float64[K]: the values of each group, ascending, and what the group spends on them.
-
-    Returns
-    -------
-    first, value, spent
-        As before; everybody hosted now has a link to each value of their group.
     """
     people = len(group)
     after_first = np.zeros(people + 1, np.int64)
@@ -76,17 +71,10 @@ def post(
 
 @compiled()
 def fewest_releases(first: Ints, value: Ints, spent: Floats, promise: Ints, limits: Floats) -> Ints:
-    """int64[P]: for how many more releases every link of each person suffices.
+    """int64[P]: for how many more releases every link of each person suffices; links as those of `post`.
 
-    Parameters
-    ----------
-    first, value, spent
-        As for `post`.
-    promise
-        int64[P]: which budget each person has.
-    limits
-        float64[budgets, V, H]: the most that may be spent on each value for 1, 2, … H more releases;
-        descending.
+    Each person has a budget, the promise. Of each budget, limits (float64[budgets, V, H], descending) are the
+    most that may be spent on each value for 1, 2, … H more releases.
     """
     left = np.empty(len(promise), np.int64)
     for p in range(len(promise)):

@@ -27,8 +27,6 @@ def merge_nodes(weight: Ints, alive: Bools, old: Bools, enough: int, most: int, 
     most
         Nodes there may be; old ones whose tuples are all gone are dropped, the oldest first, until there
         are no more.
-    into
-        int64[N]: the result.
     """
     n = len(into)
     there = np.ones(n, np.bool_)

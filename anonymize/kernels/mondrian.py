@@ -11,17 +11,7 @@ from anonymize.kernels.compiled import compiled
 
 @compiled()
 def partition(matrix: Floats, widths: Floats, values: Ints, diversity: int) -> Ints:
-    """int64[n]: the group of every row.
-
-    Parameters
-    ----------
-    matrix : float64[n, d]
-    widths : float64[d]
-        Of the domains.
-    values : int64[n]
-        Sensitive values, 0, 1, ….
-    diversity : int
-    """
+    """int64[n]: the group of every row of a matrix, by sensitive values 0, 1, … and the domains' widths."""
     rows, attributes = matrix.shape
     order = np.arange(rows)
     group = np.empty(rows, np.int64)

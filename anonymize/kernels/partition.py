@@ -12,6 +12,7 @@ from anonymize.arrays import Floats, Ints
 from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.compiled import compiled
 from anonymize.kernels.stable import stable_partition
+from anonymize.rounding import FEW_STEPS, MANY_STEPS
 
 CUTS = 48
 """So many places to cut an attribute are tried in a large set of people, and all of them in a small one."""
@@ -33,22 +34,14 @@ class Table(NamedTuple):
 
 @compiled()
 def partition(table: Table, start: int, stop: int, order: Ints, group: Ints) -> None:
-    """Write the group of everybody in `order[:, start:stop]` into `group`.
+    """Write the group of everybody in `order[:, start:stop]`, who hold as one group, into `group`.
 
-    A group is known by the position in `order` it begins at.
+    A group is known by the position in `order` it begins at. The order (int32[d, N]), that of the people by
+    each attribute, is changed.
 
     The cut with the smallest sum, over both parts, of people times interval lengths is taken among those
     where both parts hold. Cuts lie between different codes, and look at quasi-identifiers alone: values
     decide whether a cut holds, never on which side of it a person is.
-
-    Parameters
-    ----------
-    start, stop
-        The people to split; they hold as one group.
-    order
-        int32[d, N]: the people, by each attribute. Is reordered.
-    group
-        int32[N]: the result.
     """
     attributes = table.codes.shape[1]
     places = np.empty((attributes, stop - start + 1), np.int64)
@@ -61,7 +54,7 @@ def partition(table: Table, start: int, stop: int, order: Ints, group: Ints) -> 
         begin, end = stack.pop()
         least = limits.pop()
         best_a, best_k = -1, 0
-        cost = _length(table, order[0, begin:end]) * (end - begin) * (1 - 1e-12)
+        cost = _length(table, order[0, begin:end]) * (end - begin) * (1 - FEW_STEPS)
         if cost > 0:
             counts = _count(order[0, begin:end], table)
             found = _search(table, order, begin, end, counts, least, least, cost, places)
@@ -207,7 +200,7 @@ def _search_exactly(
 @compiled(inline="always")
 def _smallest(loosest: float, size: int) -> int:
     """No part smaller than the largest ratio that one of its members needs holds."""
-    return size if loosest * size < 1 else max(1, int(np.ceil(1 / loosest - 1e-9)))
+    return size if loosest * size < 1 else max(1, int(np.ceil(1 / loosest - MANY_STEPS)))
 
 
 @compiled()
@@ -221,7 +214,7 @@ def _hold(within: Ints, counts: Ints, left: Floats, right: Floats, one: int, oth
 
 @compiled()
 def _places(code: Floats, order: Ints, begin: int, end: int, smallest: int, places: Ints) -> int:
-    """Where people in an attribute's order can be cut: between two codes, with enough on both sides."""
+    """List places to cut an attribute's order: between two codes, with enough people on both sides."""
     number = 0
     for k in range(begin + smallest, end - smallest + 1):
         if code[order[k - 1]] < code[order[k]]:
@@ -304,14 +297,7 @@ def read_levels(
 ) -> tuple[Ints, Floats]:
     """int64[levels, V], float64[levels, V + 1]: tuples of each value in each level, and what all in it admit.
 
-    The last column is for values without a link.
-
-    Parameters
-    ----------
-    level
-        int64[N]: the level of each person, below `levels`.
-    accounts, value, values
-        As for `partition`.
+    The last column is for values without a link. Everybody has a level below `levels`.
     """
     counts = np.zeros((levels, values), np.int64)
     least = np.full((levels, values + 1), 2.0)

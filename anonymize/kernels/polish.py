@@ -6,6 +6,7 @@ from anonymize.arrays import Floats, Ints, Words
 from anonymize.kernels.compiled import compiled
 from anonymize.kernels.split import EMPTY
 from anonymize.kernels.splitmix import STEP, mixed_number
+from anonymize.rounding import FEW_STEPS
 
 BLOCK = 32
 """Groups that exchange people at a time. Twice as many cost four times as much and gain 1 %."""
@@ -15,29 +16,25 @@ BLOCK = 32
 def polish_bucket(values: Floats, size: int, group: Ints, passes: int, seed: int) -> None:
     """Improve the groups of one balanced bucket in place.
 
-    In every pass the groups are put into the order of a random kd-tree over their centres. For each
-    value in turn, the order is cut into blocks of neighbouring groups, and the tuples that carry the value
-    in a block are dealt to its groups anew: the assignment problem, with the growth of the group's
-    intervals as the cost. No step makes the sum of all interval lengths larger.
+    In every pass the groups are put into the order of a random kd-tree over their centres. For each value in
+    turn, the order is cut into blocks of neighbouring groups, and the tuples that carry the value in a block
+    are dealt to its groups anew: the assignment problem, with the growth of the group's intervals as the
+    cost. No step makes the sum of all interval lengths larger.
+
+    All lists are treated alike: exchanging two values throughout a bucket leaves the probability of every
+    grouping as it is. So the groups say nothing about which list belongs to which value.
 
     Parameters
     ----------
     values
         float64[size * length, d]: quasi-identifiers normalised to [0, 1], or EMPTY; list after list, one
         per value of the signature.
-    size
-        Values in the signature.
     group
         int32[size * length]: groups 0 … length - 1, each with one tuple of every list; is changed.
     passes
         How often every value is looked at.
     seed
         uint64: secret randomness of the trees, the blocks and the order of the lists.
-
-    Notes
-    -----
-    All lists are treated alike: exchanging two values throughout a bucket leaves the probability of
-    every grouping as it is. So the groups say nothing about which list belongs to which value.
     """
     tuples, attributes = values.shape
     length = tuples // size
@@ -156,7 +153,7 @@ def _exchange(
     now = 0.0
     for i in range(n):
         now += _growth(values, people[i], low, high, i)
-    if now <= 1e-12:
+    if now <= FEW_STEPS:
         return
     for k in range(n):
         for i in range(n):
@@ -165,7 +162,7 @@ def _exchange(
     best = 0.0
     for k in range(n):
         best += cost[k, solution[k]]
-    if best >= now - 1e-12:
+    if best >= now - FEW_STEPS:
         return
     for k in range(n):
         member[j, groups[solution[k]]] = people[k]
@@ -173,7 +170,7 @@ def _exchange(
 
 @compiled(inline="always")
 def _growth(values: Floats, row: int, low: Floats, high: Floats, i: int) -> float:
-    """By how much the i-th group's intervals grow if a tuple joins."""
+    """The growth of the i-th group's intervals if a tuple joins."""
     growth = 0.0
     if values[row, 0] != EMPTY:
         for a in range(values.shape[1]):

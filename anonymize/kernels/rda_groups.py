@@ -11,26 +11,15 @@ from anonymize.kernels.compiled import compiled
 
 @compiled()
 def rda_groups(sizes: Ints, l: int) -> tuple[Ints, Ints]:
-    """The group and the color of each of N places, for N people.
+    """The group and the color of each of N places (int64[N]), for N people.
 
     Lines 4 to 13: the color with the most incomplete identifiers gets a group for each of them, with one
     place for each of the l - 1 other colors that have the most, until fewer than l colors are incomplete.
     Lines 14 to 18: each identifier left joins the smallest group without its color.
 
-    Colors are kept in descending order of size. Of the colors as large as the last one taken, those at the
-    end are taken, so that the order holds without sorting: a group costs O(l + log colors).
-
-    Parameters
-    ----------
-    sizes
-        int64[V]: identifiers of each color; l-eligible.
-    l
-        Privacy parameter, at least 2.
-
-    Returns
-    -------
-    group, color
-        int64[N]. Groups are numbered 0, 1, …; no group has two places of one color.
+    Colors are kept in descending order of size (int64[V], l-eligible). Of the colors as large as the last one
+    taken, those at the end are taken, so that the order holds without sorting: a group costs O(l + log
+    colors). No group has two places of one color.
     """
     places = sizes.sum()
     group, color = np.empty(places, np.int64), np.empty(places, np.int64)
@@ -75,7 +64,7 @@ def rda_groups(sizes: Ints, l: int) -> tuple[Ints, Ints]:
 
 @compiled()
 def _run(left: Ints, incomplete: int, size: int) -> tuple[int, int]:
-    """Where the colors of one size begin and end, in a descending order (bisection)."""
+    """Find where the colors of one size begin and end, in a descending order (bisection)."""
     low, high = 0, incomplete
     while low < high:
         middle = (low + high) // 2

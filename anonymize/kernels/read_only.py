@@ -4,13 +4,7 @@ import numpy as np
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """A view of an array that nothing is written to: what polars shares is such, what was computed is not.
-
-    Parameters
-    ----------
-    array
-        Of any shape and type; it stays as it is.
-    """
+    """A view of an array that nothing is written to: what polars shares is such, what was computed is not."""
     view = array.view()
     view.setflags(write=False)
     return view

@@ -17,18 +17,11 @@ TRIES = 16
 def ria_images(starts: Ints, l: int, seed: int) -> Ints:
     """Draw l - 1 identifiers for each identifier: of different other colors, none twice for one color.
 
-    Identifiers are numbered 0 to N - 1, color after color. A draw of colors that would leave too few unused
-    identifiers for the rest of the color is drawn again, which Table 5 leaves open ("must reselect"); after
-    `TRIES` draws, the colors with the most unused identifiers are taken, which always leaves enough.
-
-    Parameters
-    ----------
-    starts
-        int64[V + 1]: color v has the identifiers starts[v] … starts[v + 1] - 1; l-eligible.
-    l
-        Privacy parameter, at least 2.
-    seed
-        uint64: of all random choices. They look at sizes and positions alone.
+    Identifiers are numbered 0 to N - 1, color after color: color v has those from starts[v] (int64[V + 1]) up
+    to the next; they are l-eligible. A draw of colors that would leave too few unused identifiers for the
+    rest of the color is drawn again, which Table 5 leaves open ("must reselect"); after `TRIES` draws, the
+    colors with the most unused identifiers are taken, which always leaves enough. Random choices look at
+    sizes and positions alone.
 
     Returns
     -------

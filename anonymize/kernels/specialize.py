@@ -13,6 +13,7 @@ import numpy as np
 
 from anonymize.arrays import Bools, Floats, Ints, Words
 from anonymize.kernels.compiled import compiled, int64, uint64
+from anonymize.rounding import FEW_STEPS
 
 ANONYMITY, LINKABILITY = 0, 1
 ONE, KEY, CODE = 0, 1, 2
@@ -135,7 +136,7 @@ class Cells(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What is required."""
+    """The requirement."""
 
     kind: int
     """ANONYMITY or LINKABILITY."""
@@ -268,16 +269,8 @@ def make_room(given: Given, used: int) -> Room:
 def specialize(given: Given, used: int, work: Work, room: Room, limit: int) -> tuple[float, float, int, int]:
     """Specialize the most general view until no valid candidate is left, or `limit` times.
 
-    Parameters
-    ----------
-    given
-        Rows are sorted so that distinct values of Y are counted in runs.
-    used
-        Nodes there are; the ones after them are made here, and those of the cuts marked in `work.in_cut`.
-    work, room
-        `make_work` and `make_room`.
-    limit
-        At most so many specializations.
+    Rows are sorted so that distinct values of Y are counted in runs. Nodes after those that are used are made
+    here, and those of the cuts marked in `work.in_cut`.
 
     Returns
     -------
@@ -412,7 +405,7 @@ def _children(v: int, nodes: Nodes) -> range:
 
 @_part
 def _child(v: int, code: int, nodes: Nodes, axes: Axes) -> int:
-    """Which of a node's children, 0, 1, …, covers a code."""
+    """Number the one of a node's children that covers a code."""
     if nodes.route[v] >= 0:
         return int64(axes.routes[nodes.route[v] + code - nodes.lo[v]])
     return int64(code >= nodes.lo[nodes.first[v] + 1])
@@ -633,7 +626,7 @@ def _best_point(v: int, nodes: Nodes, axes: Axes, information: int) -> tuple[flo
         else:
             gained = 2.0 * below * above
         even = abs(above - below)
-        if gained > best + 1e-12 or (gained > best - 1e-12 and even < best_even):
+        if gained > best + FEW_STEPS or (gained > best - FEW_STEPS and even < best_even):
             best, best_s, best_even = max(gained, best), s, even
     return best, best_s
 
@@ -888,7 +881,7 @@ def multiplied(first: Cells, one: Ints, second: Cells, other: Ints) -> tuple[Flo
 
 @_part
 def _rounded_off(a: float, b: float, product: float) -> float:
-    """What rounding took from a product, exactly (Dekker)."""
+    """The part that rounding took from a product, exactly (Dekker)."""
     high_a, high_b = 134217729.0 * a, 134217729.0 * b
     high_a, high_b = high_a - (high_a - a), high_b - (high_b - b)
     low_a, low_b = a - high_a, b - high_b

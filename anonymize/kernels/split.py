@@ -15,21 +15,13 @@ EMPTY = -1.0
 
 @compiled()
 def split_bucket(values: Floats, size: int, group: Ints) -> None:
-    """Write each tuple's group, 0 … length - 1, into `group`.
+    """Write each tuple's group, 0 … length - 1, into `group` (int32[size * length]).
 
-    The bucket is `size` lists (one per sensitive value) of `length` tuples each. A split puts the
-    first k tuples of every list, sorted by one attribute, into one part; of all attributes and all k
-    the one with the smallest perimeter sum is taken, and the parts are split in turn. Ties go to the
-    most balanced split. Each attribute is sorted once; parts inherit the order.
-
-    Parameters
-    ----------
-    values
-        float64[size * length, d]: quasi-identifiers normalised to [0, 1], or EMPTY; list after list.
-    size
-        Values in the signature, s.
-    group
-        int32[size * length]: the result.
+    The bucket is `size` lists (one per sensitive value) of `length` tuples each, list after list;
+    quasi-identifiers (float64[size * length, d]) are normalised to [0, 1], or EMPTY. A split puts the first k
+    tuples of every list, sorted by one attribute, into one part; of all attributes and all k the one with the
+    smallest perimeter sum is taken, and the parts are split in turn. Ties go to the most balanced split. Each
+    attribute is sorted once; parts inherit the order.
     """
     tuples, attributes = values.shape
     length = tuples // size

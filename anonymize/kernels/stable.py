@@ -9,18 +9,8 @@ def stable_partition(rows: Ints, start: int, stop: int, is_first: Bools, kept: I
     """Put those of `rows[start:stop]` that are first before the others; both keep their order.
 
     A kernel that calls this has it compiled into itself: whoever changes it deletes the compiled kernels
-    (`__pycache__`), since numba looks at the caller's file alone.
-
-    Parameters
-    ----------
-    rows
-        int32[N]: row numbers, changed in place.
-    start, stop
-        The part of it.
-    is_first
-        bool[N]: by row number.
-    kept
-        int32[≥ stop - start]: space to work in.
+    (`__pycache__`), since numba looks at the caller's file alone. `is_first` is by row number, and `kept` is
+    space for as many rows to work in.
     """
     at, rest = start, 0
     for i in range(start, stop):

@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from anonymize.arrays import Bools, Floats, Ints, Words
+from anonymize.kernels.balance_counterfeits import balance_counterfeits
 from anonymize.kernels.polish import polish_bucket
 from anonymize.kernels.split import EMPTY, split_bucket
 from anonymize.kernels.splitmix import STEP, mixed
-from anonymize.kernels.spread import spread_bucket
 
 PASSES = {"fast": 0, "best": 2}
 """How often every value's people are dealt anew to neighbouring groups, by effort. A third pass gains 1 %."""
@@ -88,7 +88,7 @@ def group_people(
             lists = np.argsort(mixed(mixed(seed[[which]]) + steps))
             mixed_up = np.arange(starts[which], stops[which]).reshape(sizes[which], -1)[lists].ravel()
             groups = within[mixed_up]
-            spread_bucket(ordered[mixed_up], sizes[which], groups, forged[mixed_up])
+            balance_counterfeits(ordered[mixed_up], sizes[which], groups, forged[mixed_up])
             within[mixed_up] = groups
 
     # POLARS_MAX_THREADS is what shards that are released side by side divide the cores by.

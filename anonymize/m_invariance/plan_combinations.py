@@ -18,6 +18,7 @@ from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible, smaller
 from anonymize.m_invariance.combinations import Combinations, next_step
 from anonymize.m_invariance.deferred import eligible_part, give_up_groups
+from anonymize.rounding import whole_below
 
 
 def plan_combinations(
@@ -131,7 +132,7 @@ def _fill(free: Ints, need: Ints, combinations: Combinations, m: int) -> Ints:
     used = np.vstack([(combinations.most(m) - m * has).T.astype(float), np.eye(len(here))])
     moved = np.zeros_like(most)
     found = most_worth(np.ones(len(here)), used, np.concatenate([-excess, most[here]]).astype(float))
-    moved[here] = np.floor(found + 1e-6).astype(np.int64)
+    moved[here] = whole_below(found)
     while moved.any() and not combinations.are_eligible(free - moved, m):
         worst = int(np.argmax(combinations.excess(free - moved, m)))
         without = moved[here] * (has[:, worst] == 0)
@@ -155,7 +156,7 @@ def _largest_first(rest: Ints, combinations: Combinations, m: int, known: Signat
         np.vstack([inside.T[used], (combinations.most(m) * size[:, None] - m * has).T]),
         np.concatenate([rest[used], -combinations.excess(rest, m)]),
     )
-    new = np.floor(most + 1e-6).astype(np.int64)
+    new = whole_below(most)
     while new.any():
         left = rest - new @ inside
         if left.min() >= 0 and combinations.are_eligible(left, m):

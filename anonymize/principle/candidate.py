@@ -14,7 +14,7 @@ from anonymize.principle.state import State
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseFigures(Figures):
-    """What is counted of every release. A principle that counts more has a subclass."""
+    """Counts of every release. A principle that counts more has a subclass."""
 
     people: Total
     """People in the release."""

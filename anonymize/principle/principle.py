@@ -60,7 +60,7 @@ def any_change_needs_consent(before: Parameters, now: Parameters) -> list[Change
 
 
 @dataclass(frozen=True)
-class Memory:
+class StateAsset:
     """The private asset with what a principle remembers of the releases before."""
 
     name: str
@@ -73,12 +73,12 @@ class Memory:
 
 @dataclass(frozen=True)
 class Choice:
-    """How strong a principle is to be: what a publisher chooses before the first release."""
+    """The strength of a principle: what a publisher chooses before the first release."""
 
     parameters: tuple[str, ...]
     """Its whole numbers from 2 on that set the strength; the first one is meant where none is named."""
     others: Mapping[str, Any] = field(default_factory=dict)
-    """What a contract has to say beside, where it names another principle yet."""
+    """Further parameters used when trying this principle for another contract."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,7 @@ class Principle(Generic[P, C]):
     advice: Callable[[C], Sequence[str]] = lambda _contract: ()
     """What a contract may say and had better not: a sentence each, for the publisher."""
     stated: tuple[str, ...] = ()
-    """Those of the candidate's figures that a manifest states beside the counts of every principle, where a
-    release has them."""
+    """Names of the candidate's figures that a manifest states, too, where a release has them."""
     semantics: tuple[str, ...] = ("persistent",)
     """The kinds of sensitive values that it protects: `persistent`, `transient`."""
     parameter_changes: Callable[[P, P], list[Change]] = any_change_needs_consent
@@ -122,7 +121,7 @@ class Principle(Generic[P, C]):
     """Why a table of its contracts has one sensitive column, in words; empty where it may have several."""
     undivided: str = ""
     """Why its people can't be divided into shards, in a sentence; empty where they can."""
-    memory: Memory | None = None
+    memory: StateAsset | None = None
     """None where nothing is remembered from release to release."""
     choice: Choice | None = None
     """What is compared before the first release; None where nothing can be."""
@@ -133,5 +132,5 @@ class Principle(Generic[P, C]):
 
     @property
     def name(self) -> str:
-        """What contracts and manifests call the principle."""
+        """The name of the principle in contracts and manifests."""
         return str(get_args(self.parameters.model_fields["name"].annotation)[0])

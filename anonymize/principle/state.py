@@ -13,7 +13,7 @@ PREVIOUS = "previous_{position}"
 
 @dataclass(frozen=True)
 class State:
-    """What release n leaves for release n + 1; private, under pseudonyms, never under names."""
+    """Everything that release n leaves for release n + 1; private, under pseudonyms, never under names."""
 
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """Tables by name; which ones there are is the principle's own matter. None before the first release."""

@@ -9,11 +9,11 @@ from anonymize.promise.absence import Absence
 from anonymize.promise.algorithm import Posterior
 from anonymize.promise.breach import BreachProbability
 from anonymize.promise.candidates import Candidates, Signatures
-from anonymize.promise.company import Company
 from anonymize.promise.equivalence import Equivalence
 from anonymize.promise.held_back import HeldBack
 from anonymize.promise.join import Join, Linkability, LinkedValues
 from anonymize.promise.known_algorithm import KnownAlgorithm
+from anonymize.promise.minimum_people import MinimumPeople
 from anonymize.promise.part import Part, Promise, Scope
 from anonymize.promise.registry import KINDS, promise_of
 from anonymize.promise.reidentification import KAnonymity, LDiversity
@@ -25,7 +25,6 @@ __all__ = [
     "Absence",
     "BreachProbability",
     "Candidates",
-    "Company",
     "Equivalence",
     "HeldBack",
     "Join",
@@ -35,6 +34,7 @@ __all__ = [
     "LargestShare",
     "Linkability",
     "LinkedValues",
+    "MinimumPeople",
     "Part",
     "Posterior",
     "Promise",

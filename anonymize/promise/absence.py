@@ -1,6 +1,6 @@
 """Absence: what is known of people who are in the table and in no group of a release.
 
-Nothing of it is declared. It is owed wherever candidate values are promised.
+Nothing of it is declared. It is judged wherever candidate values are promised.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from anonymize.attack.figures import AbsenceFigures
-from anonymize.attack.finding import Found
+from anonymize.attack.finding import AttackResult
 from anonymize.late import on_first_call
 from anonymize.promise.candidates import Candidates
-from anonymize.promise.company import Company
+from anonymize.promise.minimum_people import MinimumPeople
 from anonymize.promise.part import Attack, Figure, Part, Promise, single
 
 
 @dataclass(frozen=True)
 class Absence(Part):
-    """Who is missing keeps as many candidate values as who is there."""
+    """People who are missing keep as many candidate values as those who are there."""
 
     attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.absence", "attack_absence")
     scopes = single(
@@ -44,7 +44,7 @@ class Absence(Part):
     )
 
     @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult:
         """Attack a release."""
-        in_company = promises[-1].part(Company) is not None
+        in_company = promises[-1].part(MinimumPeople) is not None
         return cls.attacked_by(seen, Candidates.bounds(promises)[-1], in_company=in_company)

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import polars as pl
 
 from anonymize.attack.figures import AttackFigures
-from anonymize.attack.finding import Found, findings_of_all
+from anonymize.attack.finding import findings_of_all
+from anonymize.attack.input import Publish, TablesInput, prepare_groups
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.seen import Publish, SeenTables, see_groups
-from anonymize.attack.view import see_view
+from anonymize.attack.view import prepare_view
 from anonymize.figures import Figures, by_name, combined
 from anonymize.formats import Format
 from anonymize.promise.breach import BreachProbability
-from anonymize.promise.check import Check
-from anonymize.promise.company import Company
 from anonymize.promise.equivalence import Equivalence
-from anonymize.promise.owed import OWED
-from anonymize.promise.part import Promise, Scope
-from anonymize.promise.registry import kinds_of
+from anonymize.promise.minimum_people import MinimumPeople
+from anonymize.promise.part import Promise
+from anonymize.promise.registry import kinds_of, rules_of
 
 
 @dataclass(frozen=True)
 class ReleaseAttack:
-    """What the attacks on one release, and on all before it, came to."""
+    """Findings and counts of the attacks on one release, and on all before it."""
 
     findings: pl.DataFrame
     """One row per promise and figure that it was ever given: `promise`, `people`, `broken`, `undecided`,
@@ -40,14 +38,9 @@ class ReleaseAttack:
 
     @classmethod
     def of_shards(cls, shards: Sequence[ReleaseAttack], whole: pl.DataFrame | None = None) -> Self:
-        """The attacks on a release from those on its shards, without tables and what is known of anybody.
+        """Join the attacks on a release's shards, without tables and what is known of anybody.
 
-        Parameters
-        ----------
-        shards
-            The attacks on each shard.
-        whole
-            Findings that only the whole release can show, in place of the shards' on the same promises.
+        Findings that only the `whole` release can show take the place of the shards' on the same promises.
         """
         findings = findings_of_all([one.findings for one in shards])
         if whole is not None:
@@ -65,7 +58,7 @@ class ReleaseAttack:
 
     @property
     def figures(self) -> dict[str, int | float | None]:
-        """What was counted, by name."""
+        """All counts, by name."""
         return by_name(self.counted)
 
     @property
@@ -134,29 +127,33 @@ def attack(
     seen: Any
     is_view = release_format.attack == "join"
     if is_view:
-        seen = see_view(schema, release_format, tables, people, len(promises), before, **told)
+        seen = prepare_view(schema, release_format, tables, people, len(promises), before, **told)
     else:
         told |= {
-            "again": any(promise.part(kind) for promise in promises for kind in (Company, BreachProbability)),
+            "again": any(
+                promise.part(kind) for promise in promises for kind in (MinimumPeople, BreachProbability)
+            ),
             "is_own_format": is_own_format,
             "everything": everything,
             "seconds": seconds,
             "publish": publish,
             "whole_buckets": promises[-1].part(Equivalence) is not None,
         }
-        seen = see_groups(schema, release_format, tables, people, len(promises), before, **told)
+        seen = prepare_groups(schema, release_format, tables, people, len(promises), before, **told)
     rows: list[pl.DataFrame] = []
     counted: list[Figures] = []
     tables_judged: dict[str, pl.DataFrame] = {}
     remembered: dict[str, pl.DataFrame] = {}
-    for scopes, check, found, since in _attacks(seen, release_format, promises):
+    for kind in kinds_of(release_format, promises):
+        found, today, since = kind.attack(seen, promises), kind.given(promises)[-1], kind.since(promises)
         rows += [
-            scopes[scope].finding(count._replace(since=count.since or since)) for scope, count in found.each()
+            kind.scopes[scope].finding(count._replace(since=count.since or since))
+            for scope, count in found.each()
         ]
         counted.append(found.figures)
         remembered |= found.remembered
-        if found.table is not None and check is not None:
-            tables_judged[check.name] = found.table
+        if found.table is not None and today is not None and today.check is not None:
+            tables_judged[today.check.name] = found.table
     findings = pl.concat(rows)
     looked_at, hosts = (seen.people, seen.linkage) if is_view else (seen.covered, seen.hosts)
     of_all = AttackFigures(
@@ -169,26 +166,12 @@ def attack(
     return ReleaseAttack(findings, (*counted, of_all), after, tables_judged)
 
 
-def attack_tables(seen: SeenTables) -> pl.DataFrame:
-    """What published tables are found to owe, whoever is in them: rows as those of `ReleaseAttack`."""
+def attack_tables(seen: TablesInput) -> pl.DataFrame:
+    """Judge tables by the rules that are about them, whoever is in them: rows as those of `ReleaseAttack`."""
     rows = [
-        owed.scope.finding(count)
-        for owed in OWED[seen.release_format.attack]
-        if owed.of_tables
-        for _, count in owed.attack(seen).each()
+        rule.scopes[scope].finding(count)
+        for rule in rules_of(seen.release_format)
+        if rule.of_tables
+        for scope, count in rule.attacked_by(seen).each()
     ]
     return pl.concat(rows)
-
-
-def _attacks(
-    seen: Any, release_format: Format, promises: Sequence[Promise]
-) -> Iterator[tuple[Mapping[str, Scope], Check | None, Found, int]]:
-    """What the attack on each part found: on what is promised, then on other kinds for figures, then owed.
-
-    With the first release that promised as much as the last one does.
-    """
-    for kind in kinds_of(release_format, promises):
-        today = promises[-1].part(kind)
-        yield kind.scopes, today.check if today else None, kind.attack(seen, promises), kind.since(promises)
-    for owed in OWED[release_format.attack]:
-        yield {"": owed.scope}, owed.check, owed.attack(seen), 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from anonymize.attack.figures import BreachFigures
-from anonymize.attack.finding import Found
+from anonymize.attack.finding import AttackResult
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Attack, Chart, Curve, Part, Promise, single
@@ -63,7 +63,7 @@ class BreachProbability(Part):
     )
 
     def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
+        """The promise, for readers of a release."""
         yield from super().sentences()
         if self.forgets_after is not None:
             yield Text(
@@ -73,7 +73,7 @@ class BreachProbability(Part):
             )
 
     @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult:
         """Attack a release."""
         today = promises[-1].part(cls)
         return cls.attacked_by(seen, cls.bounds(promises), today and today.forgets_after)

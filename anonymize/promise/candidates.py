@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from anonymize.attack.figures import CandidateFigures
-from anonymize.attack.finding import Found
+from anonymize.attack.finding import AttackResult
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Attack, Chart, Curve, Figure, Part, Promise, Scope, single
 from anonymize.text import Text
 
-_attack_assignments: Callable[..., Found | None] = on_first_call(
+_attack_assignments: Callable[..., AttackResult | None] = on_first_call(
     "anonymize.attack.assignments", "attack_assignments"
 )
-_attack_together: Callable[..., Found] = on_first_call("anonymize.attack.candidates", "attack_several_series")
+_attack_together: Callable[..., AttackResult] = on_first_call(
+    "anonymize.attack.candidates", "attack_several_series"
+)
 
 LEFT = "How many candidate values a person has, after all releases so far are intersected."
 RISK = "The largest risk of any person: 1 divided by the fewest candidate values that a person has so far."
@@ -60,17 +62,17 @@ class Signatures(Part):
             raise ValueError(f"signatures ({self.signatures}) must be one of {', '.join(CHECKS)}")
 
     def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
+        """The promise, for readers of a release."""
         often = {"unique": Text("once"), "even": Text("equally often")}[self.signatures]
         yield Text("Each group has each of its values {often}.", often=often)
 
     @property
     def check(self) -> Check:
-        """What Great Expectations judges of the table that the attack counts."""
+        """The check by which Great Expectations judges the table that the attack counts."""
         return CHECKS[self.signatures]
 
     @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult:
         """Attack a release."""
         return cls.attacked_by(seen, cls.bounds(promises), Candidates.bounds(promises))
 
@@ -178,14 +180,14 @@ class Candidates(Part):
     )
 
     @classmethod
-    def attack_series(cls, seen: Any, promises: Sequence[Promise]) -> Found | None:
+    def attack_series(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult | None:
         """Attack all releases of a series together."""
         kept = {cls.scopes["signatures"].name, Signatures.scopes[""].name}
         is_bounded = seen.is_linked and kept <= set(seen.holding)
         return _attack_assignments(seen, Candidates.bounds(promises), is_bounded=is_bounded)
 
     @classmethod
-    def attack_together(cls, series: Sequence[Any], given: Candidates, schema: Any) -> Found:
+    def attack_together(cls, series: Sequence[Any], given: Candidates, schema: Any) -> AttackResult:
         """Attack several series about the same people."""
         del schema
         return _attack_together(series, given.candidates)

@@ -22,12 +22,7 @@ class Check:
     """What was found, a format of the figures that `describe` takes from the table."""
 
     def describe(self, known: Mapping[str, Any]) -> str:
-        """What was found, in words.
-
-        Parameters
-        ----------
-        known
-            The figures of the table that the check judges (`figures_of`).
+        """Say what was found, from the figures of the table that the check judges (`figures_of`).
 
         Examples
         --------
@@ -39,11 +34,6 @@ class Check:
 
     def figures(self, known: Mapping[str, Any]) -> dict[str, int | float]:
         """The numbers of that sentence by name: those that plot over releases.
-
-        Parameters
-        ----------
-        known
-            As `describe` takes them.
 
         Examples
         --------

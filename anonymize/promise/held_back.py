@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from anonymize.attack.figures import HeldBackFigures
-from anonymize.attack.finding import Found
+from anonymize.attack.finding import AttackResult
 from anonymize.late import on_first_call
 from anonymize.promise.part import Attack, Figure, Part, Promise, single
 from anonymize.promise.spread import Spread
@@ -15,7 +15,7 @@ from anonymize.promise.spread import Spread
 
 @dataclass(frozen=True)
 class HeldBack(Part):
-    """Of those who are held back, no larger share has several values that are too frequent than of all."""
+    """No larger share of those who are held back has several values that are too frequent than of all."""
 
     too_frequent: float
     """A value is too frequent that a larger share of the new people have."""
@@ -38,7 +38,7 @@ class HeldBack(Part):
     ranges: ClassVar = {"too_frequent": (0, 1)}
 
     @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult:
         """Attack a release."""
         of_numbers = promises[-1].part(Spread) is not None
         return cls.attacked_by(seen, cls.bounds(promises)[-1], of_numbers=of_numbers)

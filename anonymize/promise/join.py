@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from anonymize.attack.figures import JoinFigures
-from anonymize.attack.finding import Found
+from anonymize.attack.finding import AttackResult
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Attack, Figure, Part, Promise, single
@@ -16,7 +16,7 @@ from anonymize.text import Text
 
 @dataclass(frozen=True)
 class Join:
-    """Which join of a view with the releases before it a promise is about."""
+    """The join of a view with the releases before it that a promise is about."""
 
     x: tuple[str, ...]
     """X by name; a column that two releases have counts in each of its versions."""
@@ -34,9 +34,9 @@ class Join:
 
 @dataclass(frozen=True)
 class _OfAJoin(Part):
-    """What both promises about a join have in common. `join` is their last field, so they declare it."""
+    """Everything that both promises about a join share. `join` is their last field, so they declare it."""
 
-    attacked_as = "join"
+    attacked_as = ("join",)
     attacked_by: ClassVar[Attack] = on_first_call("anonymize.attack.view", "attack_join")
     counted = JoinFigures
     figures: ClassVar[tuple[Figure, ...]] = (
@@ -59,16 +59,16 @@ class _OfAJoin(Part):
         object.__setattr__(self, "join", _read(vars(self)["join"]))
 
     def sentences(self) -> Iterator[str]:
-        """What is promised, and which columns of earlier releases a reader may not know."""
+        """The promise, and the columns of earlier releases that a reader may not know."""
         yield from super().sentences()
         yield from _not_promised(vars(self)["join"])
 
     @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult:
         """Attack a release."""
         today = cls.given(promises)[-1]
         if not isinstance(today, LinkedValues | Linkability):
-            return Found()
+            return AttackResult()
         return cls.attacked_by(seen, **_told(today))
 
 
@@ -108,7 +108,7 @@ class Linkability(_OfAJoin):
 
 
 def _not_promised(join: Join) -> Iterator[str]:
-    """Which columns of earlier releases a reader may not know: they stand neither in X nor in Y."""
+    """Name the columns of earlier releases that a reader may not know: they stand neither in X nor in Y."""
     others = {name for columns in join.previous for name in columns} - {*join.x, *join.y}
     if others:
         yield Text(
@@ -120,7 +120,7 @@ def _not_promised(join: Join) -> Iterator[str]:
 
 
 def _told(part: LinkedValues | Linkability) -> dict[str, Any]:
-    """What the attack is told of the join."""
+    """The description of a join that the attack is given."""
     join = part.join
     return {
         "x": join.x,

@@ -8,18 +8,18 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import polars as pl
 
-from anonymize.attack.finding import Count, Found, finding
+from anonymize.attack.finding import AttackResult, Count, finding
 from anonymize.figures import Figures
 from anonymize.promise.check import Check
 from anonymize.text import Text
 
 Bound = Literal["at least", "at most"]
-Attack = Callable[..., Found]
+Attack = Callable[..., AttackResult]
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What one row of findings is about: one adversary, or one rule."""
+    """The subject of one row of findings: one adversary, or one rule."""
 
     name: str
     """What reports and findings call it."""
@@ -95,14 +95,13 @@ class Chart:
 class Part:
     """One thing that is promised. Each kind is a frozen dataclass, checked when it is made.
 
-    The names of its fields are those of the promise in files: no two kinds share one, but for the details
-    after the first.
+    The names of its fields are the promise's keys in JSON. The first key of each kind is its own.
     """
 
-    attacked_as: ClassVar[str] = "groups"
+    attacked_as: ClassVar[tuple[str, ...]] = ("groups",)
     """Which releases it is about: of `groups`, or views that are attacked by a `join`."""
     scopes: ClassVar[Mapping[str, Scope]] = {}
-    """What its attack looks at, by the keys of its counts, in the order reported."""
+    """The findings that are reported, by the keys of the attack's counts, in their order."""
     attacked_by: ClassVar[Attack]
     """The attack: from what is seen, and what was promised, to what is found."""
     judges: ClassVar[Literal["each", "today"]] = "each"
@@ -139,7 +138,7 @@ class Part:
             required(name, getattr(self, name), least, most)
 
     def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
+        """The promise, for readers of a release."""
         if self.sentence:
             yield Text(self.sentence, **vars(self))
 
@@ -150,7 +149,7 @@ class Part:
 
     @property
     def check(self) -> Check | None:
-        """What Great Expectations judges of the table that the attack counts."""
+        """The check by which Great Expectations judges the table that the attack counts."""
         return None
 
     @classmethod
@@ -160,7 +159,7 @@ class Part:
 
     @classmethod
     def bounds(cls, promises: Sequence[Promise]) -> list[Any]:
-        """How much each release promised: the first field of the part; None where it did not promise it."""
+        """List the first field of the part in each release's promise; None where it promised nothing."""
         name, *_ = (*(one.name for one in fields(cls)), None)
         return [part and (name is None or getattr(part, name)) for part in cls.given(promises)]
 
@@ -171,32 +170,27 @@ class Part:
         return bounds.index(bounds[-1]) + 1
 
     @classmethod
-    def attack(cls, seen: Any, promises: Sequence[Promise]) -> Found:
+    def attack(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult:
         """Attack a release.
 
-        Parameters
-        ----------
-        seen
-            What the adversary has of the release, and of all before it, beside the truth: an
-            `attack.seen.Seen`, or of a view an `attack.view.SeenView`.
-        promises
-            What each release so far promised to the people it published first, release 1 first. Everybody is
-            judged by what they were promised.
+        `seen` is what the adversary has of the release, and of all before it, beside the truth: an
+        `attack.input.AttackInput`, or of a view an `attack.view.ViewInput`. Everybody is judged by what they
+        were promised in the release that published them first; release 1 comes first.
         """
         bounds = cls.bounds(promises)
         return cls.attacked_by(seen, bounds if cls.judges == "each" else bounds[-1])
 
     @classmethod
-    def attack_series(cls, seen: Any, promises: Sequence[Promise]) -> Found | None:
+    def attack_series(cls, seen: Any, promises: Sequence[Promise]) -> AttackResult | None:
         """Attack all releases of a series together; None where there is nothing more to find.
 
-        `seen` is an `attack.assignments.SeenSeries`.
+        `seen` is an `attack.assignments.SeriesInput`.
         """
         del seen, promises
         return None
 
     @classmethod
-    def attack_together(cls, series: Sequence[Any], given: Any, schema: Any) -> Found | None:
+    def attack_together(cls, series: Sequence[Any], given: Any, schema: Any) -> AttackResult | None:
         """Attack several series about the same people, by what is known of each in the end."""
         del series, given, schema
         return None
@@ -224,7 +218,7 @@ class Promise:
         return next((part for part in self.parts if isinstance(part, kind)), None)
 
     def sentences(self) -> list[str]:
-        """What is promised, for readers of a release."""
+        """The promise, for readers of a release."""
         return [sentence for part in self.parts for sentence in part.sentences()]
 
     def as_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""All parts there are, of promises and of what is owed, and which of them a release is attacked for."""
+"""All parts there are, and which of them a release is attacked for."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from anonymize.promise.algorithm import Posterior
 from anonymize.promise.breach import BreachProbability
 from anonymize.promise.candidates import Candidates, Signatures
 from anonymize.promise.check import Check
-from anonymize.promise.company import Company
 from anonymize.promise.equivalence import Equivalence
 from anonymize.promise.held_back import HeldBack
 from anonymize.promise.join import Linkability, LinkedValues
 from anonymize.promise.known_algorithm import KnownAlgorithm
-from anonymize.promise.owed import OWED, PUBLICATION
+from anonymize.promise.minimum_people import MinimumPeople
 from anonymize.promise.part import Part, Promise, Scope
 from anonymize.promise.reidentification import KAnonymity, LDiversity
+from anonymize.promise.rules import PUBLICATION, RULES, ReleaseRule
 from anonymize.promise.share import LargestShare
 from anonymize.promise.spread import Spread
 
 KINDS: tuple[type[Part], ...] = (
     Signatures,
     Candidates,
-    Company,
+    MinimumPeople,
     Absence,
     Posterior,
     BreachProbability,
@@ -42,7 +42,8 @@ KINDS: tuple[type[Part], ...] = (
     LDiversity,
     LargestShare,
 )
-"""All kinds of parts. Those that are not promised are attacked, and have their figures, in this order."""
+"""All kinds of parts of a promise. Those that are not promised are attacked, and have their figures, in this
+order."""
 
 
 def promise_of(stated: Mapping[str, Any]) -> Promise:
@@ -59,37 +60,32 @@ def promise_of(stated: Mapping[str, Any]) -> Promise:
 
 
 def kinds_of(release_format: Format, promises: Sequence[Promise]) -> list[type[Part]]:
-    """The kinds of parts that releases of a format are attacked for: those promised today first."""
+    """The kinds of parts that releases of a format are attacked for: promised today, not promised, rules."""
     promised = [type(part) for promise in reversed(promises) for part in promise]
-    return [kind for kind in dict.fromkeys([*promised, *KINDS]) if kind.attacked_as == release_format.attack]
+    every = dict.fromkeys([*promised, *KINDS, *RULES])
+    return [kind for kind in every if release_format.attack in kind.attacked_as]
+
+
+def rules_of(release_format: Format) -> list[type[ReleaseRule]]:
+    """The rules that releases of a format keep."""
+    return [rule for rule in RULES if release_format.attack in rule.attacked_as]
 
 
 def checks_of(promise: Promise, release_format: Format, schema: Any) -> list[Check]:
-    """What Great Expectations judges of releases that promise this, in the order shown."""
+    """List what Great Expectations judges of releases that promise this, in the order shown."""
     published = {column.ours for columns in release_format.columns(schema).values() for column in columns}
-    owed = [one for one in OWED[release_format.attack] if one.applies_to(published)]
-    return [check for check in (part.check for part in (*promise, *owed)) if check is not None]
+    rules = [rule() for rule in rules_of(release_format) if rule.applies_to(published)]
+    return [check for check in (part.check for part in (*promise, *rules)) if check is not None]
 
 
 def scopes() -> dict[str, Scope]:
-    """What findings can be about, by name."""
-    owed = [one.scope for some in OWED.values() for one in some]
-    every = [*(scope for kind in KINDS for scope in kind.scopes.values()), *owed, *PUBLICATION]
-    return {scope.name: scope for scope in every}
+    """Map the names of all that findings can be about."""
+    of_parts = [scope for kind in (*KINDS, *RULES) for scope in kind.scopes.values()]
+    return {scope.name: scope for scope in (*of_parts, *PUBLICATION)}
 
 
 def promised_in(promise: str, since: int, promises: Sequence[Promise]) -> list[int]:
-    """The releases, counted from 1, that promised as much as one of them did.
-
-    Parameters
-    ----------
-    promise
-        What findings call it.
-    since
-        The first of these releases.
-    promises
-        What each release promised.
-    """
+    """List the releases, counted from 1, that promised as much as release `since` did."""
     for kind in KINDS:
         bounds = kind.bounds(promises)
         if any(scope.name == promise for scope in kind.scopes.values()) and bounds[since - 1] is not None:
@@ -98,20 +94,14 @@ def promised_in(promise: str, since: int, promises: Sequence[Promise]) -> list[i
 
 
 def _kept(row: Mapping[str, Any]) -> str:
-    """Whether a row of findings keeps its promise, in words."""
+    """Say whether a row of findings keeps its promise."""
     if row["broken"]:
         return f"broken for {row['broken']:,}"
     return f"not decided for {row['undecided']:,}" if row["undecided"] else "which keeps it"
 
 
 def describe_findings(findings: pl.DataFrame) -> str:
-    """What was promised and what was found, in words: each promise with a figure, and how many without.
-
-    Parameters
-    ----------
-    findings
-        What an attack found.
-    """
+    """Say what was promised and what was found: each promise with a figure, and how many without."""
     named = scopes()
     of_people = [name for name, scope in named.items() if scope.counts_people]
     has_figure = (

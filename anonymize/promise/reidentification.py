@@ -1,4 +1,4 @@
-"""What other tools promise of one table: k-anonymity and l-diversity, and the risks of re-identification."""
+"""Promises of other tools on one table: k-anonymity, l-diversity, and the risks of re-identification."""
 
 from __future__ import annotations
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from anonymize.attack.figures import SpreadFigures
-from anonymize.attack.finding import Found
+from anonymize.attack.finding import AttackResult
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Chart, Curve, Figure, Part, Scope, required
 from anonymize.text import Text
 
-_attack_together: Callable[..., Found] = on_first_call("anonymize.attack.spread", "attack_several_series")
+_attack_together: Callable[..., AttackResult] = on_first_call(
+    "anonymize.attack.spread", "attack_several_series"
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Spread(Part):
                 required(f"spread of {column}", least, least=0, most=1)
 
     def sentences(self) -> Iterator[str]:
-        """What is promised, for readers of a release."""
+        """The promise, for readers of a release."""
         for column, least in self.spread.items():
             if isinstance(least, Mapping):
                 yield Text(
@@ -108,6 +110,6 @@ class Spread(Part):
                 )
 
     @classmethod
-    def attack_together(cls, series: Sequence[Any], given: Spread, schema: Any) -> Found:
+    def attack_together(cls, series: Sequence[Any], given: Spread, schema: Any) -> AttackResult:
         """Attack several series about the same people."""
         return _attack_together(series, given.spread, schema)

@@ -37,7 +37,7 @@ MOST_COMBINATIONS = 200_000_000
 
 @dataclass(frozen=True)
 class Run:
-    """What specializing came to."""
+    """The result of specializing."""
 
     in_cut: Bools
     """bool[nodes]: the nodes of the cuts."""
@@ -70,7 +70,7 @@ class Index:
 
 @dataclass(frozen=True)
 class _Part:
-    """What an earlier release has of the join, of X and of Y."""
+    """Parts of the join, of X and of Y that an earlier release has."""
 
     earlier: Earlier
     joins: list[str]
@@ -90,17 +90,7 @@ class _Part:
 def build_index(
     coded: Mapping[str, Coded], earlier: Sequence[Earlier], contract: ViewContract[Sequential]
 ) -> Index:
-    """The index of a view and of the releases it will be joined with.
-
-    Parameters
-    ----------
-    coded
-        The view's columns.
-    earlier
-        The earlier releases, population-related to the view.
-    contract
-        Has `identifier`, `columns` and `principle`.
-    """
+    """Index a view and the releases that it will be joined with, which are population-related to it."""
     wanted: Sequential = contract.principle
     pairs = Pairs.of(contract)
     names = [name for name in coded if name in wanted.x]
@@ -137,7 +127,7 @@ def build_index(
 
 
 def _plain(arrays: Arrays) -> Arrays:
-    """The same arrays, contiguous and writable: the kernel is compiled once, not for each kind of array."""
+    """Make arrays contiguous and writable: the kernel is compiled once, not for each kind of array."""
     plain = {name: np.require(array, requirements=["C", "W"]) for name, array in arrays._asdict().items()}
     return arrays._replace(**plain)
 
@@ -204,7 +194,7 @@ class _Items:
 
 
 def _view_items(coded: Mapping[str, Coded], wanted: Sequential, items: _Items | None) -> list[np.ndarray]:
-    """For each column of Y in the view, the sensitive value of each record."""
+    """List the sensitive value of each record, for each column of Y in the view."""
     if items is None:
         return []
     return [items.number(name, coded[name].labels)[coded[name].codes] for name in wanted.y if name in coded]

@@ -47,7 +47,7 @@ class Coded:
 
     @property
     def interval(self) -> Interval:
-        """Of each record."""
+        """The interval of each record."""
         return self.low[self.codes], self.high[self.codes]
 
 
@@ -68,23 +68,14 @@ class Earlier:
 
     @property
     def names(self) -> set[str]:
-        """Of all its columns."""
+        """The names of all its columns."""
         return {*self.common, *self.own}
 
 
 def code_view(
     view: pl.DataFrame, columns: Sequence[CategoryColumn | NumberColumn], x: Sequence[str]
 ) -> dict[str, Coded]:
-    """The columns of T1 as codes: leaves of the hierarchy, or ranks of the distinct numbers.
-
-    Parameters
-    ----------
-    view
-        `column_0`, `column_1`, …: text for categories, numbers for numbers.
-    columns
-        Their declarations, in order.
-    x
-        The names in X.
+    """Write the columns of T1 as codes: leaves of the hierarchy, or ranks of the distinct numbers.
 
     Raises
     ------
@@ -142,19 +133,17 @@ def read_earlier(
     where: str,
     record: str | None = None,
 ) -> Earlier:
-    """An earlier release, its common columns as intervals of the view's codes.
+    """Read an earlier release, its common columns as intervals of the view's codes.
 
     Parameters
     ----------
     released
         `column_0`, `column_1`, … in the order of `names`: values or labels; or `column_0_low`,
         `column_0_high`: intervals closed on both ends. With `records`, a row stands for so many records.
-    names
-        The release's columns.
     columns
         The view's columns.
     where
-        What messages call it.
+        What messages call the release.
     record
         What `y` calls its records.
 
@@ -188,15 +177,7 @@ def read_earlier(
 
 
 def own_column(released: pl.DataFrame, position: int) -> pl.Series:
-    """A column of an earlier release that the view lacks, as text.
-
-    Parameters
-    ----------
-    released
-        As `read_earlier` has it.
-    position
-        Of the column among its names.
-    """
+    """A column of an earlier release that the view lacks, as text."""
     plain, low, high = (f"column_{position}{end}" for end in ("", "_low", "_high"))
     if plain in released.columns:
         return released[plain].cast(pl.String)
@@ -267,14 +248,9 @@ class Pairs:
         return flags
 
     def earlier_flags(self, earlier: Earlier, only: Sequence[str] | None = None) -> np.ndarray:
-        """uint64 for each row of an earlier release: the pairs whose second half covers it.
+        """Flag the pairs whose second half covers each row of an earlier release: uint64 for each row.
 
-        Parameters
-        ----------
-        earlier
-            The release.
-        only
-            The columns of the view whose pairs count; None for all.
+        `only` names the columns of the view whose pairs count; None for all.
         """
         flags = np.zeros(len(earlier.records), np.uint64)
         for q, (ours, _, theirs, label) in enumerate(self.halves):
@@ -301,23 +277,9 @@ class Pairs:
 
 
 def unrelated(coded: Mapping[str, Coded], earlier: Earlier, pairs: Pairs) -> tuple[int, int]:
-    """Records of the view that match no record of an earlier release, and the other way round.
+    """Count records of the view that match no record of an earlier release, and the other way round.
 
     Tables about the same population have none (section 4).
-
-    Parameters
-    ----------
-    coded
-        The view.
-    earlier
-        The earlier release.
-    pairs
-        What is inconsistent.
-
-    Returns
-    -------
-    tuple[int, int]
-        Records of the view, records of the earlier release.
     """
     names = sorted(set(coded) & set(earlier.common))
     joining = sorted({*names, *pairs.joining(earlier)})
@@ -354,7 +316,7 @@ def join_columns(earlier: Earlier, names: Sequence[str], flags: np.ndarray) -> p
 
 
 def join_arrays(table: pl.DataFrame, width: int) -> Boxes:
-    """What `join_columns` put in a table, `width` columns."""
+    """The common columns, `width` of them, of a table that `join_columns` made, as boxes."""
     low = _table(table.select(f"low_{j}" for j in range(width)).to_numpy(), table.height)
     high = _table(table.select(f"high_{j}" for j in range(width)).to_numpy(), table.height)
     return Boxes(low, high, np.require(table["flags"].to_numpy(), requirements=["C", "W"]))

@@ -103,7 +103,7 @@ class Sequential(Parameters):
 
     @property
     def limits(self) -> dict[str, float | Mapping[str, float]] | None:
-        """What a column of Y may be inferred with: one confidence, or one for each sensitive value."""
+        """The confidences with which a column of Y may be inferred: one, or one for each sensitive value."""
         if self.requirement == "anonymity":
             return None
         if isinstance(self.k, Mapping) and any(isinstance(limit, Mapping) for limit in self.k.values()):
@@ -127,7 +127,7 @@ def _limits(k: Any, depth: int = 0) -> Any:
 
 
 def faults(contract: ViewContract[Sequential]) -> list[tuple[str, str]]:
-    """What is wrong between parts that are each right: `(key, what is wrong and the way out)`."""
+    """Find what is wrong between parts that are each right: `(key, what is wrong and the way out)`."""
     wanted: Sequential = contract.principle
     columns = {column.name: column for column in contract.columns}
     found: list[tuple[str, str]] = []
@@ -143,19 +143,18 @@ def faults(contract: ViewContract[Sequential]) -> list[tuple[str, str]]:
         found.append(
             ("principle.previous", f"{', '.join(taken)} names a column, and the records of a table as well")
         )
-    found += [
-        ("principle.x", f"{name} is a column neither of the view nor of a previous release: {_known(there)}")
-        for name in wanted.x
-        if name not in there
-    ]
     countable = there | {contract.identifier, *records}
     found += [
         (
-            "principle.y",
-            f"{name} is a column neither of the view nor of a previous release: {_known(countable)}",
+            f"principle.{key}",
+            (
+                f"{name} is a column neither of the view nor of a previous release:"
+                f" accepted are {', '.join(sorted(possible))}"
+            ),
         )
-        for name in wanted.y
-        if name not in countable
+        for key, names, possible in (("x", wanted.x, there), ("y", wanted.y, countable))
+        for name in names
+        if name not in possible
     ]
     found += [
         (f"columns[{name}]", "is not in x, so it is published as it is: say keep: true, or add it to x")
@@ -182,10 +181,6 @@ def _faults_of_trees(contract: ViewContract[Sequential]) -> list[tuple[str, str]
         except ValueError as error:
             found.append((f"columns[{column.name}].hierarchy", str(error)))
     return found
-
-
-def _known(names: set[str]) -> str:
-    return f"accepted are {', '.join(sorted(names))}"
 
 
 def _fault_of_class(wanted: Sequential, columns: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -255,7 +250,7 @@ def _faults_of_shared_columns(wanted: Sequential, columns: Mapping[str, Any]) ->
 
 
 def advice(contract: ViewContract[Sequential]) -> list[str]:
-    """What section 3.3 advises and a contract does otherwise: join attributes are neither in X nor in Y."""
+    """Say what section 3.3 advises and a contract doesn't do: join attributes are neither in X nor in Y."""
     wanted: Sequential = contract.principle
     ours = [column.name for column in contract.columns]
     pairs = [split_pair(key) for key in wanted.inconsistent]
@@ -306,19 +301,14 @@ def _faults_of_pairs(wanted: Sequential, columns: Mapping[str, Any]) -> list[tup
             found.append((where, f"{theirs} is a column of no previous release"))
         if isinstance(columns.get(theirs), NumberColumn):
             found.append((where, f"{theirs} is no category column of the view"))
-        nodes = set(category_taxonomy(columns[ours].paths).labels)
-        found += [
-            (where, f"{label} is no label of the hierarchy of {ours}")
-            for label, _ in pairs
-            if label not in nodes
-        ]
-        if isinstance(columns.get(theirs), CategoryColumn):
-            nodes = set(category_taxonomy(columns[theirs].paths).labels)
-            found += [
-                (where, f"{label} is no label of the hierarchy of {theirs}")
-                for _, label in pairs
-                if label not in nodes
-            ]
+        for at, name in enumerate((ours, theirs)):
+            if isinstance(column := columns.get(name), CategoryColumn):
+                nodes = category_taxonomy(column.paths).labels
+                found += [
+                    (where, f"{pair[at]} is no label of the hierarchy of {name}")
+                    for pair in pairs
+                    if pair[at] not in nodes
+                ]
     return found
 
 
@@ -329,17 +319,7 @@ def split_pair(key: str) -> tuple[str, str]:
 
 
 def limit_of(wanted: Sequential, column: str, values: Sequence[str]) -> dict[str, float]:
-    """The confidence with which each sensitive value of a column of Y may be inferred.
-
-    Parameters
-    ----------
-    wanted
-        A requirement of linkability.
-    column
-        The column's name.
-    values
-        Its values.
-    """
+    """The confidence with which each sensitive value of a column of Y may be inferred."""
     limit = (wanted.limits or {})[column]
     if isinstance(limit, Mapping):
         return {value: limit[value] for value in values if value in limit}

@@ -19,15 +19,7 @@ MOST_NODES = 60
 
 
 def plots(contract: ViewContract[Sequential], states: Mapping[str, State]) -> list[Plot]:
-    """A chart of each generalized column's cut in the last release.
-
-    Parameters
-    ----------
-    contract
-        The columns.
-    states
-        The states by release, oldest first.
-    """
+    """Chart each generalized column's cut in the last release. States are by release, oldest first."""
     if not states:
         return []
     cuts = list(states.values())[-1].tables.get(CUTS)

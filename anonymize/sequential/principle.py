@@ -8,13 +8,13 @@ from typing import Any
 from anonymize.contract import ViewContract
 from anonymize.formats import TAXONOMY_CUTS
 from anonymize.late import on_first_call
-from anonymize.principle.principle import Memory, Principle
+from anonymize.principle.principle import Principle, StateAsset
 from anonymize.promise import Join, Linkability, LinkedValues, Promise
 from anonymize.sequential.parameters import Sequential, advice, faults, split_pair
 
 
 def promise(parameters: Sequential) -> Promise:
-    """What an adversary who joins a release with all earlier ones may be left with."""
+    """Promise the most that an adversary who joins a release with all earlier ones may be left with."""
     limits = parameters.limits
     join = Join(
         x=parameters.x,
@@ -52,7 +52,7 @@ SEQUENTIAL: Principle[Sequential, ViewContract[Sequential]] = Principle(
         {"x": ["age", "sex"], "y": ["patient_id"], "requirement": "anonymity", "k": 2},
         {"x": ["age", "sex"], "y": ["disease"], "requirement": "linkability", "k": 0.9},
     ),
-    memory=Memory(
+    memory=StateAsset(
         "views",
         "The views published so far, the previous releases they were joined with, and the last cuts.",
         ("earlier_releases", "nodes"),

@@ -34,7 +34,7 @@ EARLIER = "view_{number}"
 
 @dataclass(frozen=True, kw_only=True)
 class ViewFigures(ReleaseFigures):
-    """What is counted of the release of a view."""
+    """Counts of the release of a view."""
 
     specializations: Annotated[int, undivided]
     """Steps from the most general view to the one that is published."""
@@ -90,16 +90,7 @@ def release(
 
 
 def earlier_releases(state: State, contract: ViewContract[Sequential], number: int) -> list[Earlier]:
-    """What release n may be joined with: the previous releases of the contract, then the series' own.
-
-    Parameters
-    ----------
-    state
-        As `release` has it.
-    contract
-        The columns, and what is promised of them.
-    number
-        n; views from n on are left out.
+    """List what release n may be joined with: the previous releases, then the series' own before n.
 
     Raises
     ------

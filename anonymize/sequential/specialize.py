@@ -32,7 +32,7 @@ class Specialized:
     specializations: int
     """Specializations performed."""
     most_general: float
-    """Safety before the first of them: as `privacy.Linking.safety`."""
+    """Safety before the first of them."""
     safety: float
     """Safety of the result."""
 
@@ -45,15 +45,8 @@ def specialize(
 ) -> Specialized:
     """Specialize the view from its most general state while the join keeps what is required.
 
-    Each time the valid candidate with the highest InfoGain / (PrivLoss + 1) is specialized. The join is never
-    executed: everything is counted on partitions.
-
-    Parameters
-    ----------
-    coded, earlier, contract
-        As for `build_index`.
-    limit
-        Stop after so many specializations.
+    Each time the valid candidate with the highest InfoGain / (PrivLoss + 1) is specialized, up to `limit`
+    times. The join is never executed: everything is counted on partitions.
 
     Raises
     ------

@@ -25,7 +25,7 @@ def faults_of_previous(
     previous: Mapping[str, pl.DataFrame],
     principles: Sequence[Mapping[str, Any]],
 ) -> list[tuple[str, str]]:
-    """What is wrong between a contract and the releases that it names: `(key, what is accepted)`.
+    """Find what is wrong between a contract and the releases that it names: `(key, what is accepted)`.
 
     That is each value that `k` or `inconsistent` names and no earlier release has, and each column in the X
     of an earlier view that is neither in x nor in y.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
-from anonymize.principle.principle import Choice, Memory, Principle
+from anonymize.principle.principle import Choice, Principle, StateAsset
 from anonymize.streamliner.later import StreamlinedSeries
 from anonymize.streamliner.parameters import StreamlinerParameters
 
@@ -32,7 +32,7 @@ def streamliner(
         parameter_changes=series.parameter_changes,
         choice=Choice(("l",), {"then": later.name}),
         warm_up=tuple({"l": 2, "method": method} for method in ("gda", "rda", "ria")),
-        memory=Memory(
+        memory=StateAsset(
             name="buckets",
             description="Each person's signature, if later releases follow another principle. Private.",
             figures=("groups",),

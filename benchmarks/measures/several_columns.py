@@ -27,9 +27,9 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.attack.correlations import guess_by_correlations
 from anonymize.attack.coverage import value_domain
 from anonymize.attack.intersection import intersect_hosts
+from anonymize.attack.measures.correlations import guess_by_correlations
 from anonymize.columns import VALUE
 from anonymize.contract import Contract
 from anonymize.errors import ContractError, NotEligible

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.attack.correlations import of_all_shards as correlated_of_all
-from anonymize.attack.finding import Count, Found, count_of, findings_of_all
-from anonymize.attack.guessing import guess_values
+from anonymize.attack.finding import AttackResult, Count, count_of, findings_of_all
+from anonymize.attack.input import prepare_tables
 from anonymize.attack.intersection import Intersected
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.presence import of_all_shards
-from anonymize.attack.seen import see_tables
+from anonymize.attack.measures.correlations import of_all_shards as correlated_of_all
+from anonymize.attack.measures.guessing import guess_values
+from anonymize.attack.measures.presence import of_all_shards
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
 from anonymize.errors import SnapshotError
@@ -29,7 +29,7 @@ from anonymize.formats import Format
 from anonymize.formats.published import GROUP, knowledge_table
 from anonymize.promise import Part
 from anonymize.promise.attacked import ReleaseAttack, attack_tables
-from anonymize.promise.owed import ENTRIES, SHARDS
+from anonymize.promise.rules import SHARDS, Entries
 from anonymize.utility.usefulness import usefulness
 from orchestration.audit.findings import AttackedRelease, AttackedSeries, Left
 from orchestration.audit.read.folders import (
@@ -278,12 +278,12 @@ def _look_at(
     """What the whole release shows: its tables and files, what it is worth, and what groups teach."""
     contract, schema = material.contract, material.contract.table_schema
     assert isinstance(schema, Schema)
-    seen, domain = see_tables(schema, release_format, tables, people, domain)
+    seen, domain = prepare_tables(schema, release_format, tables, people, domain)
     main, *_ = release_format.tables(contract)
     found = ReleaseAttack(attack_tables(seen), (), Knowledge())
     whole = AttackedRelease(series.releases[number - 1].name, len(tables[main]), found)
     whole = with_files(whole, material, series, number, release_format, tables, len(people))
-    if not found.findings.filter(promise=ENTRIES.scope.name)["holds"].all():
+    if not found.findings.filter(promise=Entries.scopes[""].name)["holds"].all():
         return whole, domain
     published, known = release_format.read(seen.tables, contract), knowledge_table(people, schema)
     linkage = pl.concat(linkages)
@@ -392,7 +392,7 @@ def _everybody(known: Sequence[Knowledge]) -> Knowledge:
     return Knowledge(domain=known[0].domain, covered=covered, hosted=hosted)
 
 
-def _found(kind: type[Part], shards: Sequence[Found]) -> Found:
+def _found(kind: type[Part], shards: Sequence[AttackResult]) -> AttackResult:
     """What all releases together allow, in all shards."""
     scopes = dict.fromkeys(scope for one in shards for scope, _ in one.each())
     counts = {}
@@ -402,7 +402,7 @@ def _found(kind: type[Part], shards: Sequence[Found]) -> Found:
         ]
         counts[scope] = [count_of(row) for row in findings_of_all(rows).iter_slices(1)]
     figures, *_ = combined([[one.figures] for one in shards])
-    return Found(counts, figures)
+    return AttackResult(counts, figures)
 
 
 def _left(shards: Sequence[Left]) -> Left:

@@ -11,14 +11,14 @@ import polars as pl
 
 from anonymize.attack.assignments import Choices
 from anonymize.attack.combinations import Combinations
-from anonymize.attack.correlations import Correlated
 from anonymize.attack.equivalence import Equivalence
 from anonymize.attack.figures import EquivalenceFigures
-from anonymize.attack.finding import Found
-from anonymize.attack.guessing import Guesses
+from anonymize.attack.finding import AttackResult
 from anonymize.attack.intersection import SCOPES, candidates, distribution, intersected
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.presence import Presence
+from anonymize.attack.measures.correlations import Correlated
+from anonymize.attack.measures.guessing import Guesses
+from anonymize.attack.measures.presence import Presence
 from anonymize.contract import Product
 from anonymize.formats import Published
 from anonymize.people.renaming import suspected_renamings
@@ -96,7 +96,7 @@ class AttackedSeries:
     """The smallest attack per signature; empty where it wasn't attacked."""
     equivalences_by_column: Mapping[str, list[Equivalence]] = field(default_factory=dict)
     """The same of who has the same value of each of several sensitive columns, by its name."""
-    whole: Mapping[type[Part], Found] = field(default_factory=dict)
+    whole: Mapping[type[Part], AttackResult] = field(default_factory=dict)
     """What all releases together allow, by the part of the promise that it is about."""
     why_no_assignments: str | None = None
     """If it should have been."""

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.attack.assignments import MOST_PEOPLE, SeenSeries, choices_of
-from anonymize.attack.correlations import guess_by_correlations
+from anonymize.attack.assignments import MOST_PEOPLE, SeriesInput, choices_of
 from anonymize.attack.equivalence import Equivalence, minimum_equivalence
-from anonymize.attack.guessing import Guesses, guess_values
 from anonymize.attack.intersection import candidates
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.presence import Presence, guess_presence
+from anonymize.attack.measures.correlations import guess_by_correlations
+from anonymize.attack.measures.guessing import Guesses, guess_values
+from anonymize.attack.measures.presence import Presence, guess_presence
 from anonymize.attack.same_values import CONTENTS, MEMBERS
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product, Schema, View
@@ -26,8 +26,8 @@ from anonymize.people.renaming import moves
 from anonymize.principles import principle_of, publisher_of
 from anonymize.promise import Promise
 from anonymize.promise.attacked import attack as attack_one
-from anonymize.promise.owed import ENTRIES
 from anonymize.promise.registry import kinds_of
+from anonymize.promise.rules import Entries
 from anonymize.text import Text
 from anonymize.utility.usefulness import Usefulness, usefulness
 from anonymize.utility.views import view_usefulness
@@ -136,7 +136,7 @@ def _attacked_release(
         attacked = with_files(attacked, material, series, number, release_format, tables, len(people))
     if release_format.attack == "join":
         return replace(attacked, useful=_useful_view(release_format, tables, people, contract, release))
-    if not attacked.attack.findings.filter(promise=ENTRIES.scope.name)["holds"].all():
+    if not attacked.attack.findings.filter(promise=Entries.scopes[""].name)["holds"].all():
         return attacked
     assert isinstance(schema, Schema)
     grouped = {name: table.with_columns(GROUP) for name, table in tables.items()}
@@ -408,7 +408,7 @@ def _as_a_whole(attacked: AttackedSeries, material: Material, series: PublishedS
     kept = pl.concat(numbered).group_by("promise").agg(pl.col("n").n_unique(), pl.col("holds").all())
     state = attacked.knowledge.hosted if is_linked else attacked.knowledge.covered
     assert state is not None
-    whole = SeenSeries(
+    whole = SeriesInput(
         [one for one in seen if one is not None],
         candidates([state], "value").select("person", VALUE, "promised"),
         kept.filter(pl.col("holds") & (pl.col("n") == len(rows)))["promise"].to_list(),

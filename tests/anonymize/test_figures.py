@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack.figures import CandidateFigures, CompanyFigures, LinkageFigures, SpreadFigures
+from anonymize.attack.figures import CandidateFigures, LinkageFigures, MinimumPeopleFigures, SpreadFigures
 from anonymize.figures import Figures, FromCounts, MeanBy, Total, combined, reached
 from anonymize.global_guarantee.forecast import releases_of_most
 from tests.profiles import examples
@@ -58,8 +58,12 @@ def test_what_serves_to_combine_is_not_stated():
 
 
 def test_means_of_shards_are_weighted_by_what_they_are_means_of():
-    company = [CompanyFigures(2, 90, 0.5), CompanyFigures(3, 10, 1.0), CompanyFigures(None, 0, None)]
-    assert CompanyFigures.of_all(company) == CompanyFigures(2, 100, 0.55)
+    company = [
+        MinimumPeopleFigures(2, 90, 0.5),
+        MinimumPeopleFigures(3, 10, 1.0),
+        MinimumPeopleFigures(None, 0, None),
+    ]
+    assert MinimumPeopleFigures.of_all(company) == MinimumPeopleFigures(2, 100, 0.55)
     rows = [LinkageFigures(marketer_risk=0.5, rows=30), LinkageFigures(marketer_risk=0.1, rows=10)]
     assert LinkageFigures.of_all(rows).marketer_risk == pytest.approx(0.4)
 
@@ -69,8 +73,8 @@ def test_each_class_is_combined_by_itself():
     class Rows(Figures):
         __annotations__ = {"rows": Total}
 
-    whole = combined([[Rows(3), CompanyFigures(2, 1, 1.0)], [Rows(4)]])
-    assert whole == (Rows(7), CompanyFigures(2, 1, 1.0))
+    whole = combined([[Rows(3), MinimumPeopleFigures(2, 1, 1.0)], [Rows(4)]])
+    assert whole == (Rows(7), MinimumPeopleFigures(2, 1, 1.0))
 
 
 @given(st.dictionaries(st.integers(0, 20), st.integers(1, 30), min_size=1))

@@ -22,7 +22,7 @@ from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
 from anonymize.people.values import by_own_names
 from anonymize.principles import SOME_PRINCIPLE, principle_of
-from anonymize.promise.owed import METADATA
+from anonymize.promise.rules import METADATA
 from anonymize.spelling import twins, value_form
 from orchestration.audit.read.foreign import Foreign, convert
 from orchestration.contracts.contract_file import ContractFile, load_contract

@@ -13,7 +13,7 @@ from anonymize.attack.finding import Count
 from anonymize.columns import least_of
 from anonymize.contract import Product
 from anonymize.formats import Format
-from anonymize.promise.owed import CHAIN, CLAIMS
+from anonymize.promise.rules import CHAIN, CLAIMS
 from orchestration.audit.read.folders import PublishedSeries, ReleaseFiles
 from orchestration.storage.manifest import BESIDE, MANIFEST
 from orchestration.storage.parts import table_of

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from anonymize.attack.guessing import Guesses
-from anonymize.attack.presence import Presence
+from anonymize.attack.measures.guessing import Guesses
+from anonymize.attack.measures.presence import Presence
 from anonymize.promise.part import Figure
 from anonymize.promise.registry import scopes
 from anonymize.utility.usefulness import Usefulness

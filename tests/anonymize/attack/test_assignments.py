@@ -5,7 +5,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from anonymize.attack.assignments import SeenSeries, attack_assignments, choices_of
+from anonymize.attack.assignments import SeriesInput, attack_assignments, choices_of
 from anonymize.contract import Sensitive
 from anonymize.formats import Published
 
@@ -36,7 +36,7 @@ def attacked(*releases, linked=True, **options):
         [(p, VALUES[p], 1) for p in people], schema=["person", "value", "promised"], orient="row"
     )
     seen = [release(groups, linked) for groups in releases]
-    found = attack_assignments(SeenSeries(seen, owed), [2] * len(seen), **options)
+    found = attack_assignments(SeriesInput(seen, owed), [2] * len(seen), **options)
     return dict(found.each()), found.figures
 
 
@@ -73,11 +73,11 @@ def test_tables_that_no_assignment_explains_are_broken_for_everybody():
     others = seen.covering.with_columns(value=pl.lit("e"))
     owed = others.select("person", "value", promised=pl.lit(1))
     choices = replace(seen, covering=others)
-    found = attack_assignments(SeenSeries([choices], owed), [2])
+    found = attack_assignments(SeriesInput([choices], owed), [2])
     assert {scope: (count.people, count.broken) for scope, count in found.each()} == {"assignments": (2, 2)}
 
 
 def test_where_no_number_of_candidates_is_promised_nothing_is_attacked():
     seen = release(["ux"], linked=True)
     owed = seen.covering.select("person", "value", promised=pl.lit(1))
-    assert attack_assignments(SeenSeries([seen], owed), [None]) is None
+    assert attack_assignments(SeriesInput([seen], owed), [None]) is None

@@ -4,9 +4,9 @@ differ in every column, and something in others."""
 import polars as pl
 import pytest
 
-from anonymize.attack.correlations import guess_by_correlations, together
 from anonymize.attack.coverage import signatures
-from anonymize.attack.guessing import guess_values
+from anonymize.attack.measures.correlations import guess_by_correlations, together
+from anonymize.attack.measures.guessing import guess_values
 from anonymize.columns import VALUE
 from anonymize.contract.combined import combine
 from anonymize.formats.published import Published, with_fewer_columns

@@ -129,7 +129,7 @@ def test_whoever_is_in_groups_of_two_signatures_connects_them():
     partitions = [("a b", "1 2"), ("a c", "1 3"), ("d b", "1 2"), ("f c", "1 3")]
     (whole,) = minimum_equivalence(*series(*partitions))
     assert (whole.signatures, whole.e, whole.at_least) == (2, 1, 1)
-    # Found only across the signatures: {a, b} and {c, d} are {a, c} and {b, d} but for values.
+    # AttackResult only across the signatures: {a, b} and {c, d} are {a, c} and {b, d} but for values.
     crossed = [("a b", "1 2"), ("c d", "3 4"), ("a c", "1 3"), ("e d", "2 4")]
     (whole,) = minimum_equivalence(*series(*crossed))
     assert (whole.signatures, whole.e) == (4, 1)

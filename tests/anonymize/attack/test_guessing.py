@@ -5,8 +5,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack import guessing
-from anonymize.attack.guessing import drawn, guess_values
+from anonymize.attack.measures import guessing
+from anonymize.attack.measures.guessing import drawn, guess_values
 from anonymize.formats import GENERALIZATION
 from anonymize.formats.published import knowledge_table
 from tests.anonymize.attack.attack_series import VALUES, attacked_people, contract, publish, snapshots

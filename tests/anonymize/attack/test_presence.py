@@ -4,7 +4,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymize.attack.presence import FEWEST, Presence, _halved, _scores, guess_presence, of_all_shards
+from anonymize.attack.measures.presence import (
+    FEWEST,
+    Presence,
+    _halved,
+    _scores,
+    guess_presence,
+    of_all_shards,
+)
 from anonymize.formats.published import Published
 
 ENDS = (("low", 0), ("high", 9))

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from anonymize.attack.finding import Count, finding
-from anonymize.attack.seen import promised as promised_to
+from anonymize.attack.input import promised as promised_to
 from anonymize.promise import Candidates, LargestShare, Linkability, LinkedValues
 from anonymize.promise.registry import describe_findings
 from tests import findings as fi

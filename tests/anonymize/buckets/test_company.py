@@ -7,7 +7,7 @@ import pytest
 from anonymize.errors import NotEligible
 from anonymize.principle.state import State
 from anonymize.principles import principle_of
-from anonymize.promise import Company, Promise
+from anonymize.promise import MinimumPeople, Promise
 from anonymize.promise.attacked import attack
 from tests.series import draws, entered, make_contract
 
@@ -133,10 +133,10 @@ def test_a_table_that_can_not_be_published_so_says_how_many_would_have_to_wait()
 
 
 def attacked(promised, linkage=True, **principle):
-    """The findings on what `Company` says, of each release of a series."""
+    """The findings on what `MinimumPeople` says, of each release of a series."""
     knowledge, promises = None, []
     for contract, _, people, made in released(changing(1, 0.45), **principle):
-        promises.append(Promise(Company(promised)))
+        promises.append(Promise(MinimumPeople(promised)))
         found = attack(
             contract,
             principle_of(contract).format(contract),

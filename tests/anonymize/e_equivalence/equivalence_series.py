@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.attack.cuts import cuts
-from anonymize.attack.seen import forged_tuples
+from anonymize.attack.input import forged_tuples
 from anonymize.attack.stays import follow_stays
 from anonymize.columns import PSEUDONYM
 from anonymize.contract import Contract

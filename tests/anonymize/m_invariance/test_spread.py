@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.kernels.spread import spread_bucket
+from anonymize.kernels.balance_counterfeits import balance_counterfeits
 from anonymize.m_invariance.group import group_people
 from tests.profiles import examples
 
@@ -27,7 +27,7 @@ def buckets(draw):
 def test_no_group_has_more_counterfeits_than_it_must_and_each_keeps_one_tuple_per_value(bucket):
     codes, size, group, forged = bucket
     before, length = group.copy(), len(group) // size
-    spread_bucket(codes, size, group, forged)
+    balance_counterfeits(codes, size, group, forged)
     for j in range(size):
         assert sorted(group[j * length : (j + 1) * length]) == list(range(length))
     had, has = (np.bincount(one[forged], minlength=length) for one in (before, group))
@@ -44,7 +44,7 @@ def test_the_nearest_person_comes_for_a_counterfeit():
     codes = np.array([[0.1], [0.25], [0.95], [0.1], [0.2], [0.9], [0.1], [0.3], [0.8]])
     group = np.tile(np.arange(3, dtype=np.int32), 3)
     forged = np.array([0, 0, 0, 1, 0, 0, 1, 0, 0], bool)
-    spread_bucket(codes, 3, group, forged)
+    balance_counterfeits(codes, 3, group, forged)
     assert group.tolist() == [0, 1, 2, 1, 0, 2, 0, 1, 2]
 
 

@@ -13,7 +13,7 @@ from pydantic import StrictFloat, StrictInt
 from typer.testing import CliRunner
 
 from anonymize import principles
-from anonymize.attack.finding import Count, Found
+from anonymize.attack.finding import AttackResult, Count
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Parameters
 from anonymize.errors import AuditFailed, ContractError
@@ -73,11 +73,11 @@ class PeopleFigures(Figures):
 def attack_fewest_people(seen, promised):
     """Counted from what is published, its own way: nothing is asked of the principle."""
     if promised is None:
-        return Found()
+        return AttackResult()
     people = seen.published.sizes.select("group_id", people="size")
     table = people.with_columns(lacking=(promised - pl.col("people").cast(pl.Int64)).clip(0))
     few, fewest = table.filter(pl.col("lacking") > 0).height, people["people"].min()
-    return Found({"": Count(people.height, few, fewest, promised)}, PeopleFigures(fewest), table)
+    return AttackResult({"": Count(people.height, few, fewest, promised)}, PeopleFigures(fewest), table)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import pytest
 
 from anonymize.promise import Equivalence, Signatures, promise_of
 from anonymize.promise.check import figures_of
-from anonymize.promise.owed import COVERAGE, OWED
+from anonymize.promise.rules import RULES, Coverage
 from orchestration.expectations import judge
 from orchestration.expectations.judge import Judge
 
@@ -151,7 +151,7 @@ def test_a_release_of_nobody_and_a_first_release_have_no_groups_and_no_signature
 def test_figures_are_what_was_promised_and_what_was_found():
     """Nothing is summed that is no count: neither the fewest of a group nor the people of each column."""
     evidence = pl.DataFrame({"column": ["age", "sex"], "people": [9, 9], "uncovered": [1, 2]})
-    found = COVERAGE.check.figures(figures_of(evidence))
+    found = Coverage.check.figures(figures_of(evidence))
     assert found == {"people": 9, "rows of evidence": 2, "uncovered": 3}
     assert judged("coverage").with_words("", evidence, found).figures == found | {"expectations": 2}
     cuts = Equivalence(3).check
@@ -183,7 +183,7 @@ CHECKS = {
             )
         ),
         Signatures("even").check,
-        *(owed.check for some in OWED.values() for owed in some if owed.check),
+        *(rule.check for rule in (kind() for kind in RULES) if rule.check),
     )
 }
 """Every check that a promise or a format brings, by name."""

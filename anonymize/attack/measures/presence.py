@@ -8,19 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from anonymize.attack.coverage import covering
 from anonymize.formats.published import Published
 
 MOST = 2_000
 """People of each kind who are guessed; of more, so many are drawn."""
 FEWEST = 20
 """With fewer people of a kind, a figure would be chance."""
-AT_ONCE = 2**22
-"""Comparisons of a person with a box that are made at a time."""
 
 
 @dataclass(frozen=True)
 class Presence:
-    """How well people who are in a release are told from people who are not."""
+    """The success of telling people who are in a release from people who are not."""
 
     inside: int
     """People of the release who were guessed."""
@@ -51,22 +50,10 @@ def of_all_shards(several: Sequence[Presence]) -> Presence | None:
 def guess_presence(inside: pl.DataFrame, outside: pl.DataFrame, published: Published) -> Presence | None:
     """Call present whoever lies where the release has many tuples.
 
-    The score of a person is the number of tuples expected at exactly the person's quasi-identifiers, if each
-    group's tuples are spread evenly over its box. Above which score a person is called present is learned
-    from each half of the people, and counted on the other half. The advantage is 0 for a coin, and 1 if
-    everybody is told apart.
-
-    Parameters
-    ----------
-    inside, outside
-        The quasi-identifiers `qi_0`, … as codes: of people who are in the release, and of people who are not.
-    published
-        The release.
-
-    Returns
-    -------
-    Presence or None
-        None if there are too few people of a kind.
+    The score of a person is the number of tuples expected at exactly the person's quasi-identifiers (`qi_0`,
+    … as codes), if each group's tuples are spread evenly over its box. Above which score a person is called
+    present is learned from each half of the people, and counted on the other half. The advantage is 0 for a
+    coin, and 1 if everybody is told apart. None is returned if there are too few people of a kind.
 
     References
     ----------
@@ -118,11 +105,5 @@ def _scores(people: pl.DataFrame, published: Published) -> np.ndarray:
         for end in ("low", "high")
     )
     dense = boxes["tuples"].to_numpy() / (high - low + 1).prod(axis=1)
-    points = people.select(pl.col(names).cast(pl.Float64)).to_numpy()
-    step = max(1, AT_ONCE // max(1, len(boxes)))
-    found = []
-    for first in range(0, len(points), step):
-        some = points[first : first + step, None, :]
-        covered = ((some >= low) & (some <= high)).all(axis=2)
-        found.append(covered @ dense)
-    return np.concatenate(found)
+    point, box = covering(people.select(names), boxes)
+    return np.bincount(point, dense[box], len(people))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from anonymize.attack.guessing import candidates_of, drawn
+from anonymize.attack.measures.guessing import candidates_of, drawn
 from anonymize.columns import VALUE
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
@@ -25,7 +25,7 @@ CANDIDATE, WEIGHT = "candidate", "weight"
 
 @dataclass(frozen=True)
 class Correlated:
-    """How often values are guessed right by an adversary who knows how values of columns go together."""
+    """The shares of values that an adversary guesses right who knows how values of columns go together."""
 
     people: int
     """The people who are guessed."""
@@ -40,7 +40,7 @@ class Correlated:
 
 
 def of_all_shards(several: Sequence[Correlated]) -> Correlated | None:
-    """What was guessed in several shards, by their people; None of none."""
+    """Combine what was guessed in several shards, by their people; None of none."""
     people = sum(one.people for one in several)
     if not people:
         return several[0] if several else None
@@ -70,18 +70,16 @@ def guess_by_correlations(
 ) -> Correlated | None:
     """Guess everybody's values in one release, from what all releases so far leave of them.
 
-    Tuples that may be a person's count alike. In a group with counterfeits, each counts as often as its
-    values are together among all people, divided by how often they would be if columns had nothing to do with
-    each other. The likeliest is guessed; of several equally likely ones, each is right with its share.
+    Tuples that may be a person's count alike: of the person's group where groups are known (`linkage`), else
+    of all groups. In a group with counterfeits, each counts as often as its values are together among all
+    people, divided by how often they would be if columns had nothing to do with each other. The likeliest is
+    guessed; of several equally likely ones, each is right with its share. None is returned if no group covers
+    anybody.
 
     Parameters
     ----------
     known
         `person`, `value` (the truth, which only counts what was guessed right), `qi_0`, … as codes.
-    published
-        The release.
-    sensitive
-        Several columns.
     occur
         `value`, `people`: how often each combination ever occurred.
     left
@@ -89,13 +87,6 @@ def guess_by_correlations(
         included (`intersect`).
     domain
         Every combination, in the order of the bits.
-    linkage
-        `person`, `group_id`, where groups are known. Without it, tuples of all groups count.
-
-    Returns
-    -------
-    Correlated or None
-        None if no group covers anybody.
     """
     tuples = _tuples(drawn(known, linkage, len(domain)), published, left, domain, linkage)
     if tuples.is_empty():
@@ -120,15 +111,7 @@ def guess_by_correlations(
 
 
 def together(occur: pl.DataFrame, sensitive: Sensitive) -> pl.DataFrame:
-    """`value`, `lift`: how much more often the values of each combination are together than by chance.
-
-    Parameters
-    ----------
-    occur
-        `value`, `people`: how often each combination occurs.
-    sensitive
-        Several columns.
-    """
+    """Compare how often values are together (`value`, `people`) with chance: `value`, `lift`."""
     people = occur["people"].sum()
     lift = pl.col("people") / people
     own = enumerate(values_of(occur[VALUE], sensitive))

@@ -40,7 +40,7 @@ SMOOTHING = 1.0
 
 @dataclass(frozen=True)
 class Guesses:
-    """How often a value is guessed right: after the first two parts, shares of `people`."""
+    """The shares of values that are guessed right: after the first two fields, shares of `people`."""
 
     people: int
     """The people whose candidate values are known, and who are guessed."""
@@ -73,29 +73,16 @@ def guess_values(
     it is learned from the guesses, again and again; in a group whose people are known, the guesses are scaled
     so that they add up to its tuples.
 
-    Parameters
-    ----------
-    known
-        `person`, `value` (the truth, which only counts what was guessed right), `qi_0`, … as codes.
-    published
-        The release.
-    schema
-        The quasi-identifiers with their domains.
-    linkage
-        `person`, `group_id`, where groups are known. Without it, a person's group is known if one alone
-        covers the person.
-
-    Returns
-    -------
-    Guesses or None
-        None if no group covers anybody.
+    The truth of those who are `known` (`person`, `value`, `qi_0`, … as codes) only counts what was guessed
+    right. Without a `linkage` (`person`, `group_id`), a person's group is known if one alone covers the
+    person. None is returned if no group covers anybody.
 
     References
     ----------
-    Kifer, Attacks on privacy and deFinetti's theorem, SIGMOD 2009: groups are learned from together.
-    Cormode, Personal privacy vs population privacy: learning to attack anonymization, KDD 2011: naive Bayes
-    from groups. That guesses and what is learned improve each other (expectation maximization), and are
-    scaled to the groups' tuples (Sinkhorn), is ours.
+    Kifer, Attacks on privacy and deFinetti's theorem, SIGMOD 2009: groups are learned from together. Cormode,
+    Personal privacy vs population privacy: learning to attack anonymization, KDD 2011: naive Bayes from
+    groups. That guesses and what is learned improve each other (expectation maximization), and are scaled to
+    the groups' tuples (Sinkhorn), is ours.
     """
     values = value_domain(published.values[VALUE])
     known = drawn(known, linkage, len(values))
@@ -138,16 +125,10 @@ def guess_values(
 
 
 def drawn(known: pl.DataFrame, linkage: pl.DataFrame | None, values: int = 1) -> pl.DataFrame:
-    """About `MOST` of the people, or fewer; the same ones for the same release.
+    """Draw about `MOST` of the people, or fewer; the same ones for the same release.
 
-    Parameters
-    ----------
-    known
-        `person`, and other columns.
-    linkage
-        `person`, `group_id`: people are drawn by whole groups. Without it, one by one.
-    values
-        How many there are. Where groups are not known, a person may have nearly all of them.
+    People are drawn by whole groups of the linkage (`person`, `group_id`). Without it they are drawn one by
+    one, and fewer if there are many values, since a person may have nearly all of them.
     """
     most = MOST if linkage is not None else min(MOST, max(MOST_PAIRS // max(values, 1), 1))
     if len(known) <= most:
@@ -189,15 +170,7 @@ def _tuples(published: Published, groups: pl.DataFrame, values: pl.Series) -> pl
 
 
 def candidates_of(covered: pl.DataFrame, values: int) -> np.ndarray:
-    """bool[N, V]: which of so many values are candidates of each row.
-
-    Parameters
-    ----------
-    covered
-        `candidates_0`, `candidates_1`, …: 64 bits of the set each.
-    values
-        V.
-    """
+    """bool[N, V]: the candidates of each row, `candidates_0`, `candidates_1`, …, among so many values."""
     words = covered.select(pl.col("^candidates_.*$").fill_null(0).cast(pl.UInt64)).to_numpy()
     bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, count=None, bitorder="little")
     return bits[:, :values].astype(bool)

@@ -7,25 +7,14 @@ from anonymize.kernels.compiled import compiled
 
 
 @compiled()
-def spread_bucket(values: Floats, size: int, group: Ints, forged: Bools) -> None:
+def balance_counterfeits(values: Floats, size: int, group: Ints, forged: Bools) -> None:
     """Exchange counterfeits with people, in place, until no group has more than its share, rounded up.
 
     A group with too many gives one of them to a group with fewer, and gets the person of the same value in
     return: of all such people the nearest, so that the group's interval grows least. A group with more
     counterfeits than another has one where the other has a person, so there is always such an exchange. Which
-    value is which is not looked at.
-
-    Parameters
-    ----------
-    values
-        float64[size * length, d]: quasi-identifiers normalised to [0, 1]; list after list, one per value of
-        the signature. Counterfeits have those of the people that they look like.
-    size
-        Values in the signature.
-    group
-        int32[size * length]: groups 0 … length - 1, each with one tuple of every list; is changed.
-    forged
-        bool[size * length]: which tuples are counterfeits.
+    value is which is not looked at. Counterfeits have the quasi-identifiers of the people that they look
+    like; tuples are listed as those of `split_bucket`, and each group has one of every list.
     """
     tuples, attributes = values.shape
     length = tuples // size

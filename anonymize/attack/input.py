@@ -26,6 +26,8 @@ from anonymize.people.codes import encode
 
 B = TypeVar("B")
 """What is promised: a number, or numbers by columns."""
+Bounds = Sequence[B | None]
+"""The promise of each release to the people it published first, in order; None where there was none."""
 
 Publish = Callable[[pl.DataFrame, Callable[[str], np.random.Generator]], Mapping[str, pl.DataFrame] | None]
 """From people (`pseudonym`, `qi_0`, …, `value`) and secret randomness by purpose to the published tables of a
@@ -33,7 +35,7 @@ first release, in file order; None if it is refused."""
 
 
 @dataclass(frozen=True)
-class SeenTables:
+class TablesInput:
     """The published tables of groups by themselves."""
 
     schema: Schema
@@ -53,7 +55,7 @@ class SeenTables:
 
 
 @dataclass(frozen=True)
-class Seen(SeenTables):
+class AttackInput(TablesInput):
     """A release of groups as the attacks on it take it."""
 
     published: Published
@@ -90,7 +92,7 @@ class Seen(SeenTables):
 
     @cached_property
     def combinations(self) -> Combinations | None:
-        """What the values are made of, where there are several sensitive columns."""
+        """The values that combinations are made of, where there are several sensitive columns."""
         return Combinations.of(self.knowledge.domain)
 
     @cached_property
@@ -133,7 +135,7 @@ class Seen(SeenTables):
         return held.fill_null(0).sort("group_id")
 
 
-def see_groups(
+def prepare_groups(
     schema: Schema,
     release_format: Format,
     tables: Mapping[str, pl.DataFrame],
@@ -149,7 +151,7 @@ def see_groups(
     seconds: float,
     publish: Publish | None,
     whole_buckets: bool,
-) -> Seen:
+) -> AttackInput:
     """Prepare what the attacks on a release of groups have in common; arguments as those of `attack`.
 
     `again` is whether people who were published may be held back later, `whole_buckets` whether each bucket
@@ -195,7 +197,7 @@ def see_groups(
                 hosted, hosts.drop("promised"), with_copies, values, release, before.hosted
             ),
         )
-    return Seen(
+    return AttackInput(
         schema=schema,
         release_format=release_format,
         tables=tables,
@@ -220,31 +222,22 @@ def see_groups(
     )
 
 
-def see_tables(
+def prepare_tables(
     schema: Schema,
     release_format: Format,
     tables: Mapping[str, pl.DataFrame],
     people: pl.DataFrame,
     domain: pl.Series | None,
-) -> tuple[SeenTables, pl.Series]:
+) -> tuple[TablesInput, pl.Series]:
     """Prepare the tables of a release in our own format, for what can be said of these alone.
 
-    Parameters
-    ----------
-    schema, release_format, tables, people
-        As those of `attack`.
-    domain
-        Every sensitive value of the releases before, in the order of the bits; None for the first.
-
-    Returns
-    -------
-    tuple
-        The tables, and the domain with this release's values.
+    The domain has every sensitive value of the releases before, in the order of the bits; it is returned with
+    this release's values.
     """
     tables, entries = _readable(tables, release_format, schema, domain)
     values = numbered(release_format.read(tables, schema), schema.sensitive).values[VALUE]
     domain = value_domain(values, people[VALUE], known=domain)
-    return SeenTables(schema, release_format, tables, people, entries, is_own_format=True), domain
+    return TablesInput(schema, release_format, tables, people, entries, is_own_format=True), domain
 
 
 def _readable(
@@ -257,20 +250,14 @@ def _readable(
     return readable_rows(tables, release_format, schema, earlier)
 
 
-def promised(bounds: Sequence[float | None]) -> pl.Expr:
-    """What was promised in the release of each row's column `promised`; null where it was not.
-
-    Parameters
-    ----------
-    bounds
-        What each release promised to the people it published first: of release 1, 2, ….
-    """
+def promised(bounds: Bounds[float]) -> pl.Expr:
+    """Look up what was promised in the release of each row's column `promised`; null where it was not."""
     return pl.col("promised").replace_strict(
         range(1, len(bounds) + 1), list(bounds), default=None, return_dtype=pl.Float64
     )
 
 
-def vintages(bounds: Sequence[B | None]) -> list[tuple[int, B]]:
+def vintages(bounds: Bounds[B]) -> list[tuple[int, B]]:
     """Each bound that was ever promised, and the first release that promised it, from 1.
 
     People keep what they were promised when they were published first, so each bound is judged by itself.

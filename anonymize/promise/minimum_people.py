@@ -1,29 +1,29 @@
-"""Company: how many people a person is among, whatever is known of counterfeits."""
+"""Minimum people: how many a person is among, whatever is known of counterfeits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anonymize.attack.figures import CompanyFigures
+from anonymize.attack.figures import MinimumPeopleFigures
 from anonymize.late import on_first_call
 from anonymize.promise.check import Check
 from anonymize.promise.part import Figure, Part, single
 
 
 @dataclass(frozen=True)
-class Company(Part):
-    """Of a group's people, counterfeits left out, no value is that of more than one in so many."""
+class MinimumPeople(Part):
+    """No value is that of more than one in so many of a group's people, counterfeits left out."""
 
     people_per_group: int
 
-    attacked_by = on_first_call("anonymize.attack.exposure", "attack_company")
+    attacked_by = on_first_call("anonymize.attack.exposure", "attack_minimum_people")
     scopes = single(
         "share among people",
         "No value is that of a larger share of a group's people than promised, counterfeits left out.",
         "at most",
     )
-    counted = CompanyFigures
+    counted = MinimumPeopleFigures
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("fewest_people", "fewest people in a group"),
         Figure("beside_counterfeits", "people beside counterfeits"),
