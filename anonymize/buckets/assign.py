@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
+import polars as pl
 
-from anonymize.arrays import Ints, Words
+from anonymize.arrays import Bools, Ints, Words
 from anonymize.buckets.counts import Demand, Plan
 from anonymize.buckets.divide import UNDECIDED, Division
 
@@ -23,6 +26,45 @@ class Local(NamedTuple):
     regions: int
     demand: Demand
     """How many people of a value and region each bucket receives; their queue is value * regions + region."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A plan. A principle that finds more while it plans has a subclass."""
+
+    plan: Plan
+    local: Iterable[Local] = ()
+    """From where the people come whom the plan moves."""
+
+
+A = TypeVar("A", bound=Planned)
+"""What a principle plans."""
+
+
+@dataclass(frozen=True)
+class Assignment(Generic[A]):
+    """N people of T(n), and where they go."""
+
+    people: pl.DataFrame
+    values: pl.Series
+    """All sensitive values there are."""
+    value: Ints
+    """int[N]: which of them each person has."""
+    division: Division
+    planned: A
+    bucket: Ints
+    """int[N]: the bucket of each person, or `HELD_BACK`."""
+
+    @property
+    def is_hosted(self) -> Bools:
+        """bool[N]: who is in the release."""
+        hosted: Bools = self.bucket != HELD_BACK
+        return hosted
+
+    @cached_property
+    def hosted(self) -> pl.DataFrame:
+        """The people in the release."""
+        return self.people.filter(self.is_hosted)
 
 
 def execute(plan: Plan, division: Division, ranks: Words, local: Iterable[Local] = ()) -> np.ndarray:
