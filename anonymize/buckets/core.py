@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 
 from anonymize.arrays import Floats, Ints
-from anonymize.buckets.counts import is_eligible
+from anonymize.buckets.limits import ONE_COLUMN, Limits
 from anonymize.buckets.signatures import Signatures
 
 HALF_LARGE = 50
@@ -52,12 +52,12 @@ def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everyb
     few, there must be fewer of them as soon as v is more frequent, and only large buckets lose groups when
     people leave. So groups without a frequent value count as more people: large buckets get them first.
     """
-    assigned, size = np.zeros(len(signatures), np.int64), signatures.sizes
-    usable = np.flatnonzero((size >= m) & (groups > 0))
-    usable = usable[np.argsort(-groups[usable], kind="stable")][:SEARCHED]
+    assigned = np.zeros(len(signatures), np.int64)
+    usable = large_buckets(signatures, groups, m)
     if not usable.size or rest.sum() < WORTHWHILE * m:
         return assigned[signatures.bucket]
-    inside, beta = signatures.only(usable)[0].table(), size[usable]
+    some, _ = signatures.only(usable)
+    inside, beta = some.table(), some.sizes
     frequent = np.maximum(2 * m * everybody / max(everybody.sum(), 1) - 1, 0) ** 2
     large = groups[usable] / (groups[usable] + HALF_LARGE)
     watched = np.sort(np.argsort(-rest, kind="stable")[:WATCHED])
@@ -66,8 +66,7 @@ def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everyb
         np.vstack([inside.T, beta - m * inside.T[watched]]),
         np.concatenate([rest, rest.sum() - m * rest[watched]]),
     )
-    new = _leave_eligible(rest, m, inside, np.floor(most + 1e-6).astype(np.int64))
-    assigned[usable] = new
+    assigned[usable] = leave_eligible(rest, m, some, np.floor(most + 1e-6).astype(np.int64))
     return assigned[signatures.bucket]
 
 
@@ -89,13 +88,22 @@ def most_worth(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> Fl
     return found.x if found.success else np.zeros(len(worth))
 
 
-def _leave_eligible(rest: np.ndarray, m: int, inside: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """The new groups without the fewest that would leave others without company: the largest first."""
-    left = rest - new @ inside
-    while left.min() < 0 or not is_eligible(left, m):
+def large_buckets(signatures: Signatures, groups: Ints, m: int) -> Ints:
+    """The buckets that the program may choose from, those of the most `groups`, int[B], first."""
+    usable = np.flatnonzero((signatures.sizes >= m) & (groups > 0))
+    return usable[np.argsort(-groups[usable], kind="stable")][:SEARCHED]
+
+
+def leave_eligible(rest: Ints, m: int, known: Signatures, new: Ints, limits: Limits = ONE_COLUMN) -> Ints:
+    """int[B]: the new groups, int[B], without the fewest that would leave others without company."""
+    inside, limited, new = known.table(), limits.of_signatures(known), new.copy()
+    while new.any():
+        left = rest - new @ inside
+        if left.min() >= 0 and limits.are_eligible(left, m):
+            break
         # A group given back brings one person of each of its values: if it can be, not of the one in excess.
-        helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else ~inside[:, np.argmax(left)])
-        chosen = np.argmax(np.where(helps, new, -1) if helps.any() else new)
-        new[chosen] -= 1
-        left = left + inside[chosen]
+        worst = int(np.argmax(limits.excess(left, m)))
+        spare = (limited < limits.most(known.sizes))[:, worst]
+        helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else spare)
+        new[np.argmax(np.where(helps if helps.any() else new > 0, new, -1))] -= 1
     return new

@@ -15,6 +15,7 @@ import scipy
 from anonymize.arrays import Ints
 from anonymize.buckets.core import assign_core
 from anonymize.buckets.counts import Counts, Groups, Plan, is_eligible
+from anonymize.buckets.limits import ONE_COLUMN, Limits
 from anonymize.buckets.separate import place_separated
 from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible, smaller
@@ -198,11 +199,10 @@ def balance(free: Ints, need: Ints, m: int, on_ineligible: str, rng: np.random.G
     return Batch(moved=moved, held_back=held_back, added=max(0, int(total) - room))
 
 
-def assign_counts(rest: Ints, m: int, signatures: Signatures) -> tuple[np.ndarray, Signatures]:
+def assign_counts(
+    rest: Ints, m: int, signatures: Signatures, limits: Limits = ONE_COLUMN
+) -> tuple[Ints, Signatures]:
     """Assign an m-eligible rest to balanced buckets, creating buckets where needed.
-
-    Each iteration takes the beta most frequent values as a signature and alpha people of each, for
-    the smallest beta and then the largest alpha that leave the rest m-eligible (Inequalities 5-7).
 
     Parameters
     ----------
@@ -212,11 +212,13 @@ def assign_counts(rest: Ints, m: int, signatures: Signatures) -> tuple[np.ndarra
         Privacy parameter, at least 2.
     signatures
         The buckets that exist.
+    limits
+        What a signature may have, which says how the next one is found.
 
     Returns
     -------
     assigned
-        int[P']: people assigned.
+        int[P']: people assigned; all of them, unless there are three sensitive columns or more.
     signatures
         The existing buckets, then the new ones in the order of their creation.
 
@@ -224,27 +226,30 @@ def assign_counts(rest: Ints, m: int, signatures: Signatures) -> tuple[np.ndarra
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.2, Figure 3, Lemma 5.
     """
-    rest = rest.copy()
-    existing = np.split(signatures.value, signatures.first[1:])
-    rows = {signature.tobytes(): row for row, signature in enumerate(existing[: len(signatures)])}
-    added: dict[int, int] = {}
-    created: list[Ints] = []
+    rest, eligible = rest.copy(), True
+    existing = np.split(signatures.value, signatures.first[1:])[: len(signatures)]
+    rows = {signature.tobytes(): row for row, signature in enumerate(existing)}
+    number, created = [0] * len(signatures), list[Ints]()
     while rest.any():
-        order = np.argsort(-rest, kind="stable")
-        alpha, beta = _largest_step(rest[order], m)
-        signature = np.sort(order[:beta])
-        row = rows.setdefault(signature.tobytes(), len(rows))
-        if row == len(signatures) + len(created):
-            created.append(signature)
-        added[row] = added.get(row, 0) + alpha
-        rest[signature] -= alpha
+        step = limits.next_step(rest, m, eligible=eligible)
+        if step is None and not eligible:
+            break
+        if step is None:  # of three columns and more: somebody will be left, and need not be m-eligible
+            eligible = False
+            continue
+        row = rows.setdefault(step.signature.tobytes(), len(rows))
+        if row == len(number):
+            created.append(step.signature)
+            number.append(0)
+        number[row] += step.groups
+        rest[step.signature] -= step.groups
     signatures = signatures.with_new(created)
-    groups = np.zeros(len(signatures), np.int64)
-    groups[list(added)] = list(added.values())
-    return groups[signatures.bucket], signatures
+    return np.array(number, np.int64)[signatures.bucket], signatures
 
 
-def assign_to_existing(rest: Ints, m: int, signatures: Signatures, most: Ints | None = None) -> np.ndarray:
+def assign_to_existing(
+    rest: Ints, m: int, signatures: Signatures, most: Ints | None = None, limits: Limits = ONE_COLUMN
+) -> Ints:
     """Assign what existing buckets can take of an m-eligible rest, such that the others stay m-eligible.
 
     Figure 3 looks at the most frequent values alone, and soon every few people have a bucket of their
@@ -261,67 +266,30 @@ def assign_to_existing(rest: Ints, m: int, signatures: Signatures, most: Ints | 
         The buckets that exist.
     most
         int[B]: groups that each receives at most; any number if None.
+    limits
+        What may be left over of the batch.
 
     Returns
     -------
     int[P]
         People assigned; each bucket receives equally many of every value in its signature.
-
-    Notes
-    -----
-    Inequalities 5-7 for any signature: with alpha people of each of its beta values gone, a value inside
-    it must be left with at most (people - alpha beta) / m, and so must every value outside.
     """
     rest, groups = rest.copy(), np.zeros(len(signatures), np.int64)
     usable = np.flatnonzero(signatures.sizes >= m)
+    usable = usable[signatures.scarcest(rest)[usable] > 0]
+    if not usable.size:
+        return groups[signatures.bucket]
     some, _ = signatures.only(usable)
-    while usable.size:
-        alpha = _largest_alphas(rest, m, some)
+    room = limits.room(some, m)
+    while True:
+        alpha = room(rest)
         if most is not None:
             alpha = np.minimum(alpha, (most - groups)[usable])
         best = np.lexsort((some.sizes, -alpha))[0]
         if alpha[best] < 1:
-            break
+            return groups[signatures.bucket]
         groups[usable[best]] += alpha[best]
         rest[some.value[some.bucket == best]] -= alpha[best]
-    return groups[signatures.bucket]
-
-
-def _largest_alphas(rest: np.ndarray, m: int, signatures: Signatures) -> Ints:
-    """int[B]: how many people of each of its values every bucket can take."""
-    people, beta, first = rest.sum(), signatures.sizes, signatures.first
-    inside = rest[signatures.value]
-    scarcest, most_inside = np.minimum.reduceat(inside, first), np.maximum.reduceat(inside, first)
-    alpha: Ints = np.minimum(scarcest, (people - m * _most_outside(rest, signatures)) // beta)
-    larger = beta > m
-    alpha[larger] = np.minimum(alpha[larger], (people - m * most_inside[larger]) // (beta[larger] - m))
-    return alpha
-
-
-def _most_outside(rest: np.ndarray, signatures: Signatures) -> Ints:
-    """int[B]: the people of the most frequent value that is not in the signature."""
-    order = np.argsort(-rest, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    ranks = rank[signatures.value]
-    ranks = ranks[np.lexsort((ranks, signatures.bucket))]
-    within = np.arange(len(ranks)) - signatures.first[signatures.bucket]
-    # The ranks of a signature's values in ascending order: where one is skipped, that value is outside.
-    skipped = np.where(ranks != within, within, signatures.sizes[signatures.bucket])
-    return np.append(rest[order], 0)[np.minimum.reduceat(skipped, signatures.first)]
-
-
-def _largest_step(counts: np.ndarray, m: int) -> tuple[int, int]:
-    """The (alpha, beta) of one iteration, for counts in descending order (Inequalities 5-7)."""
-    people, most = counts.sum(), counts[0]
-    beta = np.arange(m, len(counts) + 1)
-    following = np.append(counts[m:], 0)
-    alpha = np.minimum(counts[m - 1 :], (people - m * following) // beta)
-    # For beta = m, Inequality 6 is the eligibility of what there is.
-    alpha[1:] = np.minimum(alpha[1:], (people - m * most) // (beta[1:] - m))
-    first = int(np.argmax(alpha >= 1))
-    assert alpha[first] >= 1, "an m-eligible batch always has a step (Lemma 5)"
-    return int(alpha[first]), int(beta[first])
 
 
 def refuse_ineligible(free: Ints, m: int) -> None:

@@ -113,6 +113,11 @@ class Signatures:
         np.maximum.at(highest, self.bucket, people)
         return highest
 
+    def scarcest(self, people: np.ndarray) -> Ints:
+        """int64[B]: the fewest people of any of its values, from people by value, int[V]."""
+        fewest: Ints = np.minimum.reduceat(people[self.value], self.first) if self.number else self.first
+        return fewest
+
     def table(self, people: np.ndarray | None = None) -> Ints:
         """int64[B, V]: what the places have; without it bool[B, V], which places there are."""
         table = np.zeros((self.number, self.values), bool if people is None else np.int64)

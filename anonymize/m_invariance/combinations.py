@@ -28,7 +28,7 @@ Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.2, Figure 3: the same steps f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -37,6 +37,7 @@ import polars as pl
 import scipy
 
 from anonymize.arrays import Bools, Floats, Ints
+from anonymize.buckets.limits import Step
 from anonymize.buckets.signatures import Signatures
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
@@ -96,10 +97,10 @@ class Combinations(NamedTuple):
             has[known.bucket, part[known.value]] = 1
         return self._with_runs(has)
 
-    def most(self, size: int) -> Ints:
-        """int64[L]: how often a signature of so many combinations may have it at most."""
-        runs = 0 if self.near is None else len(self.near)
-        return np.repeat([1, size - 1], [self.parts, runs])
+    def most(self, size: int | Ints) -> Ints:
+        """int64[…, L]: how often a signature of so many combinations may have it at most."""
+        limited = self.parts + (0 if self.near is None else len(self.near))
+        return np.where(np.arange(limited) < self.parts, 1, np.asarray(size)[..., None] - 1)
 
     def excess(self, people: Ints, m: int) -> Ints:
         """int64[L]: by how much m times the people with it are more than groups of m may have."""
@@ -121,6 +122,45 @@ class Combinations(NamedTuple):
             return True
         has = self.with_limit(signature).sum(axis=0)
         return bool((has <= self.most(len(signature))).all())
+
+    def room(self, known: Signatures, m: int) -> Callable[[Ints], Ints]:
+        """From an m-eligible rest, int[V], to the groups of each signature that leave it so, int[B]."""
+        takes = self.most(m) * known.sizes[:, None] - m * self.of_signatures(known)
+
+        def room(rest: Ints) -> Ints:
+            most = known.scarcest(rest)
+            rooms: Ints = -self.excess(rest, m) // np.maximum(takes, 1)
+            groups: Ints = np.minimum(most, rooms.min(axis=1, where=takes > 0, initial=most.max()))
+            return groups
+
+        return room
+
+    def next_step(self, rest: Ints, m: int, *, eligible: bool = True) -> Step | None:
+        """A signature, and as many groups of it as can be taken such that the others stay m-eligible.
+
+        It is one of the smallest signatures there are, with the most groups, as Figure 3 has it. With three
+        columns and more there may be none. Of a rest, int[V], that is not `eligible`, it is a signature of m.
+        """
+        there = np.flatnonzero(rest)
+        among = self._replace(part=self.part[there])
+        search = _Search(rest[there], among, m if eligible else 0)
+        everybody = int(rest.sum())
+        for size in range(m, -(-everybody // (everybody // m)) + 1) if eligible else (m,):
+            found, groups = search.signature(1, size), 1
+            most = min(int(rest.max()), everybody // size)
+            if found is None:
+                continue
+            while groups < most:
+                middle = -(-(groups + most) // 2)
+                if most > 4 * groups:  # the middle of the logarithms, because most signatures have few groups
+                    middle = max(groups + 1, int(np.sqrt(groups * most)))
+                larger = search.signature(middle, size)
+                if larger is None:
+                    most = middle - 1
+                else:
+                    found, groups = larger, middle
+            return Step(np.sort(there[found]), groups)
+        return None
 
     def _with_runs(self, by_part: Ints) -> Ints:
         if self.near is None:
@@ -163,56 +203,6 @@ def have_signature(there: Ints, combinations: Combinations, m: int) -> bool:
     one_each = np.ones(len(there), np.int64)
     search = _Search(one_each, combinations._replace(part=combinations.part[there]), 0)
     return search.signature(1, m) is not None
-
-
-class Step(NamedTuple):
-    """Groups of one signature that are taken at once."""
-
-    signature: Ints
-    """int64[beta]: combinations that differ in every column."""
-    groups: int
-
-
-def next_step(people: Ints, combinations: Combinations, m: int, *, eligible: bool = True) -> Step | None:
-    """A signature, and as many groups of it as can be taken such that the others stay m-eligible.
-
-    Parameters
-    ----------
-    people
-        int[V]: people by combination.
-    combinations
-        What they are made of.
-    m
-        Combinations of a signature, at least.
-    eligible
-        Whether the people are m-eligible and the others have to stay so. If not, it is a signature of m.
-
-    Returns
-    -------
-    Step or None
-        One of the smallest signatures there are, with the most groups, as Figure 3 has it. None if there is
-        none, which is possible with three columns and more.
-    """
-    there = np.flatnonzero(people)
-    among = combinations._replace(part=combinations.part[there])
-    search = _Search(people[there], among, m if eligible else 0)
-    everybody = int(people.sum())
-    for size in range(m, -(-everybody // (everybody // m)) + 1) if eligible else (m,):
-        found, groups = search.signature(1, size), 1
-        most = min(int(people.max()), everybody // size)
-        if found is None:
-            continue
-        while groups < most:
-            middle = -(-(groups + most) // 2)
-            if most > 4 * groups:  # the middle of the logarithms, because most signatures have few groups
-                middle = max(groups + 1, int(np.sqrt(groups * most)))
-            larger = search.signature(middle, size)
-            if larger is None:
-                most = middle - 1
-            else:
-                found, groups = larger, middle
-        return Step(np.sort(there[found]), groups)
-    return None
 
 
 class _Search:

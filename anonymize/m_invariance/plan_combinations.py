@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from anonymize.arrays import Ints
-from anonymize.buckets.core import HALF_LARGE, SEARCHED, WORTHWHILE, most_worth
+from anonymize.buckets.core import HALF_LARGE, WORTHWHILE, large_buckets, leave_eligible, most_worth
 from anonymize.buckets.counts import Counts, Demand, Plan
-from anonymize.buckets.plan import people_lacking, scatter, shortages
+from anonymize.buckets.plan import assign_counts, assign_to_existing, people_lacking, scatter, shortages
 from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible, smaller
-from anonymize.m_invariance.combinations import Combinations, next_step
+from anonymize.m_invariance.combinations import Combinations
 from anonymize.m_invariance.deferred import eligible_part, give_up_groups
 
 
@@ -103,16 +103,17 @@ def _everybody(
 ) -> _Placed:
     """Fill shortages, then large buckets, then all others, then new ones; whoever is not eligible is left."""
     if not combinations.are_eligible(free, m):
-        return _Placed(np.zeros_like(free), np.zeros(len(known), np.int64), known, free)
+        nobody = np.zeros_like(free)
+        return _Placed(nobody, np.zeros(len(known), np.int64), known, free)
     moved = _fill(free, need, combinations, m)
     rest = free - moved
     reused = _largest_first(rest, combinations, m, known, groups)
-    rest = rest - known.by_value(reused[known.bucket])
-    reused = reused + _in_turn(rest, combinations, m, known)
-    rest = free - moved - known.by_value(reused[known.bucket])
-    number, signatures, left = _new_groups(rest, combinations, m, known)
-    number[: len(reused)] += reused
-    return _Placed(moved, number, signatures, left)
+    reused = reused + assign_to_existing(rest - known.by_value(reused), m, known, limits=combinations)
+    rest = rest - known.by_value(reused)
+    assigned, signatures = assign_counts(rest, m, known, combinations)
+    left = rest - signatures.by_value(assigned)
+    assigned[: len(reused)] += reused
+    return _Placed(moved, signatures.most(assigned), signatures, left)
 
 
 def _fill(free: Ints, need: Ints, combinations: Combinations, m: int) -> Ints:
@@ -140,79 +141,22 @@ def _fill(free: Ints, need: Ints, combinations: Combinations, m: int) -> Ints:
 
 
 def _largest_first(rest: Ints, combinations: Combinations, m: int, known: Signatures, groups: Ints) -> Ints:
-    """int[B]: groups that large buckets receive, such that the others stay m-eligible: `assign_core`."""
+    """int[P]: people whom large buckets receive, such that the others stay m-eligible: `assign_core`."""
     received = np.zeros(len(known), np.int64)
-    usable = np.flatnonzero((known.sizes >= m) & (groups > 0))
-    usable = usable[np.argsort(-groups[usable], kind="stable")][:SEARCHED]
+    usable = large_buckets(known, groups, m)
     if not usable.size or rest.sum() < WORTHWHILE * m:
-        return received
-    inside, size = known.only(usable)[0].table(), known.sizes[usable]
+        return received[known.bucket]
+    some, _ = known.only(usable)
+    inside, size, has = some.table(), some.sizes, combinations.of_signatures(some)
     used = np.flatnonzero(inside.any(axis=0))
-    has = combinations.of_signatures(known.only(usable)[0])
     worth = size * groups[usable] / (groups[usable] + HALF_LARGE)
     most = most_worth(
         worth,
         np.vstack([inside.T[used], (combinations.most(m) * size[:, None] - m * has).T]),
         np.concatenate([rest[used], -combinations.excess(rest, m)]),
     )
-    new = np.floor(most + 1e-6).astype(np.int64)
-    while new.any():
-        left = rest - new @ inside
-        if left.min() >= 0 and combinations.are_eligible(left, m):
-            break
-        # A group given back brings one person of each of its values: if it can be, not of the one in excess.
-        worst = int(np.argmax(combinations.excess(left, m)))
-        spare = has[:, worst] < np.where(worst < combinations.parts, 1, size - 1)
-        helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else spare)
-        new[np.argmax(np.where(helps if helps.any() else new > 0, new, -1))] -= 1
-    received[usable] = new
-    return received
-
-
-def _in_turn(rest: Ints, combinations: Combinations, m: int, known: Signatures) -> Ints:
-    """int[B]: groups that buckets receive, the one with the most first: `assign_to_existing`."""
-    received, rest = np.zeros(len(known), np.int64), rest.copy()
-    usable = np.flatnonzero(known.sizes >= m)
-    if usable.size:
-        usable = usable[np.minimum.reduceat(rest[known.value], known.first)[usable] > 0]
-    if not usable.size:
-        return received
-    some = known.only(usable)[0]
-    takes = combinations.most(m) * some.sizes[:, None] - m * combinations.of_signatures(some)
-    while True:
-        most = np.minimum.reduceat(rest[some.value], some.first)
-        rooms = -combinations.excess(rest, m) // np.maximum(takes, 1)
-        most = np.minimum(most, rooms.min(axis=1, where=takes > 0, initial=most.max()))
-        best = np.lexsort((some.sizes, -most))[0]
-        if most[best] < 1:
-            return received
-        received[usable[best]] += most[best]
-        rest[some.value[some.bucket == best]] -= most[best]
-
-
-def _new_groups(
-    rest: Ints, combinations: Combinations, m: int, known: Signatures
-) -> tuple[Ints, Signatures, Ints]:
-    """int[B']: groups of signatures, those known and new ones below; and people of whom none was found."""
-    rest, number = rest.copy(), [0] * len(known)
-    signatures = np.split(known.value, known.first[1:])[: len(known)]
-    rows = {signature.tobytes(): row for row, signature in enumerate(signatures)}
-    new: list[Ints] = []
-    eligible = True
-    while rest.any():
-        step = next_step(rest, combinations, m, eligible=eligible)
-        if step is None and not eligible:
-            break
-        if step is None:  # of three columns and more: somebody will be left, and need not be m-eligible
-            eligible = False
-            continue
-        row = rows.setdefault(step.signature.tobytes(), len(rows))
-        if row == len(number):
-            new.append(step.signature)
-            number.append(0)
-        number[row] += step.groups
-        rest[step.signature] -= step.groups
-    return np.array(number, np.int64), known.with_new(new), rest
+    received[usable] = leave_eligible(rest, m, some, np.floor(most + 1e-6).astype(np.int64), combinations)
+    return received[known.bucket]
 
 
 def _why_not(free: Ints, left: Ints, combinations: Combinations, m: int) -> str:
