@@ -19,7 +19,7 @@ HELD_BACK = UNDECIDED
 
 
 class Local(NamedTuple):
-    """Those of a plan's inserted people who are to come from a certain region. N people of T(n)."""
+    """Inserted people that have to come from certain regions. N people of T(n)."""
 
     region: Ints
     """int[N]: where each person lives, 0 … regions - 1."""
@@ -67,24 +67,11 @@ class Assignment(Generic[A]):
         return self.people.filter(self.is_hosted)
 
 
-def execute(plan: Plan, division: Division, ranks: Words, local: Iterable[Local] = ()) -> np.ndarray:
-    """The bucket of every person of T(n), or `HELD_BACK`.
+def execute(plan: Plan, division: Division, ranks: Words, local: Iterable[Local] = ()) -> Ints:
+    """Find the bucket of every person of T(n), int64[N], or `HELD_BACK`.
 
-    Parameters
-    ----------
-    plan
-        How many people of each value, and of each class of changed people, every bucket receives.
-    division
-        The people of T(n), divided. N people.
-    ranks
-        uint64[N]: a secret order of the people (`keyed_ranks`).
-    local
-        Which of the inserted people that `plan.moved` counts have to come from where, one set of regions
-        after the other. The others come from anywhere.
-
-    Returns
-    -------
-    int64[N]
+    `ranks`, uint64[N], are a secret order of the people. `local` says which of the people whom the plan moves
+    come from where, one set of regions after the other; the others come from anywhere.
     """
     bucket, moved, signatures = division.bucket.copy(), plan.moved.copy(), plan.signatures
     values = signatures.values
@@ -105,8 +92,10 @@ def execute(plan: Plan, division: Division, ranks: Words, local: Iterable[Local]
     return bucket
 
 
-def assign(queue: Ints, demand: Demand, queues: int, ranks: Words) -> np.ndarray:
-    """The bucket of every person, in a secret order among those who stand in the same queue.
+def assign(queue: Ints, demand: Demand, queues: int, ranks: Words) -> Ints:
+    """Find the bucket of every person, int64[N], in a secret order among those who stand in the same queue.
+
+    People who are left over are held back.
 
     Parameters
     ----------
@@ -114,16 +103,11 @@ def assign(queue: Ints, demand: Demand, queues: int, ranks: Words) -> np.ndarray
         int[N]: the queue each person stands in: people of one value (and one set of forbidden values)
         are interchangeable.
     demand
-        How many of them each bucket receives; people left over are held back.
+        How many of them each bucket receives.
     queues
         The number of queues.
     ranks
         uint64[N]: the secret order, which decides who of a queue goes where (section 4.2: "randomly pick").
-
-    Returns
-    -------
-    int64[N]
-        Buckets, or `HELD_BACK`.
 
     References
     ----------

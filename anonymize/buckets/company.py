@@ -16,21 +16,14 @@ from anonymize.errors import NotEligible
 def place_in_company(
     people: pl.DataFrame, least: int, assign: Callable[[pl.DataFrame], Assignment[A]]
 ) -> tuple[Division, Assignment[A]]:
-    """All people divided, and the assignment of those in the release: no value is that of more than 1/least.
+    """Divide all people, and assign those in the release: no value is that of more than 1/least.
 
-    After others left, a bucket may hold a value more often than its people bear. Then everybody who keeps
+    After others left, a bucket may have a value more often than its people bear. Then everybody who keeps
     its signature is held back, whatever their value is, and the release is made as if they were absent. If
     it is inserted people who have too little company, all of them wait, as with `wait`: those in certain
     buckets would be known to have a frequent value. All this depends on counts, and says nothing of any one.
 
-    Parameters
-    ----------
-    people
-        T(n).
-    least
-        `people_per_group` of the contract; with 1, nobody is held back.
-    assign
-        Assigns people to buckets; called again without those who are held back.
+    `assign` is called again without those who are held back; `least` is the contract's `people_per_group`.
 
     Raises
     ------

@@ -7,7 +7,7 @@ import scipy
 
 from anonymize.arrays import Floats, Ints
 from anonymize.buckets.limits import ONE_COLUMN, Limits
-from anonymize.buckets.signatures import Signatures
+from anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
 
 HALF_LARGE = 50
 """Groups at which a bucket's further groups count half as much as those of a bucket without end."""
@@ -21,26 +21,16 @@ SCARCE = 30.0
 """Weight of a group without a value that every m-th person has, in people of other groups."""
 
 
-def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everybody: Ints) -> np.ndarray:
+def assign_core(
+    rest: ByValue, m: int, signatures: Signatures, groups: ByBucket, everybody: ByValue
+) -> ByPlace:
     """Assign as much of an m-eligible rest as possible to large buckets; the others stay m-eligible.
 
     A bucket of a few groups needs, for nearly everybody who leaves it, somebody with the same value. A
     large one loses about as many people of every value, and its shortages are the small differences. So
     the fewer groups are in small buckets, the fewer counterfeits later releases need.
 
-    Parameters
-    ----------
-    rest, m, signatures
-        As for `plan.assign_to_existing`.
-    groups
-        int[B]: the groups each has.
-    everybody
-        int[V]: people of T(n).
-
-    Returns
-    -------
-    int[P]
-        People assigned, as there.
+    `groups` are those that each bucket has, and `everybody` are all people of T(n).
 
     Notes
     -----
@@ -70,17 +60,11 @@ def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everyb
     return assigned[signatures.bucket]
 
 
-def most_worth(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> Floats:
+def most_worth(worth: Floats, used: Floats | Ints, available: Floats | Ints) -> Floats:
     """float64[B]: the x >= 0 with used @ x <= available that is worth most; nothing if none is found.
 
-    Parameters
-    ----------
-    worth
-        float64[B]: what one of each is worth.
-    used
-        float64[R, B]: what one of each takes of R things.
-    available
-        float64[R]: how much there is of each.
+    One of each is worth `worth`, float[B], and takes `used`, float[R, B], of R things, of which there is so
+    much `available`, float[R].
     """
     # scipy imports its parts when they are first asked for: half a second that few releases need.
     limits = scipy.sparse.csc_array(used.astype(float))
@@ -88,14 +72,16 @@ def most_worth(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> Fl
     return found.x if found.success else np.zeros(len(worth))
 
 
-def large_buckets(signatures: Signatures, groups: Ints, m: int) -> Ints:
-    """The buckets that the program may choose from, those of the most `groups`, int[B], first."""
+def large_buckets(signatures: Signatures, groups: ByBucket, m: int) -> Ints:
+    """The buckets that the program may choose from, those of the most `groups` first."""
     usable = np.flatnonzero((signatures.sizes >= m) & (groups > 0))
     return usable[np.argsort(-groups[usable], kind="stable")][:SEARCHED]
 
 
-def leave_eligible(rest: Ints, m: int, known: Signatures, new: Ints, limits: Limits = ONE_COLUMN) -> Ints:
-    """int[B]: the new groups, int[B], without the fewest that would leave others without company."""
+def leave_eligible(
+    rest: ByValue, m: int, known: Signatures, new: ByBucket, limits: Limits = ONE_COLUMN
+) -> ByBucket:
+    """The new groups of each signature, but for the fewest without which the others are m-eligible."""
     inside, limited, new = known.table(), limits.of_signatures(known), new.copy()
     while new.any():
         left = rest - new @ inside

@@ -1,7 +1,7 @@
-"""What groups of m may have, and so what may be left over of a batch: of one column, each value once.
+"""Limits of what groups of m may have, and so of what may be left over of a batch.
 
 The planner asks `Limits` which signature comes next and how much a bucket can take. `ONE_COLUMN` answers in
-closed form.
+closed form for one sensitive column, of which a group has each value once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from anonymize.arrays import Ints
 from anonymize.buckets.counts import is_eligible
-from anonymize.buckets.signatures import Signatures
+from anonymize.buckets.signatures import ByBucket, ByValue, Signatures
 
 
 class Step(NamedTuple):
@@ -33,16 +33,16 @@ class Limits(Protocol):
     def of_signatures(self, known: Signatures) -> Ints:
         """int[B, L]: how often signatures have it."""
 
-    def excess(self, people: Ints, m: int) -> Ints:
-        """int[L]: by how much m times the people with it, of int[V], are more than groups of m may have."""
+    def excess(self, people: ByValue, m: int) -> Ints:
+        """int[L]: m times the people with it, less what groups of m may have; if positive, it is too many."""
 
-    def are_eligible(self, people: Ints, m: int) -> bool:
-        """Whether people, int[V], have nothing in excess."""
+    def are_eligible(self, people: ByValue, m: int) -> bool:
+        """True if people have nothing in excess."""
 
-    def room(self, known: Signatures, m: int) -> Callable[[Ints], Ints]:
-        """From an m-eligible rest, int[V], to the groups of each signature that leave it so, int[B]."""
+    def room(self, known: Signatures, m: int) -> Callable[[ByValue], ByBucket]:
+        """From an m-eligible rest to the most groups of each signature that leave it m-eligible."""
 
-    def next_step(self, rest: Ints, m: int, *, eligible: bool) -> Step | None:
+    def next_step(self, rest: ByValue, m: int, *, eligible: bool) -> Step | None:
         """A signature, and as many groups of it as leave an eligible rest m-eligible; None if there is none.
 
         Of a rest that is not `eligible`, it is a signature of m.
@@ -58,30 +58,32 @@ class _OneColumn:
     def of_signatures(self, known: Signatures) -> Ints:
         return known.table()
 
-    def excess(self, people: Ints, m: int) -> Ints:
+    def excess(self, people: ByValue, m: int) -> Ints:
         excess: Ints = m * people - people.sum()
         return excess
 
-    def are_eligible(self, people: Ints, m: int) -> bool:
+    def are_eligible(self, people: ByValue, m: int) -> bool:
         return is_eligible(people, m)
 
-    def room(self, known: Signatures, m: int) -> Callable[[Ints], Ints]:
+    def room(self, known: Signatures, m: int) -> Callable[[ByValue], ByBucket]:
         """With alpha people of each of beta values gone, (people - alpha beta) / m may be left of each value.
 
         That goes for values of the signature, and for those outside of it.
         """
         beta, larger = known.sizes, known.sizes > m
 
-        def room(rest: Ints) -> Ints:
+        def room(rest: ByValue) -> ByBucket:
             people = rest.sum()
-            alpha: Ints = np.minimum(known.scarcest(rest), (people - m * _most_outside(rest, known)) // beta)
+            alpha: ByBucket = np.minimum(
+                known.scarcest(rest), (people - m * _most_outside(rest, known)) // beta
+            )
             inside = known.most(rest[known.value])[larger]
             alpha[larger] = np.minimum(alpha[larger], (people - m * inside) // (beta[larger] - m))
             return alpha
 
         return room
 
-    def next_step(self, rest: Ints, m: int, *, eligible: bool) -> Step:
+    def next_step(self, rest: ByValue, m: int, *, eligible: bool) -> Step:
         """The beta most frequent values, for the smallest beta, and then the largest alpha."""
         assert eligible, "an m-eligible batch always has a step (Lemma 5)"
         order = np.argsort(-rest, kind="stable")
@@ -99,8 +101,8 @@ class _OneColumn:
 ONE_COLUMN = _OneColumn()
 
 
-def _most_outside(rest: np.ndarray, signatures: Signatures) -> Ints:
-    """int[B]: the people of the most frequent value that is not in the signature."""
+def _most_outside(rest: ByValue, signatures: Signatures) -> ByBucket:
+    """The people of the most frequent value that is not in the signature."""
     order = np.argsort(-rest, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))

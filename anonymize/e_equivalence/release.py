@@ -39,7 +39,7 @@ def smallest_of_any(cuts: Iterable[int]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class EquivalenceFigures(BucketFigures):
-    """What is counted of a release and of the graphs behind it."""
+    """Figures of a release and of the graphs behind it."""
 
     new_counterfeits: Total
     """Counterfeits that this release adds."""
@@ -165,7 +165,7 @@ def _attributes(schema: Schema) -> pl.DataFrame:
 
 
 def _fits(schema: Schema, attributes: pl.DataFrame | None) -> pl.Expr:
-    """Whether a counterfeit of the release before has today's quasi-identifiers, inside today's domains."""
+    """True for a counterfeit of the release before whose quasi-identifiers are inside today's domains."""
     if attributes is None or not attributes.equals(_attributes(schema)):
         return pl.lit(value=False)
     inside = [

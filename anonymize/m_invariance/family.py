@@ -44,17 +44,11 @@ class Family(NamedTuple):
         return Groups(Signatures.of(self.signatures), number)
 
     def local(self, regions: Regions, people: Ints, plan: Plan) -> Iterator[Local]:
-        """From where the people of the groups come: those whose groups lie in one region first.
+        """Say from where the people of the groups come: those whose groups lie in one region first.
 
-        Parameters
-        ----------
-        regions
-            Where people live.
-        people
-            int[V, R]: how many people of each value live in each region.
-        plan
-            Whose first buckets have these signatures. Where it puts counterfeits into a bucket, or fewer
-            people live in a region than the groups were counted on, fewer come from there.
+        `people`, int[V, R], says how many people of each value live in each region. The first buckets of
+        `plan` have these signatures. Where it puts counterfeits into a bucket, or fewer people live in a
+        region than the groups were counted on, fewer come from there.
         """
         moved = np.zeros(self.signatures.shape, np.int64)
         bucket, value = np.nonzero(self.signatures)
@@ -80,18 +74,9 @@ class Family(NamedTuple):
 def choose_family(counts: Ints, m: int) -> Family:
     """Choose signatures and the number of their groups, from the number of people by region and value.
 
-    Parameters
-    ----------
-    counts
-        int[R, V]: people, who are m-eligible. R is a power of two, and regions are numbered as in `Regions`.
-    m
-        Privacy parameter, at least 2.
-
-    Returns
-    -------
-    Family
-        Of each value, at most as many groups in a region as there are people. The people who are left over
-        are m-eligible.
+    Of each value, there are at most as many groups in a region as there are people. The people who are left
+    over are m-eligible, as are all of them, `counts`, int[R, V]. R is a power of two, and regions are
+    numbered as in `Regions`.
 
     Notes
     -----
@@ -129,7 +114,7 @@ class Begun:
     """
 
     def __init__(self, regions: Regions, people: Ints, m: int):
-        """Of int[V, R] people of each value in each region."""
+        """`people`, int[V, R], says how many people of each value live in each region."""
         self._regions, self._people, self._m = regions, people, m
 
     def __call__(self, tuples: Ints) -> Groups:
@@ -141,7 +126,7 @@ class Begun:
         return self._family.groups()
 
     def local(self, plan: Plan) -> Iterator[Local]:
-        """From where the people of these groups come, under the plan that was made with them."""
+        """Say from where the people of these groups come, under the plan that was made with them."""
         return self._family.local(self._regions, self._people, plan)
 
 

@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.arrays import Ints
 from anonymize.buckets.core import HALF_LARGE, WORTHWHILE, large_buckets, leave_eligible, most_worth
 from anonymize.buckets.counts import Counts, Demand, Plan
 from anonymize.buckets.plan import assign_counts, assign_to_existing, people_lacking, scatter, shortages
-from anonymize.buckets.signatures import Signatures
+from anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
 from anonymize.errors import NotEligible, smaller
 from anonymize.m_invariance.combinations import Combinations
 from anonymize.m_invariance.deferred import eligible_part, give_up_groups
@@ -36,18 +35,12 @@ def plan_combinations(
     counts
         The people of T(n) by bucket and combination. Nobody of them needs a new signature.
     combinations
-        What the V values of the counts are made of.
-    m
-        Privacy parameter, at least 2. Buckets with smaller signatures receive nobody.
+        Their values of each column.
+    m, rng, least
+        As for `make_plan`.
     on_ineligible
-        What becomes of inserted people who can't be grouped: no release (`refuse`), all inserted people wait
-        (`wait`), or the others are published without them (`defer`).
-    rng
-        Secret randomness: which tuples share a group with people and which with counterfeits, and who of
-        those with a frequent value is left out.
-    least
-        As many people as a bucket should have for each of its groups, at most m: shortages are filled so
-        that buckets lack the fewest.
+        No release of inserted people who can't be grouped (`refuse`), all inserted people wait (`wait`), or
+        the others are published without them (`defer`).
 
     Raises
     ------
@@ -62,7 +55,7 @@ def plan_combinations(
     placed = _everybody(free, known.by_value(open_need), combinations, m, known, groups)
     if placed.left.any() and on_ineligible == "refuse":
         raise NotEligible(_why_not(counts.free, placed.left, combinations, m))
-    number: Ints | None = placed.groups
+    number: ByBucket | None = placed.groups
     if placed.left.any() and on_ineligible == "wait":
         number = None
     elif placed.left.any():
@@ -86,20 +79,20 @@ def plan_combinations(
 
 
 class _Placed(NamedTuple):
-    """Where inserted people go."""
+    """An assignment of inserted people, on counts."""
 
-    moved: Ints
-    """int[V]: people who fill shortages."""
-    groups: Ints
-    """int[B']: further groups of each bucket."""
+    moved: ByValue
+    """People who fill shortages."""
+    groups: ByBucket
+    """Further groups of each bucket."""
     signatures: Signatures
     """The buckets that there are, and new ones below them."""
-    left: Ints
-    """int[V]: people of whom no group was found."""
+    left: ByValue
+    """People of whom no group was found."""
 
 
 def _everybody(
-    free: Ints, need: Ints, combinations: Combinations, m: int, known: Signatures, groups: Ints
+    free: ByValue, need: ByValue, combinations: Combinations, m: int, known: Signatures, groups: ByBucket
 ) -> _Placed:
     """Fill shortages, then large buckets, then all others, then new ones; whoever is not eligible is left."""
     if not combinations.are_eligible(free, m):
@@ -116,8 +109,8 @@ def _everybody(
     return _Placed(moved, signatures.most(assigned), signatures, left)
 
 
-def _fill(free: Ints, need: Ints, combinations: Combinations, m: int) -> Ints:
-    """int[V]: people who fill shortages: about as many as leave the others m-eligible.
+def _fill(free: ByValue, need: ByValue, combinations: Combinations, m: int) -> ByValue:
+    """People who fill shortages: about as many as leave the others m-eligible.
 
     A linear program says which, and rounding it down may leave an ineligible rest. Then people who don't have
     the value in excess are taken out of shortages again. With none in shortages, all m-eligible people are
@@ -140,8 +133,10 @@ def _fill(free: Ints, need: Ints, combinations: Combinations, m: int) -> Ints:
     return moved
 
 
-def _largest_first(rest: Ints, combinations: Combinations, m: int, known: Signatures, groups: Ints) -> Ints:
-    """int[P]: people whom large buckets receive, such that the others stay m-eligible: `assign_core`."""
+def _largest_first(
+    rest: ByValue, combinations: Combinations, m: int, known: Signatures, groups: ByBucket
+) -> ByPlace:
+    """People whom large buckets receive, such that the others stay m-eligible: `assign_core`."""
     received = np.zeros(len(known), np.int64)
     usable = large_buckets(known, groups, m)
     if not usable.size or rest.sum() < WORTHWHILE * m:
@@ -159,8 +154,8 @@ def _largest_first(rest: Ints, combinations: Combinations, m: int, known: Signat
     return received[known.bucket]
 
 
-def _why_not(free: Ints, left: Ints, combinations: Combinations, m: int) -> str:
-    """Why inserted people can't be grouped, and the way out."""
+def _why_not(free: ByValue, left: ByValue, combinations: Combinations, m: int) -> str:
+    """Say why inserted people can't be grouped, and the way out."""
     most, people = int(combinations.by_part(free).max()), int(free.sum())
     way_out = (
         "Set on_ineligible to wait (they are held back together until they can be grouped with later ones) or"

@@ -35,16 +35,8 @@ def publish_groups(
     published; intervals are those of a group's people. The paper's counterfeits have none and fit anywhere
     (section 4.3). So they would gather in a few groups, whose people would have little company.
 
-    Parameters
-    ----------
-    assigned
-        N people of T(n), and where they go.
-    codes
-        Their quasi-identifiers as codes (`encode_columns`).
-    contract
-        The columns, the format and the effort.
-    secret
-        32 bytes that stay the same throughout a series.
+    `codes` are everybody's quasi-identifiers as codes (`encode_columns`); `secret` are 32 bytes that stay the
+    same throughout a series.
 
     References
     ----------

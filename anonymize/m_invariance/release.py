@@ -42,7 +42,7 @@ adversary who knows the algorithm."""
 
 @dataclass(frozen=True, kw_only=True)
 class WholeGroupFigures(BucketFigures):
-    """What is counted of a release against an adversary who knows the algorithm."""
+    """Figures of a release against an adversary who knows the algorithm."""
 
     apart: Total
     """People in buckets of people whose value changed."""
@@ -50,7 +50,7 @@ class WholeGroupFigures(BucketFigures):
 
 @dataclass(frozen=True, kw_only=True)
 class DeferredFigures(BucketFigures):
-    """What is counted where the fewest people are held back (`defer`), of several sensitive columns."""
+    """Figures where the fewest people are held back (`defer`), of several sensitive columns."""
 
     deferred_now: Total
     """New people who are held back."""
