@@ -18,7 +18,7 @@ HELD_BACK = UNDECIDED
 """The bucket of people who wait for the next release: whoever is still undecided in the end."""
 
 
-class Local(NamedTuple):
+class RegionalDemand(NamedTuple):
     """Inserted people that have to come from certain regions. N people of T(n)."""
 
     region: Ints
@@ -33,7 +33,7 @@ class Planned:
     """A plan. A principle that finds more while it plans has a subclass."""
 
     plan: Plan
-    local: Iterable[Local] = ()
+    regional: Iterable[RegionalDemand] = ()
     """From where the people come whom the plan moves."""
 
 
@@ -67,15 +67,15 @@ class Assignment(Generic[A]):
         return self.people.filter(self.is_hosted)
 
 
-def execute(plan: Plan, division: Division, ranks: Words, local: Iterable[Local] = ()) -> Ints:
+def execute(plan: Plan, division: Division, ranks: Words, regional: Iterable[RegionalDemand] = ()) -> Ints:
     """Find the bucket of every person of T(n), int64[N], or `HELD_BACK`.
 
-    `ranks`, uint64[N], are a secret order of the people. `local` says which of the people whom the plan moves
-    come from where, one set of regions after the other; the others come from anywhere.
+    `ranks`, uint64[N], are a secret order of the people. `regional` says which of the people whom the plan
+    moves come from where, one set of regions after the other; the others come from anywhere.
     """
     bucket, moved, signatures = division.bucket.copy(), plan.moved.copy(), plan.signatures
     values = signatures.values
-    for region, regions, demand in local:
+    for region, regions, demand in regional:
         rows = np.flatnonzero((bucket == UNDECIDED) & (division.queue < values))
         queue = division.queue[rows] * regions + region[rows]
         bucket[rows] = assign(queue, demand, values * regions, ranks[rows])

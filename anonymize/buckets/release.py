@@ -16,10 +16,10 @@ import polars as pl
 
 from anonymize.arrays import Bools, Ints
 from anonymize.buckets.assign import A, Assignment, execute
-from anonymize.buckets.company import place_in_company
 from anonymize.buckets.divide import Division, divide_people
 from anonymize.buckets.figures import BucketFigures
 from anonymize.buckets.memory import Memory
+from anonymize.buckets.minimum_people import assign_with_minimum_people
 from anonymize.buckets.parameters import BucketParameters
 from anonymize.buckets.tables import all_buckets, buckets_in_use
 from anonymize.columns import PSEUDONYM, VALUE
@@ -88,7 +88,7 @@ class BucketRelease(ABC, Generic[P, A]):
     def candidate(self) -> Candidate:
         """The release, computed."""
         least = self.contract.principle.people_per_group
-        division, assigned = place_in_company(self.everybody, least, self._assign)
+        division, assigned = assign_with_minimum_people(self.everybody, least, self._assign)
         tuples = self.publish(assigned)
         linkage = assigned.hosted.select(
             PSEUDONYM,
@@ -112,5 +112,5 @@ class BucketRelease(ABC, Generic[P, A]):
         values, value, division = divide_people(people, self.contract, self.memory, self.number)
         planned = self.plan(people, values, division)
         ranks = keyed_ranks(people[PSEUDONYM], self.draw("assign"))
-        bucket = execute(planned.plan, division, ranks, planned.local)
+        bucket = execute(planned.plan, division, ranks, planned.regional)
         return Assignment(people, values, value, division, planned, bucket)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anonymize.arrays import Bools, Ints
-from anonymize.buckets.assign import Local
+from anonymize.buckets.assign import RegionalDemand
 from anonymize.buckets.counts import Demand, Groups, Plan
 from anonymize.buckets.signatures import Signatures
 from anonymize.kernels.family import best_signature
@@ -43,7 +43,7 @@ class Family(NamedTuple):
         number = sum(groups.sum(axis=1) for groups in self.by_region)
         return Groups(Signatures.of(self.signatures), number)
 
-    def local(self, regions: Regions, people: Ints, plan: Plan) -> Iterator[Local]:
+    def regional(self, regions: Regions, people: Ints, plan: Plan) -> Iterator[RegionalDemand]:
         """Say from where the people of the groups come: those whose groups lie in one region first.
 
         `people`, int[V, R], says how many people of each value live in each region. The first buckets of
@@ -68,7 +68,7 @@ class Family(NamedTuple):
                 bucket=bucket,
                 people=wanted[bucket, node, value],
             )
-            yield Local(regions.of_person >> level, groups.shape[1], demand)
+            yield RegionalDemand(regions.of_person >> level, groups.shape[1], demand)
 
 
 def choose_family(counts: Ints, m: int) -> Family:
@@ -105,7 +105,7 @@ def choose_family(counts: Ints, m: int) -> Family:
         limit = FURTHER
 
 
-class Begun:
+class InitialGroups:
     """The groups that a series begins with, and from where their people come.
 
     Where a value is too frequent, some who have it are held back, or there are counterfeits of other values:
@@ -125,9 +125,9 @@ class Begun:
         self._family = choose_family(np.diff(ends, axis=1, prepend=0).T, self._m)
         return self._family.groups()
 
-    def local(self, plan: Plan) -> Iterator[Local]:
+    def regional(self, plan: Plan) -> Iterator[RegionalDemand]:
         """Say from where the people of these groups come, under the plan that was made with them."""
-        return self._family.local(self._regions, self._people, plan)
+        return self._family.regional(self._regions, self._people, plan)
 
 
 class _Chosen:

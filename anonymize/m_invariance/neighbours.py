@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from anonymize.arrays import Floats
-from anonymize.buckets.assign import Local
+from anonymize.buckets.assign import RegionalDemand
 from anonymize.buckets.counts import Demand, Plan
 from anonymize.buckets.divide import UNDECIDED, Division
 from anonymize.m_invariance.regions import Regions, cut
@@ -61,7 +61,7 @@ def find_cells(shares: Floats) -> Cells:
 
 def from_the_neighbourhood(
     division: Division, plan: Plan, cells: Cells, rng: np.random.Generator
-) -> list[Local]:
+) -> list[RegionalDemand]:
     """Say from which cells the inserted people of each bucket come; nothing where there is one cell.
 
     The people who stay in a bucket, whatever their values, say which share of each of its values should live
@@ -115,7 +115,7 @@ def from_the_neighbourhood(
     different, people = np.unique(at, return_counts=True)
     row, cell = np.divmod(different, where.number)
     demand = Demand(value[row] * where.number + cell, bucket[row], people)
-    return [Local(where.of_person, where.number, demand)]
+    return [RegionalDemand(where.of_person, where.number, demand)]
 
 
 def _present_and_wanted(

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from anonymize.arrays import Bools, Floats
-from anonymize.buckets.assign import Assignment, Local, Planned
+from anonymize.buckets.assign import Assignment, Planned, RegionalDemand
 from anonymize.buckets.counts import Plan
 from anonymize.buckets.divide import TOO_FEW_OTHERS, UNDECIDED, Division
 from anonymize.buckets.figures import BucketFigures
@@ -22,7 +22,7 @@ from anonymize.contract.combined import values_of
 from anonymize.errors import NotEligible
 from anonymize.figures import Total
 from anonymize.m_invariance.combinations import Combinations, combinations_of, have_signature
-from anonymize.m_invariance.family import Begun
+from anonymize.m_invariance.family import InitialGroups
 from anonymize.m_invariance.neighbours import find_cells, from_the_neighbourhood
 from anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
 from anonymize.m_invariance.plan_combinations import plan_combinations
@@ -108,8 +108,8 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         if sensitive.is_several or principle.spread:
             several = combinations_of(values, sensitive, principle.spread)
             _refuse_too_few_others(division, several, principle.m)
-        plan, local = _nearby(division, shares, principle, several, self.draw)
-        return _Planned(plan=plan, local=local, codes=codes, apart=None)
+        plan, regional = _nearby(division, shares, principle, several, self.draw)
+        return _Planned(plan=plan, regional=regional, codes=codes, apart=None)
 
     def _whole_groups(self, division: Division) -> WholeGroups:
         """A plan of arrivals in whole groups. Values that nobody but a changed person has are not public."""
@@ -175,7 +175,7 @@ def _nearby(
     principle: MInvariance,
     several: Combinations | None,
     draw: Callable[[str], np.random.Generator],
-) -> tuple[Plan, Iterable[Local]]:
+) -> tuple[Plan, Iterable[RegionalDemand]]:
     """A plan with the fewest counterfeits, and from where the people come whom it moves."""
     if several is not None:
         plan = plan_combinations(
@@ -188,21 +188,21 @@ def _nearby(
         )
         return plan, from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
     regions = find_regions(shares, division.counts.everybody, principle.m)
-    begun = None
+    initial = None
     if regions.number > 1 and not len(division.counts.signatures):
         by_region = regions.count_by(division.queue, len(division.counts.free))
-        begun = Begun(regions, by_region, principle.m)
+        initial = InitialGroups(regions, by_region, principle.m)
     plan = make_plan(
         division.counts,
         principle.m,
         principle.on_ineligible,
         draw("plan"),
         least=principle.people_per_group,
-        first=begun,
+        first=initial,
         largest_first=True,
     )
-    if begun:
-        return plan, begun.local(plan)
+    if initial:
+        return plan, initial.regional(plan)
     if regions.number > 1:
         return plan, from_the_neighbourhood(division, plan, find_cells(shares), draw("neighbours"))
     return plan, []

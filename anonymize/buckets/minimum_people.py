@@ -13,7 +13,7 @@ from anonymize.buckets.divide import UNDECIDED, Division
 from anonymize.errors import NotEligible
 
 
-def place_in_company(
+def assign_with_minimum_people(
     people: pl.DataFrame, least: int, assign: Callable[[pl.DataFrame], Assignment[A]]
 ) -> tuple[Division, Assignment[A]]:
     """Divide all people, and assign those in the release: no value is that of more than 1/least.
@@ -33,7 +33,7 @@ def place_in_company(
     assigned = assign(people)
     division = assigned.division
     while True:
-        held_back = _without_company(assigned, least)
+        held_back = _below_the_minimum(assigned, least)
         if not held_back.any():
             return division, assigned
         if held_back.sum() == assigned.is_hosted.sum():
@@ -41,7 +41,7 @@ def place_in_company(
         assigned = assign(assigned.people.filter(~held_back))
 
 
-def _without_company(assigned: Assignment[A], least: int) -> Bools:
+def _below_the_minimum(assigned: Assignment[A], least: int) -> Bools:
     """bool[N]: those who wait, of the people of buckets in which a value is that of too many.
 
     People who are bound to such a bucket come first, then people with a changed value. If there are none, it
