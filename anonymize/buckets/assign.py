@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
+import polars as pl
 
-from anonymize.arrays import Ints, Words
+from anonymize.arrays import Bools, Ints, Words
 from anonymize.buckets.counts import Demand, Plan
 from anonymize.buckets.divide import UNDECIDED, Division
 
@@ -15,8 +18,8 @@ HELD_BACK = UNDECIDED
 """The bucket of people who wait for the next release: whoever is still undecided in the end."""
 
 
-class Local(NamedTuple):
-    """Those of a plan's inserted people who are to come from a certain region. N people of T(n)."""
+class RegionalDemand(NamedTuple):
+    """Inserted people that have to come from certain regions. N people of T(n)."""
 
     region: Ints
     """int[N]: where each person lives, 0 … regions - 1."""
@@ -25,28 +28,54 @@ class Local(NamedTuple):
     """How many people of a value and region each bucket receives; their queue is value * regions + region."""
 
 
-def execute(plan: Plan, division: Division, ranks: Words, local: Iterable[Local] = ()) -> np.ndarray:
-    """The bucket of every person of T(n), or `HELD_BACK`.
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A plan. A principle that finds more while it plans has a subclass."""
 
-    Parameters
-    ----------
-    plan
-        How many people of each value, and of each class of changed people, every bucket receives.
-    division
-        The people of T(n), divided. N people.
-    ranks
-        uint64[N]: a secret order of the people (`keyed_ranks`).
-    local
-        Which of the inserted people that `plan.moved` counts have to come from where, one set of regions
-        after the other. The others come from anywhere.
+    plan: Plan
+    regional: Iterable[RegionalDemand] = ()
+    """From where the people come whom the plan moves."""
 
-    Returns
-    -------
-    int64[N]
+
+A = TypeVar("A", bound=Planned)
+"""What a principle plans."""
+
+
+@dataclass(frozen=True)
+class Assignment(Generic[A]):
+    """N people of T(n), and where they go."""
+
+    people: pl.DataFrame
+    values: pl.Series
+    """All sensitive values there are."""
+    value: Ints
+    """int[N]: which of them each person has."""
+    division: Division
+    planned: A
+    bucket: Ints
+    """int[N]: the bucket of each person, or `HELD_BACK`."""
+
+    @property
+    def is_hosted(self) -> Bools:
+        """bool[N]: who is in the release."""
+        hosted: Bools = self.bucket != HELD_BACK
+        return hosted
+
+    @cached_property
+    def hosted(self) -> pl.DataFrame:
+        """The people in the release."""
+        return self.people.filter(self.is_hosted)
+
+
+def execute(plan: Plan, division: Division, ranks: Words, regional: Iterable[RegionalDemand] = ()) -> Ints:
+    """Find the bucket of every person of T(n), int64[N], or `HELD_BACK`.
+
+    `ranks`, uint64[N], are a secret order of the people. `regional` says which of the people whom the plan
+    moves come from where, one set of regions after the other; the others come from anywhere.
     """
     bucket, moved, signatures = division.bucket.copy(), plan.moved.copy(), plan.signatures
     values = signatures.values
-    for region, regions, demand in local:
+    for region, regions, demand in regional:
         rows = np.flatnonzero((bucket == UNDECIDED) & (division.queue < values))
         queue = division.queue[rows] * regions + region[rows]
         bucket[rows] = assign(queue, demand, values * regions, ranks[rows])
@@ -63,8 +92,10 @@ def execute(plan: Plan, division: Division, ranks: Words, local: Iterable[Local]
     return bucket
 
 
-def assign(queue: Ints, demand: Demand, queues: int, ranks: Words) -> np.ndarray:
-    """The bucket of every person, in a secret order among those who stand in the same queue.
+def assign(queue: Ints, demand: Demand, queues: int, ranks: Words) -> Ints:
+    """Find the bucket of every person, int64[N], in a secret order among those who stand in the same queue.
+
+    People who are left over are held back.
 
     Parameters
     ----------
@@ -72,16 +103,11 @@ def assign(queue: Ints, demand: Demand, queues: int, ranks: Words) -> np.ndarray
         int[N]: the queue each person stands in: people of one value (and one set of forbidden values)
         are interchangeable.
     demand
-        How many of them each bucket receives; people left over are held back.
+        How many of them each bucket receives.
     queues
         The number of queues.
     ranks
         uint64[N]: the secret order, which decides who of a queue goes where (section 4.2: "randomly pick").
-
-    Returns
-    -------
-    int64[N]
-        Buckets, or `HELD_BACK`.
 
     References
     ----------

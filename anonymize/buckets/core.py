@@ -6,8 +6,8 @@ import numpy as np
 import scipy
 
 from anonymize.arrays import Floats, Ints
-from anonymize.buckets.counts import is_eligible
-from anonymize.buckets.signatures import Signatures
+from anonymize.buckets.limits import ONE_COLUMN, Limits
+from anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
 from anonymize.rounding import whole_below
 
 HALF_LARGE = 50
@@ -22,26 +22,16 @@ SCARCE = 30.0
 """Weight of a group without a value that every m-th person has, in people of other groups."""
 
 
-def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everybody: Ints) -> np.ndarray:
+def assign_core(
+    rest: ByValue, m: int, signatures: Signatures, groups: ByBucket, everybody: ByValue
+) -> ByPlace:
     """Assign as much of an m-eligible rest as possible to large buckets; the others stay m-eligible.
 
     A bucket of a few groups needs, for nearly everybody who leaves it, somebody with the same value. A
     large one loses about as many people of every value, and its shortages are the small differences. So
     the fewer groups are in small buckets, the fewer counterfeits later releases need.
 
-    Parameters
-    ----------
-    rest, m, signatures
-        As for `plan.assign_to_existing`.
-    groups
-        int[B]: the groups each has.
-    everybody
-        int[V]: people of T(n).
-
-    Returns
-    -------
-    int[P]
-        People assigned, as there.
+    `groups` are those that each bucket has, and `everybody` are all people of T(n).
 
     Notes
     -----
@@ -53,12 +43,12 @@ def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everyb
     few, there must be fewer of them as soon as v is more frequent, and only large buckets lose groups when
     people leave. So groups without a frequent value count as more people: large buckets get them first.
     """
-    assigned, size = np.zeros(len(signatures), np.int64), signatures.sizes
-    usable = np.flatnonzero((size >= m) & (groups > 0))
-    usable = usable[np.argsort(-groups[usable], kind="stable")][:SEARCHED]
+    assigned = np.zeros(len(signatures), np.int64)
+    usable = large_buckets(signatures, groups, m)
     if not usable.size or rest.sum() < WORTHWHILE * m:
         return assigned[signatures.bucket]
-    inside, beta = signatures.only(usable)[0].table(), size[usable]
+    some, _ = signatures.only(usable)
+    inside, beta = some.table(), some.sizes
     frequent = np.maximum(2 * m * everybody / max(everybody.sum(), 1) - 1, 0) ** 2
     large = groups[usable] / (groups[usable] + HALF_LARGE)
     watched = np.sort(np.argsort(-rest, kind="stable")[:WATCHED])
@@ -67,22 +57,15 @@ def assign_core(rest: Ints, m: int, signatures: Signatures, groups: Ints, everyb
         np.vstack([inside.T, beta - m * inside.T[watched]]),
         np.concatenate([rest, rest.sum() - m * rest[watched]]),
     )
-    new = _leave_eligible(rest, m, inside, whole_below(most))
-    assigned[usable] = new
+    assigned[usable] = leave_eligible(rest, m, some, whole_below(most))
     return assigned[signatures.bucket]
 
 
-def most_worth(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> Floats:
+def most_worth(worth: Floats, used: Floats | Ints, available: Floats | Ints) -> Floats:
     """float64[B]: the x >= 0 with used @ x <= available that is worth most; nothing if none is found.
 
-    Parameters
-    ----------
-    worth
-        float64[B]: what one of each is worth.
-    used
-        float64[R, B]: what one of each takes of R things.
-    available
-        float64[R]: how much there is of each.
+    One of each is worth `worth`, float[B], and takes `used`, float[R, B], of R things, of which there is so
+    much `available`, float[R].
     """
     # scipy imports its parts when they are first asked for: half a second that few releases need.
     limits = scipy.sparse.csc_array(used.astype(float))
@@ -90,13 +73,24 @@ def most_worth(worth: np.ndarray, used: np.ndarray, available: np.ndarray) -> Fl
     return found.x if found.success else np.zeros(len(worth))
 
 
-def _leave_eligible(rest: np.ndarray, m: int, inside: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """The new groups without the fewest that would leave others without company: the largest first."""
-    left = rest - new @ inside
-    while left.min() < 0 or not is_eligible(left, m):
+def large_buckets(signatures: Signatures, groups: ByBucket, m: int) -> Ints:
+    """The buckets that the program may choose from, those of the most `groups` first."""
+    usable = np.flatnonzero((signatures.sizes >= m) & (groups > 0))
+    return usable[np.argsort(-groups[usable], kind="stable")][:SEARCHED]
+
+
+def leave_eligible(
+    rest: ByValue, m: int, known: Signatures, new: ByBucket, limits: Limits = ONE_COLUMN
+) -> ByBucket:
+    """The new groups of each signature, but for the fewest without which the others are m-eligible."""
+    inside, limited, new = known.table(), limits.of_signatures(known), new.copy()
+    while new.any():
+        left = rest - new @ inside
+        if left.min() >= 0 and limits.are_eligible(left, m):
+            break
         # A group given back brings one person of each of its values: if it can be, not of the one in excess.
-        helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else ~inside[:, np.argmax(left)])
-        chosen = np.argmax(np.where(helps, new, -1) if helps.any() else new)
-        new[chosen] -= 1
-        left = left + inside[chosen]
+        worst = int(np.argmax(limits.excess(left, m)))
+        spare = (limited < limits.most(known.sizes))[:, worst]
+        helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else spare)
+        new[np.argmax(np.where(helps if helps.any() else new > 0, new, -1))] -= 1
     return new

@@ -17,7 +17,7 @@ def counterfeits_of(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def people_alike(wanted: Ints, bucket: Ints, buckets: int, pick: Callable[[Ints], Ints]) -> Ints:
-    """The person of its bucket whose quasi-identifiers each counterfeit gets, where exact ones are published.
+    """Choose a person of its bucket for each counterfeit, whose quasi-identifiers it gets: int64[C].
 
     The people of a bucket may be unlike the others of T(n) (all patients with one signature are old, say). A
     counterfeit that is drawn from all of T(n) would then stand out, and would put the quasi-identifiers of
@@ -32,16 +32,9 @@ def people_alike(wanted: Ints, bucket: Ints, buckets: int, pick: Callable[[Ints]
     wanted
         int[C]: the bucket of each counterfeit. None has counterfeits and nobody in it.
     bucket
-        int[N]: the bucket of each person.
-    buckets
-        How many buckets there are.
+        int[N]: the bucket of each person, 0 … buckets - 1.
     pick
         Secret randomness: turns numbers of people, int64[C], into as many numbers that are smaller.
-
-    Returns
-    -------
-    int64[C]
-        Rows 0 … N - 1.
     """
     by_bucket: Ints = np.argsort(bucket, kind="stable")
     people = np.bincount(bucket, minlength=buckets)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from anonymize.arrays import Ints
-from anonymize.buckets.signatures import Signatures
+from anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
 
 
 class Demand(NamedTuple):
-    """How many people of a queue a bucket receives, in D entries."""
+    """The number of people of a queue that a bucket receives, in D entries."""
 
     queue: Ints
     """int[D]"""
@@ -27,23 +27,20 @@ class Groups(NamedTuple):
 
     signatures: Signatures
     """No two alike."""
-    number: Ints
-    """int[B]: how many groups of each, with one person of every value."""
+    number: ByBucket
+    """How many groups of each, with one person of every value."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """The people of T(n), counted. V values, C classes of people who need a new signature.
-
-    The signatures of all buckets have P places: one for each value of each signature.
-    """
+    """The people of T(n), counted. V values, C classes of people who need a new signature."""
 
     signatures: Signatures
     """Those of all buckets there are."""
-    bound: Ints
-    """int[P]: people who keep their signature, at the place of their bucket and value (section 4.1)."""
-    free: Ints
-    """int[V]: inserted people, S-, who may go to any bucket that has their value."""
+    bound: ByPlace
+    """People who keep their signature (section 4.1)."""
+    free: ByValue
+    """Inserted people, S-, who may go to any bucket that has their value."""
     separated_value: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     """int[C]: the new value of a class of people whose value left their signature."""
     forbidden: np.ndarray = field(default_factory=lambda: np.empty((0, 0), bool))
@@ -52,44 +49,37 @@ class Counts:
     """int[C]: people in the class."""
 
     @property
-    def everybody(self) -> Ints:
-        """int[V]: all people of T(n), by value."""
+    def everybody(self) -> ByValue:
+        """All people of T(n)."""
         changed = np.bincount(self.separated_value, self.separated, minlength=len(self.free))
         return self.signatures.by_value(self.bound) + self.free + changed.astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do, on counts. The first buckets are those of `Counts`, in their order, and so are places."""
+    """A plan of a release, on counts. Its first buckets are those of `Counts`, in their order."""
 
     signatures: Signatures
-    """All signatures, with new buckets at the end. They have P' places."""
-    moved: Ints
-    """int[P']: inserted people each place receives (balancing and assignment)."""
+    """All signatures, with new buckets at the end."""
+    moved: ByPlace
+    """Inserted people each place receives (balancing and assignment)."""
     separated: Demand
     """People of each separated class (its queue) each bucket receives."""
-    counterfeits: Ints
-    """int[P']: counterfeits each place receives."""
-    held_back: Ints
-    """int[V]: inserted people who wait for the next release (`wait`, `defer`)."""
+    counterfeits: ByPlace
+    """Counterfeits each place receives."""
+    held_back: ByValue
+    """Inserted people who wait for the next release (`wait`, `defer`)."""
     batch_counterfeits: int = 0
     """Counterfeits, among those above, that make the inserted people m-eligible (`counterfeit`)."""
 
 
-def is_eligible(counts: Ints, m: int) -> bool:
-    """Whether people can be split into groups of at least `m` distinct sensitive values.
+def is_eligible(people: ByValue, m: int) -> bool:
+    """Tell whether people can be split into groups of at least `m` distinct sensitive values.
 
-    A batch is m-eligible if no value is carried by more than 1/m of its people.
-
-    Parameters
-    ----------
-    counts
-        int[V]: people per value.
-    m
-        Privacy parameter, at least 2.
+    They are m-eligible if no value is carried by more than 1/m of them.
 
     References
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.1.
     """
-    return bool(counts.max(initial=0) * m <= counts.sum())
+    return bool(people.max(initial=0) * m <= people.sum())

@@ -46,7 +46,7 @@ class Division:
 def divide_people(
     people: pl.DataFrame, contract: Contract[BucketParameters], memory: Memory, number: int
 ) -> tuple[pl.Series, np.ndarray, Division]:
-    """All sensitive values there are, everybody's position among them, and the people of T(n), divided.
+    """Find all sensitive values there are, everybody's position among them, and who keeps which signature.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def divide_people(
     contract
         The sensitive attribute, and what to do where a value changed.
     memory
-        What is remembered of the releases before.
+        The signatures of the releases before.
     number
         n, counted from 1.
 
@@ -134,10 +134,8 @@ def divide(
 
     Parameters
     ----------
-    pseudonym
-        Binary[N]: the people of T(n).
-    value
-        int[N]: their sensitive values, as those of `signatures`.
+    pseudonym, value
+        Binary[N], int[N]: the people of T(n), and their sensitive values as those of `signatures`.
     memory
         As in `Memory.people`: all signatures each person ever had; those of one person are disjoint.
     signatures
@@ -173,7 +171,7 @@ def divide(
 def _classes(
     separated: pl.DataFrame, value: np.ndarray, signatures: Signatures
 ) -> tuple[pl.DataFrame, np.ndarray, np.ndarray]:
-    """People with the same new value and the same earlier signatures are one class.
+    """Number the classes of people with the same new value and the same earlier signatures.
 
     Returns `row`, `class` per person, and the value and forbidden values of each class.
     """

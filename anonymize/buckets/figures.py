@@ -30,18 +30,9 @@ class BucketFigures(ReleaseFigures):
 
     @classmethod
     def counted(cls, division: Division, plan: Plan, in_use: pl.DataFrame, **further: int) -> Self:
-        """Count a release.
+        """Count a release, of which `further` are the fields of a subclass.
 
-        Parameters
-        ----------
-        division
-            The people of T(n), divided.
-        plan
-            What became of the inserted people who are in the release.
-        in_use
-            As `buckets_in_use` returns it.
-        further
-            The fields of a subclass.
+        `division` divides all people of T(n); `in_use` is what `buckets_in_use` returns.
         """
         people, counterfeits, groups = in_use.select(
             pl.col("people", "counterfeits", "groups").sum().cast(pl.Int64)

@@ -47,16 +47,11 @@ _refuse_unfit: Callable[..., None] = on_first_call("anonymize.people.values", "r
 
 
 def split_by_lot(release: Release, largest_share: Callable[[Any], float], *, kept: bool = True) -> Release:
-    """A principle's release, of tables in which values that may be known are split.
+    """Make of a principle's release one for tables in which values that may be known are split.
 
-    Parameters
-    ----------
-    release
-        The principle's own. It publishes what `Sensitive.published` makes of its values.
-    largest_share
-        From the principle's parameters: how much of a group one value may have.
-    kept
-        Whether people keep their parts from release to release; where values come and go, they draw anew.
+    The principle publishes what `Sensitive.published` makes of its values. `largest_share` says, from the
+    principle's parameters, how much of a group one value may have. Where values come and go, people draw
+    their parts anew in each release, and none are `kept`.
     """
 
     def released(

@@ -49,17 +49,7 @@ class Memory:
         return {PEOPLE: self.people, BUCKETS: self.buckets}
 
     def after(self, linkage: pl.DataFrame, buckets: pl.DataFrame, number: int) -> Memory:
-        """The memory after one more release.
-
-        Parameters
-        ----------
-        linkage
-            `pseudonym`, `bucket_id`: the people in the release.
-        buckets
-            As in `Memory`: every bucket there is by now.
-        number
-            The release's number, counted from 1.
-        """
+        """The memory after one more release, with its people, and every bucket there is by now."""
         today = linkage.select(
             "pseudonym",
             "bucket_id",

@@ -26,7 +26,7 @@ CORRECTED = (
 
 
 class BucketParameters(Parameters):
-    """What a contract says of a principle that puts people into buckets of at least m values."""
+    """The parameters of a principle that puts people into buckets of at least m values."""
 
     m: FromTwo
     """Nobody's value is learnt with a confidence above 1/m. At least 2."""
@@ -42,7 +42,7 @@ class BucketParameters(Parameters):
 
     @property
     def promises_spread(self) -> bool:
-        """Whether the numbers of a signature are far apart, by promise."""
+        """True if the numbers of a signature are far apart, by promise."""
         return False
 
 
@@ -73,7 +73,7 @@ def bucket_faults(contract: Contract[BucketParameters]) -> list[tuple[str, str]]
 
 
 def bucket_advice(contract: Contract[BucketParameters]) -> list[str]:
-    """That corrected people may be alone with counterfeits, where nothing keeps them from it."""
+    """Warn that corrected people may be alone with counterfeits, where nothing keeps them from it."""
     if not contract.corrections or contract.principle.people_per_group > 1:
         return []
     sentence = (
@@ -85,7 +85,7 @@ def bucket_advice(contract: Contract[BucketParameters]) -> list[str]:
 
 
 def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Change]:
-    """What changed in the parameters; people published before keep their signature and their promise."""
+    """Judge changes of the parameters; people published before keep their signature and their promise."""
     changes = []
     if now.m != before.m:
         is_safe = now.m > before.m
@@ -114,7 +114,7 @@ def bucket_changes(before: BucketParameters, now: BucketParameters) -> list[Chan
 
 
 def bucket_promise(parameters: BucketParameters, signatures: Literal["unique", "even"] = "unique") -> Promise:
-    """At least m candidate values for each person, in groups that hold each of their values equally often."""
+    """Promise at least m candidate values for each person, and groups that have each value equally often."""
     m, least = parameters.m, parameters.people_per_group
     company = (MinimumPeople(least),) if least > 1 else ()
     return Promise(Candidates(m), LargestShare(1 / m), Signatures(signatures), *company)

@@ -15,8 +15,9 @@ import scipy
 from anonymize.arrays import Ints
 from anonymize.buckets.core import assign_core
 from anonymize.buckets.counts import Counts, Groups, Plan, is_eligible
+from anonymize.buckets.limits import ONE_COLUMN, Limits
 from anonymize.buckets.separate import place_separated
-from anonymize.buckets.signatures import Signatures
+from anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
 from anonymize.errors import NotEligible, smaller
 
 
@@ -27,8 +28,8 @@ def make_plan(
     rng: np.random.Generator,
     *,
     least: int = 1,
-    wanted: Ints | None = None,
-    first: Callable[[Ints], Groups] | None = None,
+    wanted: ByPlace | None = None,
+    first: Callable[[ByValue], Groups] | None = None,
     largest_first: bool = False,
 ) -> Plan:
     """Balance every bucket and assign everybody who is inserted, with the fewest counterfeits.
@@ -36,7 +37,7 @@ def make_plan(
     Parameters
     ----------
     counts
-        The people of T(n) by bucket, value and class.
+        The people of T(n).
     m
         Privacy parameter, at least 2. Buckets with smaller signatures (from releases with a smaller
         m) keep their people and receive no others.
@@ -51,11 +52,11 @@ def make_plan(
         As many people as a bucket should have for each of its groups, at most m: who goes where follows it
         as far as that takes no counterfeit more.
     wanted
-        int[P]: tuples that buckets are to receive beyond their shortages: whole signatures.
+        Tuples that buckets are to receive beyond their shortages: whole signatures.
     first
-        Chooses the groups to begin a series with, of the number of tuples of each value: int[V], people who
-        are not held back and counterfeits for them, m-eligible. What these groups leave over has to be
-        m-eligible, too. There is no bucket yet; the plan's first buckets have their signatures.
+        Chooses the groups to begin a series with, of the m-eligible tuples of each value: people who are
+        not held back and counterfeits for them. What these groups leave over has to be m-eligible, too.
+        The plan's first buckets have their signatures.
     largest_first
         Whether people beyond the shortages go to large buckets first (`assign_core`).
 
@@ -121,52 +122,39 @@ def make_plan(
     )
 
 
-def shortages(signatures: Signatures, present: np.ndarray) -> Ints:
-    """int[P]: tuples each place lacks for its bucket to hold every value of its signature equally often.
-
-    References
-    ----------
-    Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.1, balancing.
-    """
-    lacking: Ints = signatures.most(present)[signatures.bucket] - present
+def shortages(signatures: Signatures, present: ByPlace) -> ByPlace:
+    """Tuples that each place lacks for its bucket to have every value of its signature equally often."""
+    lacking: ByPlace = signatures.most(present)[signatures.bucket] - present
     return lacking
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What becomes of the inserted people before assignment, by value."""
+    """The inserted people before assignment: who fills shortages, who waits, and who comes on top."""
 
-    moved: Ints
-    """int[V]: people who fill shortages in buckets."""
-    held_back: Ints
-    """int[V]: people who wait for the next release."""
+    moved: ByValue
+    """People who fill shortages in buckets."""
+    held_back: ByValue
+    """People who wait for the next release."""
     added: int
     """Counterfeits that make the others m-eligible."""
 
 
-def people_lacking(signatures: Signatures, tuples: Ints, people: Ints, least: int) -> Ints:
-    """int[B]: people that buckets lack for `least` in each group, or for as many as a group has values."""
+def people_lacking(signatures: Signatures, tuples: ByPlace, people: ByPlace, least: int) -> ByBucket:
+    """People that buckets lack for `least` in each group, or for as many as a group has values."""
     if least == 1:  # there is somebody in each group anyway
         return np.zeros(len(signatures), np.int64)
     most = np.minimum(signatures.sizes, least) * signatures.most(tuples)
-    lacking: Ints = np.maximum(most - signatures.by_bucket(people), 0)
+    lacking: ByBucket = np.maximum(most - signatures.by_bucket(people), 0)
     return lacking
 
 
-def balance(free: Ints, need: Ints, m: int, on_ineligible: str, rng: np.random.Generator) -> Batch:
+def balance(free: ByValue, need: ByValue, m: int, on_ineligible: str, rng: np.random.Generator) -> Batch:
     """Fill shortages with inserted people, such that the release needs the fewest counterfeits.
 
-    Parameters
-    ----------
-    free, need
-        int[V]: inserted people, and shortages over all buckets, by value.
-    m
-        Privacy parameter, at least 2.
-    on_ineligible
-        What to do where no choice leaves an eligible rest: `counterfeit` adds the fewest, `defer` holds
-        back the fewest. An m-eligible batch has such a choice.
-    rng
-        Secret randomness: which of equally frequent values comes first.
+    Where no choice leaves an m-eligible rest, `counterfeit` adds the fewest counterfeits, and `defer` holds
+    back the fewest people. An m-eligible batch has such a choice. Lots say which of equally frequent values
+    comes first.
 
     Notes
     -----
@@ -198,134 +186,70 @@ def balance(free: Ints, need: Ints, m: int, on_ineligible: str, rng: np.random.G
     return Batch(moved=moved, held_back=held_back, added=max(0, int(total) - room))
 
 
-def assign_counts(rest: Ints, m: int, signatures: Signatures) -> tuple[np.ndarray, Signatures]:
-    """Assign an m-eligible rest to balanced buckets, creating buckets where needed.
+def assign_counts(
+    rest: ByValue, m: int, signatures: Signatures, limits: Limits = ONE_COLUMN
+) -> tuple[ByPlace, Signatures]:
+    """Assign an m-eligible rest to balanced buckets: people by place, and signatures, new ones at the end.
 
-    Each iteration takes the beta most frequent values as a signature and alpha people of each, for
-    the smallest beta and then the largest alpha that leave the rest m-eligible (Inequalities 5-7).
-
-    Parameters
-    ----------
-    rest
-        int[V]: an m-eligible batch.
-    m
-        Privacy parameter, at least 2.
-    signatures
-        The buckets that exist.
-
-    Returns
-    -------
-    assigned
-        int[P']: people assigned.
-    signatures
-        The existing buckets, then the new ones in the order of their creation.
+    Everybody is assigned, unless there are three sensitive columns or more.
 
     References
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.2, Figure 3, Lemma 5.
     """
-    rest = rest.copy()
-    existing = np.split(signatures.value, signatures.first[1:])
-    rows = {signature.tobytes(): row for row, signature in enumerate(existing[: len(signatures)])}
-    added: dict[int, int] = {}
-    created: list[Ints] = []
+    rest, eligible = rest.copy(), True
+    existing = np.split(signatures.value, signatures.first[1:])[: len(signatures)]
+    rows = {signature.tobytes(): row for row, signature in enumerate(existing)}
+    number, created = [0] * len(signatures), list[Ints]()
     while rest.any():
-        order = np.argsort(-rest, kind="stable")
-        alpha, beta = _largest_step(rest[order], m)
-        signature = np.sort(order[:beta])
-        row = rows.setdefault(signature.tobytes(), len(rows))
-        if row == len(signatures) + len(created):
-            created.append(signature)
-        added[row] = added.get(row, 0) + alpha
-        rest[signature] -= alpha
+        step = limits.next_step(rest, m, eligible=eligible)
+        if step is None and not eligible:
+            break
+        if step is None:  # of three columns and more: somebody will be left, and need not be m-eligible
+            eligible = False
+            continue
+        row = rows.setdefault(step.signature.tobytes(), len(rows))
+        if row == len(number):
+            created.append(step.signature)
+            number.append(0)
+        number[row] += step.groups
+        rest[step.signature] -= step.groups
     signatures = signatures.with_new(created)
-    groups = np.zeros(len(signatures), np.int64)
-    groups[list(added)] = list(added.values())
-    return groups[signatures.bucket], signatures
+    return np.array(number, np.int64)[signatures.bucket], signatures
 
 
-def assign_to_existing(rest: Ints, m: int, signatures: Signatures, most: Ints | None = None) -> np.ndarray:
+def assign_to_existing(
+    rest: ByValue, m: int, signatures: Signatures, most: ByBucket | None = None, limits: Limits = ONE_COLUMN
+) -> ByPlace:
     """Assign what existing buckets can take of an m-eligible rest, such that the others stay m-eligible.
+
+    Each bucket receives equally many people of every value in its signature: at most as many as `most` says,
+    and nobody if its signature is smaller than m.
 
     Figure 3 looks at the most frequent values alone, and soon every few people have a bucket of their
     own. A group has more neighbours to choose from in a large bucket than in several small ones: on
     census-like data, intervals of age and birthplace are a quarter shorter after 12 releases.
-
-    Parameters
-    ----------
-    rest
-        int[V]: an m-eligible batch.
-    m
-        Privacy parameter, at least 2. Buckets with smaller signatures receive nobody.
-    signatures
-        The buckets that exist.
-    most
-        int[B]: groups that each receives at most; any number if None.
-
-    Returns
-    -------
-    int[P]
-        People assigned; each bucket receives equally many of every value in its signature.
-
-    Notes
-    -----
-    Inequalities 5-7 for any signature: with alpha people of each of its beta values gone, a value inside
-    it must be left with at most (people - alpha beta) / m, and so must every value outside.
     """
     rest, groups = rest.copy(), np.zeros(len(signatures), np.int64)
     usable = np.flatnonzero(signatures.sizes >= m)
+    usable = usable[signatures.scarcest(rest)[usable] > 0]
+    if not usable.size:
+        return groups[signatures.bucket]
     some, _ = signatures.only(usable)
-    while usable.size:
-        alpha = _largest_alphas(rest, m, some)
+    room = limits.room(some, m)
+    while True:
+        alpha = room(rest)
         if most is not None:
             alpha = np.minimum(alpha, (most - groups)[usable])
         best = np.lexsort((some.sizes, -alpha))[0]
         if alpha[best] < 1:
-            break
+            return groups[signatures.bucket]
         groups[usable[best]] += alpha[best]
         rest[some.value[some.bucket == best]] -= alpha[best]
-    return groups[signatures.bucket]
 
 
-def _largest_alphas(rest: np.ndarray, m: int, signatures: Signatures) -> Ints:
-    """int[B]: how many people of each of its values every bucket can take."""
-    people, beta, first = rest.sum(), signatures.sizes, signatures.first
-    inside = rest[signatures.value]
-    scarcest, most_inside = np.minimum.reduceat(inside, first), np.maximum.reduceat(inside, first)
-    alpha: Ints = np.minimum(scarcest, (people - m * _most_outside(rest, signatures)) // beta)
-    larger = beta > m
-    alpha[larger] = np.minimum(alpha[larger], (people - m * most_inside[larger]) // (beta[larger] - m))
-    return alpha
-
-
-def _most_outside(rest: np.ndarray, signatures: Signatures) -> Ints:
-    """int[B]: the people of the most frequent value that is not in the signature."""
-    order = np.argsort(-rest, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    ranks = rank[signatures.value]
-    ranks = ranks[np.lexsort((ranks, signatures.bucket))]
-    within = np.arange(len(ranks)) - signatures.first[signatures.bucket]
-    # The ranks of a signature's values in ascending order: where one is skipped, that value is outside.
-    skipped = np.where(ranks != within, within, signatures.sizes[signatures.bucket])
-    return np.append(rest[order], 0)[np.minimum.reduceat(skipped, signatures.first)]
-
-
-def _largest_step(counts: np.ndarray, m: int) -> tuple[int, int]:
-    """The (alpha, beta) of one iteration, for counts in descending order (Inequalities 5-7)."""
-    people, most = counts.sum(), counts[0]
-    beta = np.arange(m, len(counts) + 1)
-    following = np.append(counts[m:], 0)
-    alpha = np.minimum(counts[m - 1 :], (people - m * following) // beta)
-    # For beta = m, Inequality 6 is the eligibility of what there is.
-    alpha[1:] = np.minimum(alpha[1:], (people - m * most) // (beta[1:] - m))
-    first = int(np.argmax(alpha >= 1))
-    assert alpha[first] >= 1, "an m-eligible batch always has a step (Lemma 5)"
-    return int(alpha[first]), int(beta[first])
-
-
-def refuse_ineligible(free: Ints, m: int) -> None:
-    """Raise NotEligible if the inserted people, int[V] by value, are not m-eligible."""
+def refuse_ineligible(free: ByValue, m: int) -> None:
+    """Raise NotEligible if the inserted people are not m-eligible."""
     if not is_eligible(free, m):
         raise NotEligible(
             f"the {free.sum()} inserted people are not {m}-eligible: {free.max()} of them share a value,"
@@ -335,7 +259,7 @@ def refuse_ineligible(free: Ints, m: int) -> None:
         )
 
 
-def _largest_eligible_level(free: np.ndarray, m: int) -> int:
+def _largest_eligible_level(free: ByValue, m: int) -> int:
     """The largest t for which at most t people of each value are m-eligible."""
     levels = np.arange(free.max(initial=0) + 1)
     ascending = np.sort(free)
@@ -345,7 +269,7 @@ def _largest_eligible_level(free: np.ndarray, m: int) -> int:
     return int(levels[capped >= m * levels].max())
 
 
-def _lowest_first(room: np.ndarray, total: int, rank: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _lowest_first(room: ByValue, total: int, rank: ByValue, rng: np.random.Generator) -> ByValue:
     """`total` units handed to values in ascending rank, ties at random, at most `room` each."""
     order = rng.permutation(len(room))
     order = order[np.argsort(rank[order], kind="stable")]
@@ -356,13 +280,13 @@ def _lowest_first(room: np.ndarray, total: int, rank: np.ndarray, rng: np.random
 
 
 def scatter(
-    people: np.ndarray, places: np.ndarray, signatures: Signatures, rng: np.random.Generator, lacking: Ints
-) -> Ints:
-    """int[P]: the people of each value, int[V], at random among its places, int[P], in all buckets.
+    people: ByValue, places: ByPlace, signatures: Signatures, rng: np.random.Generator, lacking: ByBucket
+) -> ByPlace:
+    """The people of each value, put at random into places of the value in all buckets.
 
     Handed out in the buckets' order, real people would be in the first and counterfeits in the later
     ones, and a counterfeit in one bucket would tell that of another. If a bucket gets fewer than it is
-    `lacking`, int[B], a linear program hands them out such that buckets lack the fewest.
+    `lacking`, a linear program hands them out such that buckets lack the fewest.
     """
     scattered = np.zeros_like(places)
     ends = np.searchsorted(signatures.value[signatures.by_values], np.arange(signatures.values + 1))
@@ -392,8 +316,8 @@ def scatter(
     return np.rint(found.x[:number]).astype(np.int64) if found.success else scattered
 
 
-def _values_of_counterfeits(rest: np.ndarray, added: int, m: int, rng: np.random.Generator) -> Ints:
-    """int[V]: values for the counterfeits that make the rest m-eligible: the next most frequent ones.
+def _values_of_counterfeits(rest: ByValue, added: int, m: int, rng: np.random.Generator) -> ByValue:
+    """Values for the counterfeits that make the rest m-eligible: the next most frequent ones.
 
     They bring the m most frequent values to the same number of tuples, as far as they reach, so that the
     one that was in excess does not stand out. Spread over all values they would leave it alone on top, and

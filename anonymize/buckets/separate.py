@@ -12,7 +12,7 @@ import numpy as np
 
 from anonymize.arrays import Ints
 from anonymize.buckets.counts import Counts, Demand
-from anonymize.buckets.signatures import Signatures
+from anonymize.buckets.signatures import ByPlace, Signatures
 from anonymize.errors import NotEligible
 
 
@@ -22,8 +22,8 @@ class Placed:
 
     signatures: Signatures
     """All of them, with new buckets at the end."""
-    present: Ints
-    """int[P']: bound and separated people, by its places."""
+    present: ByPlace
+    """Bound and separated people."""
     separated: Demand
     """How many people of each class (its queue) each bucket receives."""
 

@@ -12,7 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymize.arrays import Ints
+from anonymize.arrays import Bools, Ints
+
+ByValue = Ints
+"""int64[V]: a number for each sensitive value."""
+ByBucket = Ints
+"""int64[B]: a number for each bucket."""
+ByPlace = Ints
+"""int64[P]: a number for each value of each bucket's signature."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +36,8 @@ class Signatures:
     """V"""
 
     @classmethod
-    def of(cls, table: np.ndarray) -> Signatures:
-        """Those of a table, bool[B, V].
+    def of(cls, table: Bools) -> Signatures:
+        """The signatures of a table, bool[B, V].
 
         Examples
         --------
@@ -47,17 +54,17 @@ class Signatures:
         return cls(nothing, nothing, 0, values)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of signatures."""
         return self.number
 
     @cached_property
-    def sizes(self) -> Ints:
-        """int64[B]: how many values each has."""
+    def sizes(self) -> ByBucket:
+        """The number of values that each has."""
         return np.bincount(self.bucket, minlength=self.number)
 
     @cached_property
-    def first(self) -> Ints:
-        """int64[B]: the place of each one's first value."""
+    def first(self) -> ByBucket:
+        """The place of each one's first value."""
         return np.cumsum(self.sizes) - self.sizes
 
     @cached_property
@@ -99,21 +106,26 @@ class Signatures:
             self.values,
         )
 
-    def by_bucket(self, people: np.ndarray) -> Ints:
-        """int64[B]: the sum over each bucket of what its places have."""
+    def by_bucket(self, people: ByPlace) -> ByBucket:
+        """The sum over the places of each bucket."""
         return np.bincount(self.bucket, people, self.number).astype(np.int64)
 
-    def by_value(self, people: np.ndarray) -> Ints:
-        """int64[V]: the sum over each value."""
+    def by_value(self, people: ByPlace) -> ByValue:
+        """The sum over the places of each value."""
         return np.bincount(self.value, people, self.values).astype(np.int64)
 
-    def most(self, people: np.ndarray) -> Ints:
-        """int64[B]: the most that any of its places has."""
+    def most(self, people: ByPlace) -> ByBucket:
+        """The most that any place of each bucket has."""
         highest = np.zeros(self.number, np.int64)
         np.maximum.at(highest, self.bucket, people)
         return highest
 
-    def table(self, people: np.ndarray | None = None) -> Ints:
+    def scarcest(self, people: ByValue) -> ByBucket:
+        """The fewest people that any value of each signature has."""
+        fewest: Ints = np.minimum.reduceat(people[self.value], self.first) if self.number else self.first
+        return fewest
+
+    def table(self, people: ByPlace | None = None) -> Ints:
         """int64[B, V]: what the places have; without it bool[B, V], which places there are."""
         table = np.zeros((self.number, self.values), bool if people is None else np.int64)
         table[self.bucket, self.value] = True if people is None else people

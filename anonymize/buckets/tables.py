@@ -9,16 +9,9 @@ from anonymize.buckets.counts import Plan
 
 
 def all_buckets(buckets: pl.DataFrame, plan: Plan, values: pl.Series) -> pl.DataFrame:
-    """The remembered buckets, and below them the new ones.
+    """List the remembered buckets, `bucket_id` and `signature`, and below them the plan's new ones.
 
-    Parameters
-    ----------
-    buckets
-        `bucket_id`, `signature`: the remembered ones, which are the first of the plan's.
-    plan
-        Its signatures.
-    values
-        The sensitive values that the plan's columns stand for.
+    `values` are the sensitive values that the plan's numbers stand for.
     """
     bucket, value = plan.signatures.bucket, plan.signatures.value
     is_new = bucket >= buckets.height
@@ -36,16 +29,10 @@ def all_buckets(buckets: pl.DataFrame, plan: Plan, values: pl.Series) -> pl.Data
 
 
 def buckets_in_use(bucket: Ints, group: Ints, counterfeit: Bools, buckets: pl.DataFrame) -> pl.DataFrame:
-    """`bucket_id`, `signature`, `people`, `counterfeits`, `groups` of the buckets that hold any tuple.
+    """Count what is in the buckets in use: `bucket_id`, `signature`, `people`, `counterfeits`, `groups`.
 
-    Parameters
-    ----------
-    bucket, group
-        int[N]: the bucket and the group of every tuple.
-    counterfeit
-        bool[N]: which tuples nobody stands behind.
-    buckets
-        `bucket_id`, `signature`: every bucket there is.
+    `bucket`, `group` and `counterfeit` say of each of N tuples where it is, and whether nobody stands behind
+    it; `buckets` are all there are.
     """
     tuples = pl.DataFrame(
         {"bucket_id": pl.Series(bucket, dtype=pl.Int32), "counterfeit": counterfeit, "group": group}

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 
 def bin_names(edges: Sequence[float]) -> tuple[str, ...]:
-    """What the bins between these edges are called, the lowest first.
+    """The names of the bins between these edges, the lowest first.
 
     Examples
     --------

@@ -42,13 +42,7 @@ def declared_columns(table: Table) -> dict[str, Any]:
 
 
 def acceptance_faults(contract: Product) -> list[tuple[str, str]]:
-    """The words under `accept` that nothing is accepted by, each with its key and the nearest that there are.
-
-    Parameters
-    ----------
-    contract
-        The columns and parameters of which changes are accepted, beside what is odd of a release.
-    """
+    """The words under `accept` that accept nothing, with their keys and the nearest words that there are."""
     names = [attribute.name for _, attribute in contract.attributes()]
     parts = [f"{name}.{part}" for name in names for part in ("kind", "min_width", "order")]
     parameters = [name for name in type(contract.principle).model_fields if name != "name"]
@@ -67,15 +61,7 @@ def acceptance_faults(contract: Product) -> list[tuple[str, str]]:
 
 
 def column_changes(before: Mapping[str, Any], now: Table) -> list[Change]:
-    """What changed in the quasi-identifiers and the sensitive attribute.
-
-    Parameters
-    ----------
-    before
-        What `declared_columns` returned for the release before.
-    now
-        The columns as declared today.
-    """
+    """Judge changes of the columns, from what `declared_columns` returned for the release before."""
     if "columns" in before or not isinstance(now, Schema):  # of a view
         if before == declared_columns(now):
             return []

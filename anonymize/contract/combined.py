@@ -23,15 +23,7 @@ LOWEST = 1 << 63
 
 
 def combine(table: pl.DataFrame, schema: Table) -> pl.DataFrame:
-    """A table with one column `value` in place of `value_0`, `value_1`, …; others stay as they are.
-
-    Parameters
-    ----------
-    table
-        With each of the sensitive columns, text or Int64, under our own names.
-    schema
-        The columns.
-    """
+    """Put text of all sensitive columns, `value_0`, `value_1`, …, into one column `value`; others stay."""
     columns = [column for column, _ in schema.sensitive_columns()]
     if len(columns) < 2 or columns[0] not in table.columns:
         return table
@@ -42,15 +34,7 @@ def combine(table: pl.DataFrame, schema: Table) -> pl.DataFrame:
 
 
 def separate(table: pl.DataFrame, schema: Table) -> pl.DataFrame:
-    """A table with columns `value_0`, `value_1`, … in place of `value`: what `combine` put together.
-
-    Parameters
-    ----------
-    table
-        With the sensitive values.
-    schema
-        The columns.
-    """
+    """Put columns `value_0`, `value_1`, … in place of `value`: what `combine` put together."""
     columns = list(schema.sensitive_columns())
     if len(columns) < 2 or VALUE not in table.columns:
         return table
@@ -64,15 +48,7 @@ def separate(table: pl.DataFrame, schema: Table) -> pl.DataFrame:
 
 
 def values_of(values: pl.Series, sensitive: Sensitive | None) -> list[pl.Series]:
-    """The values of each sensitive column, from those of all of them together.
-
-    Parameters
-    ----------
-    values
-        As a table has them in `value`.
-    sensitive
-        The attribute; of one column, the values are what they are.
-    """
+    """The values of each sensitive column, from those of all of them together; of one column, as they are."""
     if sensitive is None or not sensitive.is_several:
         return [values]
     return [
@@ -84,14 +60,7 @@ def values_of(values: pl.Series, sensitive: Sensitive | None) -> list[pl.Series]
 def projected(values: pl.Series, columns: Sequence[str], onto: Sequence[str]) -> pl.Series:
     """String[N]: what values of some columns say of fewer of them, whichever type and order these have.
 
-    Parameters
-    ----------
-    values
-        As a table has them in `value`.
-    columns
-        The names of the columns.
-    onto
-        Some of these names.
+    `columns` are the names of all, and `onto` some of these.
     """
     apart = _parts(values, len(columns)) if len(columns) > 1 else [values]
     named = {
@@ -103,15 +72,7 @@ def projected(values: pl.Series, columns: Sequence[str], onto: Sequence[str]) ->
 
 
 def kept_apart(table: pl.DataFrame, columns: Collection[str]) -> pl.DataFrame:
-    """`separate` for a table that was kept, where nothing but the names of its columns is known.
-
-    Parameters
-    ----------
-    table
-        With the sensitive values.
-    columns
-        Our names of the columns: `value`, or `value_0`, `value_1`, ….
-    """
+    """Do as `separate` for a table that was kept, where nothing but our names of its columns is known."""
     names = [name for name in columns if name.startswith(f"{VALUE}_")]
     if not names or VALUE not in table.columns:
         return table

@@ -24,7 +24,7 @@ CHANGED = 0.1
 
 
 class Expect(Declaration):
-    """What is ordinary. A snapshot or release outside of it is refused, unless it is accepted by name."""
+    """The ordinary. A snapshot or release outside of it is refused, unless it is accepted by name."""
 
     people: tuple[StrictInt, StrictInt] | None = None
     """The fewest and the most people of a snapshot; without it, any number from 1 on."""

@@ -31,7 +31,7 @@ SCHEMA = {
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaFigures(Figures):
-    """How many people became what since the snapshot before; None where that can't be counted."""
+    """The numbers of people by what became of them since the snapshot before; None if it can't be counted."""
 
     carried: Total
     """In both snapshots, with the same sensitive value."""
@@ -62,24 +62,10 @@ def expected_of_snapshot(
 ) -> pl.DataFrame:
     """`measure`, `column`, `found`, `least`, `most`, `accepted`, `odd`: a snapshot beside what is ordinary.
 
-    Parameters
-    ----------
-    figures
-        What became of the people.
-    contract
-        Its `expect`, and whether values are persistent.
-    accepted
-        Measures that may be odd this once.
-    own
-        What `own_values` counted of each sensitive column; None where nothing was.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row for each of `people`, `carried`, `new`, `changed`, `renamed` and, if enough people are
-        carried, `identifiers`; of the first snapshot for `people` alone. Beside that, `own_values` and
-        `free_text` of each sensitive column, by the publisher's name; `column` is null elsewhere. `odd` is 1
-        where what was found is neither ordinary nor accepted.
+    There is one row for each of `people`, `carried`, `new`, `changed`, `renamed` and, if enough people are
+    carried, `identifiers`; of the first snapshot for `people` alone. Beside that, there are `own_values` and
+    `free_text` of each sensitive column, by the publisher's name, if `own_values` counted it (`own`);
+    `column` is null elsewhere. `odd` is 1 where what was found is neither ordinary nor `accepted` this once.
     """
     expect = contract.expect
     both = figures.carried + figures.changed + figures.corrected
@@ -105,7 +91,7 @@ def expected_of_snapshot(
 
 
 def _expected_of_column(column: str, people: int, own: int, texts: int, codes: int) -> list[Expected]:
-    """How many people have a value of their own in a column; nothing where hardly anybody does."""
+    """Expect few people to have a value of their own in a column; nothing where hardly anybody does."""
     most = MOST_OWN_CODES if codes >= MOST_OWN_CODES * own else MOST_OWN
     rows: list[Expected] = [(OWN_VALUES, column, own / people, None, most)] if own >= FEWEST_OWN else []
     return [*rows, (FREE_TEXT, column, texts / people, None, 0.0)] if texts else rows
@@ -114,14 +100,9 @@ def _expected_of_column(column: str, people: int, own: int, texts: int, codes: i
 def expected_of_release(
     counterfeits: int, tuples: int, contract: Product, accepted: Collection[str]
 ) -> pl.DataFrame:
-    """The same for a release: one row, `counterfeits`, the share of the tuples that nobody stands behind.
+    """A release beside what is ordinary, as `expected_of_snapshot` has it: one row, `counterfeits`.
 
-    Parameters
-    ----------
-    counterfeits, tuples
-        How many of each the candidate has.
-    contract, accepted
-        As for `expected_of_snapshot`.
+    That is the share of the tuples that nobody stands behind.
     """
     return _judged(
         [("counterfeits", None, counterfeits / max(1, tuples), None, contract.expect.counterfeits)], accepted
@@ -129,7 +110,7 @@ def expected_of_release(
 
 
 def describe_odd(evidence: pl.DataFrame) -> list[str]:
-    """What is odd, in a publisher's words: the measure, what was found and what is expected."""
+    """Describe for a publisher each odd measure: what was found and what is expected."""
     return [
         _words(**{name: row[name] for name in ("measure", "column", "found", "least", "most")})
         for row in evidence.filter(pl.col("odd") > 0).iter_rows(named=True)

@@ -24,18 +24,8 @@ def describe_faults(
 ) -> list[tuple[str, str]]:
     """Every fault of a contract as `(key, what is wrong and what is accepted)`.
 
-    Faults between columns are among them, also where a column has a fault of its own.
-
-    Parameters
-    ----------
-    declared
-        The mapping that could not be read as a contract.
-    error
-        What pydantic found.
-    principles
-        The class of parameters of every principle there is, by the principle's name.
-    shape
-        What it was to be: a `Contract`, or a `ViewContract`.
+    Faults between columns are among them, also where a column has a fault of its own. `error` is what
+    pydantic found in what was `declared`, which was to be of a `shape`: a `Contract`, or a `ViewContract`.
     """
     faults = [_fault(declared, fault, principles, shape) for fault in error.errors()]
     between = role_fault(*_declared_names(declared))

@@ -24,7 +24,7 @@ FromTwo = Annotated[StrictInt, AfterValidator(_check_from_two)]
 
 
 class Parameters(Declaration):
-    """What a contract says under `principle`. Each principle has a class of its own, with its parameters."""
+    """The part of a contract under `principle`; each principle has a class of its own for it."""
 
     name: str
     """The principle's name."""
@@ -37,14 +37,8 @@ P_co = TypeVar("P_co", bound=Parameters, default=Parameters, covariant=True)
 def too_few_values(name: str, number: int, sensitive: Sensitive) -> list[tuple[str, str]]:
     """The fault of a contract that lists fewer sensitive values than everybody's is to be hidden among.
 
-    A group may have a value that may be known as often as it takes.
-
-    Parameters
-    ----------
-    name, number
-        The parameter that says among how many.
-    sensitive
-        What the contract lists, if it lists values.
+    A group may have a value that may be known as often as it takes. `name` is the parameter that says among
+    how many, `number`.
     """
     faults = []
     for one in sensitive.columns:
@@ -57,13 +51,6 @@ def too_few_values(name: str, number: int, sensitive: Sensitive) -> list[tuple[s
 
 def read_parameters(declared: Any, principles: Mapping[str, type[Parameters]]) -> Parameters:
     """The parameters that a contract declares, in the class of the principle it names.
-
-    Parameters
-    ----------
-    declared
-        What the contract says under `principle`.
-    principles
-        The class of parameters of every principle there is, by the principle's name.
 
     Raises
     ------

@@ -76,7 +76,7 @@ def _without(part: Any, keys: Iterable[str]) -> Any:
 
 
 class Acceptance(Declaration):
-    """What is accepted of one release although it is not ordinary, and who answers for that."""
+    """Things accepted of one release although they are not ordinary, and who answers for that."""
 
     what: tuple[StrictStr, ...]
     """What is accepted, by name."""
@@ -100,7 +100,7 @@ def _in_store(place: str) -> str:
 
 
 class Governance(Declaration):
-    """Who answers for the releases, and why: for reports and the record of processing."""
+    """The people who answer for the releases, and why: for reports and the record of processing."""
 
     controller: Words | None = None
     """Who decides why and how the people's data are processed (Article 4 No. 7 GDPR)."""
@@ -168,7 +168,7 @@ class Product(Table, Generic[P_co]):
     """When people are forgotten whom the source has no more; without it, never."""
 
     def accepted(self, release: str) -> tuple[str, ...]:
-        """What is accepted of a release although it is not ordinary; of a column, from an earlier one on."""
+        """Everything odd that is accepted of a release; of a column, from an earlier release on."""
         what = self.accept[release].what if release in self.accept else ()
         before = {word for earlier, one in self.accept.items() if earlier < release for word in one.what}
         return (*what, *sorted(before & {OWN_VALUES, FREE_TEXT}))

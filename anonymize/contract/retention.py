@@ -1,4 +1,4 @@
-"""How long people are remembered who are in the source no more."""
+"""The time for which people are remembered who are in the source no more."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Retention(Declaration):
 
     @property
     def period(self) -> tuple[int, str]:
-        """How many, and of what: `year`, `month` or `day`."""
+        """A number, and its unit: `year`, `month` or `day`."""
         number, unit = PERIOD.fullmatch(self.absent_for).groups()  # type: ignore[union-attr]
         return int(number), unit
 

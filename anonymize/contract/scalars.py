@@ -22,7 +22,7 @@ class Declaration(BaseModel):
 
 
 def shown(declared: Any) -> str:
-    """What was declared, as a contract writes it and short enough for a line."""
+    """A declared value, as a contract writes it and short enough for a line."""
     words = {None: "nothing", True: "true", False: "false", "": "empty text"}
     if declared is None or isinstance(declared, bool | str):
         text = words.get(declared, str(declared))

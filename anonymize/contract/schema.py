@@ -121,7 +121,7 @@ def _at_least_one(declared: Any) -> Any:
 def role_fault(
     identifier: str | None, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
 ) -> str | None:
-    """What is wrong between columns that are each right, or None."""
+    """The fault between columns that are each right, or None."""
     named = [name for name in (identifier, *quasi_identifiers, *sensitive) if name is not None]
     if twice := repeated(named):
         return f"the column {twice} has more than one role: identifier, quasi-identifier or sensitive"

@@ -55,12 +55,12 @@ class Sensitive(WordedColumn):
 
     @property
     def is_several(self) -> bool:
-        """Whether it is the combination of several columns' values."""
+        """True if it is the combination of several columns' values."""
         return False
 
     @property
     def labels(self) -> dict[str, str]:
-        """What is published in place of each of the snapshot's values; nothing where these are published."""
+        """The labels published in place of the snapshot's values; empty where these are published."""
         return labels_at(self.hierarchy, self.level) if self.hierarchy and self.level else {}
 
     @property
@@ -199,7 +199,7 @@ class SensitiveColumns(Sensitive):
 
     @property
     def is_several(self) -> bool:
-        """Whether it is the combination of several columns' values."""
+        """True: it is the combination of several columns' values."""
         return True
 
     @model_validator(mode="before")

@@ -72,7 +72,7 @@ class FileSource(Written):
     """Columns that are written in another way than the rest."""
 
     def written(self, column: str) -> Written:
-        """How one column is written: as is said of it, and else as is said of all."""
+        """The way in which one column is written: as is said of it, and else as is said of all."""
         common = self.model_dump(include=set(Written.model_fields), exclude_none=True)
         own = self.columns.get(column, Written()).model_dump(exclude_none=True)
         return Written(**common | own)
@@ -161,7 +161,7 @@ class TableSource(Declaration):
 
     @property
     def is_in_catalog(self) -> bool:
-        """Whether its place is a name in a catalog."""
+        """True if its place is a name in a catalog."""
         return self.format == "iceberg" and re.fullmatch(r"[^/.]+\.[^/]+\.[^/.]+", self.place) is not None
 
     @field_validator("table")
@@ -188,7 +188,7 @@ class TableSource(Declaration):
 
 
 def is_in_store(place: str) -> bool:
-    """Whether a place is in an object store, rather than a path."""
+    """True if a place is in an object store, rather than a path."""
     return "://" in place
 
 
@@ -217,7 +217,7 @@ def checked_place(place: str) -> str:
 
 
 def _has_password(dsn: str) -> bool:
-    """Whether an address has a password, before its @ or among its parameters, however it is written."""
+    """True if an address has a password, before its @ or among its parameters, however it is written."""
     address, _, parameters = dsn.partition("?")
     user = address.partition("://")[2].rpartition("@")[0]
     named = {unquote(one.partition("=")[0]).strip().lower() for one in re.split("[&;?]", parameters)}
@@ -236,7 +236,7 @@ class Releases(Declaration):
 
 
 def kind_of_source(source: Any) -> type[FileSource | QuerySource | TableSource]:
-    """What a source is declared as, so that faults are told of one kind alone."""
+    """The kind of source that is declared, so that faults are told of one kind alone."""
     keys = set(source) if isinstance(source, Mapping) else set()
     if {"dsn", "query"} & keys:
         return QuerySource

@@ -31,19 +31,10 @@ MOST_NODES = 64
 
 
 def merge_old_nodes(graphs: Graphs, e: int, most: int = MOST_NODES) -> Graphs:
-    """The graphs with old nodes merged wherever there are more than `most`.
+    """The graphs with old nodes merged wherever there are more than `most`, which is at least 2.
 
     Nodes with tuples in the last release stay, unless step 1 applies to them; there are at most as many
-    of these as tuples.
-
-    Parameters
-    ----------
-    graphs
-        After a release.
-    e
-        Privacy parameter the merging is good for; with a larger one, merged nodes are forgotten.
-    most
-        At least 2.
+    of these as tuples. With a larger e than this one, merged nodes are forgotten.
     """
     crowded = graphs.nodes.group_by("bucket_id").len().filter(pl.col("len") > most)["bucket_id"].sort()
     if crowded.is_empty():

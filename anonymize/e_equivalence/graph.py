@@ -25,7 +25,7 @@ WHO = ("pseudonym", "bucket_id")
 
 @dataclass(frozen=True)
 class Graphs:
-    """What a release leaves of the graphs of all buckets."""
+    """The graphs of all buckets, as a release leaves them."""
 
     present: pl.DataFrame
     """People in the last release: `pseudonym`, `bucket_id`, `value`, `node` (where this lifespan of theirs
@@ -134,24 +134,12 @@ def open_graphs(
     e: int,
     fits: pl.Expr,
 ) -> Opening:
-    """What T(n) does to the graphs, before anybody is inserted.
+    """Find what T(n) does to the graphs, before anybody is inserted.
 
-    Parameters
-    ----------
-    before
-        The graphs of release n - 1.
-    known
-        `pseudonym`, `bucket_id`, `value`: the people of T(n) who keep a bucket.
-    memory
-        As in `Memory.people`.
-    number
-        n, counted from 1.
-    e
-        Privacy parameter, at least 2.
-    fits
-        Whether a counterfeit could be somebody's under the contract as it is now. In a bucket where one does
-        not fit, or where anything happens, all are dropped (Algorithm 3: "all counterfeits tuples in
-        bucket").
+    `known` are the people of T(n) who keep a bucket (`pseudonym`, `bucket_id`, `value`), and `memory` is
+    `Memory.people`. `fits` tells of a counterfeit whether it could be somebody's under the contract as it is
+    now. In a bucket where one does not fit, or where anything happens, all are dropped (Algorithm 3: "all
+    counterfeits tuples in bucket").
     """
     back = known.join(before.present, on=[*WHO, "value"], how="anti")
     graphs = _without_edges_of(back.join(before.present, on=WHO, how="anti"), before, memory, e)
@@ -172,10 +160,10 @@ def open_graphs(
 
 
 def _leaving(present: pl.DataFrame, known: pl.DataFrame, back: pl.DataFrame) -> pl.DataFrame:
-    """Those of `present` whose lifespan ends.
+    """Find those of `present` whose lifespan ends.
 
-    Whose value changes within the signature begins another lifespan there, and is no edge any more: who
-    knows of the change tells the two apart, who doesn't takes them for one.
+    A person whose value changes within the signature begins another lifespan there, and is no edge any more:
+    whoever knows of the change tells the two apart, and others take them for one.
     """
     leaving = present.join(known, on=[*WHO, "value"], how="anti")
     return leaving.join(back.select(*WHO, changed=True), on=WHO, how="left").with_columns(
@@ -186,16 +174,8 @@ def _leaving(present: pl.DataFrame, known: pl.DataFrame, back: pl.DataFrame) -> 
 def advance(opening: Opening, people: pl.DataFrame, counterfeits: pl.DataFrame, cuts: pl.DataFrame) -> Graphs:
     """The graphs after release n.
 
-    Parameters
-    ----------
-    opening
-        The graphs before anybody was inserted.
-    people
-        `pseudonym`, `bucket_id`, `value`: people who are in a bucket for the first time.
-    counterfeits
-        `bucket_id`, `value`, `qi_0`, …: new ones.
-    cuts
-        `bucket_id`, `min_cut`: of the buckets in which anything happens.
+    New in their bucket are `people` (`pseudonym`, `bucket_id`, `value`) and `counterfeits` (`bucket_id`,
+    `value`, `qi_0`, …); `cuts` are `bucket_id`, `min_cut` of the buckets in which anything happens.
 
     References
     ----------

@@ -12,25 +12,11 @@ from anonymize.arrays import Ints
 def cuts_between(
     bucket: Ints, first: Ints, second: Ints, weight: Ints, newest: int, buckets: int
 ) -> np.ndarray:
-    """The smallest cut between the newest node and node 0 in the graph of every bucket.
+    """int64[buckets]: the smallest cut between the newest node and node 0 in the graph of every bucket.
 
-    Parameters
-    ----------
-    bucket
-        int[E]: the bucket (0 … B - 1) each edge is of. Edges may be parallel.
-    first, second
-        int[E]: the nodes it joins: 0, or the number of a release up to `newest`.
-    weight
-        int[E]: the tuples it stands for.
-    newest
-        The number of the release to be made.
-    buckets
-        B.
-
-    Returns
-    -------
-    int64[B]
-        Weights; 0 where the two nodes are not connected.
+    It is 0 where the two nodes are not connected. Of each edge, int[E], there are its bucket, 0 … buckets -
+    1, the nodes that it joins (0, or the number of a release up to `newest`), and its weight. Edges may be
+    parallel.
 
     References
     ----------

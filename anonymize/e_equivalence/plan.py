@@ -31,7 +31,7 @@ class Cuts:
     """bool[B]: whether these two are connected already."""
 
     def of_first(self, buckets: int) -> Cuts:
-        """The same with new buckets, which have no graph yet, at the end."""
+        """The cuts, with new buckets, which have no graph yet, at the end."""
         grown = (0, buckets - len(self.weight))
         return Cuts(np.pad(self.weight, grown), np.pad(self.connected, grown))
 
@@ -47,29 +47,13 @@ def make_safe_plan(
 ) -> Plan:
     """Balance, make every cut safe and assign everybody who is inserted, with few counterfeits.
 
-    Whole signatures that cuts lack are wanted from the inserted people first. A bucket that is only
-    used for what balancing left over shows up in a plan, so plans are made until none lacks anything, and
-    of these the one with the fewest counterfeits is taken; what it still lacks, counterfeits make up.
+    Whole signatures that cuts lack are wanted from the inserted people first. Assignment may open buckets
+    that need more tuples; plans are made with these needs until none remain, and the one with the fewest
+    counterfeits is taken; what it still lacks, counterfeits make up.
 
-    Parameters
-    ----------
-    counts
-        The tuples of T(n) by bucket and value; counterfeits that stay are among the bound ones.
-    cuts
-        The graphs before anybody is inserted.
-    m, e
-        Privacy parameters, at least 2.
-    on_ineligible
-        As for `make_plan`.
-    draw
-        Secret randomness of the plan: the same draws at every call.
-    least
-        As for `make_plan`.
-
-    Raises
-    ------
-    NotEligible
-        As `make_plan`.
+    Counterfeits that stay are among the bound people of `counts`. `cuts` are the graphs before anybody is
+    inserted; m and e are at least 2. `draw` returns a generator of the same secret draws at every call. Other
+    parameters and errors are those of `make_plan`.
 
     References
     ----------
@@ -124,7 +108,7 @@ def _without_empty(plan: Plan, counts: Counts) -> Plan:
 def _wanting(
     counts: Counts, plan: Plan, wanted: np.ndarray, lacking: np.ndarray
 ) -> tuple[Counts, np.ndarray]:
-    """What to plan with next: buckets that lack signatures exist, and want them."""
+    """Counts and needs to plan with next: buckets that lack signatures exist, and want them."""
     buckets = len(counts.signatures)
     new = buckets + np.flatnonzero(lacking[buckets:])
     rows = np.append(np.arange(buckets), new)

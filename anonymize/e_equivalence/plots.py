@@ -21,12 +21,7 @@ NODES_SHOWN = 20
 def plots(contract: Contract[EEquivalence], states: Mapping[str, State]) -> list[Plot]:
     """The smallest cut of each bucket over releases, and the graph of the bucket whose cut is the smallest.
 
-    Parameters
-    ----------
-    contract
-        The parameter e.
-    states
-        What the last releases left, by release, oldest first; not empty.
+    `states` are what the last releases left, by release, oldest first; not empty.
     """
     cuts = {release: state.tables["cuts"] for release, state in states.items()}
     last = list(states.values())[-1]

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 import polars as pl
 
-from anonymize.arrays import Bools, Ints
-from anonymize.buckets.assign import HELD_BACK, execute
-from anonymize.buckets.company import place_in_company
+from anonymize.buckets.assign import Assignment, Planned
 from anonymize.buckets.counterfeits import counterfeits_of, people_alike
 from anonymize.buckets.counts import Counts, Plan
-from anonymize.buckets.divide import UNDECIDED, Division, divide_people
+from anonymize.buckets.divide import UNDECIDED, Division
 from anonymize.buckets.figures import BucketFigures
-from anonymize.buckets.memory import Memory
-from anonymize.buckets.tables import all_buckets, buckets_in_use
+from anonymize.buckets.release import BucketRelease, Tuples
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Contract, Schema
 from anonymize.e_equivalence.forget import merge_old_nodes
@@ -27,7 +24,6 @@ from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
 from anonymize.figures import Total
 from anonymize.formats.anatomy import anatomize
 from anonymize.people.codes import code_domain, encode
-from anonymize.people.ranks import keyed_ranks
 from anonymize.people.values import positions
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
@@ -43,7 +39,7 @@ def smallest_of_any(cuts: Iterable[int]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class EquivalenceFigures(BucketFigures):
-    """What is counted of a release and of the graphs behind it."""
+    """Figures of a release and of the graphs behind it."""
 
     new_counterfeits: Total
     """Counterfeits that this release adds."""
@@ -79,39 +75,78 @@ def release(
     ----------
     He, Barman and Naughton, Preventing Equivalence Attacks, ICDE 2011, sections IV-A and VI.
     """
-    # Ordered by a keyed hash: the order in which rows arrive decides nothing, and nobody can replay it.
-    people = people.sort(PSEUDONYM)
-    memory = Memory.of(state, people.schema[VALUE])
-    division, people, placed = place_in_company(
-        people,
-        contract.principle.people_per_group,
-        lambda some: _place(some, contract, state, memory, number, draw),
-    )
-    values, plan, bucket = placed.values, placed.plan, placed.bucket
-    is_hosted = bucket != HELD_BACK
-    hosted = people.filter(is_hosted)
-    new = _new_counterfeits(plan, values, hosted, bucket[is_hosted], contract, draw("counterfeits"))
+    return _Release(people, contract, state, number, draw).candidate()
 
-    tuples = _all_tuples(hosted, bucket[is_hosted], placed.opening, new, contract)
-    anatomy = anatomize(tuples.quasi_identifiers, tuples.value, tuples.bucket, tuples.counterfeit, contract)
-    linkage = hosted.select(
-        PSEUDONYM,
-        pl.Series("bucket_id", bucket[is_hosted], dtype=pl.Int32),
-        pl.Series("group_id", anatomy.group_id[~tuples.counterfeit]),
-    )
-    buckets = all_buckets(memory.buckets, plan, values)
-    newest = _cuts_of(plan, placed.cuts, buckets)
-    inserted = _tuples(people, bucket, is_hosted & (placed.division.bucket == UNDECIDED))
-    graphs = merge_old_nodes(advance(placed.opening, inserted, new, newest), contract.principle.e)
-    in_use = buckets_in_use(tuples.bucket, tuples.bucket, tuples.counterfeit, buckets)
-    memory = memory.after(linkage, buckets, number)
-    return Candidate(
-        published=anatomy.tables,
-        linkage=linkage,
-        buckets=in_use,
-        state=State({**memory.tables(), **graphs.tables(), ATTRIBUTES: _attributes(contract)}),
-        figures=EquivalenceFigures.counted(
-            division,
+
+@dataclass(frozen=True, kw_only=True)
+class _Planned(Planned):
+    """A plan, with the graphs that it was made for."""
+
+    opening: Opening
+    cuts: Cuts
+
+
+class _Release(BucketRelease[EEquivalence, _Planned]):
+    def plan(self, people: pl.DataFrame, values: pl.Series, division: Division) -> _Planned:
+        principle, buckets = self.contract.principle, self.memory.buckets.height
+        opening = self._open(people, division)
+        cuts = Cuts(opening.cuts(buckets), opening.connected(buckets))
+        plan = make_safe_plan(
+            _with_kept(division, opening, values),
+            cuts,
+            principle.m,
+            principle.e,
+            principle.on_ineligible,
+            lambda: self.draw("plan"),
+            principle.people_per_group,
+        )
+        return _Planned(plan=plan, opening=opening, cuts=cuts)
+
+    def _open(self, people: pl.DataFrame, division: Division) -> Opening:
+        """The graphs before anybody is inserted."""
+        known = _tuples(people, division.bucket, division.bucket != UNDECIDED)
+        before = Graphs.of(self.state, people.schema[VALUE])
+        fits = _fits(self.contract, self.state.tables.get(ATTRIBUTES))
+        return open_graphs(before, known, self.memory.people, self.number, self.contract.principle.e, fits)
+
+    def _new_counterfeits(self, assigned: Assignment[_Planned]) -> pl.DataFrame:
+        """`bucket_id`, `value`, `qi_0`, …: new counterfeits, the same ones at every call.
+
+        A bucket is published as one group. So a counterfeit hides among the people of its bucket, and has the
+        quasi-identifiers of one of them.
+        """
+        bucket, value = counterfeits_of(assigned.planned.plan)
+        hosting, buckets = assigned.bucket[assigned.is_hosted], len(assigned.planned.plan.signatures)
+        alike = people_alike(bucket, hosting, buckets, self.draw("counterfeits").integers)
+        columns = [column for column, _ in self.contract.attributes()]
+        return pl.DataFrame(
+            {"bucket_id": pl.Series(bucket, dtype=pl.Int32), VALUE: assigned.values.gather(value)}
+        ).with_columns(assigned.hosted[column].gather(alike) for column in columns)
+
+    def publish(self, assigned: Assignment[_Planned]) -> Tuples:
+        columns = ["bucket_id", VALUE, *(column for column, _ in self.contract.attributes())]
+        bucket = pl.Series("bucket_id", assigned.bucket[assigned.is_hosted], dtype=pl.Int32)
+        counterfeits = assigned.planned.opening.kept, self._new_counterfeits(assigned)
+        parts = assigned.hosted.with_columns(bucket), *(part for part in counterfeits if part.height)
+        tuples = pl.concat(part.select(columns) for part in parts)
+        its_bucket = tuples["bucket_id"].to_numpy().astype(np.int64)
+        counterfeit = np.arange(tuples.height) >= assigned.hosted.height
+        anatomy = anatomize(tuples, tuples[VALUE], its_bucket, counterfeit, self.contract)
+        return Tuples(
+            tables=anatomy.tables, group_id=anatomy.group_id, bucket=its_bucket, counterfeit=counterfeit
+        )
+
+    def remember(
+        self, everybody: Division, assigned: Assignment[_Planned], in_use: pl.DataFrame
+    ) -> tuple[dict[str, pl.DataFrame], EquivalenceFigures]:
+        plan, opening, bucket = assigned.planned.plan, assigned.planned.opening, assigned.bucket
+        newest = _cuts_of(plan, assigned.planned.cuts)
+        is_inserted = assigned.is_hosted & (assigned.division.bucket == UNDECIDED)
+        inserted = _tuples(assigned.people, bucket, is_inserted)
+        graphs = advance(opening, inserted, self._new_counterfeits(assigned), newest)
+        graphs = merge_old_nodes(graphs, self.contract.principle.e)
+        figures = EquivalenceFigures.counted(
+            everybody,
             plan,
             in_use,
             new_counterfeits=int(plan.counterfeits.sum()),
@@ -119,64 +154,8 @@ def release(
             smallest_cut=graphs.cuts.select(pl.col("min_cut").min()).item() or 0,
             nodes=graphs.nodes.height,
             edges=graphs.edges.height,
-        ),
-    )
-
-
-class _Placed(NamedTuple):
-    """N people and their buckets."""
-
-    value: Ints
-    """int[N]"""
-    division: Division
-    values: pl.Series
-    """All sensitive values there are."""
-    opening: Opening
-    cuts: Cuts
-    plan: Plan
-    bucket: Ints
-    """int[N]"""
-
-
-def _place(
-    people: pl.DataFrame,
-    contract: Contract[EEquivalence],
-    state: State,
-    memory: Memory,
-    number: int,
-    draw: Callable[[str], np.random.Generator],
-) -> _Placed:
-    """Divide people, open the graphs, plan on counts, and choose who comes to which bucket."""
-    principle = contract.principle
-    values, value, division = divide_people(people, contract, memory, number)
-    opening = _open(people, division, contract, state, memory, number)
-    cuts = Cuts(opening.cuts(memory.buckets.height), opening.connected(memory.buckets.height))
-    plan = make_safe_plan(
-        _with_kept(division, opening, values),
-        cuts,
-        principle.m,
-        principle.e,
-        principle.on_ineligible,
-        lambda: draw("plan"),
-        principle.people_per_group,
-    )
-    bucket = execute(plan, division, keyed_ranks(people[PSEUDONYM], draw("assign")))
-    return _Placed(value, division, values, opening, cuts, plan, bucket)
-
-
-def _open(
-    people: pl.DataFrame,
-    division: Division,
-    contract: Contract[EEquivalence],
-    state: State,
-    memory: Memory,
-    number: int,
-) -> Opening:
-    """The graphs before anybody is inserted."""
-    known = _tuples(people, division.bucket, division.bucket != UNDECIDED)
-    before = Graphs.of(state, people.schema[VALUE])
-    fits = _fits(contract, state.tables.get(ATTRIBUTES))
-    return open_graphs(before, known, memory.people, number, contract.principle.e, fits)
+        )
+        return {**graphs.tables(), ATTRIBUTES: _attributes(self.contract)}, figures
 
 
 def _attributes(schema: Schema) -> pl.DataFrame:
@@ -186,7 +165,7 @@ def _attributes(schema: Schema) -> pl.DataFrame:
 
 
 def _fits(schema: Schema, attributes: pl.DataFrame | None) -> pl.Expr:
-    """Whether a counterfeit of the release before has today's quasi-identifiers, inside today's domains."""
+    """True for a counterfeit of the release before whose quasi-identifiers are inside today's domains."""
     if attributes is None or not attributes.equals(_attributes(schema)):
         return pl.lit(value=False)
     inside = [
@@ -210,70 +189,11 @@ def _with_kept(division: Division, opening: Opening, values: pl.Series) -> Count
     return replace(division.counts, bound=bound_tuples)
 
 
-def _new_counterfeits(
-    plan: Plan,
-    values: pl.Series,
-    hosted: pl.DataFrame,
-    bucket: np.ndarray,
-    schema: Schema,
-    rng: np.random.Generator,
-) -> pl.DataFrame:
-    """`bucket_id`, `value`, `qi_0`, …: new counterfeits with the quasi-identifiers of people of their bucket.
-
-    A bucket is published as one group, so a counterfeit hides among the people of its bucket, and of nobody
-    else.
-
-    Parameters
-    ----------
-    plan
-        No bucket of it has counterfeits and nobody in it.
-    values
-        What the plan's columns stand for.
-    hosted, bucket
-        The people in the release, and the bucket of each.
-    schema
-        The quasi-identifiers.
-    rng
-        Secret randomness.
-    """
-    its_bucket, value = counterfeits_of(plan)
-    alike = people_alike(its_bucket, bucket, len(plan.signatures), rng.integers)
-    columns = [column for column, _ in schema.attributes()]
-    return pl.DataFrame(
-        {"bucket_id": pl.Series(its_bucket, dtype=pl.Int32), VALUE: values.gather(value)}
-    ).with_columns(hosted[column].gather(alike) for column in columns)
-
-
-@dataclass(frozen=True)
-class Tuples:
-    """The rows of T*(n): people, and below them counterfeits."""
-
-    bucket: Ints
-    """int64[N]"""
-    value: pl.Series
-    """N sensitive values."""
-    counterfeit: Bools
-    """bool[N]"""
-    quasi_identifiers: pl.DataFrame
-    """N rows `qi_0`, …."""
-
-
-def _all_tuples(
-    hosted: pl.DataFrame, bucket: np.ndarray, opening: Opening, new: pl.DataFrame, schema: Schema
-) -> Tuples:
-    columns = [column for column, _ in schema.attributes()]
-    real = hosted.select(pl.Series("bucket_id", bucket, dtype=pl.Int32), VALUE, *columns)
-    rows = pl.concat([real, *(part.select(real.columns) for part in (opening.kept, new) if part.height)])
-    return Tuples(
-        bucket=rows["bucket_id"].to_numpy().astype(np.int64),
-        value=rows[VALUE],
-        counterfeit=np.arange(rows.height) >= real.height,
-        quasi_identifiers=rows.select(columns),
-    )
-
-
-def _cuts_of(plan: Plan, cuts: Cuts, buckets: pl.DataFrame) -> pl.DataFrame:
+def _cuts_of(plan: Plan, cuts: Cuts) -> pl.DataFrame:
     """`bucket_id`, `min_cut`: the smallest cut between nodes n and 0, where the two are connected."""
     inserted, cuts = inserted_tuples(plan), cuts.of_first(len(plan.signatures))
-    made = cuts.connected | (inserted > 0)
-    return buckets.select("bucket_id", min_cut=pl.Series(cuts.weight + inserted, dtype=pl.Int64)).filter(made)
+    made = np.flatnonzero(cuts.connected | (inserted > 0))
+    weight = (cuts.weight + inserted)[made]
+    return pl.DataFrame(
+        {"bucket_id": made, "min_cut": weight}, schema={"bucket_id": pl.Int32, "min_cut": pl.Int64}
+    )

@@ -85,15 +85,7 @@ class Format:
         }
 
     def internal(self, tables: Tables, schema: Table) -> dict[str, pl.DataFrame]:
-        """Published tables under our own column names; an unknown column is `extra_<position>`.
-
-        Parameters
-        ----------
-        tables
-            The published tables by name, each with at least the format's columns.
-        schema
-            The columns behind them.
-        """
+        """Published tables under our own column names; an unknown column is `extra_<position>`."""
         known = {table: {c.name: c.ours for c in columns} for table, columns in self.columns(schema).items()}
         return {
             name: combine(
@@ -119,9 +111,9 @@ class Format:
         return published
 
     def faults(self, schema: Table) -> list[tuple[str, str]]:
-        """What is wrong with a contract that is published so, as `(key, what is wrong and the way out)`.
+        """List faults of a contract that is published so, as `(key, what is wrong and the way out)`.
 
-        Columns that have the names which the format needs itself, and what it refuses beside.
+        These are columns with names that the format needs itself, and what it refuses beside.
         """
         taken = {"group_id", "bucket_id"} & {schema.identifier}  # the columns of the private linkage
         for columns in self.columns(schema).values():

@@ -232,7 +232,7 @@ def _read(tables: Tables, schema: Schema) -> Published:
 
 
 def _plots(tables: Tables, schema: Schema) -> list[Plot]:
-    """How wide the published intervals are."""
+    """A chart of the widths of published intervals."""
     groups = tables[MICRODATA].unique("group_id")
 
     def draw(axes: Any) -> None:
@@ -283,7 +283,7 @@ def _with_unit(attribute: QuasiIdentifier) -> str:
 
 
 def _width(column: str, attribute: QuasiIdentifier) -> pl.Expr:
-    """How many values a published interval covers, or of fractions how long it is."""
+    """The number of values that a published interval covers, or the length of one of fractions."""
     low, high = (encode(pl.col(f"{column}_{end}"), attribute) for end in ("low", "high"))
     return high - low + int(attribute.discrete)
 

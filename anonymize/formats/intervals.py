@@ -18,12 +18,7 @@ from anonymize.errors import SnapshotError
 def number_label(low: float, high: float, domain: tuple[float, float]) -> str:
     """`[17-38)`, or `[38-95]` where the interval ends with its domain.
 
-    Parameters
-    ----------
-    low, high
-        A half-open interval.
-    domain
-        The lowest and the highest number there can be; whole numbers make whole-number intervals.
+    The interval, from low to high, is half-open. A domain of whole numbers makes whole-number intervals.
 
     Examples
     --------
@@ -43,17 +38,10 @@ ANYTHING = {"*", "ANY", "Any", "any"}
 
 
 def read_number(text: str, domain: tuple[float, float]) -> tuple[float, float] | None:
-    """The half-open interval that a published label stands for; None if it is none.
+    """The half-open interval that a published label (`[17-38)`, `[17, 37]`, `42` or `*`) stands for, or None.
 
     The planner of a view and its attack both read labels here. If they read one differently, the attack could
     miss what the view shows. So nothing is guessed: `[ 17-38)`, with a space, is no label.
-
-    Parameters
-    ----------
-    text
-        `[17-38)`, `[17, 37]`, `42`, or `*`.
-    domain
-        As in `number_label`.
 
     Examples
     --------
@@ -76,14 +64,7 @@ def read_number(text: str, domain: tuple[float, float]) -> tuple[float, float] |
 def read_numbers(values: pl.Series, domain: tuple[float, float], where: str) -> tuple[Floats, Floats]:
     """The half-open intervals that a column of labels or of numbers stands for: float64[N] each.
 
-    Parameters
-    ----------
-    values
-        Numbers, or labels as `read_number` reads them.
-    domain
-        As in `number_label`.
-    where
-        The table and its column, for the error.
+    `where` names the table and its column, for the error.
 
     Raises
     ------

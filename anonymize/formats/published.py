@@ -37,19 +37,9 @@ class Published:
 
 
 def knowledge_table(people: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-    """What an adversary knows of one release, and the values they are after: `person`, `value`, `qi_0`, ….
+    """An adversary's knowledge of one release, and the values they are after: `person`, `value`, `qi_0`, ….
 
-    Parameters
-    ----------
-    people
-        T(n): `person`, `value`, and the quasi-identifiers `qi_0`, … in their own types.
-    schema
-        The quasi-identifiers.
-
-    Returns
-    -------
-    polars.DataFrame
-        The same columns, quasi-identifiers in codes.
+    Quasi-identifiers, which T(n) has in their own types, become codes.
 
     References
     ----------
@@ -66,15 +56,7 @@ def stated_counterfeits(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def by_column(values: pl.DataFrame, sensitive: Sensitive) -> list[pl.DataFrame]:
-    """`group_id`, `value`, `tuples` of each sensitive column by itself.
-
-    Parameters
-    ----------
-    values
-        `group_id`, `value`, `tuples` of what groups hold.
-    sensitive
-        The attribute; of one column it is what was given.
-    """
+    """Count what groups have, `group_id`, `value`, `tuples`, for each sensitive column by itself."""
     if not sensitive.is_several:
         return [values]
     return [_with_values(values, column) for column in values_of(values[VALUE], sensitive)]
@@ -83,23 +65,9 @@ def by_column(values: pl.DataFrame, sensitive: Sensitive) -> list[pl.DataFrame]:
 def with_fewer_columns(
     published: Published, known: pl.DataFrame, sensitive: Sensitive, columns: Sequence[str]
 ) -> tuple[Published, pl.DataFrame]:
-    """A release and the truth as they are if some of several sensitive columns are looked at.
+    """A release and the truth as they are if some of several sensitive columns, by name, are looked at.
 
-    Parameters
-    ----------
-    published
-        The release.
-    known
-        The truth, with `value`.
-    sensitive
-        All of the columns.
-    columns
-        The names of some.
-
-    Returns
-    -------
-    tuple
-        Both with the values of these columns, as text, in place of those of all.
+    Both then have the values of these columns, as text, in place of those of all.
     """
     names = [column.name for column in sensitive.columns]
     held, true = (projected(table[VALUE], names, columns) for table in (published.values, known))

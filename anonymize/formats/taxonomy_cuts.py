@@ -62,11 +62,6 @@ class PublishedView:
 def publish_view(columns: Sequence[ViewColumn]) -> PublishedView:
     """The view in canonical order, so that the order of rows says nothing of records.
 
-    Parameters
-    ----------
-    columns
-        In the contract's order; each with a code for every record.
-
     Examples
     --------
     >>> job = ViewColumn("job", np.array([1, 0]), pl.Series(["Professional", "Worker"]), generalized=True)
@@ -93,13 +88,7 @@ def _sort_key(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
 
 
 def cuts_table(cuts: Mapping[int, Any]) -> pl.DataFrame:
-    """The cuts as a table, as `CUTS_SCHEMA`.
-
-    Parameters
-    ----------
-    cuts
-        By the column's position: `labels`, `low`, `high`, `records` of the nodes from left to right.
-    """
+    """A table of `CUTS_SCHEMA` with the nodes of each column's cut, from left to right."""
     tables = [
         pl.DataFrame(
             {
@@ -118,14 +107,9 @@ def cuts_table(cuts: Mapping[int, Any]) -> pl.DataFrame:
 
 
 def cuts_as_json(cuts: pl.DataFrame, columns: Sequence[Any]) -> dict[str, Any]:
-    """What `cuts.json` says: for each column its cut from left to right, or that it is published as it is.
+    """The content of `cuts.json`: each column's cut from left to right, or that it is published as it is.
 
-    Parameters
-    ----------
-    cuts
-        As `cuts_table` has them.
-    columns
-        The contract's columns, in order: `name`, `kind`, and `labels` of categories.
+    `columns` are the contract's, in order: `name`, `kind`, and `labels` of categories.
     """
     described = []
     for position, column in enumerate(columns):

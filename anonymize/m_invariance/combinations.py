@@ -28,7 +28,7 @@ Xiao and Tao, m-Invariance, SIGMOD 2007, section 4.2, Figure 3: the same steps f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -37,7 +37,8 @@ import polars as pl
 import scipy
 
 from anonymize.arrays import Bools, Floats, Ints
-from anonymize.buckets.signatures import Signatures
+from anonymize.buckets.limits import Step
+from anonymize.buckets.signatures import ByBucket, ByValue, Signatures
 from anonymize.contract import Sensitive
 from anonymize.contract.combined import values_of
 from anonymize.kernels.distinct import distinct_combinations
@@ -74,17 +75,17 @@ class Combinations(NamedTuple):
         """C."""
         return int(self.part.shape[1])
 
-    def by_part(self, people: Ints) -> Ints:
-        """int64[D]: people by value of a column, from people by combination, int[V]."""
+    def by_part(self, people: ByValue) -> Ints:
+        """int64[D]: people by value of a column, from people by combination."""
         each = np.repeat(people, self.columns)
         return np.bincount(self.part.ravel(), each, self.parts).astype(np.int64)
 
-    def by_limit(self, people: Ints) -> Ints:
-        """int64[L]: people by what is limited, from people by combination, int[V]."""
+    def by_limit(self, people: ByValue) -> Ints:
+        """int64[L]: people by what is limited, from people by combination."""
         return self._with_runs(self.by_part(people))
 
     def with_limit(self, combinations: Ints) -> Ints:
-        """int64[n, L]: whether some combinations, int[n], have what is limited: 0 or 1."""
+        """int64[n, L]: 1 where some combinations, int[n], have what is limited, and 0 elsewhere."""
         has = np.zeros((len(combinations), self.parts), np.int64)
         np.put_along_axis(has, self.part[combinations], 1, axis=1)
         return self._with_runs(has)
@@ -96,18 +97,18 @@ class Combinations(NamedTuple):
             has[known.bucket, part[known.value]] = 1
         return self._with_runs(has)
 
-    def most(self, size: int) -> Ints:
-        """int64[L]: how often a signature of so many combinations may have it at most."""
-        runs = 0 if self.near is None else len(self.near)
-        return np.repeat([1, size - 1], [self.parts, runs])
+    def most(self, size: int | Ints) -> Ints:
+        """int64[…, L]: how often a signature of so many combinations may have it at most."""
+        limited = self.parts + (0 if self.near is None else len(self.near))
+        return np.where(np.arange(limited) < self.parts, 1, np.asarray(size)[..., None] - 1)
 
-    def excess(self, people: Ints, m: int) -> Ints:
-        """int64[L]: by how much m times the people with it are more than groups of m may have."""
+    def excess(self, people: ByValue, m: int) -> Ints:
+        """int64[L]: m times the people with it, less what groups of m may have; if positive, too many."""
         excess: Ints = m * self.by_limit(people) - self.most(m) * people.sum()
         return excess
 
-    def are_eligible(self, people: Ints, m: int) -> bool:
-        """Whether groups of m may have everything limited as often as the people, int[V], do.
+    def are_eligible(self, people: ByValue, m: int) -> bool:
+        """True if groups of m may have everything limited as often as the people do.
 
         No value of any column is that of more than 1/m of them, and no run of bins that of all but less than
         1/m. It is necessary for groups of at least m combinations that differ in every column and are far
@@ -116,11 +117,50 @@ class Combinations(NamedTuple):
         return bool(self.excess(people, m).max(initial=0) <= 0)
 
     def are_far_apart(self, signature: Ints) -> bool:
-        """Whether combinations, int[n], that differ in every column are no signature of one run of bins."""
+        """True if combinations, int[n], that differ in every column do not all lie in one run of bins."""
         if self.near is None:
             return True
         has = self.with_limit(signature).sum(axis=0)
         return bool((has <= self.most(len(signature))).all())
+
+    def room(self, known: Signatures, m: int) -> Callable[[ByValue], ByBucket]:
+        """From an m-eligible rest to the most groups of each signature that leave it m-eligible."""
+        takes = self.most(m) * known.sizes[:, None] - m * self.of_signatures(known)
+
+        def room(rest: ByValue) -> ByBucket:
+            most = known.scarcest(rest)
+            rooms: Ints = -self.excess(rest, m) // np.maximum(takes, 1)
+            groups: ByBucket = np.minimum(most, rooms.min(axis=1, where=takes > 0, initial=most.max()))
+            return groups
+
+        return room
+
+    def next_step(self, rest: ByValue, m: int, *, eligible: bool = True) -> Step | None:
+        """A signature, and as many groups of it as can be taken such that the others stay m-eligible.
+
+        It is one of the smallest signatures there are, with the most groups, as Figure 3 has it. With three
+        columns and more there may be none. Of a rest that is not `eligible`, it is a signature of m.
+        """
+        there = np.flatnonzero(rest)
+        among = self._replace(part=self.part[there])
+        search = _Search(rest[there], among, m if eligible else 0)
+        everybody = int(rest.sum())
+        for size in range(m, -(-everybody // (everybody // m)) + 1) if eligible else (m,):
+            found, groups = search.signature(1, size), 1
+            most = min(int(rest.max()), everybody // size)
+            if found is None:
+                continue
+            while groups < most:
+                middle = -(-(groups + most) // 2)
+                if most > 4 * groups:  # the middle of the logarithms, because most signatures have few groups
+                    middle = max(groups + 1, int(np.sqrt(groups * most)))
+                larger = search.signature(middle, size)
+                if larger is None:
+                    most = middle - 1
+                else:
+                    found, groups = larger, middle
+            return Step(np.sort(there[found]), groups)
+        return None
 
     def _with_runs(self, by_part: Ints) -> Ints:
         if self.near is None:
@@ -132,16 +172,9 @@ class Combinations(NamedTuple):
 def combinations_of(
     values: pl.Series, sensitive: Sensitive, spread: Mapping[str, Least] = MappingProxyType({})
 ) -> Combinations:
-    """What the combinations of several columns are made of.
+    """List what combinations of several columns, String[V], are made of; or the values of one column.
 
-    Parameters
-    ----------
-    values
-        String[V]: combinations; or the values of one column.
-    sensitive
-        The columns.
-    spread
-        How far apart the numbers of a signature are, by the column's name.
+    `spread` says how far apart the numbers of a signature are, by the column's name.
     """
     columns, names = [], list[tuple[str, str | int]]()
     for column, declared in zip(values_of(values, sensitive), sensitive.columns, strict=True):
@@ -159,73 +192,23 @@ def combinations_of(
 
 
 def have_signature(there: Ints, combinations: Combinations, m: int) -> bool:
-    """Whether m of some combinations, int[n], can be a signature; with three columns, one was found."""
+    """Tell whether m of some combinations, int[n], can be a signature; of three columns, if one is found."""
     one_each = np.ones(len(there), np.int64)
     search = _Search(one_each, combinations._replace(part=combinations.part[there]), 0)
     return search.signature(1, m) is not None
 
 
-class Step(NamedTuple):
-    """Groups of one signature that are taken at once."""
-
-    signature: Ints
-    """int64[beta]: combinations that differ in every column."""
-    groups: int
-
-
-def next_step(people: Ints, combinations: Combinations, m: int, *, eligible: bool = True) -> Step | None:
-    """A signature, and as many groups of it as can be taken such that the others stay m-eligible.
-
-    Parameters
-    ----------
-    people
-        int[V]: people by combination.
-    combinations
-        What they are made of.
-    m
-        Combinations of a signature, at least.
-    eligible
-        Whether the people are m-eligible and the others have to stay so. If not, it is a signature of m.
-
-    Returns
-    -------
-    Step or None
-        One of the smallest signatures there are, with the most groups, as Figure 3 has it. None if there is
-        none, which is possible with three columns and more.
-    """
-    there = np.flatnonzero(people)
-    among = combinations._replace(part=combinations.part[there])
-    search = _Search(people[there], among, m if eligible else 0)
-    everybody = int(people.sum())
-    for size in range(m, -(-everybody // (everybody // m)) + 1) if eligible else (m,):
-        found, groups = search.signature(1, size), 1
-        most = min(int(people.max()), everybody // size)
-        if found is None:
-            continue
-        while groups < most:
-            middle = -(-(groups + most) // 2)
-            if most > 4 * groups:  # the middle of the logarithms, because most signatures have few groups
-                middle = max(groups + 1, int(np.sqrt(groups * most)))
-            larger = search.signature(middle, size)
-            if larger is None:
-                most = middle - 1
-            else:
-                found, groups = larger, middle
-        return Step(np.sort(there[found]), groups)
-    return None
-
-
 class _Search:
-    """Signatures of V combinations that people have, int[V]."""
+    """A search for signatures of V combinations, each of which some people have."""
 
-    def __init__(self, people: Ints, combinations: Combinations, m: int):
+    def __init__(self, people: ByValue, combinations: Combinations, m: int):
         self._people, self._combinations, self._m = people, combinations, m
         self._by_limit = combinations.by_limit(people)
         by_part = self._by_limit[: combinations.parts]
         self._pairs = _Pairs.of(people, combinations.part, by_part)
 
     def signature(self, groups: int, size: int) -> Ints | None:
-        """The combinations of a signature of which so many groups leave the others m-eligible."""
+        """Find the combinations of a signature of which so many groups leave the others m-eligible."""
         left = self._people.sum() - groups * size
         if left < 0:
             return None
@@ -246,7 +229,7 @@ class _Search:
         return self._by_program(least, most, groups, size)
 
     def _differing(self, required: Bools, groups: int, size: int) -> Ints | None:
-        """Combinations that differ in every column and have all values required, wherever numbers lie."""
+        """Find combinations that differ in every column and have all values required, near or not."""
         if self._combinations.columns == 2:
             return self._pairs.matching(required, groups, size)
         tries = FEW_TRIES if groups > 1 else MANY_TRIES
@@ -255,7 +238,7 @@ class _Search:
         return found if len(found) else None
 
     def _by_program(self, least: Ints, most: Ints, groups: int, size: int) -> Ints | None:
-        """The same by an integer program, with as much of everything limited as it takes."""
+        """Find a signature by an integer program, with between `least` and `most` of everything limited."""
         usable = np.flatnonzero(self._people >= groups)
         if len(usable) < size:
             return None
@@ -290,8 +273,8 @@ class _Pairs(NamedTuple):
         preferred = by_part[part].sum(axis=1) / max(people.sum(), 1)
         return cls(part, people, preferred, np.argsort(-preferred, kind="stable"))
 
-    def matching(self, required: np.ndarray, groups: int, size: int) -> np.ndarray | None:
-        """The combinations of a matching of so many edges that covers all values that are required.
+    def matching(self, required: Bools, groups: int, size: int) -> Ints | None:
+        """Find the combinations of a matching of so many edges that covers all values that are required.
 
         Of all edges, the few that a heaviest matching needs are enough. It is a matching of all vertices
         once so many vertices are added on either side that all but `size` of the others have one of these

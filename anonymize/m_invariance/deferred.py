@@ -1,4 +1,4 @@
-"""Who is held back under `defer` where values of several columns are too frequent, or no group is found.
+"""People who wait under `defer`, where values of several columns are too frequent or no group is found.
 
 People with two values that are too frequent are those whose absence makes the others eligible soonest. To
 hold back the fewest is to hold back these: whoever misses somebody would know both values. So of those held
@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 
 from anonymize.arrays import Bools, Ints
-from anonymize.buckets.signatures import Signatures
+from anonymize.buckets.signatures import ByBucket, ByValue, Signatures
 from anonymize.m_invariance.combinations import Combinations
 
 MARGIN = 1e-3
@@ -45,18 +45,10 @@ class _Together(NamedTuple):
 
     @classmethod
     def of(cls, kinds: Ints, people: Ints, frequent: Ints, combinations: Combinations) -> _Together:
-        """The sets of two and more that people have together.
+        """Find the sets of two and more of what is limited that people have together.
 
-        Parameters
-        ----------
-        kinds
-            int[K, F]: what each kind of people has: 0 or 1.
-        people
-            int[K]: people of each kind.
-        frequent
-            int[F]: which these are, of all that is limited.
-        combinations
-            What people have.
+        `kinds`, int[K, F], says what each kind of people has, 0 or 1, and `people`, int[K], how many there
+        are of it; `frequent`, int[F], names the F of all that is limited.
         """
 
         def is_one_of(value: int, run: int) -> bool:
@@ -89,8 +81,8 @@ class _Together(NamedTuple):
         return too_many
 
 
-def eligible_part(free: Ints, combinations: Combinations, m: int, rng: np.random.Generator) -> Ints:
-    """int[V]: about as many of the people as are m-eligible; those who are left out have a frequent value.
+def eligible_part(free: ByValue, combinations: Combinations, m: int, rng: np.random.Generator) -> ByValue:
+    """About as many of the people as are m-eligible; those who are left out have a frequent value.
 
     An integer program says how many stay of the people who have the same of the frequent values, and lots say
     who. A program for each combination would leave out all people of a few combinations: whoever is left out
@@ -117,19 +109,9 @@ def eligible_part(free: Ints, combinations: Combinations, m: int, rng: np.random
 def _fewest(together: _Together, kinds: Ints, most: Ints, m: int, first: Bools) -> Ints:
     """int[K]: the fewest people of each kind without whom nothing is too frequent, and who give no pair away.
 
-    Parameters
-    ----------
-    together
-        The sets of values that some of them have together.
-    kinds
-        int[K, F]: what each kind has of what is frequent.
-    most
-        int[F]: how often groups of m may have it.
-    m
-        Privacy parameter.
-    first
-        bool[F]: what is too frequent from the beginning. Of what becomes so when others are held back, 1/m of
-        those held back may have two at once.
+    `kinds`, int[K, F], says what each kind has of what is frequent, and `most`, int[F], how often groups of m
+    may have it. `first`, bool[F], is what is too frequent from the beginning: of what becomes so when others
+    are held back, 1/m of those held back may have two at once.
     """
     people, has_any = together.people, kinds.any(axis=1)
     every, some = together.every @ people, together.some @ people
@@ -160,33 +142,30 @@ def _fewest(together: _Together, kinds: Ints, most: Ints, m: int, first: Bools) 
 
 
 def give_up_groups(
-    groups: Ints,
-    left: Ints,
+    groups: ByBucket,
+    left: ByValue,
     signatures: Signatures,
-    batch: tuple[Ints, Ints],
+    batch: tuple[ByValue, ByValue],
     combinations: Combinations,
     m: int,
     rng: np.random.Generator,
-) -> Ints | None:
-    """int[B]: the groups that stay, so that being left over gives no two values of anybody away.
+) -> ByBucket | None:
+    """The groups that stay, so that being left over gives no two values of anybody away.
+
+    None if all inserted people have to wait: that says nothing of any one of them.
 
     Parameters
     ----------
     groups
-        int[B]: groups that inserted people make in each bucket.
+        Groups that inserted people make in each bucket.
     left
-        int[V]: people of whom no group was found.
+        People of whom no group was found.
     signatures
         Those of the buckets.
     batch
-        int[V]: all inserted people, and those of them who are held back because a value is too frequent.
+        All inserted people, and those of them who are held back because a value is too frequent.
     combinations, m, rng
         As for `eligible_part`.
-
-    Returns
-    -------
-    int[B] or None
-        None if all inserted people have to wait: that says nothing of any one of them.
     """
     groups, left, (everybody, frequent) = groups.copy(), left.copy(), batch
     limits = combinations.excess(everybody, m) > 0

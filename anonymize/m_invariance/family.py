@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anonymize.arrays import Bools, Ints
-from anonymize.buckets.assign import Local
+from anonymize.buckets.assign import RegionalDemand
 from anonymize.buckets.counts import Demand, Groups, Plan
 from anonymize.buckets.signatures import Signatures
 from anonymize.kernels.family import best_signature
@@ -43,18 +43,12 @@ class Family(NamedTuple):
         number = sum(groups.sum(axis=1) for groups in self.by_region)
         return Groups(Signatures.of(self.signatures), number)
 
-    def local(self, regions: Regions, people: Ints, plan: Plan) -> Iterator[Local]:
-        """From where the people of the groups come: those whose groups lie in one region first.
+    def regional(self, regions: Regions, people: Ints, plan: Plan) -> Iterator[RegionalDemand]:
+        """Say from where the people of the groups come: those whose groups lie in one region first.
 
-        Parameters
-        ----------
-        regions
-            Where people live.
-        people
-            int[V, R]: how many people of each value live in each region.
-        plan
-            Whose first buckets have these signatures. Where it puts counterfeits into a bucket, or fewer
-            people live in a region than the groups were counted on, fewer come from there.
+        `people`, int[V, R], says how many people of each value live in each region. The first buckets of
+        `plan` have these signatures. Where it puts counterfeits into a bucket, or fewer people live in a
+        region than the groups were counted on, fewer come from there.
         """
         moved = np.zeros(self.signatures.shape, np.int64)
         bucket, value = np.nonzero(self.signatures)
@@ -74,24 +68,15 @@ class Family(NamedTuple):
                 bucket=bucket,
                 people=wanted[bucket, node, value],
             )
-            yield Local(regions.of_person >> level, groups.shape[1], demand)
+            yield RegionalDemand(regions.of_person >> level, groups.shape[1], demand)
 
 
 def choose_family(counts: Ints, m: int) -> Family:
     """Choose signatures and the number of their groups, from the number of people by region and value.
 
-    Parameters
-    ----------
-    counts
-        int[R, V]: people, who are m-eligible. R is a power of two, and regions are numbered as in `Regions`.
-    m
-        Privacy parameter, at least 2.
-
-    Returns
-    -------
-    Family
-        Of each value, at most as many groups in a region as there are people. The people who are left over
-        are m-eligible.
+    Of each value, there are at most as many groups in a region as there are people. The people who are left
+    over are m-eligible, as are all of them, `counts`, int[R, V]. R is a power of two, and regions are
+    numbered as in `Regions`.
 
     Notes
     -----
@@ -120,7 +105,7 @@ def choose_family(counts: Ints, m: int) -> Family:
         limit = FURTHER
 
 
-class Begun:
+class InitialGroups:
     """The groups that a series begins with, and from where their people come.
 
     Where a value is too frequent, some who have it are held back, or there are counterfeits of other values:
@@ -129,7 +114,7 @@ class Begun:
     """
 
     def __init__(self, regions: Regions, people: Ints, m: int):
-        """Of int[V, R] people of each value in each region."""
+        """`people`, int[V, R], says how many people of each value live in each region."""
         self._regions, self._people, self._m = regions, people, m
 
     def __call__(self, tuples: Ints) -> Groups:
@@ -140,9 +125,9 @@ class Begun:
         self._family = choose_family(np.diff(ends, axis=1, prepend=0).T, self._m)
         return self._family.groups()
 
-    def local(self, plan: Plan) -> Iterator[Local]:
-        """From where the people of these groups come, under the plan that was made with them."""
-        return self._family.local(self._regions, self._people, plan)
+    def regional(self, plan: Plan) -> Iterator[RegionalDemand]:
+        """Say from where the people of these groups come, under the plan that was made with them."""
+        return self._family.regional(self._regions, self._people, plan)
 
 
 class _Chosen:

@@ -31,9 +31,10 @@ def group_people(
     seeds: Words,
     counterfeit: Bools | None = None,
 ) -> np.ndarray:
-    """The QI group of every tuple: one tuple per value of its bucket's signature in each group.
+    """Divide buckets into QI groups: one tuple per value of its bucket's signature in each group, int64[N].
 
-    Buckets are independent of one another and are grouped side by side.
+    Groups are numbered bucket by bucket, and not yet fit for publication. Buckets are independent of one
+    another and are grouped side by side.
 
     Parameters
     ----------
@@ -46,14 +47,9 @@ def group_people(
     effort
         `fast`: the split alone; `best`: exchanges too.
     seeds
-        uint64[B]: a secret number for each bucket 0 … B - 1, for the exchanges.
+        uint64[B]: a secret number for each bucket, for the exchanges.
     counterfeit
         bool[N]: which tuples are counterfeits, if any are: each group of a bucket gets its share of them.
-
-    Returns
-    -------
-    int64[N]
-        Group numbers 0, 1, …; numbered bucket by bucket, not yet fit for publication.
 
     Notes
     -----

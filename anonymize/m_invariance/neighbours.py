@@ -1,4 +1,4 @@
-"""From where people come to the buckets that there are: from where their value is missing.
+"""Places that people come from to the buckets that there are: those where their value is missing.
 
 Intervals are short where the people of a bucket who carry one value live in the same places as those who
 carry another. People leave and arrive value by value, so differences would grow from release to release.
@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from anonymize.arrays import Floats
-from anonymize.buckets.assign import Local
+from anonymize.buckets.assign import RegionalDemand
 from anonymize.buckets.counts import Demand, Plan
 from anonymize.buckets.divide import UNDECIDED, Division
 from anonymize.m_invariance.regions import Regions, cut
@@ -36,55 +36,39 @@ class Cells(NamedTuple):
 
     leaves: Regions
     """The smallest cells; 2 ** depth of them."""
-    spread: list[np.ndarray]
+    extent: list[Floats]
     """float64[2], float64[4], …, float64[leaves]: the sum of the standard deviations of all attributes."""
 
 
 def find_cells(shares: Floats) -> Cells:
-    """The cells of all levels.
-
-    Parameters
-    ----------
-    shares
-        float64[N, d]: quasi-identifiers normalised to [0, 1].
-    """
+    """Find the cells of all levels, from quasi-identifiers, float64[N, d], normalised to [0, 1]."""
     depth = int(np.clip(np.log2(max(len(shares) / SMALLEST, 1)), 0, DEEPEST))
     leaf = cut(shares, depth)
     leaves = 1 << depth
     people = np.bincount(leaf, minlength=leaves)
     sums = [np.bincount(leaf, column, leaves) for column in shares.T]
     squares = [np.bincount(leaf, column**2, leaves) for column in shares.T]
-    spread = []
+    extent = []
     for level in range(1, depth + 1):
         here = np.maximum(_joined(people, level), 1)
         variances = (
             _joined(square, level) / here - (_joined(total, level) / here) ** 2
             for total, square in zip(sums, squares, strict=True)
         )
-        spread.append(np.sum([np.sqrt(np.maximum(variance, 0)) for variance in variances], axis=0))
-    return Cells(Regions(leaf, leaves), spread)
+        extent.append(np.sum([np.sqrt(np.maximum(variance, 0)) for variance in variances], axis=0))
+    return Cells(Regions(leaf, leaves), extent)
 
 
 def from_the_neighbourhood(
     division: Division, plan: Plan, cells: Cells, rng: np.random.Generator
-) -> list[Local]:
-    """From which cells the inserted people of each bucket come; nothing where there is one cell.
+) -> list[RegionalDemand]:
+    """Say from which cells the inserted people of each bucket come; nothing where there is one cell.
 
     The people who stay in a bucket, whatever their values, say which share of each of its values should live
     in a cell. Half of a value's inserted people, who are as many as its open places, come to a bucket by lot.
     Each of the others comes to the bucket that lacks people with this value where they live: the assignment
-    problem, with `worth` as what is gained.
-
-    Parameters
-    ----------
-    division
-        The people of T(n), divided.
-    plan
-        How many people of each value every bucket receives.
-    cells
-        Where they live.
-    rng
-        Secret randomness: in which order places are filled. Who is held back is left to chance alone.
+    problem, with `worth` as what is gained. Places are filled in a secret order; who is held back is left to
+    chance alone.
 
     Notes
     -----
@@ -120,7 +104,7 @@ def from_the_neighbourhood(
         places, coming = places[lots:], coming[lots:]
         for begin in range(0, len(places), TOGETHER):
             part = places[begin : begin + TOGETHER]
-            gain = worth(present[rows], wanted[rows], cells.spread)
+            gain = worth(present[rows], wanted[rows], cells.extent)
             gain = gain[np.searchsorted(rows, part)][:, coming[:CONSIDERED]]
             _, taken = scipy.optimize.linear_sum_assignment(gain, maximize=True)
             filled.append((part, coming[taken]))
@@ -131,7 +115,7 @@ def from_the_neighbourhood(
     different, people = np.unique(at, return_counts=True)
     row, cell = np.divmod(different, where.number)
     demand = Demand(value[row] * where.number + cell, bucket[row], people)
-    return [Local(where.of_person, where.number, demand)]
+    return [RegionalDemand(where.of_person, where.number, demand)]
 
 
 def _present_and_wanted(
@@ -154,21 +138,15 @@ def _present_and_wanted(
     return present, people[:, None] * profile[plan.signatures.bucket[receiving]]
 
 
-def worth(present: Floats, wanted: Floats, spread: list[np.ndarray]) -> np.ndarray:
-    """What is gained by one more person in each cell: float64[P, C].
+def worth(present: Floats, wanted: Floats, extent: list[Floats]) -> Floats:
+    """The gain by one more person in each cell, float64[P, C], from people by leaf, float64[P, C].
 
     By so much falls the sum of squared differences between the people who are present and those wanted, over
-    all nodes of the tree that the person lives in, each weighed by how far apart people live there.
-
-    Parameters
-    ----------
-    present, wanted
-        float64[P, C]: people by leaf; C is a power of two.
-    spread
-        float64[2], float64[4], …, float64[C].
+    all nodes of the tree that the person lives in, each weighed by how far apart people live there (`extent`,
+    float64[2], float64[4], …, float64[C]). C is a power of two.
     """
     gain = np.zeros_like(present)
-    for level, weight in enumerate(spread, start=1):
+    for level, weight in enumerate(extent, start=1):
         missing = _joined(wanted - present, level)
         gain += np.repeat(weight * (2 * missing - 1), present.shape[1] >> level, axis=1)
     return gain

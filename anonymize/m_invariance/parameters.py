@@ -47,7 +47,7 @@ class MInvariance(BucketParameters):
 
     @property
     def promises_spread(self) -> bool:
-        """Whether the numbers of a signature are far apart, by promise."""
+        """True if the numbers of a signature are far apart, by promise."""
         return bool(self.spread)
 
     @field_validator("spread")
@@ -84,7 +84,7 @@ def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
 
 
 def _of_combinations(contract: Contract[MInvariance], what: str) -> list[tuple[str, str]]:
-    """What a contract with several sensitive columns, or a spread, can't have yet."""
+    """List what a contract with several sensitive columns, or a spread, can't have yet."""
     parameters, faults = contract.principle, []
     is_several = contract.sensitive.is_several
     if parameters.on_value_change == "separate":
@@ -130,7 +130,7 @@ def _of_combinations(contract: Contract[MInvariance], what: str) -> list[tuple[s
 
 
 def promise(parameters: MInvariance) -> Promise:
-    """What every principle of buckets promises, and 1/m against the adversary that the contract names.
+    """Promise what every principle of buckets does, and 1/m against the adversary that the contract names.
 
     What is promised of people who are held back is about several sensitive columns alone.
     """

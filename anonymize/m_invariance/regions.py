@@ -15,7 +15,7 @@ DEEPEST = 3
 
 
 class Regions(NamedTuple):
-    """Where the N people of T(n) live."""
+    """The homes of the N people of T(n)."""
 
     of_person: Ints
     """int[N]: 0 … number - 1. People who share all but the last k binary digits live in one region of those
@@ -24,16 +24,10 @@ class Regions(NamedTuple):
     """A power of two; 1 where people are too few to be told apart by where they live."""
 
     def count_by(self, kind: Ints, kinds: int, of: np.ndarray | slice = slice(None)) -> Ints:
-        """int64[kinds, regions]: people of each kind by region, of some rows or of everybody.
+        """int64[kinds, regions]: people by kind and region.
 
-        Parameters
-        ----------
-        kind
-            int[n]: 0 … kinds - 1, of each person in question.
-        kinds
-            How many kinds there are: of values, of buckets.
-        of
-            Which of the N people are in question, as an index of n rows.
+        `kind`, int[n], is 0 … kinds - 1 for each person in question: `of` says which of the N people these
+        are.
         """
         at = kind * self.number + self.of_person[of]
         return np.bincount(at, minlength=kinds * self.number).reshape(kinds, self.number)
@@ -42,40 +36,21 @@ class Regions(NamedTuple):
 def find_regions(shares: Floats, values: Ints, m: int) -> Regions:
     """Divide people into regions of about as many people each.
 
-    Parameters
-    ----------
-    shares
-        float64[N, d]: quasi-identifiers normalised to [0, 1].
-    values
-        int[V]: how many people have each sensitive value. Nothing but how many values there are, and people
-        of each on average, has an influence.
-    m
-        Privacy parameter: what a region has of a value counts where m values or more are there.
+    Quasi-identifiers, float64[N, d], are normalised to [0, 1]. Of the people with each sensitive value,
+    int[V], nothing has an influence but how many values there are, and people of each on average. A region
+    has a value only if m values or more are there.
     """
     each = values.sum() / max(np.count_nonzero(values), m)
     depth = int(np.clip(np.log2(max(each, 1) / EACH), 0, DEEPEST))
     return Regions(cut(shares, depth), 1 << depth)
 
 
-def cut(shares: Floats, depth: int) -> np.ndarray:
-    """The region of every person: a leaf of a kd-tree that cuts the widest attribute in the middle.
+def cut(shares: Floats, depth: int) -> Ints:
+    """Find the region of every person: a leaf of a kd-tree that cuts the widest attribute in the middle.
 
-    Parameters
-    ----------
-    shares
-        float64[N, d]: quasi-identifiers normalised to [0, 1].
-    depth
-        Cuts from the root to a leaf; there are 2 ** depth regions, of which some may be empty.
-
-    Returns
-    -------
-    int64[N]
-        Regions 0 … 2 ** depth - 1. Those that share all but the last k binary digits form the node that
-        lies k cuts above them.
-
-    Notes
-    -----
-    People with the same quasi-identifiers are in the same region. The width is the standard deviation.
+    Regions are 0 … 2 ** depth - 1, of which some may be empty. Those that share all but the last k binary
+    digits form the node that lies k cuts above them. People with the same quasi-identifiers, float64[N, d]
+    normalised to [0, 1], are in the same region. The width is the standard deviation.
     """
     region = np.zeros(len(shares), np.int64)
     nodes = [np.arange(len(shares))]

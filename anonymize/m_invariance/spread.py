@@ -1,4 +1,4 @@
-"""How far apart the numbers of a signature have to be, and the bins that are too close to one another."""
+"""The distance between the numbers of a signature, and the bins that are too close to one another."""
 
 from __future__ import annotations
 
@@ -15,15 +15,9 @@ def near_bins(edges: Sequence[float], least: Least) -> list[range]:
     """The longest runs of bins of which no two are far enough apart.
 
     A signature has a number outside of each of them: then its lowest and its highest bin are far enough
-    apart, as both would lie in one run if they were not.
-
-    Parameters
-    ----------
-    edges
-        The edges of the bins.
-    least
-        The share of all bins that lies between the upper edge of the one and the lower edge of the other, or
-        how many times the one is as large as the other.
+    apart, as both would lie in one run if they were not. `least` is the share of all bins that lies between
+    the upper edge of the one and the lower edge of the other, or how many times the one is as large as the
+    other.
 
     Examples
     --------
@@ -41,7 +35,7 @@ def near_bins(edges: Sequence[float], least: Least) -> list[range]:
 
 
 def spread_faults(spread: Mapping[str, Least], sensitive: Sensitive) -> list[tuple[str, str]]:
-    """What is wrong with the spread of a contract."""
+    """List the faults of a contract's spread."""
     faults, columns = [], {one.name: one for one in sensitive.columns}
     for name, least in spread.items():
         if name not in columns:

@@ -16,7 +16,7 @@ from anonymize.arrays import Bools, Ints
 from anonymize.buckets.core import assign_core
 from anonymize.buckets.counts import Counts, Demand, Plan
 from anonymize.buckets.plan import assign_counts, assign_to_existing, refuse_ineligible, shortages
-from anonymize.buckets.signatures import Signatures
+from anonymize.buckets.signatures import ByBucket, ByPlace, ByValue, Signatures
 from anonymize.errors import NotEligible
 from anonymize.m_invariance.family import choose_family
 
@@ -35,7 +35,7 @@ def plan_whole_groups(counts: Counts, m: int, apart: Bools, public: Bools) -> Wh
     Parameters
     ----------
     counts
-        The people of T(n) by bucket, value and class.
+        The people of T(n).
     m
         Privacy parameter, at least 2. Buckets with smaller signatures receive nobody.
     apart
@@ -82,9 +82,9 @@ def plan_whole_groups(counts: Counts, m: int, apart: Bools, public: Bools) -> Wh
 
 
 def _arrivals(
-    free: Ints, m: int, known: Signatures, groups: Ints, frequency: Ints
-) -> tuple[Ints, Signatures]:
-    """int[B']: the groups that each bucket receives, those that are known and new ones below them."""
+    free: ByValue, m: int, known: Signatures, groups: ByBucket, frequency: ByValue
+) -> tuple[ByBucket, Signatures]:
+    """The groups that each bucket receives, those that are known and new ones below them."""
     if not len(known) and free.any():
         first = choose_family(free[None, :], m).groups()
         known, received = first.signatures, first.number[first.signatures.bucket]
@@ -101,12 +101,12 @@ class _Placed(NamedTuple):
 
     signatures: Signatures
     apart: Bools
-    present: Ints
-    """int[P']: people who keep their signature, and those who got another."""
+    present: ByPlace
+    """People who keep their signature, and those who got another."""
     separated: Demand
 
 
-def _place_apart(counts: Counts, m: int, apart: Bools, groups: Ints, frequency: Ints) -> _Placed:
+def _place_apart(counts: Counts, m: int, apart: Bools, groups: ByBucket, frequency: ByValue) -> _Placed:
     """Place people whose value changed into buckets of such people, disjoint from all their signatures.
 
     All values that are left to people with the same signatures so far are divided into blocks, in a way that
@@ -144,18 +144,13 @@ def _place_apart(counts: Counts, m: int, apart: Bools, groups: Ints, frequency: 
 
 
 def _blocks(
-    signatures: Signatures, apart: Bools, groups: Ints, frequency: Ints, m: int
+    signatures: Signatures, apart: Bools, groups: ByBucket, frequency: ByValue, m: int
 ) -> list[tuple[Ints, int | None]]:
     """Disjoint blocks of at least m values that cover all that may be used, and the bucket of each if any.
 
-    Parameters
-    ----------
-    signatures, apart, groups
-        The buckets that there are. Those of people whose value changed serve again, the largest first.
-    frequency
-        int[V]: in which order values make new blocks, the largest first; -1 where a value may not be used.
-    m
-        Values of a block, at least.
+    Buckets of people whose value changed (`apart`) serve again, those of the most `groups` first. Other
+    blocks are made of the values that are left, the most frequent first; a `frequency` of -1 says that one
+    may not be used.
     """
     free = frequency >= 0
     blocks: list[tuple[Ints, int | None]] = []

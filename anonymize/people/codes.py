@@ -27,15 +27,7 @@ def code_dtype(attribute: QuasiIdentifier) -> pl.DataType:
 
 
 def encode(values: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
-    """Codes of an attribute's values; null where a value is null or a label unknown.
-
-    Parameters
-    ----------
-    values
-        Values of the attribute's own type (`attribute.dtype`).
-    attribute
-        The quasi-identifier they are of.
-    """
+    """Codes of values of an attribute's own type; null where a value is null or a label unknown."""
     if isinstance(attribute, CategoryAttribute):
         labels = list(attribute.labels)
         return values.replace_strict(labels, range(len(labels)), default=None, return_dtype=pl.Int64)
@@ -55,13 +47,5 @@ def decode(codes: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
 
 
 def encode_columns(people: pl.DataFrame, schema: Table) -> pl.DataFrame:
-    """The codes of each quasi-identifier, in columns `qi_0`, `qi_1`, … alone.
-
-    Parameters
-    ----------
-    people
-        One row per person: `qi_0`, … in their own types, and any other columns.
-    schema
-        The quasi-identifiers.
-    """
+    """The codes of each quasi-identifier, in columns `qi_0`, `qi_1`, … alone."""
     return people.select(encode(pl.col(column), qi).alias(column) for column, qi in schema.attributes())

@@ -16,7 +16,7 @@ CHANGES = ("carried", "changed", "deleted", "inserted")
 def delta(
     previous: pl.DataFrame | None, current: pl.DataFrame, attributes: Mapping[str, str]
 ) -> pl.DataFrame:
-    """One row for every person of either snapshot, saying what became of them.
+    """Say of every person of either snapshot what became of them, in a row for each.
 
     Parameters
     ----------
@@ -59,12 +59,9 @@ def delta(
 
 
 def delta_figures(changes: pl.DataFrame) -> DeltaFigures:
-    """How many people were carried, changed, deleted and inserted, and how many `moved`.
+    """Count the people who were carried, changed, deleted and inserted, and those who `moved`.
 
-    Parameters
-    ----------
-    changes
-        What `delta` returned; `corrected` may say whose value was wrong so far.
+    `changes` is what `delta` returned; its column `corrected` may say whose value was wrong so far.
     """
     corrected = pl.col("change") == "changed"
     corrected &= pl.col(CORRECTED) if CORRECTED in changes.columns else pl.lit(value=False)

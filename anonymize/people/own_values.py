@@ -26,20 +26,9 @@ CODE = r"^\p{L}[\w.+/-]{0,7}$"
 
 
 def count_values(people: pl.DataFrame, sensitive: Sensitive) -> pl.DataFrame:
-    """How many people have each value of each sensitive column.
+    """Count the people with each value of each sensitive column: `column`, `value` (as text), `people`.
 
-    Parameters
-    ----------
-    people
-        T(n), or a shard of it: `value`.
-    sensitive
-        The attribute.
-
-    Returns
-    -------
-    polars.DataFrame
-        `column` (the publisher's name), `value` (as text), `people`. Those of several shards may stand one
-        below the other.
+    Those of several shards may stand one below the other.
     """
     columns = zip(sensitive.columns, values_of(people[VALUE], sensitive), strict=True)
     counted = [
@@ -53,20 +42,12 @@ def count_values(people: pl.DataFrame, sensitive: Sensitive) -> pl.DataFrame:
 
 
 def own_values(counted: pl.DataFrame) -> pl.DataFrame:
-    """How many people have a value of their own, and of how many it looks like free text.
+    """Count the people who have a value of their own, and those of them whose value looks like free text.
 
-    Parameters
-    ----------
-    counted
-        What `count_values` returned.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row for each column, in the order of their names: `column`, `people`, `own` (people whose value
-        nobody else has), `texts`: those of them whose value has a look of `LOOKS`, where at least
-        `FEWEST_OF_A_LOOK` values have that look and one person alone has `NEARLY_ALL` of these; and
-        `codes`: those of them whose value is a `CODE`.
+    Returns a row for each column, in the order of their names: `column`, `people`, `own` (people whose value
+    nobody else has), `texts`: those of them whose value has a look of `LOOKS`, where at least
+    `FEWEST_OF_A_LOOK` values have that look and one person alone has `NEARLY_ALL` of these; and `codes`:
+    those of them whose value is a `CODE`.
     """
     whole = counted.group_by("column", "value").agg(pl.col("people").sum())
     is_own, looks = pl.col("people") == 1, [pl.col("value").str.contains(look) for look in LOOKS.values()]

@@ -10,24 +10,12 @@ DIGEST_BYTES = 16
 
 
 def pseudonyms(identifiers: pl.Series, key: bytes) -> pl.Series:
-    """A keyed pseudonym for each identifier: BLAKE2b, 128 bit.
+    """A keyed pseudonym for each identifier: BLAKE2b, 128 bit, in Binary.
 
-    The same identifier has the same pseudonym under the same key. Without the key nobody can tell
-    whose it is, not even by trying every identifier there is. Identifiers that are not bytes are
-    taken as text: the number 7 and the text "7" are one person, so that a source may turn from CSV
-    to Parquet within a series.
-
-    Parameters
-    ----------
-    identifiers
-        Text, whole numbers or anything that polars can write as text; no nulls.
-    key
-        1 to 64 secret bytes.
-
-    Returns
-    -------
-    polars.Series
-        Binary, 16 bytes each, in the identifiers' order and under their name.
+    The same identifier has the same pseudonym under the same key, of 1 to 64 secret bytes. Without the key
+    nobody can tell whose it is, not even by trying every identifier there is. Identifiers that are not bytes
+    are taken as text: the number 7 and the text "7" are one person, so that a source may turn from CSV to
+    Parquet within a series.
 
     Raises
     ------

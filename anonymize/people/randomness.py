@@ -8,25 +8,11 @@ import numpy as np
 
 
 def generator(key: bytes, product: str, series: str, release: str, purpose: str) -> np.random.Generator:
-    """The generator of all random choices made for one purpose in one release.
+    """The generator of all random choices made for one purpose in one release: PCG64-DXSM, of 256 bits.
 
     The same key and words give the same draws, on any machine with the pinned numpy; with any of them
     changed the draws are unrelated. Who lacks the key can't replay a draw, even knowing the algorithm and
-    everybody's quasi-identifiers.
-
-    Parameters
-    ----------
-    key
-        The publisher's secret key; not empty.
-    product, series, release
-        Whose draws, as in the contract; the release is its date, `2024-01-01`.
-    purpose
-        What is drawn, `assign` say. Steps that draw for different purposes don't disturb each other.
-
-    Returns
-    -------
-    numpy.random.Generator
-        PCG64-DXSM, seeded with 256 bits.
+    everybody's quasi-identifiers. Steps that draw for different purposes don't disturb each other.
 
     Examples
     --------
@@ -44,13 +30,7 @@ def generator(key: bytes, product: str, series: str, release: str, purpose: str)
 def derive_key(key: bytes, *purpose: str) -> bytes:
     """A key of 32 bytes for one purpose, from which neither `key` nor another purpose's key can be told.
 
-    Parameters
-    ----------
-    key
-        The publisher's secret key; not empty.
-    purpose
-        Words that say what the derived key is for. Each is preceded by its length, so that
-        ("a", "bc") and ("ab", "c") are two purposes.
+    Each word of the purpose is preceded by its length, so that ("a", "bc") and ("ab", "c") are two purposes.
 
     Raises
     ------

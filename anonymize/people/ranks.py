@@ -18,44 +18,18 @@ from anonymize.people.pseudonyms import pseudonyms
 
 
 def keyed_ranks(identities: pl.Series, rng: np.random.Generator) -> np.ndarray:
-    """A number for each row by which to order rows; secret, and a function of the row's identity alone.
+    """A secret number for each row by which to order rows, uint64[N]: a function of the row's identity alone.
 
-    Parameters
-    ----------
-    identities
-        What tells rows apart: pseudonyms (Binary), or text; no nulls.
-    rng
-        Secret randomness of one purpose; 32 bytes of it are the key.
-
-    Returns
-    -------
-    uint64[N]
-        The first eight bytes, little-endian, of the keyed BLAKE2b of each identity.
+    It is the first eight bytes, little-endian, of the keyed BLAKE2b of the identity: a pseudonym, or text.
     """
     return _hashes(identities, rng.bytes(32))
 
 
 def ranks_within(identities: pl.Series, of: Ints, sets: int, key: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """A secret order of the rows of each of several sets, and a secret number for each set.
+    """A secret order of the rows of each of several sets, and a number for each set: uint64[N], uint64[sets].
 
     Both depend on the key and on which rows a set has, and on nothing else. With one row more or less, all
-    of a set's ranks are unrelated to those it had.
-
-    Parameters
-    ----------
-    identities
-        As in `keyed_ranks`. N rows.
-    of
-        int[N]: the set of each row, 0 … sets - 1.
-    sets
-        How many sets there are.
-    key
-        1 to 64 secret bytes.
-
-    Returns
-    -------
-    tuple[numpy.ndarray, numpy.ndarray]
-        uint64[N]: the ranks, in the order of the rows. uint64[sets]: a number for each set.
+    of a set's ranks are unrelated to those it had. `of`, int[N], is the set of each row, 0 … sets - 1.
     """
     hashes = _hashes(identities, key)
     numbers = np.zeros(sets, np.uint64)

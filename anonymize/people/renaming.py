@@ -17,18 +17,10 @@ FEWEST_TO_A_KNOWN_VALUE = 5
 
 
 def moves(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
-    """How many people came from each value to each: what `suspected_renamings` looks at.
+    """Count the people who came from each value to each: `gone`, `became`, `people`.
 
-    Parameters
-    ----------
-    before, now
-        T(n-1) and T(n): `pseudonym` (unique) and `value`; values of two types are compared as text.
-
-    Returns
-    -------
-    polars.DataFrame
-        `gone`, `became`, `people`: of those who are in both tables. Beside that, a row for each value of one
-        of them, with null for the other.
+    Counted are those who are in both T(n-1) and T(n); values of two types are compared as text. Beside that,
+    there is a row for each value of one of the tables, with null for the other.
     """
     if before.schema[VALUE] != now.schema[VALUE]:
         before, now = (table.with_columns(pl.col(VALUE).cast(pl.String)) for table in (before, now))
@@ -39,7 +31,7 @@ def moves(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
 
 
 def moves_by_column(before: pl.DataFrame, now: pl.DataFrame, sensitive: Sensitive | None) -> pl.DataFrame:
-    """The same; of several sensitive columns for each by itself, its name before its values."""
+    """Count `moves` of each sensitive column by itself; of several, values begin with their column's name."""
     if sensitive is None or not sensitive.is_several:
         return moves(before, now)
     found = []
@@ -63,10 +55,7 @@ def suspected_renamings(moved: pl.DataFrame) -> pl.DataFrame:
     and are still in the table moved to values that nobody carried before (a renaming, a split, or a merge
     under a new name), or to one and the same value of others (a merge into that one).
 
-    Parameters
-    ----------
-    moved
-        What `moves` counted; rows of several parts of the people may stand one below the other.
+    `moved` is what `moves` counted; rows of several parts of the people may stand one below the other.
 
     Returns
     -------
@@ -106,13 +95,7 @@ def suspected_renamings(moved: pl.DataFrame) -> pl.DataFrame:
 
 
 def describe_renamings(suspected: pl.DataFrame) -> list[str]:
-    """Each suspected renaming in a publisher's words. Every value in it is carried by several people.
-
-    Parameters
-    ----------
-    suspected
-        What `suspected_renamings` found.
-    """
+    """Describe each suspected renaming for a publisher. Every value in it is carried by several people."""
     return [
         f"Nobody has {gone!r} any more, and {people:,} of the {stayed:,} people who had it now have"
         f" {' or '.join(map(repr, became))}"
@@ -121,13 +104,7 @@ def describe_renamings(suspected: pl.DataFrame) -> list[str]:
 
 
 def declarable(suspected: pl.DataFrame) -> dict[str, str]:
-    """Those of the suspected renamings that a contract can declare: one text became one that is new.
-
-    Parameters
-    ----------
-    suspected
-        What `suspected_renamings` found.
-    """
+    """The suspected renamings that a contract can declare: one text became one that is new."""
     if suspected.schema["gone"] != pl.String:
         return {}
     several = suspected["became"].explode()

@@ -19,14 +19,7 @@ def by_own_names(values: pl.Expr, sensitive: Sensitive) -> pl.Expr:
 def refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series) -> None:
     """Refuse sensitive values that no release can work with.
 
-    Parameters
-    ----------
-    column
-        The sensitive values of T(n).
-    sensitive
-        The attribute, with its declared values if there are any.
-    remembered
-        The values that the releases before published.
+    `remembered` are the values that the releases before published.
 
     Raises
     ------
@@ -41,7 +34,7 @@ def refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series)
 
 
 def _refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series) -> None:
-    """The same for one column."""
+    """Refuse unfit values of one column."""
     formers = [(remembered, "in the releases before")]
     if sensitive.values is not None:
         formers.append((pl.Series(sensitive.values), "under sensitive.values"))
@@ -73,11 +66,6 @@ def _refuse_unfit(column: pl.Series, sensitive: Sensitive, remembered: pl.Series
 
 def known_values(column: pl.Series, sensitive: Sensitive, remembered: pl.Series) -> pl.Series:
     """All sensitive values there are, sorted: declared or seen, and those of the releases before.
-
-    Parameters
-    ----------
-    column, sensitive, remembered
-        As in `refuse_unfit`.
 
     Raises
     ------

@@ -22,6 +22,9 @@ from anonymize.kernels.ria_images import ria_images
 def ria(color: Ints, ranks: Words, l: int, rng: np.random.Generator) -> np.ndarray:
     """Random and independent: l - 1 unused identifiers of different colors for each identifier.
 
+    Returns int32[N, l - 1], bijections: row p has the images of identifier p under f_1, …, f_(l-1) of p's
+    color.
+
     Parameters
     ----------
     color
@@ -32,11 +35,6 @@ def ria(color: Ints, ranks: Words, l: int, rng: np.random.Generator) -> np.ndarr
         Privacy parameter, at least 2.
     rng
         Secret randomness.
-
-    Returns
-    -------
-    int32[N, l - 1]
-        Bijections: row p has the images of identifier p under f_1, …, f_(l-1) of p's color.
 
     References
     ----------
@@ -53,16 +51,8 @@ def ria(color: Ints, ranks: Words, l: int, rng: np.random.Generator) -> np.ndarr
 def rda(color: np.ndarray, ranks: np.ndarray, l: int) -> np.ndarray:
     """Random and dependent: disjoint groups, as many as there can be, of identifiers drawn from their colors.
 
-    Parameters
-    ----------
-    color, ranks, l
-        As for `ria`.
-
-    Returns
-    -------
-    int64[N]
-        The group of each identifier: it and its candidates. Colors within a group differ; there are
-        floor(N / l) groups.
+    Returns int64[N], the group of each identifier: it and its candidates. Colors within a group differ; there
+    are floor(N / l) groups. Parameters are those of `ria`.
 
     References
     ----------
@@ -83,17 +73,8 @@ def gda(color: np.ndarray, ranks: np.ndarray, weighted_rank: Floats, l: int) -> 
     bucket of l colors or a few more. Which identifiers of a color go to which bucket is drawn. Inside a
     bucket, the i-th identifiers of its colors by weighted rank become a group.
 
-    Parameters
-    ----------
-    color, ranks, l
-        As for `ria`.
-    weighted_rank
-        float64[N]: quasi-identifiers of which a small difference is a small QI-distance.
-
-    Returns
-    -------
-    int64[N]
-        As for `rda`.
+    `weighted_rank`, float64[N], makes of quasi-identifiers numbers of which a small difference is a small
+    QI-distance. Returns groups as `rda` does.
 
     Notes
     -----

@@ -65,7 +65,7 @@ class StreamlinedSeries:
         return self.later.faults(self.later_contract(contract))
 
     def parameter_changes(self, before: StreamlinerParameters, now: StreamlinerParameters) -> list[Change]:
-        """What changed in the parameters; the later principle judges those of its releases."""
+        """Judge changes of the parameters; the later principle judges those of its releases."""
         if before.then is None and now.then is not None:
             why = "Nothing was remembered of the people in the release that is published."
             return [Change("then", f"None -> {now.then}", "new series", why)]
@@ -86,6 +86,6 @@ class StreamlinedSeries:
         return contract.model_copy(update={"principle": self._parameters(contract.principle)})
 
     def _parameters(self, own: StreamlinerParameters) -> Parameters:
-        """What a contract of the later principle would say under `principle`."""
+        """The parameters of the later principle that say what these do."""
         shared = {name: getattr(own, name) for name in SHARED}
         return self.later.parameters.model_validate({"name": self.later.name, "m": own.l, **shared})

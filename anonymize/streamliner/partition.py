@@ -9,18 +9,11 @@ from scipy.sparse.csgraph import connected_components
 from anonymize.arrays import Ints
 
 
-def minimal_partition(images: Ints) -> np.ndarray:
+def minimal_partition(images: Ints) -> Ints:
     """The groups of the minimal self-contained partition: identifiers are together if a bijection joins them.
 
-    Parameters
-    ----------
-    images
-        int32[N, l - 1]: the images of each identifier under its color's bijections.
-
-    Returns
-    -------
-    int64[N]
-        Groups 0, 1, … in the order of their first identifiers.
+    `images`, int32[N, l - 1], are those of each identifier under its color's bijections. Groups, int64[N],
+    are numbered in the order of their first identifiers.
 
     References
     ----------

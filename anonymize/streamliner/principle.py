@@ -12,13 +12,9 @@ from anonymize.streamliner.parameters import StreamlinerParameters
 def streamliner(
     later: Principle,
 ) -> Principle[StreamlinerParameters, Contract[StreamlinerParameters]]:
-    """Everything that the data product needs to make, judge and show releases of the streamliner.
+    """Make the principle, given the one that later releases of a series follow where a contract says so.
 
-    Parameters
-    ----------
-    later
-        The principle that later releases of a series follow where a contract says so. Its groups hold each
-        value once, as the streamliner's do: m-invariance.
+    The later principle's groups have each value once, as the streamliner's do: m-invariance.
     """
     series = StreamlinedSeries(later)
     return Principle(

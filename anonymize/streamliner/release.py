@@ -28,7 +28,7 @@ from anonymize.streamliner.partition import minimal_partition
 
 @dataclass(frozen=True, kw_only=True)
 class StreamlinerFigures(ReleaseFigures):
-    """What is counted of the release of a table."""
+    """Figures of the release of a table."""
 
     values: Annotated[int, max]
     """Sensitive values that anybody has; of shards, the most that the people of one have."""

@@ -8,12 +8,7 @@ from anonymize.arrays import Ints
 
 
 def discernibility(sizes: Ints) -> int:
-    """The sum of the squares of the groups' sizes.
-
-    Parameters
-    ----------
-    sizes
-        int[G]: tuples of each group.
+    """The sum of the squares of the groups' sizes, int[G].
 
     Examples
     --------

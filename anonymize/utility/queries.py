@@ -43,22 +43,10 @@ def random_workload(
     width: float,
     rng: np.random.Generator,
 ) -> Workload:
-    """Random queries: an interval of each quasi-identifier anywhere in its domain, and one sensitive value.
+    """Draw queries: an interval of each quasi-identifier anywhere in its domain, and one sensitive value.
 
-    Parameters
-    ----------
-    schema
-        The quasi-identifiers with their domains.
-    columns
-        Which of them have a condition.
-    values
-        The sensitive values there are, all equally likely to be asked for; None to ask for any.
-    queries
-        How many.
-    width
-        The share of a domain an interval covers; of a whole-number one, at least one value.
-    rng
-        What is asked.
+    Each of `values` is equally likely to be asked for; None is to ask for any. `width` is the share of a
+    domain that an interval covers; of a whole-number one, at least one value.
     """
     low, high = np.empty((2, queries, len(columns)))
     attributes = dict(schema.attributes())
@@ -118,16 +106,7 @@ def _by_value(rows: pl.DataFrame, columns: Sequence[str]) -> dict[object, dict[s
 
 
 def workload_error(true: np.ndarray, estimated: np.ndarray, people: int, delta: float = DELTA) -> float:
-    """The mean of |true - estimated| / max(true, delta · people) over the queries.
-
-    Parameters
-    ----------
-    true, estimated
-        float[Q]: answers.
-    people
-        The size of the table.
-    delta
-        As `DELTA`.
+    """The mean of |true - estimated| / max(true, delta · people) over the queries, float[Q].
 
     References
     ----------

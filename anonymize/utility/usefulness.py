@@ -66,7 +66,7 @@ def usefulness(
     schema: Schema,
     known: pl.DataFrame,
 ) -> Usefulness:
-    """How wide a release's intervals are, and how far counts that are estimated from it are off.
+    """Measure how wide a release's intervals are, and how far counts that are estimated from it are off.
 
     The queries are always the same random ones: each asks for people with one sensitive value, whose
     quasi-identifiers all lie in an interval of half of their domain.
@@ -137,18 +137,8 @@ def grouped_counts(boxes: pl.DataFrame, published: Published, workload: Workload
     """float64[Q]: the answers estimated from groups, generalized or anatomized.
 
     Within a group, who has which value is not known: the share of its rows that lie in the query is taken of
-    the tuples with the value that is asked for.
-
-    Parameters
-    ----------
-    boxes
-        `group_id`, `qi_0_low`, `qi_0_high`, … as codes, `rows`: how many of the group's rows have this box.
-    published
-        The values of the groups.
-    workload
-        The queries.
-    schema
-        The quasi-identifiers.
+    the tuples with the value that is asked for. `boxes` has `group_id`, `qi_0_low`, `qi_0_high`, … as codes,
+    and `rows`: how many of the group's rows have this box.
     """
     attributes = dict(schema.attributes())
     ids = published.sizes["group_id"].sort()
@@ -191,14 +181,9 @@ def _boxes(main: pl.DataFrame, schema: Schema) -> pl.DataFrame:
 
 
 def mean_widths(boxes: pl.DataFrame, attributes: Mapping[str, QuasiIdentifier]) -> dict[str, float]:
-    """How many values the boxes cover on average over their rows, by column.
+    """The number of values that the boxes cover on average over their rows, by column.
 
-    Parameters
-    ----------
-    boxes
-        `qi_0_low`, `qi_0_high`, … as codes, and `rows`: how many have this box.
-    attributes
-        The attributes by our names of their columns.
+    `boxes` has `qi_0_low`, `qi_0_high`, … as codes, and `rows`: how many have this box.
     """
     rows = pl.col("rows").cast(pl.Float64)
     # Sums over all people of widths of up to 2 ** 54 exceed 64 bits.
@@ -215,13 +200,6 @@ def mean_widths(boxes: pl.DataFrame, attributes: Mapping[str, QuasiIdentifier]) 
 def information_lost(widths: Mapping[str, float], attributes: Mapping[str, QuasiIdentifier]) -> float:
     """The normalized certainty penalty: 0 where every value is published exactly, 1 where nothing is said.
 
-    Parameters
-    ----------
-    widths
-        How many values an interval covers on average, by column, as `mean_widths` has them.
-    attributes
-        The attributes by our names of their columns; at least one.
-
     References
     ----------
     Xu and others, Utility-based anonymization using local recoding, KDD 2006, section 2.
@@ -235,7 +213,7 @@ def information_lost(widths: Mapping[str, float], attributes: Mapping[str, Quasi
 
 
 def domain_width(attribute: QuasiIdentifier) -> float:
-    """How many values an attribute's domain has; of fractions its length, and 1 where that is 0."""
+    """The number of values that an attribute's domain has; of fractions its length, and 1 where that is 0."""
     lowest, highest = code_domain(attribute)
     return (highest - lowest + int(attribute.discrete)) or 1
 

@@ -25,22 +25,15 @@ from anonymize.utility.usefulness import (
 
 
 def view_usefulness(view: pl.DataFrame, schema: View, people: pl.DataFrame, held_back: int) -> Usefulness:
-    """How much of its domain a label of a view covers, and how far counts from the view are off.
+    """Measure how much of its domain a label of a view covers, and how far counts from the view are off.
 
     The queries are always the same random ones: each asks for people with two columns in an interval of half
     of their domain, at least one of them generalized; of a view of one column, with that one. A label's
-    records are taken as spread evenly over what it covers.
+    records are taken as spread evenly over what it covers. Records with the same generalized values are a
+    group.
 
-    Parameters
-    ----------
-    view
-        `column_0`, …: labels or values. Records with the same generalized values are a group.
-    schema
-        The view's columns, with their hierarchies and domains.
-    people
-        The truth: `column_0`, … in their own types; not empty.
-    held_back
-        How many people of the snapshot are not in the release on purpose.
+    `people` are the truth, `column_0`, … in their own types, and not empty; `held_back` is the number of
+    people of the snapshot who are not in the release on purpose.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from anonymize.contract.sensitive import Sensitive
 from anonymize.errors import ContractError, NotEligible, ValueChangeRefused
 from anonymize.formats.published import knowledge_table
 from anonymize.m_invariance import release as module
-from anonymize.m_invariance.combinations import Combinations, combinations_of, next_step
+from anonymize.m_invariance.combinations import Combinations, combinations_of
 from anonymize.m_invariance.parameters import parameter_changes
 from anonymize.m_invariance.spread import near_bins
 from benchmarks.adversaries.every_key import reconstructions
@@ -182,7 +182,7 @@ def test_one_column_leaves_nobody_over_if_neither_a_value_nor_a_run_of_bins_is_t
             continue
         eligible += 1
         while people.any():
-            step = next_step(people, combinations, m)
+            step = combinations.next_step(people, m)
             assert step is not None, "somebody is left over"
             assert len(step.signature) >= m
             assert combinations.are_far_apart(step.signature)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.buckets.core import _leave_eligible, assign_core
+from anonymize.buckets.core import assign_core, leave_eligible
 from anonymize.buckets.counts import Groups, is_eligible
 from anonymize.buckets.plan import make_plan
 from anonymize.buckets.signatures import Signatures
@@ -67,7 +67,8 @@ def test_large_buckets_are_filled_first():
     ],
 )
 def test_groups_are_given_back_until_the_others_are_eligible(rest, signatures, new, left):
-    assert _leave_eligible(np.array(rest), 2, np.array(signatures, bool), np.array(new)).tolist() == left
+    known = Signatures.of(np.array(signatures, bool))
+    assert leave_eligible(np.array(rest), 2, known, np.array(new)).tolist() == left
 
 
 def test_a_few_people_are_left_to_the_search_bucket_by_bucket():

@@ -566,6 +566,23 @@ def test_the_privacy_digest_tells_what_bears_on_privacy_from_what_does_not():
     assert parse_contract(attribute(kind="number", domain=[0, 1])).privacy_digest() != digest
 
 
+@pytest.mark.parametrize(
+    ("others", "digest"),
+    [
+        ([], "dd8712173d0d1be17a10830172ef065c6435fad8a72fe2eabe8eee6c9a7ec2d9"),
+        (
+            [{"name": "cost", "kind": "number", "bins": [0, 100, 200]}],
+            "4a44f06117c8740ca4783310cbea46d2b20d3dcb193a929957263c1e59315331",
+        ),
+    ],
+)
+def test_the_privacy_digest_of_a_contract_stays_what_manifests_state(others, digest):
+    disease = {"name": "disease", "values": ["flu", "gastritis", "HIV"]}
+    principle = {"name": "m_invariance", "m": 2, "on_value_change": "hold_back", "people_per_group": 2}
+    declared = hospital(sensitive=[disease, *others] if others else disease, principle=principle)
+    assert parse_contract(declared).privacy_digest() == digest
+
+
 def test_a_contract_does_not_change_after_construction():
     contract = parse_contract(hospital())
     with pytest.raises(ValueError, match="frozen"):

@@ -10,7 +10,7 @@ from anonymize.buckets.counts import Counts
 from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible
 from anonymize.kernels.heaviest import heaviest_edges
-from anonymize.m_invariance.combinations import Combinations, next_step
+from anonymize.m_invariance.combinations import Combinations
 from anonymize.m_invariance.plan_combinations import plan_combinations
 
 
@@ -27,7 +27,7 @@ def drawn(rng, columns, people, values):
 def grouped(people, combinations, m):
     """Steps until nobody is left, or no step is found; and who is left."""
     steps, people = [], people.copy()
-    while people.any() and (step := next_step(people, combinations, m)) is not None:
+    while people.any() and (step := combinations.next_step(people, m)) is not None:
         parts = combinations.part[step.signature]
         assert len(step.signature) >= m
         assert len(np.unique(parts)) == parts.size, "two combinations of a signature share a value"
@@ -54,7 +54,7 @@ def test_with_three_columns_people_may_be_left_over_although_every_value_is_rare
     part = np.array([[0, 2, 4], [0, 3, 5], [1, 2, 5], [1, 3, 4]])
     combinations, people = Combinations(part, 6), np.array([1, 1, 1, 1])
     assert combinations.are_eligible(people, 2)
-    assert next_step(people, combinations, 2) is None
+    assert combinations.next_step(people, 2) is None
 
 
 def test_with_three_columns_groups_are_found_where_an_exhaustive_search_finds_one():
@@ -70,7 +70,7 @@ def test_with_three_columns_groups_are_found_where_an_exhaustive_search_finds_on
         exists = any(combinations.are_eligible(left, 2) for left in after)
         if exists and people.sum() % 2 == 0:
             found += 1
-            assert next_step(people, combinations, 2) is not None
+            assert combinations.next_step(people, 2) is not None
     assert found > 5
 
 

@@ -14,7 +14,7 @@ from anonymize.buckets.divide import UNDECIDED, Division
 from anonymize.buckets.plan import make_plan
 from anonymize.buckets.signatures import Signatures
 from anonymize.m_invariance import neighbours
-from anonymize.m_invariance.family import Begun, choose_family
+from anonymize.m_invariance.family import InitialGroups, choose_family
 from anonymize.m_invariance.neighbours import (
     Cells,
     _present_and_wanted,
@@ -96,9 +96,9 @@ def test_exchanging_two_values_of_a_bucket_leaves_all_counts_by_region_as_they_a
         counterfeits=np.zeros(len(signatures.value), np.int64),
         held_back=np.zeros(8, np.int64),
     )
-    local = next(family.local(regions, counts, plan))
+    regional = next(family.regional(regions, counts, plan))
     plan = replace(plan, moved=family.by_region[0].sum(axis=1)[signatures.bucket])
-    bucket = execute(plan, arriving(value, 8), rng.permutation(2000).astype(np.uint64), [local])
+    bucket = execute(plan, arriving(value, 8), rng.permutation(2000).astype(np.uint64), [regional])
     assert (bucket != HELD_BACK).mean() > 0.8
     for row, signature in enumerate(family.signatures):
         one, other = np.flatnonzero(signature)[:2]
@@ -120,7 +120,7 @@ def test_everybody_of_a_first_release_gets_into_the_bucket_that_was_planned(seed
     family = choose_family(counts.T, m)
     plan = make_plan(division.counts, m, "refuse", rng, first=lambda _: family.groups())
     ranks = rng.permutation(len(value)).astype(np.uint64)
-    bucket = execute(plan, division, ranks, family.local(regions, counts, plan))
+    bucket = execute(plan, division, ranks, family.regional(regions, counts, plan))
     assert (received_by(plan, bucket, value) == plan.moved).all()
 
 
@@ -134,12 +134,12 @@ def test_a_first_release_that_is_not_eligible_has_the_groups_of_regions_too(seed
     people[0] = people.sum() // (m - 1) + rng.integers(1, 100)
     value = rng.permutation(np.repeat(np.arange(values), people))
     regions = Regions(rng.integers(0, 2**depth, len(value)), 2**depth)
-    division, begun = arriving(value, values), Begun(regions, regions.count_by(value, values), m)
-    plan = make_plan(division.counts, m, policy, rng, first=begun)
+    division, initial = arriving(value, values), InitialGroups(regions, regions.count_by(value, values), m)
+    plan = make_plan(division.counts, m, policy, rng, first=initial)
     ranks = rng.permutation(len(value)).astype(np.uint64)
-    local = list(begun.local(plan))
-    assert sum(one.demand.people.sum() for one in local) > 0.5 * plan.moved.sum()
-    bucket = execute(plan, division, ranks, local)
+    regional = list(initial.regional(plan))
+    assert sum(one.demand.people.sum() for one in regional) > 0.5 * plan.moved.sum()
+    bucket = execute(plan, division, ranks, regional)
     is_in = bucket != HELD_BACK
     assert (received_by(plan, bucket[is_in], value[is_in]) == plan.moved).all()
     without = make_plan(division.counts, m, policy, np.random.default_rng(seed))
@@ -167,8 +167,8 @@ def test_everybody_of_a_later_release_gets_into_the_bucket_that_was_planned(poli
         plan = make_plan(division.counts, 3, policy, rng)
         cells = find_cells(rng.random((len(value), 2)))
         assert cells.leaves.number > 4
-        local = from_the_neighbourhood(division, plan, cells, rng)
-        bucket = execute(plan, division, rng.permutation(len(value)).astype(np.uint64), local)
+        regional = from_the_neighbourhood(division, plan, cells, rng)
+        bucket = execute(plan, division, rng.permutation(len(value)).astype(np.uint64), regional)
         arrived = (division.bucket == UNDECIDED) & (bucket != HELD_BACK)
         assert (received_by(plan, bucket[arrived], value[arrived]) == plan.moved).all()
 
@@ -191,9 +191,9 @@ def test_people_come_to_the_bucket_that_lacks_their_value_where_they_live(monkey
     assert as_tables(plan).moved.tolist() == [[10, 0], [10, 0]]
     division = Division(bucket, value, np.zeros(60, bool), counts)
     monkeypatch.setattr(neighbours, "BY_LOT", by_lot)
-    (local,) = from_the_neighbourhood(division, plan, cells, np.random.default_rng(2))
+    (regional,) = from_the_neighbourhood(division, plan, cells, np.random.default_rng(2))
     ranks = np.random.default_rng(3).permutation(60).astype(np.uint64)
-    placed = execute(plan, division, ranks, [local])
+    placed = execute(plan, division, ranks, [regional])
     right = (placed[20:30] == 0).sum() + (placed[50:] == 1).sum()
     assert fewest <= right <= most
 
@@ -253,8 +253,8 @@ def test_people_of_a_bucket_live_near_one_another_after_many_have_come_and_gone(
             plan = make_plan(counts, 3, "defer", rng)
             division = Division(bucket, value, np.zeros(3600, bool), counts)
             cells = find_cells(at[:, None])
-            local = from_the_neighbourhood(division, plan, cells, rng) if chosen else []
-            bucket = execute(plan, division, rng.permutation(3600).astype(np.uint64), local)
+            regional = from_the_neighbourhood(division, plan, cells, rng) if chosen else []
+            bucket = execute(plan, division, rng.permutation(3600).astype(np.uint64), regional)
         left, right = (at[(bucket == b) & (value == 0)].mean() for b in (0, 1))
         apart[chosen] = right - left
     assert apart[True] > 0.2

@@ -3,88 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
 
 import numpy as np
 import polars as pl
 
 from anonymize.arrays import Bools, Ints
-from anonymize.buckets.assign import HELD_BACK
+from anonymize.buckets.assign import HELD_BACK, A, Assignment
 from anonymize.buckets.divide import UNDECIDED, Division
 from anonymize.errors import NotEligible
 
 
-class Placed(Protocol):
-    """N people and their buckets."""
+def assign_with_minimum_people(
+    people: pl.DataFrame, least: int, assign: Callable[[pl.DataFrame], Assignment[A]]
+) -> tuple[Division, Assignment[A]]:
+    """Divide all people, and assign those in the release: no value is that of more than 1/least.
 
-    @property
-    def value(self) -> Ints:
-        """int[N]: their sensitive values."""
-
-    @property
-    def division(self) -> Division:
-        """Who of them keeps which signature."""
-
-    @property
-    def bucket(self) -> Ints:
-        """int[N]: the bucket of each, or `HELD_BACK`."""
-
-
-P = TypeVar("P", bound=Placed)
-
-
-def place_in_company(
-    people: pl.DataFrame, least: int, place: Callable[[pl.DataFrame], P]
-) -> tuple[Division, pl.DataFrame, P]:
-    """All people divided, those who can be in the release, and where: no value is that of more than 1/least.
-
-    After others left, a bucket may hold a value more often than its people bear. Then everybody who keeps
+    After others left, a bucket may have a value more often than its people bear. Then everybody who keeps
     its signature is held back, whatever their value is, and the release is made as if they were absent. If
     it is inserted people who have too little company, all of them wait, as with `wait`: those in certain
     buckets would be known to have a frequent value. All this depends on counts, and says nothing of any one.
 
-    Parameters
-    ----------
-    people
-        T(n).
-    least
-        `people_per_group` of the contract; with 1, nobody is held back.
-    place
-        From people to their buckets; called again without those who are held back.
+    `assign` is called again without those who are held back; `least` is the contract's `people_per_group`.
 
     Raises
     ------
     NotEligible
         If nobody would be left.
     """
-    some, placed = people, place(people)
-    division = placed.division
+    assigned = assign(people)
+    division = assigned.division
     while True:
-        held_back = _without_company(placed, least)
+        held_back = _below_the_minimum(assigned, least)
         if not held_back.any():
-            return division, some, placed
-        if held_back.sum() == (placed.bucket != HELD_BACK).sum():
-            raise NotEligible(_refusal(placed.value, least))
-        some = some.filter(~held_back)
-        placed = place(some)
+            return division, assigned
+        if held_back.sum() == assigned.is_hosted.sum():
+            raise NotEligible(_refusal(assigned.value, least))
+        assigned = assign(assigned.people.filter(~held_back))
 
 
-def _without_company(placed: Placed, least: int) -> Bools:
+def _below_the_minimum(assigned: Assignment[A], least: int) -> Bools:
     """bool[N]: those who wait, of the people of buckets in which a value is that of too many.
 
     People who are bound to such a bucket come first, then people with a changed value. If there are none, it
     is all inserted people.
     """
-    held_back = np.zeros(len(placed.bucket), bool)
-    rows = np.flatnonzero(placed.bucket != HELD_BACK)
+    held_back = np.zeros(len(assigned.bucket), bool)
+    rows = np.flatnonzero(assigned.bucket != HELD_BACK)
     if least == 1 or not rows.size:
         return held_back
-    bucket, value = placed.bucket[rows].astype(np.int64), placed.value[rows]
+    bucket, value = assigned.bucket[rows].astype(np.int64), assigned.value[rows]
     width = int(value.max()) + 1
     pairs, carriers = np.unique(bucket * width + value, return_counts=True)
     too_many = carriers * least > np.bincount(bucket)[pairs // width]
     held_back[rows] = np.isin(bucket, pairs[too_many] // width)
-    division = placed.division
+    division = assigned.division
     is_bound = division.bucket != UNDECIDED
     is_inserted = ~is_bound & (division.queue < len(division.counts.free))
     for come_first in (is_bound, ~is_inserted):
