@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anonymize.errors import SnapshotError
 from orchestration.series.series import Series
-from orchestration.snapshots.sources import snapshot_exists
+from orchestration.snapshots.sources import source_of
 
 
 def has_arrived(series: Series, release: str) -> bool:
@@ -15,7 +15,7 @@ def has_arrived(series: Series, release: str) -> bool:
     SnapshotError
         If it is missing and a later one is there, or the source can't be asked.
     """
-    if snapshot_exists(series.file, release):
+    if source_of(series.file, release).exists():
         return True
     if later := missing_before(series, release):
         raise SnapshotError(f"{series.name} {release}: its snapshot is missing. {never_comes(later)}")
@@ -24,10 +24,10 @@ def has_arrived(series: Series, release: str) -> bool:
 
 def missing_before(series: Series, release: str) -> str | None:
     """A release after a snapshot that is missing, whose own has arrived."""
-    if snapshot_exists(series.file, release):
+    if source_of(series.file, release).exists():
         return None
     after = series.due[series.number(release) :]
-    return next((later for later in after if snapshot_exists(series.file, later)), None)
+    return next((later for later in after if source_of(series.file, later).exists()), None)
 
 
 def never_comes(later: str) -> str:

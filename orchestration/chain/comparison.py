@@ -27,7 +27,7 @@ from orchestration.chain.making import Clock, Made, Remembered, make_audited
 from orchestration.chain.snapshot import look_at_snapshot
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard
-from orchestration.snapshots.sources import place, snapshot_exists
+from orchestration.snapshots.sources import source_of
 
 LADDER = (2, 3, 4, 6, 8, 10)
 """The values that are compared where none are named; the contract's own is one more."""
@@ -131,18 +131,17 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
     due = series.due or [file.first_release]
     found = []
     for release in due[:most_releases]:
-        if not snapshot_exists(file, release):
+        source = source_of(file, release)
+        if not source.exists():
             break
         say(release)
         with TemporaryDirectory() as folder:
             table = look_at_snapshot(series, release, Path(folder)).first_shard().table
         if table.is_empty():
-            raise SnapshotError(
-                f"{series.name} {release}: there is nobody in {place(file, release)} to compare with"
-            )
+            raise SnapshotError(f"{series.name} {release}: there is nobody in {source.place} to compare with")
         found.append(table)
     if not found:
-        raise SnapshotError(f"{series.name} {due[0]}: no snapshot yet in {place(file, due[0])}")
+        raise SnapshotError(f"{series.name} {due[0]}: no snapshot yet in {source_of(file, due[0]).place}")
     largest = max(found, key=len)
     if largest.height > most_people:
         last = largest[PSEUDONYM][most_people]  # they are in the order of pseudonyms, which is a lot

@@ -13,8 +13,9 @@ from anonymize.columns import entries
 from orchestration.engine import the_engine
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard, shard_numbers, shards_of
+from orchestration.snapshots import sources
 from orchestration.snapshots.arrow import with_numerics
-from orchestration.snapshots.sources import PIECE, ROW, Piece, read_pieces
+from orchestration.snapshots.sources import ROW, Piece, Source
 from orchestration.snapshots.written import refuse_two_ways
 from orchestration.steps import say_step
 from orchestration.storage.home import private_folder
@@ -41,8 +42,8 @@ class Divided:
         return with_numerics(whole, self.numerics)
 
 
-def divide(series: Series, release: str, version: int | None, folder: Path) -> Divided:
-    """Divide a release's snapshot into the shards of a series, in files below a folder.
+def divide(series: Series, source: Source, folder: Path) -> Divided:
+    """Divide a snapshot into the shards of a series, in files below a folder.
 
     The pieces of files are divided by the engine, several at a time.
 
@@ -52,15 +53,14 @@ def divide(series: Series, release: str, version: int | None, folder: Path) -> D
         If the snapshot is missing or can't be read.
     """
     say_step("dividing its snapshot")
-    pieces, shards = read_pieces(series.file, release, version), shards_of(series)
+    pieces, shards = source.pieces(sources.PIECE), shards_of(series)
     for shard in shards:
         private_folder(shard.within(folder))
-    jobs = (
-        _Job(series, number, piece, folder) for number, piece in enumerate(pieces.in_files or pieces.in_order)
-    )
-    if pieces.in_files:
-        largest = min(PIECE, pieces.in_files[-1].first)
-        divided = list(the_engine().run(divide_piece, list(jobs), largest, "piece"))
+    jobs = (_Job(series, number, piece, folder) for number, piece in enumerate(pieces.pieces))
+    if pieces.is_anywhere:
+        found = list(jobs)
+        largest = max(job.piece.rows for job in found)
+        divided = list(the_engine().run(divide_piece, found, largest, "piece"))
     else:
         divided = list(map(divide_piece, jobs))
     refuse_two_ways([piece.two_ways for piece in divided])

@@ -14,7 +14,6 @@ from typing import Any
 import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.contract import TableSource
 from anonymize.contract.combined import combine
 from anonymize.errors import AlreadyPublished, SnapshotError
 from anonymize.people.pseudonyms import pseudonyms
@@ -26,15 +25,14 @@ from orchestration.expectations import Verdict, judge
 from orchestration.series.persons import without_forgotten
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard, shards_of
-from orchestration.snapshots.conformity import counted_together
+from orchestration.snapshots.conformity import counted_together, snapshot_faults
 from orchestration.snapshots.sources import (
     Look,
+    Source,
     look_at,
     read_snapshot,
     refuse_faults,
-    snapshot_faults,
-    version_of,
-    where_of,
+    source_of,
 )
 from orchestration.steps import say_step
 from orchestration.storage.store import PARTIAL, read_json, read_table, write_csv, write_json, write_table
@@ -183,9 +181,8 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     """
     say_step("reading its snapshot")
     try:
-        version = kept_version(series, release)
-        version = version_of(series.file, release) if version is None else version
-        found = _look_at_shards(series, release, version, division)
+        source = _source_of(series, release)
+        found = _look_at_shards(series, source, division)
     except SnapshotError as error:
         if error.rows is None and (later := missing_before(series, release)):
             raise SnapshotError(f"{error}. {never_comes(later)}") from None
@@ -195,9 +192,7 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     words = _in_words(faults, sum(one.forgotten for one in found))
     verdict = judge({"snapshot": faults}, {})[0].with_words(words, faults)
     refuse_broken(f"{series.name} {release}", [verdict])
-    source = series.contract.source
-    read = {"table": source.table, "version": version} if isinstance(source, TableSource) else {}
-    stated = stated_of_all([one.stated for one in found]) | read
+    stated = stated_of_all([one.stated for one in found]) | source.stated()
     return Taken([one.snapshot for one in found], stated, verdict)
 
 
@@ -209,20 +204,13 @@ def digest_of_source(series: Series, release: str, division: Path) -> str:
     SnapshotError
         If the snapshot is missing, unreadable or not what the contract promises.
     """
-    found = _look_at_shards(series, release, kept_version(series, release), division)
+    found = _look_at_shards(series, _source_of(series, release), division)
     return str(stated_of_all([one.stated for one in found])["sha256"])
 
 
-def kept_version(series: Series, release: str) -> int | None:
-    """The version of the contract's table that a release was made from.
-
-    None if it was not made yet, was made from something else, or the contract names a version.
-    """
-    kept = read_json(series.private(release) / KEPT) or {}
-    source = series.contract.source
-    if not isinstance(source, TableSource) or release in source.versions:
-        return None
-    return kept.get("version") if kept.get("table") == source.table else None
+def _source_of(series: Series, release: str) -> Source:
+    """The source of a release's snapshot: of a table, the version that it was made from before."""
+    return source_of(series.file, release).as_noted(read_json(series.private(release) / KEPT) or {})
 
 
 @dataclass(frozen=True)
@@ -246,18 +234,18 @@ class _Job:
     division: Path
 
 
-def _look_at_shards(series: Series, release: str, version: int | None, division: Path) -> list[_Found]:
+def _look_at_shards(series: Series, source: Source, division: Path) -> list[_Found]:
     """What is found in each shard. Raises SnapshotError if there are faults in any of them."""
     if series.contract.shards == 1:
-        return [_found(Shard(series), release, read_snapshot(series.file, release, version))]
-    divided = divide(series, release, version, division / "source")
-    jobs = [_Job(shard, release, divided, division) for shard in shards_of(series)]
+        return [_found(Shard(series), source.release, read_snapshot(source))]
+    divided = divide(series, source, division / "source")
+    jobs = [_Job(shard, source.release, divided, division) for shard in shards_of(series)]
     say_step("checking its snapshot")
     seen = list(the_engine().run(look_at_shard, jobs, max(divided.rows)))
     found = [one for _, one in seen if one is not None]
     faulty = next((job for job, (_, one) in zip(jobs, seen, strict=True) if one is None), jobs[0])
-    looks, where = [look for look, _ in seen], where_of(series.file, release)
-    refuse_faults(where, looks, divided.source_of(faulty.shard), series.contract, divided.present)
+    looks = [look for look, _ in seen]
+    refuse_faults(source.where, looks, divided.source_of(faulty.shard), series.contract, divided.present)
     shutil.rmtree(divided.folder)
     return found
 

@@ -19,7 +19,7 @@ from orchestration.series.basis import basis_of
 from orchestration.series.due import none_is_due
 from orchestration.series.series import Series
 from orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
-from orchestration.snapshots.sources import place, snapshot_exists
+from orchestration.snapshots.sources import source_of
 from orchestration.storage.store import read_json
 
 Say = Callable[[str], None]
@@ -59,7 +59,7 @@ def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
         say(f"  no release could be made: {refusal}")
         refusals.append(refusal)
     may_be_released = not refusals
-    absent = [release for release in waiting[1:] if not snapshot_exists(series.file, release)]
+    absent = [release for release in waiting[1:] if not source_of(series.file, release).exists()]
     for release in waiting:
         if release in absent[1:]:
             continue  # the first one that is missing says what is to be done
@@ -82,7 +82,7 @@ def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
 
 def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
     due, first = series.due, series.file.first_release
-    arrived = [release for release in waiting if snapshot_exists(series.file, release)]
+    arrived = [release for release in waiting if source_of(series.file, release).exists()]
     if arrived:
         start_judge()  # it gets ready meanwhile
     if first != series.contract.releases.first.isoformat():
@@ -105,7 +105,7 @@ def _replaced(series: Series, release: str) -> str | None:
     """That the source now has another snapshot than a release was published from; None if it has not."""
     kept = read_json(series.private(release) / KEPT)
     committed = series.record(release)
-    if kept is None or committed is None or not snapshot_exists(series.file, release):
+    if kept is None or committed is None or not source_of(series.file, release).exists():
         return None
     columns = declared_columns(series.contract)
     if kept["columns"] != series.contract.column_names() or columns != {
@@ -128,7 +128,7 @@ def _replaced(series: Series, release: str) -> str | None:
 def _look_at_snapshot(series: Series, release: str, folder: Path, say: Say) -> Taken | None:
     """Say how many people there are; None if the snapshot has not arrived."""
     if not has_arrived(series, release):
-        say(f"  {release}: no snapshot yet in {place(series.file, release)}")
+        say(f"  {release}: no snapshot yet in {source_of(series.file, release).place}")
         return None
     taken = look_at_snapshot(series, release, folder)
     say(f"  {release}: {taken.people:,} people, no faults")

@@ -21,7 +21,7 @@ from orchestration.expectations import start_judge
 from orchestration.series.due import none_is_due
 from orchestration.series.homes import series_at
 from orchestration.series.series import Series, named
-from orchestration.snapshots.sources import place
+from orchestration.snapshots.sources import source_of
 from orchestration.storage.home import RELEASING, Home, only_one
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _waits_for(series: Series, release: str, dagster: Callable[[], DagsterInstan
     Dagster is asked for upstream assets, if the contract names any and the caller gives a Dagster to ask.
     """
     if not has_arrived(series, release):
-        return f"its snapshot: {place(series.file, release)}"
+        return f"its snapshot: {source_of(series.file, release).place}"
     if dagster is None or not series.contract.upstream:
         return None
     from orchestration.dagster.upstream import missing_upstream

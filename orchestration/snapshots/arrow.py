@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from anonymize.columns import entries, exactly
 from anonymize.errors import SnapshotError
-from orchestration.limits import check, limits
 
 LONGEST = 38
 """Digits of a decimal number."""
@@ -27,15 +26,6 @@ class Answer(NamedTuple):
     """Of the rows."""
     batches: Iterator[pa.RecordBatch]
     """The rows, some at a time."""
-
-    def whole(self, where: str) -> pa.Table:
-        """All rows. Raises LimitError if they are too many."""
-        batches, rows, most = [], 0, limits().rows
-        for batch in self.batches:
-            rows += batch.num_rows
-            batches += [batch] if rows <= most else []  # of more than there may be, the number is still said
-        check(where, "rows", rows)
-        return pa.Table.from_batches(batches, self.schema)
 
     def pieces(self, rows: int) -> Iterator[pa.Table]:
         """So many rows at a time; the first piece has none, and says what the columns are."""
