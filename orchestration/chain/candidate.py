@@ -14,14 +14,14 @@ from orchestration.chain.commit import Whole, commit
 from orchestration.chain.inputs import made_from
 from orchestration.chain.making import Clock, audited, promised, refuse_unfit
 from orchestration.chain.same_people import refuse_same_people
-from orchestration.chain.shard import ShardJob, make_shard
+from orchestration.chain.shard import make_shard
 from orchestration.chain.snapshot import identifiers_in, most_people
 from orchestration.engine import the_engine
 from orchestration.expectations import start_judge
 from orchestration.series.basis import Basis, basis_of
 from orchestration.series.committed import COMMITTED, Committed
 from orchestration.series.series import Series
-from orchestration.series.shards import shards_of
+from orchestration.series.shards import jobs_of
 
 
 def compute_candidate(series: Series, release: str) -> Committed:
@@ -76,16 +76,14 @@ def make_whole(series: Series, release: str, basis: Basis, folder: Path, clock: 
         If the candidate breaks a promise.
     """
     refuse_unfit(series, release, basis)
-    shards = shards_of(series)
-    refuse_same_people(series, (identifiers_in(shard.within(folder)) for shard in shards))
+    jobs = jobs_of(series, release, folder, basis)
+    refuse_same_people(series, (identifiers_in(job.own) for job in jobs))
     clock.lap("files")
-    number = series.chain_number(release)
-    jobs = [ShardJob(shard, release, number, basis.of_shard(shard.place), folder) for shard in shards]
     made, judged = [], []
     for part in the_engine().run(make_shard, jobs, most_people(series, folder)):
         judged.append(Judged.of(part.attacked))
         made.append(replace(part, attacked=NO_EVIDENCE))  # that of one shard at a time is in memory
-    if len(shards) > 1:
+    if len(jobs) > 1:
         clock.lap("shards")
     clock.skip()  # a shard alone says itself what its time was spent on
     promises = promised(series, basis.promises)

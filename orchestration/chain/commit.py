@@ -29,6 +29,11 @@ class Whole:
     promises: tuple[Promise, ...]
     """What each release so far promised to the people it published first, this one last."""
 
+    @property
+    def files(self) -> dict[str, str]:
+        """SHA-256 (hex) of what is kept, by name in the release's folder."""
+        return {name: digest for part in self.shards for name, digest in part.files.items()}
+
 
 def commit(
     series: Series, release: str, folder: Path, made: Whole, present: Mapping[str, Any], clock: Clock
@@ -49,7 +54,7 @@ def commit(
         Told what time is spent on.
     """
     contract, parts = series.contract, made.shards
-    files = {name: digest for part in parts for name, digest in part.files.items()}
+    files = made.files
     if contract.shards > 1:
         files |= merge_shards(series, release, folder)
         clock.lap("merging")

@@ -1,6 +1,6 @@
 """Principles, their parameters and formats compared on the snapshots that are there, before publication.
 
-Each option is the chain run dry (`make_audited`), from a first release on.
+Each option is tried in memory on the same tables, from a first release on.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from anonymize.formats.published import knowledge_table
 from anonymize.principle.principle import Choice
 from anonymize.principles import PRINCIPLES, principle_of, with_parameters
 from anonymize.utility.usefulness import information_lost, usefulness
-from orchestration.chain.making import Clock, Made, Remembered, make_audited
-from orchestration.chain.snapshot import look_at_snapshot
+from orchestration.chain.audit import Audit, Judged
+from orchestration.chain.making import Clock, Drawn, Remembered, audited, draw, promised
+from orchestration.chain.snapshot import first_shard, look_at_snapshot
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard
 from orchestration.snapshots.sources import source_of
@@ -136,7 +137,8 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
             break
         say(release)
         with TemporaryDirectory() as folder:
-            table = look_at_snapshot(series, release, Path(folder)).first_shard().table
+            look_at_snapshot(series, release, Path(folder))
+            table = first_shard(series, Path(folder))
         if table.is_empty():
             raise SnapshotError(f"{series.name} {release}: there is nobody in {source.place} to compare with")
         found.append(table)
@@ -311,8 +313,12 @@ def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option
         for number, (release, table) in enumerate(
             zip(compared.releases, compared.tables, strict=True), start=1
         ):
-            made.append(make_audited(Shard(changed), release, number, table, before, Clock()))
-            before = made[-1].remembered
+            promises = promised(changed, before.promises)
+            drawn = draw(Shard(changed), release, number, table, before, Clock())
+            figures, judged = drawn.candidate.figures, [Judged.of(drawn.attacked)]
+            found = audited(changed, release, judged, figures, promises[-1], drawn.corrected)
+            made.append((drawn, found))
+            before = Remembered(drawn.candidate.state, drawn.knowledge, promises)
     except ContractError as refusal:
         return replace(option, refused=refusal.faults[0][1])
     except REFUSALS as refusal:
@@ -320,36 +326,38 @@ def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option
     return _with_figures(option, other, made)
 
 
-def _with_figures(option: Option, contract: Product, made: Sequence[Made]) -> Option:
+def _with_figures(option: Option, contract: Product, made: Sequence[tuple[Drawn, Audit]]) -> Option:
     """What the releases of an option promise, were found to keep, and cost."""
     probabilities = [
         row
-        for one in made
-        for row in one.audit.findings.iter_rows(named=True)
+        for _, audit in made
+        for row in audit.findings.iter_rows(named=True)
         if row["bound"] == "at most" and row["found"] is not None and row["required"]
     ]
     named = [row for row in probabilities if row["promise"] == probabilities[0]["promise"]]
-    counted = [one.candidate.figures for one in made]
-    worth = [found for found in (_worth(contract, one) for one in made) if found is not None]
+    counted = [drawn.candidate.figures for drawn, _ in made]
+    worth = [found for found in (_worth(contract, drawn) for drawn, _ in made) if found is not None]
     return replace(
         option,
         promised=max((row["required"] for row in named), default=None),
         best_guess=max((row["found"] for row in named), default=None),
         counterfeits=_share(sum(one.counterfeits for one in counted), sum(one.tuples for one in counted)),
-        held_back=_share(sum(one.held_back for one in counted), sum(one.drawn.people.height for one in made)),
+        held_back=_share(
+            sum(one.held_back for one in counted), sum(drawn.people.height for drawn, _ in made)
+        ),
         information_lost=_share(sum(lost for lost, _ in worth), len(worth)),
         median_error=_share(sum(error for _, error in worth), len(worth)),
     )
 
 
-def _worth(contract: Product, made: Made) -> tuple[float, float] | None:
+def _worth(contract: Product, drawn: Drawn) -> tuple[float, float] | None:
     """NCP and the median error of a release; None if nobody is in it."""
     assert isinstance(contract, Schema)
-    if not made.candidate.figures.groups:
+    if not drawn.candidate.figures.groups:
         return None
     release_format = principle_of(contract).format(contract)
-    tables = release_format.internal(made.candidate.published, contract)
-    known = knowledge_table(made.drawn.people.rename({PSEUDONYM: "person"}), contract)
+    tables = release_format.internal(drawn.candidate.published, contract)
+    known = knowledge_table(drawn.people.rename({PSEUDONYM: "person"}), contract)
     found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
     return information_lost(found.widths, dict(contract.attributes())), found.median_error
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import PSEUDONYM
+from anonymize.columns import CORRECTED, PSEUDONYM
 from anonymize.errors import HomeError, SnapshotError
 from anonymize.principles import principle_of
-from orchestration.chain.delta import CHANGES, with_corrected
+from orchestration.chain.delta import CHANGES
 from orchestration.chain.snapshot import KEPT, PEOPLE, content_digest
 from orchestration.series.basis import Basis
 from orchestration.series.committed import STATE
@@ -64,7 +64,9 @@ def people_of(shard: Shard, release: str, folder: Path) -> pl.DataFrame:
             f"{series.name} {release}: the delta is not that of the snapshot. Materialize"
             f" {series.contract.product}/delta once more, or run republish release"
         )
-    return with_corrected(found, changes)
+    if CORRECTED not in changes.columns:
+        return found
+    return found.join(changes.select(PSEUDONYM, CORRECTED), on=PSEUDONYM, maintain_order="left")
 
 
 def _previous_digest(series: Series, release: str) -> dict[str, Any]:

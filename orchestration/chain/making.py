@@ -1,7 +1,4 @@
-"""From T(n) and the release before to a candidate that passed its audit.
-
-Nothing is written: `republish release` commits the candidate, and `republish validate` says what it would be.
-"""
+"""From T(n) and the release before to a candidate that passed its audit. Nothing is written."""
 
 from __future__ import annotations
 
@@ -77,27 +74,6 @@ class Drawn:
         return int(self.people[CORRECTED].sum()) if CORRECTED in self.people.columns else 0
 
 
-@dataclass(frozen=True)
-class Made:
-    """A candidate that passed its audit."""
-
-    drawn: Drawn
-    audit: Audit
-    """What was found, what is ordinary included."""
-    promises: tuple[Promise, ...]
-    """What each release so far promised to the people it published first, this one last."""
-
-    @property
-    def candidate(self) -> Candidate:
-        """As the principle made it."""
-        return self.drawn.candidate
-
-    @property
-    def remembered(self) -> Remembered:
-        """What the release after this one would be built on."""
-        return Remembered(self.candidate.state, self.drawn.knowledge, self.promises)
-
-
 def refuse_unfit(series: Series, release: str, basis: Basis) -> None:
     """Refuse what a release can't be built on, whatever its people are.
 
@@ -122,17 +98,21 @@ def remembered_of(series: Series, release: str, basis: Basis) -> Remembered:
     return Remembered(state, knowledge, basis.promises)
 
 
-def make_audited(
+def promised(series: Series, before: tuple[Promise, ...]) -> tuple[Promise, ...]:
+    """What each release so far has promised, and the next one promises."""
+    contract = series.contract
+    return (*before, principle_of(contract).promise(contract.principle))
+
+
+def draw(
     shard: Shard, release: str, number: int, people: pl.DataFrame, before: Remembered, clock: Clock
-) -> Made:
-    """Make the candidate of the n-th release from what is remembered, audit it, and write nothing.
+) -> Drawn:
+    """Draw the candidate of the n-th release, or of a shard of it, from what is remembered, and attack it.
 
     Parameters
     ----------
-    shard, release
-        Which one.
-    number
-        n, counted from 1.
+    shard, release, number
+        Which one; `number` is n, counted from 1.
     people
         T(n): `identifier`, `pseudonym`, `qi_0`, …, `value`, a row per person.
     before
@@ -144,28 +124,7 @@ def make_audited(
     ------
     NotEligible, SnapshotError, ValueChangeRefused
         If the principle refuses the batch.
-    AuditFailed
-        If the candidate breaks a promise.
     """
-    promises = promised(shard.series, before.promises)
-    drawn = draw(shard, release, number, people, before, clock)
-    judged = [Judged.of(drawn.attacked)]
-    figures = drawn.candidate.figures
-    found = audited(shard.series, release, judged, figures, promises[-1], drawn.corrected)
-    clock.lap("audit")
-    return Made(drawn, found, promises)
-
-
-def promised(series: Series, before: tuple[Promise, ...]) -> tuple[Promise, ...]:
-    """What each release so far has promised, and the next one promises."""
-    contract = series.contract
-    return (*before, principle_of(contract).promise(contract.principle))
-
-
-def draw(
-    shard: Shard, release: str, number: int, people: pl.DataFrame, before: Remembered, clock: Clock
-) -> Drawn:
-    """Draw a candidate and attack it; arguments and errors as those of `make_audited`, but for the audit."""
     say_step("making groups")
     candidate = draw_candidate(shard, release, number, people, before.state)
     say_step("attacking them")

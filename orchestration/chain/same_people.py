@@ -20,7 +20,7 @@ from orchestration.engine import the_engine
 from orchestration.series.facts import Facts, facts_of, sensitive_names
 from orchestration.series.persons import comparable, forgotten
 from orchestration.series.series import Series
-from orchestration.series.shards import Shard, shards_of
+from orchestration.series.shards import Shard, ShardJob, jobs_of
 from orchestration.series.siblings import SHARDS, Sibling, published_releases, sibling, siblings
 from orchestration.snapshots.previous import published_here
 from orchestration.storage.home import Home
@@ -219,20 +219,16 @@ def note_people(series: Series, release: str) -> None:
 
     If it is never published after all, people who are new in it count for nobody.
     """
-    jobs = [(shard, release) for shard in shards_of(series)]
-    list(the_engine().run(note_shard, jobs, most_people(series, series.private(release))))
+    folder = series.private(release)
+    list(the_engine().run(note_shard, jobs_of(series, release, folder), most_people(series, folder)))
 
 
-def note_shard(job: tuple[Shard, str]) -> None:
+def note_shard(job: ShardJob) -> None:
     """Keep who of a shard is in a release, with everybody of those before it."""
-    shard, release = job
-    series = shard.series
+    shard, series = job.shard, job.shard.series
     name = NOTED.replace(".", f"-{shard.place}.") if shard.place else NOTED
-    file, snapshot = series.private_folder / name, shard.within(series.private(release)) / PEOPLE
-    now, before = (
-        _noted(series.home, read_table(snapshot, [IDENTIFIER, PSEUDONYM]), release),
-        _before(shard, file),
-    )
+    file, people = series.private_folder / name, read_table(job.own / PEOPLE, [IDENTIFIER, PSEUDONYM])
+    now, before = _noted(series.home, people, job.release), _before(shard, file)
     table = now if before is None else _joined([before, now])
     write_table(file, table.sort("person"))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
@@ -20,10 +19,9 @@ from orchestration.chain.inputs import people_of
 from orchestration.chain.making import Clock, Drawn, draw, promised, remembered_of
 from orchestration.chain.merging import write_groups
 from orchestration.chain.same_people import separate_products
-from orchestration.series.basis import Basis
 from orchestration.series.committed import read_knowledge, write_published, write_tables
 from orchestration.series.series import Series
-from orchestration.series.shards import Shard
+from orchestration.series.shards import ShardJob
 from orchestration.series.siblings import separate_siblings
 
 
@@ -44,20 +42,6 @@ class Reported:
     seconds: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class ShardJob:
-    """A shard whose part of a release is to be made."""
-
-    shard: Shard
-    release: str
-    number: int
-    """n, counted from 1."""
-    basis: Basis
-    """Of the shard."""
-    folder: Path
-    """The release's, with the shard's snapshot and delta."""
-
-
 def make_shard(job: ShardJob) -> Reported:
     """Make and attack what a shard has of a release, and write it into the shard's folder.
 
@@ -69,7 +53,7 @@ def make_shard(job: ShardJob) -> Reported:
         If the principle refuses the batch.
     """
     clock, shard, release = Clock(), job.shard, job.release
-    series, contract, folder = shard.series, shard.contract, shard.within(job.folder)
+    series, contract, folder = shard.series, shard.contract, job.own
     before = remembered_of(series, release, job.basis)
     people = people_of(shard, release, folder)
     clock.lap("files")

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -24,7 +24,7 @@ from orchestration.engine import the_engine
 from orchestration.expectations import Verdict, judge
 from orchestration.series.persons import without_forgotten
 from orchestration.series.series import Series
-from orchestration.series.shards import Shard, shards_of
+from orchestration.series.shards import ShardJob, jobs_of, shards_of
 from orchestration.snapshots.conformity import counted_together, snapshot_faults
 from orchestration.snapshots.sources import (
     Look,
@@ -35,6 +35,7 @@ from orchestration.snapshots.sources import (
     source_of,
 )
 from orchestration.steps import say_step
+from orchestration.storage.home import private_folder, sync
 from orchestration.storage.store import PARTIAL, read_json, read_table, write_csv, write_json, write_table
 
 FAULTS = "faults.csv"
@@ -75,8 +76,8 @@ class Snapshot:
 class Taken:
     """A snapshot that is what the contract promises."""
 
-    shards: Sequence[Snapshot | Path]
-    """That of each shard, or the folder that it is kept in for a while."""
+    folder: Path
+    """Where each shard's is, in the shard's folder."""
     stated: Mapping[str, Any]
     """What is said of the whole of it; with its version, if it is of a table that keeps versions."""
     verdict: Verdict
@@ -86,19 +87,6 @@ class Taken:
     def people(self) -> int:
         """Rows, one per person."""
         return int(self.stated["people"])
-
-    def first_shard(self) -> Snapshot:
-        """Everybody where people are not divided; else as many as are in the first shard, drawn by lot."""
-        return loaded(self.shards[0])
-
-
-def loaded(shard: Snapshot | Path) -> Snapshot:
-    """The snapshot of a shard, read if it is kept in a folder."""
-    if isinstance(shard, Snapshot):
-        return shard
-    kept = kept_snapshot(shard)
-    assert kept is not None
-    return kept
 
 
 def take_snapshot(series: Series, release: str) -> Taken:
@@ -127,7 +115,7 @@ def take_snapshot(series: Series, release: str) -> Taken:
         if series.is_published(release):
             _refuse_other_content(series, release, taken.stated)
         elif not _is_kept(series, folder, taken.stated):
-            taken = replace(taken, shards=_keep(series, folder, taken))
+            _keep(series, folder, taken)
         return taken
 
 
@@ -136,21 +124,16 @@ def _is_kept(series: Series, folder: Path, stated: Mapping[str, Any]) -> bool:
     return read_json(folder / KEPT) == stated and all(file.exists() for file in files)
 
 
-def _keep(series: Series, folder: Path, taken: Taken) -> list[Snapshot | Path]:
+def _keep(series: Series, folder: Path, taken: Taken) -> None:
     """Put what was taken where it is kept; the folder states it last."""
     (folder / KEPT).unlink(missing_ok=True)
-    kept: list[Snapshot | Path] = []
-    for shard, found in zip(shards_of(series), taken.shards, strict=True):
-        own = shard.within(folder)
-        if isinstance(found, Snapshot):
-            found.keep(own)
-            kept.append(found)
-            continue
-        shutil.rmtree(own, ignore_errors=True)
-        found.rename(own)
-        kept.append(own)
+    for shard in shards_of(series):
+        own = private_folder(shard.within(folder))
+        (own / KEPT).unlink(missing_ok=True)
+        for name in (PEOPLE, KEPT):
+            (shard.within(taken.folder) / name).rename(own / name)
+        sync(own)
     write_json(folder / KEPT, taken.stated)
-    return kept
 
 
 @contextmanager
@@ -170,7 +153,7 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     series, release
         Which one.
     division
-        A folder for the shards of people who are divided; nothing is written of others.
+        A folder for what is read, each shard in its own.
 
     Raises
     ------
@@ -193,7 +176,7 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     verdict = judge({"snapshot": faults}, {})[0].with_words(words, faults)
     refuse_broken(f"{series.name} {release}", [verdict])
     stated = stated_of_all([one.stated for one in found]) | source.stated()
-    return Taken([one.snapshot for one in found], stated, verdict)
+    return Taken(division, stated, verdict)
 
 
 def digest_of_source(series: Series, release: str, division: Path) -> str:
@@ -213,62 +196,43 @@ def _source_of(series: Series, release: str) -> Source:
     return source_of(series.file, release).as_noted(read_json(series.private(release) / KEPT) or {})
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What was found in a shard without faults."""
+class _Found(NamedTuple):
+    """The outcome of looking at a shard without faults."""
 
-    snapshot: Snapshot | Path
     stated: Mapping[str, Any]
     counted: pl.DataFrame
     """What `snapshot_faults` counts of the people as they are read, once more."""
     forgotten: int
 
 
-@dataclass(frozen=True)
-class _Job:
-    """A shard of a source to be looked at, and where to keep it for a while."""
-
-    shard: Shard
-    release: str
-    divided: Divided
-    division: Path
-
-
 def _look_at_shards(series: Series, source: Source, division: Path) -> list[_Found]:
-    """What is found in each shard. Raises SnapshotError if there are faults in any of them."""
-    if series.contract.shards == 1:
-        return [_found(Shard(series), source.release, read_snapshot(source))]
+    """Look at each shard, and keep it for a while. Raises SnapshotError if one of them has faults."""
+    jobs = jobs_of(series, source.release, division)
+    if len(jobs) == 1:
+        return [_found(jobs[0], read_snapshot(source))]
     divided = divide(series, source, division / "source")
-    jobs = [_Job(shard, source.release, divided, division) for shard in shards_of(series)]
     say_step("checking its snapshot")
-    seen = list(the_engine().run(look_at_shard, jobs, max(divided.rows)))
-    found = [one for _, one in seen if one is not None]
+    seen = list(the_engine().run(partial(look_at_shard, divided), jobs, max(divided.rows)))
     faulty = next((job for job, (_, one) in zip(jobs, seen, strict=True) if one is None), jobs[0])
-    looks = [look for look, _ in seen]
-    refuse_faults(source.where, looks, divided.source_of(faulty.shard), series.contract, divided.present)
+    sample = divided.source_of(faulty.shard)
+    refuse_faults(source.where, [look for look, _ in seen], sample, series.contract, divided.present)
     shutil.rmtree(divided.folder)
-    return found
+    return [one for _, one in seen if one is not None]
 
 
-def look_at_shard(job: _Job) -> tuple[Look, _Found | None]:
+def look_at_shard(divided: Divided, job: ShardJob) -> tuple[Look, _Found | None]:
     """Look for faults in a shard; if there are none, keep it for a while."""
-    shard = job.shard
-    seen = look_at(job.divided.source_of(shard), shard.contract)
-    if not seen.people.width:
-        return seen, None
-    found = _found(shard, job.release, seen.people)
-    kept = shard.within(job.division)
-    loaded(found.snapshot).keep(kept)
-    return replace(seen, people=pl.DataFrame()), replace(found, snapshot=kept)
+    seen = look_at(divided.source_of(job.shard), job.shard.contract)
+    found = _found(job, seen.people) if seen.people.width else None
+    return replace(seen, people=pl.DataFrame()), found
 
 
-def _found(shard: Shard, release: str, people: pl.DataFrame) -> _Found:
-    series = shard.series
-    left = without_forgotten(series.home, series.contract.product, series.contract.series, people, release)
-    combined = combine(left, series.contract)
-    snapshot = Snapshot(keyed(combined, series.pseudonym_key), series.contract.column_names())
-    counted = snapshot_faults(people, series.contract)
-    return _Found(snapshot, snapshot.stated, counted, people.height - left.height)
+def _found(job: ShardJob, people: pl.DataFrame) -> _Found:
+    series, contract = job.shard.series, job.shard.contract
+    left = without_forgotten(series.home, contract.product, contract.series, people, job.release)
+    snapshot = Snapshot(keyed(combine(left, contract), series.pseudonym_key), contract.column_names())
+    snapshot.keep(job.own)
+    return _Found(snapshot.stated, snapshot_faults(people, contract), people.height - left.height)
 
 
 def stated_of_all(shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -276,6 +240,11 @@ def stated_of_all(shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     digests = [one["sha256"] for one in shards]
     whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
     return {**shards[0], "people": sum(one["people"] for one in shards), "sha256": whole}
+
+
+def first_shard(series: Series, folder: Path) -> pl.DataFrame:
+    """Everybody where people are not divided; else as many as are in the first shard, drawn by lot."""
+    return read_table(shards_of(series)[0].within(folder) / PEOPLE)
 
 
 def identifiers_in(folder: Path) -> pl.Series:

@@ -13,7 +13,7 @@ from anonymize.errors import RepublishError, SnapshotError
 from orchestration.chain.arrival import has_arrived
 from orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
 from orchestration.chain.rehearsal import refuse_damaged, rehearse, rehearsing
-from orchestration.chain.snapshot import KEPT, Taken, digest_of_source, look_at_snapshot
+from orchestration.chain.snapshot import KEPT, Taken, digest_of_source, first_shard, look_at_snapshot
 from orchestration.expectations import start_judge
 from orchestration.series.basis import basis_of
 from orchestration.series.due import none_is_due
@@ -157,7 +157,7 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
     if taken is None:
         refuse_changes(series, release, basis_of(series, release).declared)
         return
-    some = taken.first_shard().table
+    some = first_shard(series, folder)
     for sentence in lumpy_columns(some, series.contract):
         say(f"  {release}: advice: {sentence}")
     if advice := _shards_advised(taken, series):
@@ -167,7 +167,7 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
     _say_profile(some, series, show)
     for line in levels(some, series.contract):
         show(f"    {line}; republish compare --parameter level says what it costs")
-    rehearsed = rehearse(series, release, taken, folder)
+    rehearsed = rehearse(series, release, folder)
     figures = rehearsed.figures
     say(
         f"  {release}: would be released with {figures.groups:,} groups, {figures.counterfeits:,}"

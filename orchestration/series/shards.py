@@ -7,7 +7,7 @@ person and the groups they are in holds for the whole if it holds in each shard.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from anonymize.contract import Product
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
 from anonymize.spelling import identifier_forms
+from orchestration.series.basis import Basis
 from orchestration.series.series import Series
 
 
@@ -48,6 +49,33 @@ class Shard:
             return self.series.draw(release, purpose)
         product, name = self.contract.product, self.contract.series
         return generator(self.series.home.key(), product, name, release, f"{purpose}/{self.place}")
+
+
+@dataclass(frozen=True)
+class ShardJob:
+    """A shard of a release that is to be worked on."""
+
+    shard: Shard
+    release: str
+    folder: Path
+    """The release's, with that of the shard in it."""
+    basis: Basis = field(default_factory=Basis)
+    """What the shard is built on."""
+    number: int = 0
+    """n, counted from 1; of a release that is built on a basis."""
+
+    @property
+    def own(self) -> Path:
+        """The shard's own folder."""
+        return self.shard.within(self.folder)
+
+
+def jobs_of(series: Series, release: str, folder: Path, basis: Basis | None = None) -> list[ShardJob]:
+    """A job for each shard of a release."""
+    if basis is None:
+        return [ShardJob(shard, release, folder) for shard in shards_of(series)]
+    number = series.chain_number(release)
+    return [ShardJob(one, release, folder, basis.of_shard(one.place), number) for one in shards_of(series)]
 
 
 def shard_name(number: int) -> str:
