@@ -14,7 +14,7 @@ from orchestration.series.committed import Committed, read_committed
 from orchestration.series.facts import FACTS, facts_of, sensitive_names
 from orchestration.storage.home import Home
 from orchestration.storage.log import note_once
-from orchestration.storage.manifest import MANIFEST
+from orchestration.storage.manifest import MANIFEST, release_folders
 from orchestration.storage.store import read_json
 
 FIRST = "first_series"
@@ -64,11 +64,8 @@ def siblings(home: Home, product: str, series: str | None = None) -> Iterator[st
 
 
 def published_releases(home: Home, product: str, series: str) -> list[str]:
-    """The releases of any series in a home, in order: their folders appear whole or not at all."""
-    folder = home.published(product, series)
-    if not folder.is_dir():
-        return []
-    return sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
+    """The releases of any series in a home, in order."""
+    return [folder.name for folder in release_folders(home.published(product, series))]
 
 
 def note_last(home: Home, product: str, series: str) -> None:

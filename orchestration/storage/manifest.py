@@ -336,6 +336,13 @@ def releases_in(folder: Path) -> list[Path]:
     return [folder] if is_release(folder) else _releases_in(folder)
 
 
+def release_folders(series: Path) -> list[Path]:
+    """The releases in the published folder of a series, in order: they appear whole or not at all."""
+    if not series.is_dir():
+        return []
+    return sorted(path for path in series.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
 def is_release(folder: Path) -> bool:
     """Whether a folder is a published release, rather than a series of them."""
     return (folder / MANIFEST).exists()
@@ -346,7 +353,7 @@ def _releases_in(folder: Path) -> list[Path]:
     if not folder.is_dir():
         there = "is a file" if folder.is_file() else "is not there"
         raise PublishedFolderError(f"{folder}: {there}; {wanted}")
-    releases = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    releases = release_folders(folder)
     if any(map(is_release, releases)):
         return releases
     depths = ("*/*", "*/*/*", "*/*/*/*")
