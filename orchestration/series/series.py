@@ -20,7 +20,7 @@ from anonymize.people.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.committed import CANDIDATE, Committed, read_committed, read_record
 from orchestration.series.due import due_releases, today
-from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, read_facts, write_facts
+from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, write_facts
 from orchestration.series.record import joined_buckets, release_row
 from orchestration.series.siblings import (
     ALONE,
@@ -280,7 +280,7 @@ class Series:
             alone = began_alone(self.home, self.contract.product, self.contract.series)
             terms = {**self._terms(), FIRST: first, BEFORE: before, ALONE: alone}
             facts = Facts(terms, {}, self.contract.same_people)
-            write_facts(self._facts_file, facts, self._key("facts"))
+            write_facts(self.home, self.contract.product, self.contract.series, facts)
 
     def record_publication(self, release: str) -> str:
         """Note that a release is a fact, and in history; returns the SHA-256 (hex) of its manifest."""
@@ -288,7 +288,7 @@ class Series:
         facts = self._facts([release])
         if facts.published.get(release) != digest:
             facts = facts.with_release(release, digest, self.contract.same_people)
-            write_facts(self._facts_file, facts, self._key("facts"))
+            write_facts(self.home, self.contract.product, self.contract.series, facts)
         # The earlier ones, too, if the history turns out to be damaged and is begun anew.
         for one, vouched in sorted(facts.published.items(), reverse=True):
             if self.history.published(self.contract.product, self.contract.series).get(one) != vouched:
@@ -319,7 +319,7 @@ class Series:
         """The sealed facts of the series; without any release on disk, there may be none."""
         if not on_disk and not self._facts_file.exists():  # nor may there be a key
             return Facts({}, {})
-        facts = read_facts(self._facts_file, self._key("facts"))
+        facts = facts_of(self.home, self.contract.product, self.contract.series)
         if facts is not None:
             return facts
         begun_with = key_fingerprint(self._facts_file)

@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anonymize.errors import AlreadyPublished, HomeError
-from anonymize.people.randomness import derive_key
+from anonymize.errors import AlreadyPublished
 from orchestration.series.series import Series
 from orchestration.storage.home import Home
 from orchestration.storage.manifest import MANIFEST
-from orchestration.storage.sealed import read_sealed, write_sealed
+from orchestration.storage.sealed import Ledger
 from orchestration.storage.store import read_json, sha256
 
 SINCE = "published_since.json"
@@ -41,7 +40,7 @@ def note_since(home: Home, product: str, series: str, releases: Sequence[Path]) 
         }
         for folder in releases
     }
-    write_sealed(home.private(product, series) / SINCE, {"releases": noted}, _key(home, product, series))
+    _ledger(home, product, series).write({"releases": noted})
 
 
 def published_since(home: Home, product: str, series: str) -> Mapping[str, Mapping[str, Any]]:
@@ -52,13 +51,8 @@ def published_since(home: Home, product: str, series: str) -> Mapping[str, Mappi
     HomeError
         If the file was changed.
     """
-    file = home.private(product, series) / SINCE
-    if not file.exists():
-        return {}
-    noted = read_sealed(file, _key(home, product, series))
-    if noted is None:
-        raise HomeError(f"{file}: was changed. Restore the backup once more")
-    releases: Mapping[str, Mapping[str, Any]] = noted["releases"]
+    noted = _ledger(home, product, series).read_intact()
+    releases: Mapping[str, Mapping[str, Any]] = noted["releases"] if noted else {}
     return releases
 
 
@@ -91,5 +85,5 @@ def refuse_other_bytes(series: Series, release: str, folder: Path) -> None:
     )
 
 
-def _key(home: Home, product: str, series: str) -> bytes:
-    return derive_key(home.key(), "published since", product, series)
+def _ledger(home: Home, product: str, series: str) -> Ledger:
+    return Ledger(home, home.private(product, series) / SINCE, ("published since", product, series))
