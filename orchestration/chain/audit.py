@@ -68,12 +68,8 @@ def attack_candidate(
 
     Parameters
     ----------
-    candidate
-        As the principle made it.
     people
         T(n): `identifier`, `pseudonym`, `qi_0`, …, `value`; of a view `column_0`, … in place of these.
-    contract
-        The columns.
     promises
         What each release so far promised to the people it published first, this one last.
     knowledge
@@ -117,17 +113,7 @@ class Judged:
 
 
 def audit(judged: Sequence[Judged], contract: Product, promise: Promise) -> Audit:
-    """What was found on a whole candidate.
-
-    Parameters
-    ----------
-    judged
-        Each shard of it.
-    contract
-        The columns.
-    promise
-        What the release promises.
-    """
+    """What was found on a whole candidate."""
     whole = ReleaseAttack.of_shards([one.attack for one in judged])
     findings = whole.findings
     checks = {one.name: one for one in checks_of(promise, principle_of(contract).format(contract), contract)}
@@ -188,15 +174,7 @@ def _promised(linkage: pl.DataFrame, people: pl.DataFrame, contract: Product) ->
 
 
 def refuse_broken(name: str, verdicts: Sequence[Verdict]) -> None:
-    """Raise AuditFailed if any promise is broken, naming each and how often.
-
-    Parameters
-    ----------
-    name
-        The series and the release.
-    verdicts
-        What was found.
-    """
+    """Raise AuditFailed if any promise is broken, naming each and how often."""
     broken = [f"{verdict.promise}: {' '.join(verdict.broken)}" for verdict in verdicts if not verdict.passed]
     if broken:
         raise AuditFailed(f"{name}: the audit failed, nothing is published. {'; '.join(broken)}", verdicts)

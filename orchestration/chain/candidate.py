@@ -54,14 +54,8 @@ def make_whole(series: Series, release: str, basis: Basis, folder: Path, clock: 
 
     Parameters
     ----------
-    series, release
-        Which one.
-    basis
-        What it is built on.
     folder
         Where snapshots and deltas are, as a private folder has them.
-    clock
-        Told what time is spent on.
 
     Raises
     ------

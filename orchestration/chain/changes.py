@@ -30,8 +30,6 @@ def contract_changes(before: Mapping[str, Any] | None, contract: Product) -> lis
     ----------
     before
         What `declared` returned for it; None before the first.
-    contract
-        The contract as it is now.
     """
     if before is None:
         return []

@@ -42,16 +42,8 @@ def commit(
 
     Parameters
     ----------
-    series, release
-        Which one.
-    folder
-        The release's private folder, where its files are.
-    made
-        The candidate, and what its audit found.
     present
         What it was made from (`made_from`).
-    clock
-        Told what time is spent on.
     """
     contract, parts = series.contract, made.shards
     files = made.files

@@ -109,12 +109,6 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
     ----------
     series
         What `rehearsing` returned.
-    most_releases
-        How many snapshots are looked at.
-    most_people
-        How many people of each, about.
-    say
-        Told what is being read.
 
     Raises
     ------
@@ -228,14 +222,6 @@ def compare_options(
     ----------
     series
         What `rehearsing` returned.
-    compared
-        The tables.
-    asked
-        What `lines` returned.
-    values
-        The values of the parameter, from 2 on.
-    say
-        Told what is being tried.
     """
     for line in asked:
 
@@ -263,8 +249,6 @@ def compare_levels(series: Series, most_releases: int, most_people: int, say: Sa
     ----------
     series
         What `rehearsing` returned.
-    most_releases, most_people, say
-        As for `snapshots_to_compare`.
 
     Raises
     ------

@@ -44,8 +44,6 @@ def people_of(shard: Shard, release: str, folder: Path) -> pl.DataFrame:
 
     Parameters
     ----------
-    shard, release
-        Which one.
     folder
         The shard's, of the release.
 

@@ -115,10 +115,6 @@ def draw(
         Which one; `number` is n, counted from 1.
     people
         T(n): `identifier`, `pseudonym`, `qi_0`, …, `value`, a row per person.
-    before
-        What is remembered.
-    clock
-        Told what time is spent on.
 
     Raises
     ------
@@ -147,14 +143,6 @@ def audited(
 
     Parameters
     ----------
-    series, release
-        Whose it is.
-    judged
-        Each shard of it.
-    figures
-        Of the whole.
-    promise
-        What the release promises.
     corrected
         How many sensitive values were wrong so far.
 

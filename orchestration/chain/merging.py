@@ -40,8 +40,6 @@ def write_groups(shard: Shard, folder: Path, published: Tables, linkage: pl.Data
 
     Parameters
     ----------
-    shard, folder
-        Whose, and its folder.
     published
         Its tables as a principle made them.
     linkage

@@ -150,8 +150,6 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
 
     Parameters
     ----------
-    series, release
-        Which one.
     division
         A folder for what is read, each shard in its own.
 

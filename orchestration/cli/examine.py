@@ -34,10 +34,6 @@ def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
 
     Parameters
     ----------
-    series
-        The series that a contract declares.
-    say
-        Prints a line.
     profiles
         Whether to say what is in the columns of the next snapshot, and of those that are refused. The lowest
         and the highest values are people's: they are for the publisher's eyes alone.

@@ -47,12 +47,8 @@ def make_due_releases(
 
     Parameters
     ----------
-    file
-        The contract.
     through
         The last release to make; None for all that are due.
-    home
-        The publisher's folder, as the command line names it.
     without_upstream
         Whether to make releases before the assets upstream of them are materialized.
 

@@ -47,8 +47,6 @@ def load_contract(
 
     Parameters
     ----------
-    path
-        A YAML file.
     defaults
         What keys stand for that the file leaves out.
     is_scheduled

@@ -29,8 +29,6 @@ def schedule_fault(cron: str, first: dt.date) -> str | None:
 
     Parameters
     ----------
-    cron
-        As the contract declares it.
     first
         The date from which on it ticks.
     """

@@ -22,10 +22,6 @@ def sorted_rows(files: Sequence[Path], by: Sequence[str], folder: Path) -> Itera
 
     Parameters
     ----------
-    files
-        All with the same columns.
-    by
-        The columns, the first one first.
     folder
         Where the sort goes on when its memory is full; not there afterwards.
     """

@@ -52,8 +52,6 @@ class Asked:
 
     Parameters
     ----------
-    home, product, name
-        Which series of the home it is.
     identifiers
         As the source has them, or other spellings (`P7` for `p7`); bytes as hexadecimal digits.
     column

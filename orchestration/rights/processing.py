@@ -26,8 +26,6 @@ def record(series: Series, date: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    series
-        Whose releases it is about.
     date
         The day of the record, YYYY-MM-DD.
 

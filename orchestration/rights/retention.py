@@ -69,8 +69,6 @@ def forget_absent(series: Series, *, releasing: bool = False) -> list[Forgetting
 
     Parameters
     ----------
-    series
-        Whose contract has the rule.
     releasing
         Whether it is part of a release: whoever makes one holds a lock that others wait for.
 

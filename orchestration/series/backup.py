@@ -58,8 +58,6 @@ def back_up(home: Home, into: Path, *, with_key: bool = True) -> Backup:
 
     Parameters
     ----------
-    home
-        The publisher's folder.
     into
         The file, named `….tar`; or a folder, made if need be, in which it is named by the time.
     with_key
@@ -102,8 +100,6 @@ def restore(
 
     Parameters
     ----------
-    file
-        The backup.
     home
         The folder that is to be the home; it must not exist, or be empty.
     published

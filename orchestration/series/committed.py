@@ -130,10 +130,6 @@ def write_published(
 
     Parameters
     ----------
-    folder
-        The release's private folder.
-    candidate
-        As the principle made it.
     linkage
         Its linkage under the identifier's own name.
     release

@@ -30,11 +30,6 @@ def default_home(file: ContractFile) -> Path:
     That is the nearest home called `var` in the contract's folder or above it. If there is none, it is
     `./var` where the working folder is the contract's or above it, or where the series has releases there
     already; else `var` beside the contract.
-
-    Parameters
-    ----------
-    file
-        The contract.
     """
     contract, here = Path(os.path.normpath(file.path)), Path.cwd() / "var"
     for folder in contract.parents:
@@ -51,8 +46,6 @@ def series_at(file: ContractFile, named: Path | None) -> Series:
 
     Parameters
     ----------
-    file
-        The contract.
     named
         The home that somebody names; None for that of the environment, or the default one.
 
@@ -70,11 +63,6 @@ def refuse_other_home(series: Series) -> None:
     """Raise HomeError if another home is named beside the contract, or a later state of this one.
 
     A home that is not there any more was moved, and is followed; so is one without releases of the series.
-
-    Parameters
-    ----------
-    series
-        The series, in the home that it is to be released in.
     """
     other = _named_home(series)
     if other is not None and not (series.home.path.exists() and other.samefile(series.home.path)):
@@ -90,11 +78,6 @@ def name_home(series: Series) -> None:
     """Name the home beside the contract, for its owner alone, unless another one is named and there.
 
     A folder that can't be written has no such file.
-
-    Parameters
-    ----------
-    series
-        The series, of which a release was published.
     """
     named = _named_home(series)
     if named is None or named.samefile(series.home.path):

@@ -64,12 +64,8 @@ def without_forgotten(
 
     Parameters
     ----------
-    home, product, series
-        Who has forgotten them.
     people
         With the column `identifier`.
-    release
-        Whose snapshot it is.
     """
     since = of_series(series) & (pl.col("through") >= release)
     gone = forgotten(home, product).filter(~pl.col("again") | since)

@@ -105,8 +105,6 @@ def shard_numbers(identifiers: pl.Series, key: bytes, shards: int) -> pl.Series:
         As a source has them: text, whole numbers or bytes; null counts as empty.
     key
         Secret bytes; the same throughout a series, and in those that go on from it.
-    shards
-        How many there are.
     """
     is_bytes = identifiers.dtype == pl.Binary
     forms = identifiers.fill_null(b"") if is_bytes else identifier_forms(identifiers).fill_null("")

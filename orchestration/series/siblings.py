@@ -93,8 +93,6 @@ def refuse_siblings(home: Home, file: ContractFile, *, begun: bool) -> None:
 
     Parameters
     ----------
-    home
-        The publisher's folder.
     file
         The contract of the series that is to be released.
     begun

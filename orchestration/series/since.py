@@ -28,8 +28,6 @@ def note_since(home: Home, product: str, series: str, releases: Sequence[Path]) 
 
     Parameters
     ----------
-    home, product, series
-        Which series it is.
     releases
         The published folders, as somebody has them.
     """
@@ -61,8 +59,6 @@ def refuse_other_bytes(series: Series, release: str, folder: Path) -> None:
 
     Parameters
     ----------
-    series, release
-        Which one.
     folder
         The release as it was made now, before anybody sees it; deleted if it is refused.
     """

@@ -27,8 +27,6 @@ def note_forgettings(home: Home, through: Mapping[str, str], later: Iterable[Map
 
     Parameters
     ----------
-    home
-        The restored one.
     through
         The last release of each series that is in the backup, by product and series.
     later

@@ -45,15 +45,6 @@ def from_arrow(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame
 
     PostgreSQL's numeric is text: only all rows together say what else it can be (`numerics`).
 
-    Parameters
-    ----------
-    answer
-        Rows of an answer.
-    columns
-        The columns that are wanted.
-    where
-        What a message begins with.
-
     Raises
     ------
     SnapshotError

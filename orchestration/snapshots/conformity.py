@@ -50,8 +50,6 @@ def snapshot_faults(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
     ----------
     snapshot
         As `enter` or `conform` has made it: under our own column names.
-    schema
-        What it is to be.
 
     Returns
     -------
@@ -102,8 +100,6 @@ def describe_faults(
     ----------
     snapshot
         As `enter` has made it.
-    schema
-        What it is to be.
     present
         The names of all columns of the source: one of them may be what a missing one is called there.
     counted
@@ -137,8 +133,6 @@ def rows_at_fault(snapshot: pl.DataFrame, schema: Table, numbers: pl.Series | No
 
     Parameters
     ----------
-    snapshot, schema
-        As for `snapshot_faults`.
     numbers
         The number of each row in the source; None if these are all.
 

@@ -34,14 +34,8 @@ class CsvText:
 
         Parameters
         ----------
-        file
-            Its bytes.
-        where
-            What a message begins with.
         columns
             Those to read, as far as they are there; None for all. The others are checked, too.
-        separator, encoding
-            How it is written.
 
         Raises
         ------

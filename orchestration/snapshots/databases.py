@@ -42,12 +42,8 @@ def ask(source: QuerySource, release: str, folder: Path, where: str, *, any_row:
     ----------
     source
         Where the database is, and its query: one SELECT, in which `:release` stands for the release's date.
-    release
-        `2024-01-01`.
     folder
         The contract's: relative paths begin there.
-    where
-        What a message begins with.
     any_row
         Ask only if there is a row.
 
@@ -323,8 +319,6 @@ def without_values(said: str, query: str) -> str:
 
     Parameters
     ----------
-    said
-        One line.
     query
         The query, of which quoted text does not count as names.
 

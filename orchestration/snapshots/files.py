@@ -110,8 +110,6 @@ def open_file(
     file
         Its name ends in `.parquet`, or it is read as CSV. No letter in its path is a pattern. What is in a
         store is read into memory, and never lies on this machine's disk.
-    where
-        What a message begins with.
     columns
         Those to read, as far as they are there; None for all. The others are checked, too.
     rows

@@ -67,11 +67,6 @@ def drifted(gone: pl.DataFrame, new: pl.DataFrame) -> int:
 def all_but_one_character(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
     """How many new identifiers are like one that is gone, but for a character more, less or another one.
 
-    Parameters
-    ----------
-    gone, new
-        What `gone_and_new` returned.
-
     Returns
     -------
     int or None

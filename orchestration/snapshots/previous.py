@@ -48,8 +48,6 @@ def join_previous(state: State, file: ContractFile) -> tuple[State, dict[str, pl
     ----------
     state
         Of the release before; if that was joined with releases of others, they are in it.
-    file
-        The contract.
 
     Raises
     ------
@@ -87,10 +85,6 @@ def enter_previous(released: pl.DataFrame, previous: PreviousRelease, contract: 
     released
         A table of any tool, with the columns that the contract names; or of republish, with `<name>_low` and
         `<name>_high` in place of a column.
-    previous
-        What the contract says of it.
-    contract
-        The columns that are to be published.
 
     Raises
     ------

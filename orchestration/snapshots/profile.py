@@ -28,8 +28,6 @@ def profile(snapshot: pl.DataFrame, schema: Table) -> list[tuple[str, ...]]:
     ----------
     snapshot
         Under our own column names, with or without faults.
-    schema
-        The columns and their roles.
     """
     snapshot = separate(snapshot, schema)
     names = [(ours, name) for ours, name in schema.column_names().items() if ours in snapshot.columns]
@@ -71,8 +69,6 @@ def levels(snapshot: pl.DataFrame, schema: Table) -> Iterator[str]:
     ----------
     snapshot
         Without faults, under our own column names.
-    schema
-        The columns and their roles.
     """
     if snapshot.is_empty():
         return
@@ -95,8 +91,6 @@ def lumpy_columns(snapshot: pl.DataFrame, schema: Table) -> Iterator[str]:
     ----------
     snapshot
         Without faults, under our own column names.
-    schema
-        The columns and their roles.
     """
     for ours, attribute in schema.attributes():
         width = getattr(attribute, "min_width", 0)

@@ -104,16 +104,8 @@ def refuse_faults(
 
     Parameters
     ----------
-    where
-        What the message begins with.
-    seen
-        What was found, in all parts.
     sample
         People as the source has them: all, or those of a part that has a fault.
-    schema
-        The columns.
-    present
-        The names of all columns of the source.
     """
     counted = counted_together([one.counted for one in seen])
     entered = enter(sample, schema)
@@ -161,8 +153,6 @@ def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
     source
         A table as a source has it. Columns that the schema does not name are left out; of those that it
         names, any may be missing.
-    schema
-        The columns and their roles.
     """
     named = {ours: name for ours, name in schema.column_names().items() if name in source.columns}
     entered = pl.DataFrame([source[name].alias(ours) for ours, name in named.items()])

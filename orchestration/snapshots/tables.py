@@ -38,14 +38,10 @@ def version_at(source: TableSource, moment: dt.datetime, folder: Path, where: st
 
     Parameters
     ----------
-    source
-        Where the table is.
     moment
         With a time zone.
     folder
         The contract's: relative paths begin there.
-    where
-        What a message begins with.
 
     Returns
     -------

@@ -47,10 +47,6 @@ def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFr
     ----------
     table
         As the file has it, under its own column names. Columns that are not text stay as they are.
-    schema
-        Which columns are numbers, and which are dates.
-    source
-        How they are written.
     """
     return table.with_columns(
         _read(text, kind, written).alias(name) for name, text, kind, written in _texts(table, schema, source)
@@ -59,13 +55,6 @@ def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFr
 
 def two_ways(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
     """How many numbers can be read in two ways, of the columns of text of which nothing is declared.
-
-    Parameters
-    ----------
-    table, schema, source
-        As for `plainly`.
-    where
-        What a message begins with.
 
     Returns
     -------

@@ -28,13 +28,6 @@ FIELD_KEYS = {b"PARQUET:field_id"}
 def check_tables(folder: Path, stated: Mapping[str, Any]) -> bool:
     """Whether each byte of a release's tables was compared with what its rows are written as.
 
-    Parameters
-    ----------
-    folder
-        A release that is what its manifest says.
-    stated
-        Its manifest.
-
     Raises
     ------
     PublishedFolderError
@@ -103,8 +96,6 @@ def hidden_in_foreign(file: Path, keys: set[bytes] = FOREIGN_KEYS) -> str | None
 
     Parameters
     ----------
-    file
-        Parquet.
     keys
         What metadata may be about.
 

@@ -145,15 +145,7 @@ def _checked(key: str, where: str) -> bytes:
 
 
 def make_secret(file: Path, what: str, lock: str) -> None:
-    """Create a file of random digits for its owner, whole or not at all; of two processes, the first does.
-
-    Parameters
-    ----------
-    what
-        What it is, in a publisher's words.
-    lock
-        The name of a lock beside it.
-    """
+    """Create a file of random digits for its owner, whole or not at all; of two processes, the first does."""
     with only_one(file.parent, what, name=lock):
         if file.exists():
             return
@@ -225,8 +217,6 @@ def only_one(
         Where the lock lies; made if it isn't there.
     what
         What is worked on, in a publisher's words.
-    name
-        The lock's file.
     patience
         Seconds to wait; without it, `PATIENCE`.
 

@@ -32,8 +32,6 @@ def put_release(address: str, folder: Path, further: Mapping[str, bytes]) -> Non
     ----------
     address
         The release's own: `s3://bucket/hospital/v1/2024-01-01`.
-    folder
-        Its files.
     further
         Files that are not in the folder yet, by name.
 

@@ -51,8 +51,6 @@ def note(
 
     Parameters
     ----------
-    home
-        The publisher's folder.
     what
         The command, or what was done.
     series, contract_sha256
@@ -69,12 +67,8 @@ def note_once(home: Home, said: Mapping[str, Any], **more: Any) -> None:
 
     Parameters
     ----------
-    home
-        The publisher's folder.
     said
         What no two lines are to say.
-    more
-        What else the line is to say.
     """
     with _locked(home):
         lines, _ = _read(home.path / LOG)

@@ -33,14 +33,8 @@ def replace_files(home: Home, folder: Path, removed: Iterable[Path], said: Mappi
 
     Parameters
     ----------
-    home
-        The publisher's folder.
     folder
         In which `begin_replacing` was called.
-    removed
-        Folders in it.
-    said
-        What the line says.
     """
     staged = folder / STAGED
     files = sorted(f"{file.relative_to(staged)}" for file in staged.rglob("*") if file.is_file())

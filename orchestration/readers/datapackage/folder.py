@@ -29,13 +29,7 @@ DOCUMENTS = {
 def texts(
     contract: Product, release_format: Format, stated: Mapping[str, Any], types: Mapping[str, str]
 ) -> dict[str, str]:
-    """The texts of a published folder by the names of their files.
-
-    Parameters
-    ----------
-    contract, release_format, stated, types
-        As in `data_package`.
-    """
+    """The texts of a published folder by the names of their files."""
     return texts_of_package(data_package(contract, release_format, stated, types))
 
 

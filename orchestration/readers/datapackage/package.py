@@ -72,8 +72,6 @@ def data_package(
     ----------
     contract
         Its words, columns, domains, labels and hierarchies.
-    release_format
-        Of the release.
     stated
         The release's manifest, or what it is to say: `product`, `series`, `release`, `n`, `principle`; and
         `files`, of which the names of tables in parts matter.

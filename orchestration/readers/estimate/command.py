@@ -77,8 +77,6 @@ def estimate(
 
     Parameters
     ----------
-    published
-        The folder of a release, or of a series.
     where
         A condition on the published columns, in DuckDB's SQL.
     by
@@ -154,8 +152,6 @@ def statements_of(
 
     Parameters
     ----------
-    folder
-        The release.
     values
         The sensitive values of all releases that are asked, as `columns_of` takes them.
 
@@ -264,8 +260,6 @@ def prepared(folder: Path, statements: str, each: str = "") -> duckdb.DuckDBPyCo
     ----------
     folder
         The release, or a folder with its tables.
-    statements
-        What `estimate_sql` returned.
     each
         The pattern of the releases in the folder, as in `/*`, where it is none itself.
 

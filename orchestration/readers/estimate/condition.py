@@ -116,8 +116,6 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> str:
     ----------
     where
         As the researcher wrote it.
-    columns
-        What `columns_of` returned.
 
     Raises
     ------

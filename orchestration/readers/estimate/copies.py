@@ -16,10 +16,6 @@ def imputed(published: Path, copies: int, seed: int) -> pl.DataFrame:
 
     Parameters
     ----------
-    published
-        The folder of a release, or of a series.
-    copies
-        How many.
     seed
         The same seed gives the same copies.
 
