@@ -10,10 +10,7 @@ from orchestration.snapshots.sources import source_of
 def has_arrived(series: Series, release: str) -> bool:
     """Whether a release's snapshot is there; without it, and without any later one, the release waits.
 
-    Raises
-    ------
-    SnapshotError
-        If it is missing and a later one is there, or the source can't be asked.
+    Raises SnapshotError if it is missing and a later one is there, or the source can't be asked.
     """
     if source_of(series.file, release).exists():
         return True

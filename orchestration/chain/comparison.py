@@ -163,10 +163,7 @@ class Line:
 def lines(contract: Product, names: Sequence[str] | None, parameter: str | None) -> list[Line]:
     """The principles and formats that can be asked for, the contract's own principle first.
 
-    Raises
-    ------
-    ContractError
-        If there is no such principle, or none with this parameter.
+    Raises ContractError if there is no such principle, or none with this parameter.
     """
     own = contract.principle
     comparable = {name: one.choice for name, one in PRINCIPLES.items() if one.choice is not None}

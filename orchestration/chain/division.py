@@ -47,10 +47,7 @@ def divide(series: Series, source: Source, folder: Path) -> Divided:
 
     The pieces of files are divided by the engine, several at a time.
 
-    Raises
-    ------
-    SnapshotError
-        If the snapshot is missing or can't be read.
+    Raises SnapshotError if the snapshot is missing or can't be read.
     """
     say_step("dividing its snapshot")
     pieces, shards = source.pieces(sources.PIECE), shards_of(series)

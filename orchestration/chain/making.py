@@ -186,10 +186,7 @@ def _judge_ordinary(series: Series, release: str, figures: ReleaseFigures, corre
 
     Where values are corrected, it says what an adversary sees of that.
 
-    Raises
-    ------
-    NotEligible
-        If it has more counterfeits than the contract expects.
+    Raises NotEligible if it has more counterfeits than the contract expects.
     """
     contract = series.contract
     accepted = contract.accepted(release)

@@ -27,10 +27,7 @@ def rehearsing(series: Series) -> Series:
 def refuse_damaged(series: Series) -> None:
     """Check what a series has published, as every release does before anything else.
 
-    Raises
-    ------
-    RepublishError
-        As `Series.locked_for` and `Series.verify_published` do.
+    Raises RepublishError as `Series.locked_for` and `Series.verify_published` do.
     """
     series.check()
     series.verify_published()

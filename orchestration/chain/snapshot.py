@@ -180,10 +180,7 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
 def digest_of_source(series: Series, release: str, division: Path) -> str:
     """The digest that is kept of a snapshot, of what the source has now; arguments as `look_at_snapshot`.
 
-    Raises
-    ------
-    SnapshotError
-        If the snapshot is missing, unreadable or not what the contract promises.
+    Raises SnapshotError if the snapshot is missing, unreadable or not what the contract promises.
     """
     found = _look_at_shards(series, _source_of(series, release), division)
     return str(stated_of_all([one.stated for one in found])["sha256"])

@@ -119,10 +119,8 @@ def _check_size(contract: Product, where: str) -> None:
 def read_hierarchy_file(folder: Path, name: str) -> list[list[str]]:
     """The lines `leaf;parent;…;root` of a CSV file that a contract, or the mapping of an audit, names.
 
-    Raises
-    ------
-    ValueError
-        If the file is not there, is too large, or is none of such lines. The text begins with its name.
+    Raises ValueError if the file is not there, is too large, or is none of such lines. The text begins with
+    its name.
     """
     if (folder / name).exists() and not (folder / name).is_file():
         raise ValueError(f"{name}: is no file")

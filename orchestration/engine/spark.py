@@ -46,10 +46,7 @@ class Spark:
     def __init__(self, master: str | None = None):
         """Name the master; without one, it is that of Spark's own configuration, or else `local[*]`.
 
-        Raises
-        ------
-        HomeError
-            If pyspark or Java is not installed.
+        Raises HomeError if pyspark or Java is not installed.
         """
         if find_spec("pyspark") is None:
             raise HomeError("pyspark is not installed, which runs Spark: pip install 'republish[spark]'")

@@ -200,10 +200,7 @@ def _by_lot(table: pl.DataFrame, about: pl.Series, lots: dict[bytes, bytes]) -> 
 def _restate(kept: _Kept, root: Path) -> None:
     """State the digests of the files of published releases, and of what they were made from, as they are now.
 
-    Raises
-    ------
-    HomeError
-        If a file was not as it is stated: its new digest would vouch for it.
+    Raises HomeError if a file was not as it is stated: its new digest would vouch for it.
     """
     asked, home, product = kept.asked, kept.asked.home, kept.asked.product
     before = asked.terms.get("supersedes")

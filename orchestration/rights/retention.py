@@ -32,10 +32,7 @@ def absent(series: Series) -> Absent:
 
     It is told from `people.parquet` of each series, which has everybody whatever else is deleted.
 
-    Raises
-    ------
-    ContractError
-        If the contract has no rule.
+    Raises ContractError if the contract has no rule.
     """
     home, product, rule = series.home, series.contract.product, series.contract.retention
     if rule is None:

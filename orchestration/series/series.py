@@ -100,10 +100,7 @@ class Series:
 
         None if there is none. Once this one is begun, the other's working files may be deleted.
 
-        Raises
-        ------
-        ContractError
-            If there is no such series, or it can't be gone on from.
+        Raises ContractError if there is no such series, or it can't be gone on from.
         """
         name = self.contract.supersedes
         if name is not None and self._on_disk():

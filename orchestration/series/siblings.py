@@ -130,10 +130,7 @@ def separate_siblings(home: Home, contract: Product) -> Iterator[Sibling]:
 def superseded(home: Home, file: ContractFile, name: str) -> Sibling:
     """The series that another one goes on from, as it was left.
 
-    Raises
-    ------
-    ContractError
-        If there is no such series with releases here, or its last working files are gone.
+    Raises ContractError if there is no such series with releases here, or its last working files are gone.
     """
     contract = file.contract
     found = sibling(home, contract.product, name)

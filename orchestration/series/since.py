@@ -44,10 +44,7 @@ def note_since(home: Home, product: str, series: str, releases: Sequence[Path]) 
 def published_since(home: Home, product: str, series: str) -> Mapping[str, Mapping[str, Any]]:
     """What is noted of the series, by release; mostly nothing.
 
-    Raises
-    ------
-    HomeError
-        If the file was changed.
+    Raises HomeError if the file was changed.
     """
     noted = _ledger(home, product, series).read_intact()
     releases: Mapping[str, Mapping[str, Any]] = noted["releases"] if noted else {}

@@ -45,10 +45,7 @@ def from_arrow(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame
 
     PostgreSQL's numeric is text: only all rows together say what else it can be (`numerics`).
 
-    Raises
-    ------
-    SnapshotError
-        If it has one of them twice, or of a type that polars can't read.
+    Raises SnapshotError if it has one of them twice, or of a type that polars can't read.
     """
     present = [column for column in columns if column in answer.column_names]
     if twice := [column for column in present if answer.column_names.count(column) > 1]:

@@ -70,10 +70,7 @@ def read_version(
 ) -> tuple[Answer, list[str]]:
     """A version of a table: those of the columns that it has, read when they are asked for; the names of all.
 
-    Raises
-    ------
-    SnapshotError
-        If there is no such table, the version is not there any more, or it can't be read.
+    Raises SnapshotError if there is no such table, the version is not there any more, or it can't be read.
     """
     with _in_our_words(source, where, version):
         table = _open(source, folder)

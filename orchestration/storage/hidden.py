@@ -28,10 +28,8 @@ FIELD_KEYS = {b"PARQUET:field_id"}
 def check_tables(folder: Path, stated: Mapping[str, Any]) -> bool:
     """Whether each byte of a release's tables was compared with what its rows are written as.
 
-    Raises
-    ------
-    PublishedFolderError
-        If a table has more in it than its rows, or columns that `datapackage.json` does not name.
+    Raises PublishedFolderError if a table has more in it than its rows, or columns that `datapackage.json`
+    does not name.
     """
     described = (read_json(folder / DATA_PACKAGE) or {}).get("resources")
     is_compared = True

@@ -59,10 +59,8 @@ class History:
 
         Of a file that is damaged, there are none.
 
-        Raises
-        ------
-        HomeError
-            If a newer version of the software wrote the history; it names the version that can read it.
+        Raises HomeError if a newer version of the software wrote the history; it names the version that can
+        read it.
         """
         if (product, series) not in self._published:
             self._published[product, series] = self._read_published(product, series)

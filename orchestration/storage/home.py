@@ -48,10 +48,7 @@ class Home:
     def at(cls, path: Path | None = None, default: Path | None = None) -> Home:
         """The home at a path, or at REPUBLISH_HOME, or at a default, or at ./var; made if it isn't there.
 
-        Raises
-        ------
-        HomeError
-            If the folder can't be made or written.
+        Raises HomeError if the folder can't be made or written.
         """
         home = cls.named(path, default)
         path = home.path
@@ -104,10 +101,7 @@ class Home:
     def key(self) -> bytes:
         """The secret key: REPUBLISH_KEY, or the file `secret.key`, made at first use.
 
-        Raises
-        ------
-        HomeError
-            If the key is too short, or gone from a home that has published with it.
+        Raises HomeError if the key is too short, or gone from a home that has published with it.
         """
         if given := os.environ.get(KEY_VARIABLE):
             return _checked(given, KEY_VARIABLE)

@@ -90,10 +90,7 @@ def verify_log(home: Home) -> Log:
 def lines_since(home: Home, later: Path) -> list[dict[str, Any]]:
     """What a later copy of a home's log has after the lines that are in the home.
 
-    Raises
-    ------
-    HomeError
-        If the copy is not there, was changed, or does not begin with the home's lines.
+    Raises HomeError if the copy is not there, was changed, or does not begin with the home's lines.
     """
     if not later.is_file():
         raise HomeError(f"{later}: is not there. Name a copy of the home's {LOG}")

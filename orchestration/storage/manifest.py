@@ -183,10 +183,7 @@ def verify_release(folder: Path) -> dict[str, Any]:
 def verify_tables(folder: Path) -> dict[str, Any]:
     """The same before tables are read whole: those in several parts are held to the limits of a table, too.
 
-    Raises
-    ------
-    LimitError
-        If a table is too large.
+    Raises LimitError if a table is too large.
     """
     stated = verify_release(folder)
     for table, files in tables_in(folder).items():
@@ -305,11 +302,8 @@ def _not_in_parts(files: Mapping[str, Mapping[str, Any]]) -> str | None:
 def verify_series(folder: Path) -> list[dict[str, Any]]:
     """Check every release of a published series and the chain of their manifests; returns the manifests.
 
-    Raises
-    ------
-    PublishedFolderError
-        If a release is not what its manifest says, or the chain is broken: a release left out,
-        replaced or put in another place. Or if the folder isn't that of a series.
+    Raises PublishedFolderError if a release is not what its manifest says, or the chain is broken: a release
+    left out, replaced or put in another place. Or if the folder isn't that of a series.
     """
     releases = _releases_in(folder)
     manifests = [verify_release(path) for path in releases]
@@ -328,10 +322,7 @@ def verify_series(folder: Path) -> list[dict[str, Any]]:
 def releases_in(folder: Path) -> list[Path]:
     """The folder itself if it is a published release, else those of the series in it, in order.
 
-    Raises
-    ------
-    PublishedFolderError
-        If it is neither.
+    Raises PublishedFolderError if it is neither.
     """
     return [folder] if is_release(folder) else _releases_in(folder)
 

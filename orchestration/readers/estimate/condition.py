@@ -137,10 +137,7 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> str:
 def checked_column(option: str, name: str, columns: Mapping[str, Column]) -> Column:
     """The column that an option names.
 
-    Raises
-    ------
-    QueryError
-        If there is no such column.
+    Raises QueryError if there is no such column.
     """
     column = columns.get(name.lower())
     if column is None:
