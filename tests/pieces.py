@@ -4,8 +4,8 @@ import polars as pl
 
 from orchestration.snapshots import csv_text
 from orchestration.snapshots.arrow import with_numerics
+from orchestration.snapshots.locale_formats import refuse_ambiguous_numbers
 from orchestration.snapshots.sources import look_at, refuse_faults, source_of
-from orchestration.snapshots.written import refuse_two_ways
 
 
 def read_in_pieces(monkeypatch, contract_file, release, rows=2, block=5):
@@ -15,7 +15,7 @@ def read_in_pieces(monkeypatch, contract_file, release, rows=2, block=5):
         source = source_of(contract_file, release)
         pieces = source.pieces(rows)
         read = [(piece.first, piece.read()) for piece in pieces.pieces]
-    refuse_two_ways([piece.two_ways for _, piece in read])
+    refuse_ambiguous_numbers([piece.ambiguous_numbers for _, piece in read])
     heights = [piece.table.height for _, piece in read]
     assert heights[0] == 0
     assert max(heights) <= rows

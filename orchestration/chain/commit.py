@@ -13,16 +13,16 @@ from orchestration.chain.audit import Audit
 from orchestration.chain.changes import declared
 from orchestration.chain.making import Clock
 from orchestration.chain.merging import merge_shards
-from orchestration.chain.shard import Reported
-from orchestration.series.committed import Committed, write_committed
+from orchestration.chain.shard import ShardResult
+from orchestration.series.release_record import ReleaseRecord, write_committed
 from orchestration.series.series import Series
 
 
 @dataclass(frozen=True)
-class Whole:
+class AuditedRelease:
     """A candidate that passed its audit, and whose shards lie in their folders."""
 
-    shards: Sequence[Reported]
+    shards: Sequence[ShardResult]
     figures: ReleaseFigures
     audit: Audit
     """What was found, what is ordinary included."""
@@ -36,8 +36,8 @@ class Whole:
 
 
 def commit(
-    series: Series, release: str, folder: Path, made: Whole, present: Mapping[str, Any], clock: Clock
-) -> Committed:
+    series: Series, release: str, folder: Path, made: AuditedRelease, present: Mapping[str, Any], clock: Clock
+) -> ReleaseRecord:
     """Record that a candidate passed its audit.
 
     Parameters
@@ -51,7 +51,7 @@ def commit(
         files |= merge_shards(series, release, folder)
         clock.lap("merging")
     seconds = dict(clock.seconds) if contract.shards > 1 else _added(parts[0].seconds, clock.seconds)
-    committed = Committed(
+    committed = ReleaseRecord(
         made_from=present,
         parameters=contract.principle.model_dump(mode="json"),
         declared=declared(contract),
@@ -67,7 +67,7 @@ def commit(
     return committed
 
 
-def _widths(parts: Sequence[Reported]) -> dict[str, float]:
+def _widths(parts: Sequence[ShardResult]) -> dict[str, float]:
     """The format's figures: each is a mean over the groups of a shard, and of all groups in the end."""
     groups = sum(part.figures.groups for part in parts)
     return {

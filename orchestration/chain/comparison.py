@@ -24,7 +24,7 @@ from anonymize.principle.principle import Choice
 from anonymize.principles import PRINCIPLES, principle_of, with_parameters
 from anonymize.utility.usefulness import information_lost, usefulness
 from orchestration.chain.audit import Audit, Judged
-from orchestration.chain.making import Clock, Drawn, Remembered, audited, draw, promised
+from orchestration.chain.making import AttackedCandidate, Clock, Remembered, audited, draw, promised
 from orchestration.chain.snapshot import first_shard, look_at_snapshot
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard
@@ -108,7 +108,7 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
     Parameters
     ----------
     series
-        What `rehearsing` returned.
+        What `with_home_untouched` returned.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def compare_options(
     Parameters
     ----------
     series
-        What `rehearsing` returned.
+        What `with_home_untouched` returned.
     """
     for line in asked:
 
@@ -245,7 +245,7 @@ def compare_levels(series: Series, most_releases: int, most_people: int, say: Sa
     Parameters
     ----------
     series
-        What `rehearsing` returned.
+        What `with_home_untouched` returned.
 
     Raises
     ------
@@ -307,7 +307,9 @@ def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option
     return _with_figures(option, other, made)
 
 
-def _with_figures(option: Option, contract: Product, made: Sequence[tuple[Drawn, Audit]]) -> Option:
+def _with_figures(
+    option: Option, contract: Product, made: Sequence[tuple[AttackedCandidate, Audit]]
+) -> Option:
     """What the releases of an option promise, were found to keep, and cost."""
     probabilities = [
         row
@@ -331,7 +333,7 @@ def _with_figures(option: Option, contract: Product, made: Sequence[tuple[Drawn,
     )
 
 
-def _worth(contract: Product, drawn: Drawn) -> tuple[float, float] | None:
+def _worth(contract: Product, drawn: AttackedCandidate) -> tuple[float, float] | None:
     """NCP and the median error of a release; None if nobody is in it."""
     assert isinstance(contract, Schema)
     if not drawn.candidate.figures.groups:

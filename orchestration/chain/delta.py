@@ -26,7 +26,7 @@ from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, most_p
 from orchestration.contracts.yaml_text import on_a_line
 from orchestration.engine import the_engine
 from orchestration.expectations import Verdict, judge
-from orchestration.series.basis import Basis, basis_of
+from orchestration.series.predecessor import Predecessor, predecessor_of
 from orchestration.series.series import Series
 from orchestration.series.shards import ShardJob, jobs_of
 from orchestration.snapshots.identifiers import (
@@ -86,7 +86,7 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
                 f"{series.name} {release}: its snapshot was not taken yet. Materialize"
                 f" {series.contract.product}/snapshot first, or run republish release"
             )
-        return compare(series, release, basis_of(series, release), folder)
+        return compare(series, release, predecessor_of(series, release), folder)
 
 
 @dataclass(frozen=True)
@@ -103,12 +103,12 @@ class _Compared:
     """How many people have each sensitive value (`count_values`); None where no column is sensitive."""
 
 
-def compare(series: Series, release: str, basis: Basis, folder: Path) -> Delta:
+def compare(series: Series, release: str, predecessor: Predecessor, folder: Path) -> Delta:
     """What changed since the snapshot that a release is built on, if that is ordinary.
 
     Parameters
     ----------
-    series, release, basis
+    series, release, predecessor
         Which one, and what it is built on.
     folder
         The release's, with its snapshot, to keep what became of each person.
@@ -120,10 +120,10 @@ def compare(series: Series, release: str, basis: Basis, folder: Path) -> Delta:
     HomeError
         If the snapshot before is gone.
     """
-    jobs = jobs_of(series, release, folder, basis)
-    before = (job.basis.folder for job in jobs if job.basis.folder is not None)
+    jobs = jobs_of(series, release, folder, predecessor)
+    before = (job.predecessor.folder for job in jobs if job.predecessor.folder is not None)
     gone = next((one for one in before if not (one / PEOPLE).exists()), None)
-    if gone is not None and basis.committed:
+    if gone is not None and predecessor.committed:
         # Without it, everybody would look like a new person, and nothing would look odd.
         raise HomeError(
             f"{gone / PEOPLE}: is not there, and {series.name} {release} has to be compared with it. Put it"
@@ -179,7 +179,7 @@ def _snapshots(job: ShardJob) -> tuple[Snapshot | None, Snapshot]:
     """The snapshot before, if there is one, and that of the release."""
     now = kept_snapshot(job.own)
     assert now is not None
-    return kept_snapshot(job.basis.folder) if job.basis.folder else None, now
+    return kept_snapshot(job.predecessor.folder) if job.predecessor.folder else None, now
 
 
 def _together(parts: Sequence[_Compared], renamed: pl.DataFrame | None) -> DeltaFigures:

@@ -15,8 +15,8 @@ from orchestration.series.series import Series
 from orchestration.series.shards import Shard, shard_numbers, shards_of
 from orchestration.snapshots import sources
 from orchestration.snapshots.arrow import with_numerics
+from orchestration.snapshots.locale_formats import refuse_ambiguous_numbers
 from orchestration.snapshots.sources import ROW, Piece, Source
-from orchestration.snapshots.written import refuse_two_ways
 from orchestration.steps import say_step
 from orchestration.storage.home import private_folder
 from orchestration.storage.store import read_table, write_table
@@ -60,7 +60,7 @@ def divide(series: Series, source: Source, folder: Path) -> Divided:
         divided = list(the_engine().run(divide_piece, found, largest, "piece"))
     else:
         divided = list(map(divide_piece, jobs))
-    refuse_two_ways([piece.two_ways for piece in divided])
+    refuse_ambiguous_numbers([piece.ambiguous_numbers for piece in divided])
     rows = [sum(counts) for counts in zip(*(piece.rows for piece in divided), strict=True)]
     return Divided(folder, pieces.present, rows, [piece.numerics for piece in divided])
 
@@ -80,7 +80,7 @@ class _DividedPiece(NamedTuple):
 
     rows: list[int]
     """How many each shard has of it."""
-    two_ways: pl.DataFrame
+    ambiguous_numbers: pl.DataFrame
     numerics: pl.DataFrame
 
 
@@ -93,7 +93,7 @@ def divide_piece(job: _Job) -> _DividedPiece:
     for at, part in _parts(job.series, found.with_columns(numbers)):
         rows[at] = part.height
         write_table(shards[at].within(job.folder) / f"{job.number:06d}.parquet", part)
-    return _DividedPiece(rows, read.two_ways, read.numerics)
+    return _DividedPiece(rows, read.ambiguous_numbers, read.numerics)
 
 
 def _parts(series: Series, piece: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:

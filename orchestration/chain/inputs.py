@@ -12,8 +12,8 @@ from anonymize.errors import HomeError, SnapshotError
 from anonymize.principles import principle_of
 from orchestration.chain.delta import CHANGES
 from orchestration.chain.snapshot import KEPT, PEOPLE, content_digest
-from orchestration.series.basis import Basis
-from orchestration.series.committed import STATE
+from orchestration.series.predecessor import Predecessor
+from orchestration.series.release_record import STATE
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard
 from orchestration.snapshots.previous import read_previous
@@ -23,13 +23,13 @@ LAYOUT = "dated tables"
 """How tables are laid out in files: a candidate of another layout is made anew before it is published."""
 
 
-def made_from(series: Series, release: str, basis: Basis) -> dict[str, Any]:
+def made_from(series: Series, release: str, predecessor: Predecessor) -> dict[str, Any]:
     """Everything that a release's published bytes depend on, as it is now."""
     snapshot = read_json(series.private(release) / KEPT) or {}
     return {
         "number": series.chain_number(release),
         "snapshot": snapshot.get("sha256"),
-        "release before": basis.committed.tables(STATE) if basis.committed else None,
+        "release before": predecessor.committed.tables(STATE) if predecessor.committed else None,
         "algorithm": principle_of(series.contract).version,
         "parameters": series.contract.privacy_digest(),
         "key": series.key_fingerprint,

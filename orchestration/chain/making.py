@@ -20,7 +20,7 @@ from orchestration.chain.audit import Attacked, Audit, Judged, attack_candidate,
 from orchestration.chain.changes import refuse_changes
 from orchestration.chain.delta import EXPECTED
 from orchestration.expectations import Verdict, judge
-from orchestration.series.basis import Basis, verify_basis
+from orchestration.series.predecessor import Predecessor, verify_predecessor
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard
 from orchestration.snapshots.previous import join_previous
@@ -58,7 +58,7 @@ class Remembered:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class AttackedCandidate:
     """A candidate that was drawn and attacked, or a shard of it, and is not judged yet."""
 
     people: pl.DataFrame
@@ -74,7 +74,7 @@ class Drawn:
         return int(self.people[CORRECTED].sum()) if CORRECTED in self.people.columns else 0
 
 
-def refuse_unfit(series: Series, release: str, basis: Basis) -> None:
+def refuse_unfit(series: Series, release: str, predecessor: Predecessor) -> None:
     """Refuse what a release can't be built on, whatever its people are.
 
     Raises
@@ -84,18 +84,20 @@ def refuse_unfit(series: Series, release: str, basis: Basis) -> None:
     ContractError
         If the contract changed in a way that is neither safe nor accepted.
     """
-    verify_basis(series, release, basis)
-    refuse_changes(series, release, basis.declared)
+    verify_predecessor(series, release, predecessor)
+    refuse_changes(series, release, predecessor.declared)
 
 
-def remembered_of(series: Series, release: str, basis: Basis) -> Remembered:
+def remembered_of(series: Series, release: str, predecessor: Predecessor) -> Remembered:
     """What is remembered of the releases so far, with the tables that others released."""
     try:
-        state, others = join_previous(basis.state, series.file)
+        state, others = join_previous(predecessor.state, series.file)
     except SnapshotError as refusal:
         raise SnapshotError(f"{series.name} {release}: {refusal}") from None
-    knowledge = (basis.knowledge or Knowledge()).with_releases(others) if others else basis.knowledge
-    return Remembered(state, knowledge, basis.promises)
+    knowledge = (
+        (predecessor.knowledge or Knowledge()).with_releases(others) if others else predecessor.knowledge
+    )
+    return Remembered(state, knowledge, predecessor.promises)
 
 
 def promised(series: Series, before: tuple[Promise, ...]) -> tuple[Promise, ...]:
@@ -106,7 +108,7 @@ def promised(series: Series, before: tuple[Promise, ...]) -> tuple[Promise, ...]
 
 def draw(
     shard: Shard, release: str, number: int, people: pl.DataFrame, before: Remembered, clock: Clock
-) -> Drawn:
+) -> AttackedCandidate:
     """Draw the candidate of the n-th release, or of a shard of it, from what is remembered, and attack it.
 
     Parameters
@@ -128,7 +130,7 @@ def draw(
     promises = promised(shard.series, before.promises)
     attacked, knowledge = attack_candidate(candidate, people, shard.contract, promises, before.knowledge)
     clock.lap("audit")
-    return Drawn(people, candidate, attacked, knowledge)
+    return AttackedCandidate(people, candidate, attacked, knowledge)
 
 
 def audited(

@@ -20,7 +20,7 @@ from orchestration.chain.snapshot import most_people
 from orchestration.engine import the_engine
 from orchestration.engine.sorting import sorted_rows
 from orchestration.readers.datapackage.dated import dated
-from orchestration.series.committed import CANDIDATE, LINKAGE
+from orchestration.series.release_record import CANDIDATE, LINKAGE
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard, ShardJob, jobs_of, shards_of
 from orchestration.steps import say_step

@@ -16,17 +16,17 @@ from anonymize.principles import principle_of
 from anonymize.promise import Candidates, Promise
 from orchestration.chain.audit import Attacked
 from orchestration.chain.inputs import people_of
-from orchestration.chain.making import Clock, Drawn, draw, promised, remembered_of
+from orchestration.chain.making import AttackedCandidate, Clock, draw, promised, remembered_of
 from orchestration.chain.merging import write_groups
-from orchestration.chain.same_people import separate_products
-from orchestration.series.committed import read_knowledge, write_published, write_tables
+from orchestration.chain.population_overlap import separate_products
+from orchestration.series.other_series import separate_siblings
+from orchestration.series.release_record import read_knowledge, write_published, write_tables
 from orchestration.series.series import Series
 from orchestration.series.shards import ShardJob
-from orchestration.series.siblings import separate_siblings
 
 
 @dataclass(frozen=True)
-class Reported:
+class ShardResult:
     """What was made of one shard, and lies in its folder: all that the others need to know of it."""
 
     attacked: Attacked
@@ -42,7 +42,7 @@ class Reported:
     seconds: Mapping[str, float]
 
 
-def make_shard(job: ShardJob) -> Reported:
+def make_shard(job: ShardJob) -> ShardResult:
     """Make and attack what a shard has of a release, and write it into the shard's folder.
 
     Raises
@@ -54,7 +54,7 @@ def make_shard(job: ShardJob) -> Reported:
     """
     clock, shard, release = Clock(), job.shard, job.release
     series, contract, folder = shard.series, shard.contract, job.own
-    before = remembered_of(series, release, job.basis)
+    before = remembered_of(series, release, job.predecessor)
     people = people_of(shard, release, folder)
     clock.lap("files")
     drawn = draw(shard, release, job.number, people, before, clock)
@@ -67,7 +67,7 @@ def make_shard(job: ShardJob) -> Reported:
     clock.lap("files")
     release_format = principle_of(contract).format(contract)
     promise = promised(series, before.promises)[-1]
-    return Reported(
+    return ShardResult(
         attacked=drawn.attacked,
         figures=candidate.figures,
         widths=release_format.figures(release_format.internal(candidate.published, contract), contract),
@@ -78,7 +78,7 @@ def make_shard(job: ShardJob) -> Reported:
     )
 
 
-def _linkage(series: Series, drawn: Drawn) -> pl.DataFrame:
+def _linkage(series: Series, drawn: AttackedCandidate) -> pl.DataFrame:
     """The linkage under the identifier's own name, sorted by all columns."""
     named = drawn.people.select(PSEUDONYM, IDENTIFIER).join(drawn.candidate.linkage, on=PSEUDONYM)
     return named.drop(PSEUDONYM).sort(pl.all()).rename({IDENTIFIER: series.contract.identifier})

@@ -25,15 +25,15 @@ from orchestration.expectations import Verdict, judge
 from orchestration.series.persons import without_forgotten
 from orchestration.series.series import Series
 from orchestration.series.shards import ShardJob, jobs_of, shards_of
-from orchestration.snapshots.conformity import counted_together, snapshot_faults
 from orchestration.snapshots.sources import (
-    Look,
     Source,
+    ValidationResult,
     look_at,
     read_snapshot,
     refuse_faults,
     source_of,
 )
+from orchestration.snapshots.validation import counted_together, snapshot_faults
 from orchestration.steps import say_step
 from orchestration.storage.home import private_folder, sync
 from orchestration.storage.store import PARTIAL, read_json, read_table, write_csv, write_json, write_table
@@ -215,7 +215,7 @@ def _look_at_shards(series: Series, source: Source, division: Path) -> list[_Fou
     return [one for _, one in seen if one is not None]
 
 
-def look_at_shard(divided: Divided, job: ShardJob) -> tuple[Look, _Found | None]:
+def look_at_shard(divided: Divided, job: ShardJob) -> tuple[ValidationResult, _Found | None]:
     """Look for faults in a shard; if there are none, keep it for a while."""
     seen = look_at(divided.source_of(job.shard), job.shard.contract)
     found = _found(job, seen.people) if seen.people.width else None

@@ -14,13 +14,13 @@ from anonymize.columns import IDENTIFIER, PSEUDONYM, entries
 from anonymize.errors import HomeError
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.spelling import identifier_forms
-from orchestration.chain.same_people import noted_files
+from orchestration.chain.population_overlap import noted_files
 from orchestration.chain.snapshot import FAULTS, Snapshot, kept_snapshot
-from orchestration.series.committed import KNOWLEDGE, STATE
 from orchestration.series.facts import facts_of
+from orchestration.series.other_series import FIRST, pseudonym_key, published_releases, siblings
 from orchestration.series.persons import comparable
+from orchestration.series.release_record import KNOWLEDGE, STATE
 from orchestration.series.shards import shard_folders
-from orchestration.series.siblings import FIRST, pseudonym_key, published_releases, siblings
 from orchestration.storage.home import Home
 from orchestration.storage.store import read_table
 

@@ -20,14 +20,14 @@ from anonymize.contract import Product
 from anonymize.contract.combined import kept_apart
 from anonymize.people.randomness import derive_key
 from anonymize.text import Text
-from orchestration.chain.same_people import other_products
+from orchestration.chain.population_overlap import other_products
 from orchestration.rights.asked import BUILT_ON, Asked, series_of
-from orchestration.series.committed import LINKAGE, read_record
 from orchestration.series.facts import sensitive_names
+from orchestration.series.other_series import BEFORE
 from orchestration.series.persons import comparable, forgotten, of_series
+from orchestration.series.release_record import LINKAGE, read_record
 from orchestration.series.series import Series
 from orchestration.series.shards import shard_folders
-from orchestration.series.siblings import BEFORE
 from orchestration.storage.home import Home
 from orchestration.storage.parts import scan_parts, tables_in
 from orchestration.storage.store import read_table

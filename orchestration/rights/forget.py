@@ -22,15 +22,15 @@ import polars as pl
 
 from anonymize.errors import HomeError
 from anonymize.people.randomness import derive_key
-from orchestration.chain.same_people import noted_files, people_of
+from orchestration.chain.population_overlap import noted_files, people_of
 from orchestration.chain.snapshot import FAULTS, KEPT, PEOPLE, content_digest, stated_of_all
 from orchestration.rights.asked import BUILT_ON, NOBODY, Asked, Rows, read_rows, series_of
-from orchestration.series.committed import COMMITTED
+from orchestration.series.other_series import note_last, published_releases
+from orchestration.series.pending_erasures import forgotten_again
 from orchestration.series.persons import FORGOTTEN, FORGOTTEN_SCHEMA, forgotten
+from orchestration.series.release_record import COMMITTED
 from orchestration.series.series import Series
 from orchestration.series.shards import shard_folders
-from orchestration.series.siblings import note_last, published_releases
-from orchestration.series.to_forget import forgotten_again
 from orchestration.storage.home import RELEASING, Home, only_one
 from orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
 from orchestration.storage.sealed import read_sealed, write_sealed

@@ -9,10 +9,10 @@ from typing import Any
 
 from anonymize.principles import principle_of
 from orchestration.readers.datapackage.words import several_columns
-from orchestration.series.committed import Committed
+from orchestration.series.other_series import published_releases
 from orchestration.series.persons import forgotten
+from orchestration.series.release_record import ReleaseRecord
 from orchestration.series.series import Series
-from orchestration.series.siblings import published_releases
 from orchestration.storage.log import LOG, verify_log
 from orchestration.storage.manifest import MANIFEST
 from orchestration.storage.store import sha256
@@ -101,7 +101,7 @@ def _releases(series: Series) -> list[dict[str, Any]]:
 
 
 def _release(
-    series: Series, name: str, stated: Mapping[str, Any], committed: Committed | None
+    series: Series, name: str, stated: Mapping[str, Any], committed: ReleaseRecord | None
 ) -> dict[str, Any]:
     """A release as its manifest states it, what was found before it was published, and what was accepted."""
     accepted = series.contract.accept.get(name)

@@ -8,13 +8,13 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER
 from anonymize.errors import ContractError
-from orchestration.chain.same_people import people_of
+from orchestration.chain.population_overlap import people_of
 from orchestration.chain.snapshot import kept_snapshot
 from orchestration.rights.asked import NOBODY, series_of
 from orchestration.rights.forget import Forgetting, forget, what_is_kept
+from orchestration.series.other_series import published_releases
 from orchestration.series.persons import comparable, forgotten
 from orchestration.series.series import Series
-from orchestration.series.siblings import published_releases
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from typing import Any
 
 from anonymize.errors import HomeError
 from anonymize.people.randomness import derive_key
-from orchestration.series.since import note_since
-from orchestration.series.to_forget import note_forgettings, note_unknown
+from orchestration.series.pending_erasures import note_forgettings, note_unknown
+from orchestration.series.releases_after_backup import note_since
 from orchestration.storage.home import Home, only_one, private_folder, public_folder
 from orchestration.storage.log import LOG, lines_since, note
 from orchestration.storage.manifest import MANIFEST, release_folders, verify_series

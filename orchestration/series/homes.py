@@ -14,9 +14,9 @@ from typing import Any
 
 from anonymize.errors import HomeError
 from orchestration.contracts.contract_file import ContractFile
+from orchestration.series.other_series import published_releases
+from orchestration.series.releases_after_backup import published_since
 from orchestration.series.series import Series
-from orchestration.series.siblings import published_releases
-from orchestration.series.since import published_since
 from orchestration.storage.home import Home, is_home
 from orchestration.storage.store import read_json, write_json
 

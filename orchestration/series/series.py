@@ -18,11 +18,9 @@ from anonymize.contract import Product
 from anonymize.errors import ContractError, HomeError, PublishedFolderError
 from anonymize.people.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
-from orchestration.series.committed import CANDIDATE, Committed, read_committed, read_record
 from orchestration.series.due import due_releases, today
 from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, write_facts
-from orchestration.series.record import joined_buckets, release_row
-from orchestration.series.siblings import (
+from orchestration.series.other_series import (
     ALONE,
     BEFORE,
     FIRST,
@@ -36,7 +34,9 @@ from orchestration.series.siblings import (
     sibling,
     superseded,
 )
-from orchestration.series.to_forget import refuse_unforgotten
+from orchestration.series.pending_erasures import refuse_unforgotten
+from orchestration.series.record import joined_buckets, release_row
+from orchestration.series.release_record import CANDIDATE, ReleaseRecord, read_committed, read_record
 from orchestration.storage.history import History
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.manifest import MANIFEST, verify_release, verify_series
@@ -143,11 +143,11 @@ class Series:
         """Whether a release is a fact: its folder appears whole or not at all."""
         return self.published(release).is_dir()
 
-    def record(self, release: str) -> Committed | None:
+    def record(self, release: str) -> ReleaseRecord | None:
         """What is recorded of the release's candidate; its files are not looked at."""
         return read_record(self.private(release), self.candidate_key(release))
 
-    def committed(self, release: str) -> Committed | None:
+    def committed(self, release: str) -> ReleaseRecord | None:
         """The release's candidate that passed its audit; None if there is none, or any of it was changed."""
         return read_committed(self.private(release), self.candidate_key(release))
 
@@ -402,7 +402,7 @@ class Series:
             )
 
 
-def is_of_candidate(manifest: dict[str, Any], committed: Committed) -> bool:
+def is_of_candidate(manifest: dict[str, Any], committed: ReleaseRecord) -> bool:
     """Whether the tables that a manifest states are byte for byte those of a candidate."""
     stated = {f"{CANDIDATE}{name}": file["sha256"] for name, file in manifest["files"].items()}
     made = committed.tables(CANDIDATE)

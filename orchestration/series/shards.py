@@ -17,7 +17,7 @@ from anonymize.contract import Product
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
 from anonymize.spelling import identifier_forms
-from orchestration.series.basis import Basis
+from orchestration.series.predecessor import Predecessor
 from orchestration.series.series import Series
 
 
@@ -59,10 +59,10 @@ class ShardJob:
     release: str
     folder: Path
     """The release's, with that of the shard in it."""
-    basis: Basis = field(default_factory=Basis)
+    predecessor: Predecessor = field(default_factory=Predecessor)
     """What the shard is built on."""
     number: int = 0
-    """n, counted from 1; of a release that is built on a basis."""
+    """n, counted from 1; of a release that is built on a predecessor."""
 
     @property
     def own(self) -> Path:
@@ -70,12 +70,16 @@ class ShardJob:
         return self.shard.within(self.folder)
 
 
-def jobs_of(series: Series, release: str, folder: Path, basis: Basis | None = None) -> list[ShardJob]:
+def jobs_of(
+    series: Series, release: str, folder: Path, predecessor: Predecessor | None = None
+) -> list[ShardJob]:
     """A job for each shard of a release."""
-    if basis is None:
+    if predecessor is None:
         return [ShardJob(shard, release, folder) for shard in shards_of(series)]
     number = series.chain_number(release)
-    return [ShardJob(one, release, folder, basis.of_shard(one.place), number) for one in shards_of(series)]
+    return [
+        ShardJob(one, release, folder, predecessor.of_shard(one.place), number) for one in shards_of(series)
+    ]
 
 
 def shard_name(number: int) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+from orchestration.series.other_series import published_releases
 from orchestration.series.series import Series
-from orchestration.series.siblings import published_releases
 from orchestration.storage.manifest import COUNTED, MANIFEST
 from orchestration.storage.store import read_json
 

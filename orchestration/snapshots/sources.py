@@ -20,15 +20,6 @@ from anonymize.errors import SnapshotError
 from anonymize.people.values import by_own_names
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.snapshots.arrow import NUMERICS, Answer, from_arrow, numerics, with_numerics
-from orchestration.snapshots.conformity import (
-    AT_FAULT,
-    MEASURES,
-    conform,
-    counted_together,
-    describe_faults,
-    rows_at_fault,
-    snapshot_faults,
-)
 from orchestration.snapshots.databases import ask, database_file, place_of
 from orchestration.snapshots.files import (
     FilePiece,
@@ -39,8 +30,22 @@ from orchestration.snapshots.files import (
     size_of,
     within_limit,
 )
+from orchestration.snapshots.locale_formats import (
+    AMBIGUOUS_COUNTED,
+    ambiguous_numbers,
+    plainly,
+    refuse_ambiguous_numbers,
+)
 from orchestration.snapshots.tables import read_version, version_at
-from orchestration.snapshots.written import TWO_WAYS_COUNTED, plainly, refuse_two_ways, two_ways
+from orchestration.snapshots.validation import (
+    AT_FAULT,
+    MEASURES,
+    conform,
+    counted_together,
+    describe_faults,
+    rows_at_fault,
+    snapshot_faults,
+)
 from orchestration.storage.objects import Stored
 
 ROW = "republish:row"
@@ -73,7 +78,7 @@ def read_snapshot(source: Source) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class Look:
+class ValidationResult:
     """What was found in a snapshot, or in a part of its people."""
 
     people: pl.DataFrame
@@ -86,19 +91,19 @@ class Look:
     """The rows at fault, for the publisher alone."""
 
 
-def look_at(source: pl.DataFrame, schema: Table) -> Look:
+def look_at(source: pl.DataFrame, schema: Table) -> ValidationResult:
     """Look for faults in people as a source has them; in their order, or with its numbers in `ROW`."""
     entered = enter(source, schema)
     counted, names = snapshot_faults(entered, schema), _under_names(source, schema)
     is_whole = schema.column_names().keys() <= set(entered.columns)
     if is_whole and not counted.select(pl.sum_horizontal(pl.col(MEASURES)).sum()).item():
-        return Look(conform(entered, schema), counted, names, pl.DataFrame(schema=AT_FAULT))
+        return ValidationResult(conform(entered, schema), counted, names, pl.DataFrame(schema=AT_FAULT))
     rows = rows_at_fault(entered, schema, source.get_column(ROW, default=None))
-    return Look(pl.DataFrame(), counted, names, rows)
+    return ValidationResult(pl.DataFrame(), counted, names, rows)
 
 
 def refuse_faults(
-    where: str, seen: Sequence[Look], sample: pl.DataFrame, schema: Table, present: Sequence[str]
+    where: str, seen: Sequence[ValidationResult], sample: pl.DataFrame, schema: Table, present: Sequence[str]
 ) -> None:
     """Raise SnapshotError if a snapshot breaks the contract.
 
@@ -168,8 +173,8 @@ class Rows:
 
     table: pl.DataFrame
     """As the source has them, but for numbers of PostgreSQL's numeric: these are text."""
-    two_ways: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TWO_WAYS_COUNTED))
-    """What `written.two_ways` has counted."""
+    ambiguous_numbers: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=AMBIGUOUS_COUNTED))
+    """What `ambiguous_numbers` has counted."""
     numerics: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NUMERICS))
     """What `arrow.numerics` has found."""
 
@@ -202,7 +207,7 @@ class Pieces:
     def whole(self, where: str) -> pl.DataFrame:
         """All rows as one table. Raises LimitError if they are too many."""
         read = within_limit((piece.read() for piece in self.pieces), where)
-        refuse_two_ways([one.two_ways for one in read])
+        refuse_ambiguous_numbers([one.ambiguous_numbers for one in read])
         table = _in_common_types([one.table for one in read], where)
         return with_numerics(table, [one.numerics for one in read])
 
@@ -449,7 +454,7 @@ def _as_declared(piece: FilePiece, schema: Table, source: FileSource, where: str
     ordered = table.select(
         exactly(*(name for name in schema.column_names().values() if name in table.columns))
     )
-    return Rows(plainly(ordered, schema, source), two_ways(ordered, schema, source, where))
+    return Rows(plainly(ordered, schema, source), ambiguous_numbers(ordered, schema, source, where))
 
 
 def _answered(answer: Answer, present: list[str], names: list[str], where: str, rows: int | None) -> Pieces:

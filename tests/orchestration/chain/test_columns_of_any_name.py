@@ -9,8 +9,8 @@ import yaml
 
 from orchestration.cli import main as cli
 from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.conformity import conform
 from orchestration.snapshots.sources import enter, source_of
+from orchestration.snapshots.validation import conform
 from tests.sources import read_snapshot
 from tests.versioned import write_delta
 

@@ -13,13 +13,13 @@ from orchestration.chain.delta import compare
 from orchestration.chain.inputs import people_of
 from orchestration.chain.making import Clock, draw_candidate
 from orchestration.engine import the_engine
-from orchestration.series.basis import basis_of
-from orchestration.series.committed import Committed, read_state
+from orchestration.series.predecessor import predecessor_of
+from orchestration.series.release_record import ReleaseRecord, read_state
 from orchestration.series.series import Series
 from orchestration.series.shards import ShardJob, jobs_of
 
 
-def rehearsing(series: Series) -> Series:
+def with_home_untouched(series: Series) -> Series:
     """The same series in a home that stays as it is: no key is made in it."""
     return replace(series, home=series.home.untouched())
 
@@ -34,7 +34,7 @@ def refuse_damaged(series: Series) -> None:
 
 
 @dataclass(frozen=True)
-class Rehearsed:
+class DryRun:
     """What a release would come to."""
 
     figures: ReleaseFigures
@@ -44,13 +44,13 @@ class Rehearsed:
     """How many people the release after it would hold back, if its table were the same."""
 
 
-def rehearse(series: Series, release: str, folder: Path) -> Rehearsed:
+def dry_run(series: Series, release: str, folder: Path) -> DryRun:
     """Make the candidate that a release would be made of, and audit it; nothing is written in the home.
 
     Parameters
     ----------
     series
-        What `rehearsing` returned.
+        What `with_home_untouched` returned.
     release
         The next one that is not published.
     folder
@@ -61,19 +61,19 @@ def rehearse(series: Series, release: str, folder: Path) -> Rehearsed:
     RepublishError
         Whatever `compare_snapshots` and `compute_candidate` would refuse it with.
     """
-    basis = basis_of(series, release)
-    compare(series, release, basis, folder)
-    made = make_whole(series, release, basis, folder, Clock())
+    predecessor = predecessor_of(series, release)
+    compare(series, release, predecessor, folder)
+    made = make_whole(series, release, predecessor, folder, Clock())
     sensitive, held_back_next = series.contract.sensitive, 0
     if sensitive is not None and sensitive.semantics == "transient":
         # Values come and go: people may be published for some releases and not for ever.
-        jobs = jobs_of(series, release, folder, basis)
+        jobs = jobs_of(series, release, folder, predecessor)
         held_back_next = sum(the_engine().run(partial(forecast, made.files), jobs))
-    return Rehearsed(made.figures, int(made.audit.figures.get("waiting") or 0), held_back_next)
+    return DryRun(made.figures, int(made.audit.figures.get("waiting") or 0), held_back_next)
 
 
 def forecast(files: Mapping[str, str], job: ShardJob) -> int:
     """How many people of a shard the release after this one would hold back, if its table were the same."""
-    state = read_state(job.own, Committed({}, files=files).of_shard(job.shard.place))
+    state = read_state(job.own, ReleaseRecord({}, files=files).of_shard(job.shard.place))
     people = people_of(job.shard, job.release, job.own)
     return draw_candidate(job.shard, job.release, job.number + 1, people, state).figures.held_back

@@ -10,8 +10,8 @@ from anonymize.contract import Product
 from anonymize.errors import ContractError
 from anonymize.people.randomness import derive_key
 from orchestration.contracts.contract_file import ContractFile
-from orchestration.series.committed import Committed, read_committed
 from orchestration.series.facts import FACTS, facts_of, sensitive_names
+from orchestration.series.release_record import ReleaseRecord, read_committed
 from orchestration.storage.home import Home
 from orchestration.storage.log import note_once
 from orchestration.storage.manifest import MANIFEST, release_folders
@@ -37,7 +37,7 @@ class Sibling:
     """Releases in it, and in those that it went on from."""
     folder: Path
     """The private folder of its last release."""
-    committed: Committed
+    committed: ReleaseRecord
     """The last release's candidate."""
     first: str
     """The first series of its chain, whose pseudonyms all of the chain use."""

@@ -18,10 +18,10 @@ from anonymize.errors import ContractError
 from orchestration.chain.snapshot import PEOPLE, kept_snapshot, most_people
 from orchestration.engine import the_engine
 from orchestration.series.facts import Facts, facts_of, sensitive_names
+from orchestration.series.other_series import SHARDS, Sibling, published_releases, sibling, siblings
 from orchestration.series.persons import comparable, forgotten
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard, ShardJob, jobs_of
-from orchestration.series.siblings import SHARDS, Sibling, published_releases, sibling, siblings
 from orchestration.snapshots.previous import published_here
 from orchestration.storage.home import Home
 from orchestration.storage.parts import tables_in

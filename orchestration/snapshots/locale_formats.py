@@ -16,7 +16,7 @@ UNREADABLE = "?"
 """Stands for text that is not written as declared: it can be read as no number and no date."""
 THOUSANDS = {".": r"\.", ",": ",", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
 """What stands between thousands, as a pattern. A space may be one that does not break."""
-TWO_WAYS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
+AMBIGUOUS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
 """3.575 is three and a half thousand to some programs, and three and a half to others."""
 NUMBERS = (
     Written(decimal=","),
@@ -37,7 +37,7 @@ DATES = tuple(
 """How numbers and dates are often written. Where all of a column are, a message proposes the line."""
 
 
-TWO_WAYS_COUNTED = {"where": pl.String, "rows": pl.Int64, "pointed": pl.Int64, "two_ways": pl.Int64}
+AMBIGUOUS_COUNTED = {"where": pl.String, "rows": pl.Int64, "pointed": pl.Int64, "ambiguous_numbers": pl.Int64}
 
 
 def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFrame:
@@ -53,31 +53,31 @@ def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFr
     )
 
 
-def two_ways(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
+def ambiguous_numbers(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
     """How many numbers can be read in two ways, of the columns of text of which nothing is declared.
 
     Returns
     -------
     polars.DataFrame
-        `where`, which names the column, too; `rows`; `pointed`, those with a point in them; `two_ways`, those
-        that can be read in two ways.
+        `where`, which names the column, too; `rows`; `pointed`, those with a point in them;
+        `ambiguous_numbers`, those that can be read in two ways.
     """
     counted = []
     for name, text, kind, written in _texts(table, schema, source):
         if kind == "number" and written.decimal is None and written.thousands is None:
             pointed = text.str.contains(".", literal=True)
-            either = text.str.contains(TWO_WAYS)
+            either = text.str.contains(AMBIGUOUS)
             counted.append((f"{where}: {name}", len(text), pointed.sum(), either.sum()))
-    return pl.DataFrame(counted, TWO_WAYS_COUNTED, orient="row")
+    return pl.DataFrame(counted, AMBIGUOUS_COUNTED, orient="row")
 
 
-def refuse_two_ways(counted: Sequence[pl.DataFrame]) -> None:
+def refuse_ambiguous_numbers(counted: Sequence[pl.DataFrame]) -> None:
     """Raise SnapshotError if all numbers of a column that have a point can be read in two ways.
 
     Parameters
     ----------
     counted
-        What `two_ways` has counted, of all parts of a table.
+        What `ambiguous_numbers` has counted, of all parts of a table.
     """
     together = pl.concat(counted).group_by("where", maintain_order=True).sum()
     for where, rows, pointed, either in together.iter_rows():

@@ -31,7 +31,7 @@ LINKAGE = "linkage.parquet"
 
 
 @dataclass(frozen=True)
-class Committed:
+class ReleaseRecord:
     """A candidate that passed its audit, as recorded in `candidate.json`."""
 
     parameters: Mapping[str, Any]
@@ -67,7 +67,7 @@ class Committed:
         """SHA-256 of the files of one kind (`CANDIDATE`, `STATE` or `KNOWLEDGE`), by name, of all shards."""
         return {name: digest for name, digest in self.files.items() if f"/{kind}" in f"/{name}"}
 
-    def of_shard(self, place: str) -> Committed:
+    def of_shard(self, place: str) -> ReleaseRecord:
         """Itself with the files in one folder of it alone, `shard-0003`; all of them if that is empty."""
         if not place:
             return self
@@ -85,7 +85,7 @@ class Committed:
         return as_read
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Committed:
+    def from_json(cls, record: Mapping[str, Any]) -> ReleaseRecord:
         """What `as_json` returned."""
         own = {part.name: record[part.name] for part in fields(cls) if part.name != "is_new"}
         return cls(
@@ -145,24 +145,24 @@ def write_published(
     return {name: sha256(folder / name) for name in (*tables, LINKAGE, *documents)}
 
 
-def write_committed(folder: Path, committed: Committed, key: bytes) -> None:
+def write_committed(folder: Path, committed: ReleaseRecord, key: bytes) -> None:
     """Record that the candidate in a folder passed its audit."""
     write_sealed(folder / COMMITTED, committed.as_json(), key)
 
 
-def read_record(folder: Path, key: bytes) -> Committed | None:
+def read_record(folder: Path, key: bytes) -> ReleaseRecord | None:
     """What is recorded of the candidate in a private folder; its files are not looked at."""
     record = read_sealed(folder / COMMITTED, key)
-    return None if record is None else Committed.from_json(record)
+    return None if record is None else ReleaseRecord.from_json(record)
 
 
-def read_committed(folder: Path, key: bytes) -> Committed | None:
+def read_committed(folder: Path, key: bytes) -> ReleaseRecord | None:
     """The committed candidate in a private folder, or None if there is none or any of it was changed."""
     committed = read_record(folder, key)
     return committed if committed is not None and is_unchanged(folder, committed) else None
 
 
-def is_unchanged(folder: Path, committed: Committed) -> bool:
+def is_unchanged(folder: Path, committed: ReleaseRecord) -> bool:
     """Whether the files in a private folder are those that are recorded of its candidate."""
     return all(
         (folder / name).is_file() and sha256(folder / name) == digest
@@ -170,17 +170,17 @@ def is_unchanged(folder: Path, committed: Committed) -> bool:
     )
 
 
-def read_tables(folder: Path, kind: str, committed: Committed) -> Mapping[str, pl.DataFrame]:
+def read_tables(folder: Path, kind: str, committed: ReleaseRecord) -> Mapping[str, pl.DataFrame]:
     """The tables of one kind by name, each read when it is asked for."""
     return _Tables(folder, kind, committed.files)
 
 
-def read_state(folder: Path, committed: Committed) -> State:
+def read_state(folder: Path, committed: ReleaseRecord) -> State:
     """What the next release is built on."""
     return State(read_tables(folder, STATE, committed))
 
 
-def read_knowledge(folder: Path, committed: Committed) -> Knowledge:
+def read_knowledge(folder: Path, committed: ReleaseRecord) -> Knowledge:
     """What the next attack remembers."""
     from anonymize.attack.knowledge import Knowledge  # noqa: PLC0415 - imports what computes
 

@@ -17,7 +17,7 @@ from anonymize.columns import IDENTIFIER, VALUE, exactly
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
 from anonymize.spelling import SEVERAL, describe_twins, normal_form, of_several, twins, value_form
 from orchestration.contracts.yaml_text import on_a_line
-from orchestration.snapshots.written import proposals
+from orchestration.snapshots.locale_formats import proposals
 
 EVIDENCE = {
     "column": pl.String,
