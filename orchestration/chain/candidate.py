@@ -54,10 +54,7 @@ def make_whole(
 ) -> AuditedRelease:
     """Make all shards of a release in a folder, and judge the whole.
 
-    Parameters
-    ----------
-    folder
-        Where snapshots and deltas are, as a private folder has them.
+    The folder has snapshots and deltas as a private folder has them.
 
     Raises
     ------

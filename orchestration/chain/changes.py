@@ -26,10 +26,7 @@ def declared(contract: Product) -> dict[str, Any]:
 def contract_changes(before: Mapping[str, Any] | None, contract: Product) -> list[Change]:
     """What changed since a release.
 
-    Parameters
-    ----------
-    before
-        What `declared` returned for it; None before the first.
+    `before` is what `declared` returned for it; None before the first.
     """
     if before is None:
         return []

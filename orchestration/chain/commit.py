@@ -40,10 +40,7 @@ def commit(
 ) -> ReleaseRecord:
     """Record that a candidate passed its audit.
 
-    Parameters
-    ----------
-    present
-        What it was made from (`made_from`).
+    `present` is what it was made from (`made_from`).
     """
     contract, parts = series.contract, made.shards
     files = made.files

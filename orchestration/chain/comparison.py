@@ -105,10 +105,7 @@ class Compared:
 def snapshots_to_compare(series: Series, most_releases: int, most_people: int, say: Say) -> Compared:
     """The first snapshots of a series, and of large ones the same people in each, chosen by lot.
 
-    Parameters
-    ----------
-    series
-        What `with_home_untouched` returned.
+    The series is one that `with_home_untouched` returned.
 
     Raises
     ------
@@ -215,10 +212,7 @@ def compare_options(
 ) -> Iterator[Option]:
     """Every option, line by line: the values in order, and the largest that is not refused beside them.
 
-    Parameters
-    ----------
-    series
-        What `with_home_untouched` returned.
+    The series is one that `with_home_untouched` returned.
     """
     for line in asked:
 
@@ -242,10 +236,7 @@ def compare_options(
 def compare_levels(series: Series, most_releases: int, most_people: int, say: Say) -> Iterator[Option]:
     """Every level of the hierarchy of each sensitive column that has one, with the contract's own number.
 
-    Parameters
-    ----------
-    series
-        What `with_home_untouched` returned.
+    The series is one that `with_home_untouched` returned.
 
     Raises
     ------

@@ -42,15 +42,9 @@ def made_from(series: Series, release: str, predecessor: Predecessor) -> dict[st
 def people_of(shard: Shard, release: str, folder: Path) -> pl.DataFrame:
     """T(n): the people of a shard's snapshot, as far as the delta says that they are there.
 
-    Parameters
-    ----------
-    folder
-        The shard's, of the release.
+    The folder is that of the shard, in that of the release.
 
-    Raises
-    ------
-    HomeError
-        If the delta was made of another snapshot.
+    Raises HomeError if the delta was made of another snapshot.
     """
     people, series = read_table(folder / PEOPLE), shard.series
     file = folder / CHANGES

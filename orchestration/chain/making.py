@@ -143,10 +143,7 @@ def audited(
 ) -> Audit:
     """What is found on a candidate.
 
-    Parameters
-    ----------
-    corrected
-        How many sensitive values were wrong so far.
+    `corrected` is how many sensitive values were wrong so far.
 
     Raises
     ------

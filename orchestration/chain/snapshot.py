@@ -148,10 +148,7 @@ def _for_a_while(folder: Path) -> Iterator[Path]:
 def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     """Read the source and check it against the contract.
 
-    Parameters
-    ----------
-    division
-        A folder for what is read, each shard in its own.
+    What is read is written into the folder `division`, each shard in its own.
 
     Raises
     ------

@@ -20,10 +20,7 @@ def sorted_rows(files: Sequence[Path], by: Sequence[str], folder: Path) -> Itera
 
     Texts are in the order of their bytes, lists in that of their first entries that differ.
 
-    Parameters
-    ----------
-    folder
-        Where the sort goes on when its memory is full; not there afterwards.
+    The sort goes on in the folder when its memory is full.
     """
     keys = ", ".join(f'"{column}" ASC NULLS FIRST' for column in by)
     settings: dict[str, str | bool | int | float | list[str]] = {

@@ -24,10 +24,7 @@ SHORT = 60
 def record(series: Series, date: str) -> dict[str, Any]:
     """Everything that the record says, as plain JSON values; no person is in it.
 
-    Parameters
-    ----------
-    date
-        The day of the record, YYYY-MM-DD.
+    `date` is the day of the record, YYYY-MM-DD.
 
     Raises
     ------

@@ -64,15 +64,9 @@ def would_be_forgotten(series: Series) -> list[Forgetting]:
 def forget_absent(series: Series, *, releasing: bool = False) -> list[Forgetting]:
     """Forget the people whom the rule is about, all of them or nobody.
 
-    Parameters
-    ----------
-    releasing
-        Whether it is part of a release: whoever makes one holds a lock that others wait for.
+    As part of a release (`releasing`), it does not take the lock that whoever makes one holds.
 
-    Raises
-    ------
-    ContractError, HomeError
-        As `absent` and `forget` do.
+    Raises ContractError or HomeError as `absent` and `forget` do.
     """
     rule = series.contract.retention
     again = rule is None or not rule.never_again

@@ -44,15 +44,9 @@ def default_home(file: ContractFile) -> Path:
 def series_at(file: ContractFile, named: Path | None) -> Series:
     """The series of a contract in its home; nothing is made.
 
-    Parameters
-    ----------
-    named
-        The home that somebody names; None for that of the environment, or the default one.
+    `named` is the home that somebody names; None for that of the environment, or the default one.
 
-    Raises
-    ------
-    HomeError
-        As `refuse_other_home` does.
+    Raises HomeError as `refuse_other_home` does.
     """
     series = Series(file, Home.named(named, default_home(file)))
     refuse_other_home(series)

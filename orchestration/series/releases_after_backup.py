@@ -26,10 +26,7 @@ STATED = ("contract_sha256", "software_version")
 def note_since(home: Home, product: str, series: str, releases: Sequence[Path]) -> None:
     """Note releases that were published since the backup.
 
-    Parameters
-    ----------
-    releases
-        The published folders, as somebody has them.
+    The folders are published ones, as somebody has them.
     """
     noted = {
         folder.name: {
@@ -54,10 +51,7 @@ def published_since(home: Home, product: str, series: str) -> Mapping[str, Mappi
 def refuse_other_bytes(series: Series, release: str, folder: Path) -> None:
     """Raise AlreadyPublished if a release is out, and is not what was made of it now.
 
-    Parameters
-    ----------
-    folder
-        The release as it was made now, before anybody sees it; deleted if it is refused.
+    The folder has the release as it was made now, before anybody sees it; it is deleted if it is refused.
     """
     out = published_since(series.home, series.contract.product, series.contract.series).get(release)
     if out is None or out["sha256"] == sha256(folder / MANIFEST):

@@ -317,10 +317,7 @@ def without_values(said: str, query: str) -> str:
 
     What remains is words that databases use themselves and names that the query has, numbers left out.
 
-    Parameters
-    ----------
-    query
-        The query, of which quoted text does not count as names.
+    Quoted text in the query does not count as names.
 
     Examples
     --------

@@ -43,10 +43,7 @@ AMBIGUOUS_COUNTED = {"where": pl.String, "rows": pl.Int64, "pointed": pl.Int64, 
 def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFrame:
     """A file's table with text as our own programs write it: 3575.5, 1980-01-31, and null for no value.
 
-    Parameters
-    ----------
-    table
-        As the file has it, under its own column names. Columns that are not text stay as they are.
+    It has its own column names. Columns that are not text stay as they are.
     """
     return table.with_columns(
         _read(text, kind, written).alias(name) for name, text, kind, written in _texts(table, schema, source)
@@ -74,10 +71,7 @@ def ambiguous_numbers(table: pl.DataFrame, schema: Table, source: FileSource, wh
 def refuse_ambiguous_numbers(counted: Sequence[pl.DataFrame]) -> None:
     """Raise SnapshotError if all numbers of a column that have a point can be read in two ways.
 
-    Parameters
-    ----------
-    counted
-        What `ambiguous_numbers` has counted, of all parts of a table.
+    `counted` is what `ambiguous_numbers` has counted, of all parts of a table.
     """
     together = pl.concat(counted).group_by("where", maintain_order=True).sum()
     for where, rows, pointed, either in together.iter_rows():

@@ -107,10 +107,7 @@ def refuse_faults(
 ) -> None:
     """Raise SnapshotError if a snapshot breaks the contract.
 
-    Parameters
-    ----------
-    sample
-        People as the source has them: all, or those of a part that has a fault.
+    `sample` is people as the source has them: all, or those of a part that has a fault.
     """
     counted = counted_together([one.counted for one in seen])
     entered = enter(sample, schema)
@@ -153,11 +150,7 @@ def _merged(counts: Mapping[tuple[str, str], int], schema: Table) -> list[str]:
 def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """The schema's columns under our own names. No name of the publisher's is used inside.
 
-    Parameters
-    ----------
-    source
-        A table as a source has it. Columns that the schema does not name are left out; of those that it
-        names, any may be missing.
+    Columns that the schema does not name are left out; of those that it names, any may be missing.
     """
     named = {ours: name for ours, name in schema.column_names().items() if name in source.columns}
     entered = pl.DataFrame([source[name].alias(ours) for ours, name in named.items()])

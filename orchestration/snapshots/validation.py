@@ -46,10 +46,7 @@ NO_VALUE = ("#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?
 def snapshot_faults(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """How many of a snapshot's values break each rule of the contract.
 
-    Parameters
-    ----------
-    snapshot
-        As `enter` or `conform` has made it: under our own column names.
+    The snapshot is as `enter` or `conform` has made it: under our own column names.
 
     Returns
     -------
@@ -131,10 +128,7 @@ def counted_together(several: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def rows_at_fault(snapshot: pl.DataFrame, schema: Table, numbers: pl.Series | None = None) -> pl.DataFrame:
     """Which rows break a rule, for the publisher alone: identifiers are in it.
 
-    Parameters
-    ----------
-    numbers
-        The number of each row in the source; None if these are all.
+    `numbers` are those of its rows in the source; None if these are all.
 
     Returns
     -------

@@ -92,10 +92,7 @@ def hidden_in_our(file: Path) -> tuple[str | None, bool]:
 def hidden_in_foreign(file: Path, keys: set[bytes] = FOREIGN_KEYS) -> str | None:
     """What another writer's file has in its metadata beyond its columns, or which values no row has.
 
-    Parameters
-    ----------
-    keys
-        What metadata may be about.
+    `keys` is what metadata may be about.
 
     Returns
     -------

@@ -65,10 +65,7 @@ def note(
 def note_once(home: Home, said: Mapping[str, Any], **more: Any) -> None:
     """Add a line, unless there is one that says the same, and maybe more.
 
-    Parameters
-    ----------
-    said
-        What no two lines are to say.
+    `said` is what no two lines are to say.
     """
     with _locked(home):
         lines, _ = _read(home.path / LOG)

@@ -36,10 +36,7 @@ def texts(
 def column_types(tables: Mapping[str, Path]) -> dict[str, str]:
     """The type (`Int64`, `String`) of each column of some Parquet files, by its name.
 
-    Parameters
-    ----------
-    tables
-        The files by the names they are published under; those that are no tables are passed over.
+    Files have the names that they are published under; those that are no tables are passed over.
     """
     schemas = (
         pl.scan_parquet(file, glob=False, hive_partitioning=False).collect_schema()

@@ -150,10 +150,7 @@ def statements_of(
 ) -> tuple[str, dict[str, Column]]:
     """The statements that estimate from a release, and the columns that can be asked for.
 
-    Parameters
-    ----------
-    values
-        The sensitive values of all releases that are asked, as `columns_of` takes them.
+    `values` are the sensitive ones of all releases that are asked, as `columns_of` takes them.
 
     Raises
     ------

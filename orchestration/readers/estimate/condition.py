@@ -112,11 +112,6 @@ def columns_of(
 def checked_condition(where: str, columns: Mapping[str, Column]) -> str:
     """The condition as DuckDB understands it, written anew: nothing but a boolean expression is left in it.
 
-    Parameters
-    ----------
-    where
-        As the researcher wrote it.
-
     Raises
     ------
     QueryError

@@ -14,10 +14,7 @@ from orchestration.unforeseen import named
 def imputed(published: Path, copies: int, seed: int) -> pl.DataFrame:
     """Multiple imputations of who has which value, and of where people are within intervals.
 
-    Parameters
-    ----------
-    seed
-        The same seed gives the same copies.
+    The same seed gives the same copies.
 
     Returns
     -------

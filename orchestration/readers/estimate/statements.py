@@ -86,10 +86,7 @@ VIEW = "taxonomy_cuts"
 def estimate_sql(package: Mapping[str, Any]) -> str | None:
     """The statements for a release, or None if it is a view, whose rows are people.
 
-    Parameters
-    ----------
-    package
-        The content of the release's `datapackage.json`.
+    `package` is the content of its `datapackage.json`.
     """
     own = package["republish"]
     if own["format"] == VIEW:
@@ -201,10 +198,7 @@ def column_names(package: Mapping[str, Any]) -> list[str]:
     column has but for these gets a number, as DuckDB numbers such columns of a file; so does one of `OURS`.
     The character NUL, which no statement can have in it, is left out.
 
-    Parameters
-    ----------
-    package
-        The content of the release's `datapackage.json`.
+    `package` is the content of its `datapackage.json`.
     """
     own = package["republish"]
     declared = [one["name"] for one in (*own["attributes"], *sensitive_columns(own))]
