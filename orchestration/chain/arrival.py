@@ -28,7 +28,7 @@ def missing_before(series: Series, release: str) -> str | None:
 
 
 def never_comes(later: str) -> str:
-    """What to do about a snapshot that is missing while a later one is there."""
+    """The way out where a snapshot is missing while a later one is there."""
     return (
         f"That of {later} is there: if this one never comes, deliver the one before it once more, under this"
         " date"

@@ -31,30 +31,30 @@ ATTACK = "attack"
 
 @dataclass(frozen=True)
 class Attacked:
-    """What the attacks on a candidate counted, or on one shard of it."""
+    """The counts of the attacks on a candidate, or on one shard of it."""
 
     evidence: Mapping[str, pl.DataFrame]
     """A table for each check."""
     fewest: Mapping[str, int]
     """How many rows there have to be of some (`fewest_rows`)."""
     figures: tuple[Figures, ...]
-    """What the attacks came to: candidate values left, people vulnerable."""
+    """Results of the attacks: candidate values left, people vulnerable."""
 
 
 NO_EVIDENCE = Attacked({}, {}, ())
-"""What is left of it once it is judged."""
+"""Stands for the counts of a shard once it is judged."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found on a candidate."""
+    """The findings of an audit on a candidate."""
 
     verdicts: tuple[Verdict, ...]
-    """What the suites say to what the attacks counted, and to their findings."""
+    """The suites' verdicts on the attacks' counts and findings."""
     findings: pl.DataFrame
-    """What the attacks found, a row per promise."""
+    """A row per promise."""
     figures: Mapping[str, float | None]
-    """What the attacks came to."""
+    """Results of the attacks."""
 
 
 def attack_candidate(
@@ -90,7 +90,7 @@ def attack_candidate(
 
 @dataclass(frozen=True)
 class Judged:
-    """What the suites say to one shard, and what is left of its evidence."""
+    """The suites' verdicts on one shard, and the rest of its evidence."""
 
     verdicts: Mapping[str, Verdict]
     counted: Mapping[str, Mapping[str, Any]]
@@ -98,7 +98,7 @@ class Judged:
     named: Mapping[str, pl.DataFrame | None]
     """The tables whose rows have names."""
     attack: ReleaseAttack
-    """What the attacks came to."""
+    """Results of the attacks."""
 
     @classmethod
     def of(cls, attacked: Attacked) -> Self:
@@ -113,7 +113,7 @@ class Judged:
 
 
 def audit(judged: Sequence[Judged], contract: Product, promise: Promise) -> Audit:
-    """What was found on a whole candidate."""
+    """Put the verdicts on all shards of a candidate together."""
     whole = ReleaseAttack.of_shards([one.attack for one in judged])
     findings = whole.findings
     checks = {one.name: one for one in checks_of(promise, principle_of(contract).format(contract), contract)}

@@ -25,9 +25,9 @@ class AuditedRelease:
     shards: Sequence[ShardResult]
     figures: ReleaseFigures
     audit: Audit
-    """What was found, what is ordinary included."""
+    """Findings, with what is ordinary among them."""
     promises: tuple[Promise, ...]
-    """What each release so far promised to the people it published first, this one last."""
+    """Each release's promise to the people it published first, this one's last."""
 
     @property
     def files(self) -> dict[str, str]:

@@ -42,7 +42,7 @@ class Option:
 
     principle: str
     format: str
-    """What manifests call the release format."""
+    """The release format's name in manifests."""
     parameter: str
     value: int
     is_declared: bool
@@ -76,7 +76,7 @@ class Compared:
     """The sensitive columns."""
 
     def about(self) -> dict[str, Any]:
-        """What is to be known of them beside the options."""
+        """Facts of the tables that stand beside the options."""
         return {
             "releases": list(self.releases),
             "people": self.people,
@@ -148,12 +148,12 @@ class Line:
 
     parameter: str
     declared: Mapping[str, Any]
-    """What a contract would say under `principle`, but for the parameter."""
+    """The contract's entry `principle`, but for the parameter."""
     format: str
-    """What manifests call the release format."""
+    """The release format's name in manifests."""
 
     def parameters(self, value: int) -> dict[str, Any]:
-        """What a contract would say under `principle`."""
+        """The contract's entry `principle` for a value."""
         return {**self.declared, self.parameter: value}
 
 
@@ -192,7 +192,7 @@ def _format(contract: Product, said: Mapping[str, Any]) -> str:
 
 
 def _said(contract: Product, name: str, choice: Choice) -> dict[str, Any]:
-    """What the contract says of a principle, or would say: what it says of its own holds where it can."""
+    """The contract's entry for a principle: it takes over what it can from the contract's own principle."""
     own = contract.principle.model_dump()
     if name == own["name"]:
         return own
@@ -301,7 +301,7 @@ def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option
 def _with_figures(
     option: Option, contract: Product, made: Sequence[tuple[AttackedCandidate, Audit]]
 ) -> Option:
-    """What the releases of an option promise, were found to keep, and cost."""
+    """Add what the releases of an option promise, were found to keep, and cost."""
     probabilities = [
         row
         for _, audit in made

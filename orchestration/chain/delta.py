@@ -53,13 +53,13 @@ UNJUDGED = f".{CHANGES}{PARTIAL}"
 
 @dataclass(frozen=True)
 class Delta:
-    """What changed since the snapshot before."""
+    """Changes since the snapshot before."""
 
     figures: DeltaFigures
     evidence: pl.DataFrame
-    """What the contract expects of these figures, a row per measure."""
+    """The contract's expectations of these figures, a row per measure."""
     verdict: Verdict
-    """What the suite `expected` found."""
+    """The verdict of the suite `expected`."""
 
 
 def compare_snapshots(series: Series, release: str) -> Delta | None:
@@ -91,7 +91,7 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
 
 @dataclass(frozen=True)
 class _Compared:
-    """What changed in one shard."""
+    """Changes in one shard."""
 
     figures: DeltaFigures
     moved: pl.DataFrame | None
@@ -104,7 +104,7 @@ class _Compared:
 
 
 def compare(series: Series, release: str, predecessor: Predecessor, folder: Path) -> Delta:
-    """What changed since the snapshot that a release is built on, if that is ordinary.
+    """Keep the changes since the snapshot that a release is built on, if they are ordinary.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def compare(series: Series, release: str, predecessor: Predecessor, folder: Path
 
 
 def compare_shard(job: ShardJob) -> _Compared:
-    """What became of the people of one shard."""
+    """Compare the snapshots of one shard, and keep the changes."""
     before, now = _snapshots(job)
     changes = _changes(before, now)
     if (corrected := corrections_of(job.shard, job.release, before, now)) is not None:
@@ -183,7 +183,7 @@ def _snapshots(job: ShardJob) -> tuple[Snapshot | None, Snapshot]:
 
 
 def _together(parts: Sequence[_Compared], renamed: pl.DataFrame | None) -> DeltaFigures:
-    """What changed in all shards, with how many people may be somebody who left, or have a renamed value."""
+    """Changes in all shards, with how many people may be somebody who left, or have a renamed value."""
     figures = DeltaFigures.of_all([part.figures for part in parts])
     if figures.drifted is None:
         return figures
@@ -196,7 +196,7 @@ def _together(parts: Sequence[_Compared], renamed: pl.DataFrame | None) -> Delta
 
 
 def _other_form(job: ShardJob) -> str | None:
-    """By what the identifiers of a shard differ from those of the snapshot before, if that is all."""
+    """A sentence on how a shard's identifiers differ from those before, if most do by nothing else."""
     before, now = _snapshots(job)
     return None if before is None else changed_form(before.table[IDENTIFIER], now.table[IDENTIFIER])
 

@@ -33,7 +33,7 @@ class Divided:
     rows: list[int]
     """How many rows each shard has."""
     numerics: Sequence[pl.DataFrame]
-    """What `arrow.numerics` has found in its pieces."""
+    """Results of `arrow.numerics` for its pieces."""
 
     def source_of(self, shard: Shard) -> pl.DataFrame:
         """The people of a shard as the source has them, with their row's number in it (`ROW`)."""
@@ -76,7 +76,7 @@ class _Job:
 
 
 class _DividedPiece(NamedTuple):
-    """What is known of a piece that was divided."""
+    """The outcome of dividing a piece."""
 
     rows: list[int]
     """How many each shard has of it."""

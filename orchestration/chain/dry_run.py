@@ -20,7 +20,7 @@ from orchestration.series.shards import ShardJob, jobs_of
 
 
 def with_home_untouched(series: Series) -> Series:
-    """The same series in a home that stays as it is: no key is made in it."""
+    """A series in a home that stays as it is: no key is made in it."""
     return replace(series, home=series.home.untouched())
 
 
@@ -35,7 +35,7 @@ def refuse_damaged(series: Series) -> None:
 
 @dataclass(frozen=True)
 class DryRun:
-    """What a release would come to."""
+    """The outcome of a release that is not published."""
 
     figures: ReleaseFigures
     waiting: int

@@ -47,14 +47,14 @@ class Clock:
 
 @dataclass(frozen=True)
 class Remembered:
-    """What is remembered of the releases so far."""
+    """Memories of the releases so far."""
 
     state: State = field(default_factory=State.empty)
-    """By the principle."""
+    """The principle's memory."""
     knowledge: Knowledge | None = None
-    """By an adversary."""
+    """An adversary's memory."""
     promises: tuple[Promise, ...] = ()
-    """What each release promised to the people it published first."""
+    """Each release's promise to the people it published first."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class AttackedCandidate:
     candidate: Candidate
     attacked: Attacked
     knowledge: Knowledge
-    """What an adversary remembers: for the attack on the next release."""
+    """An adversary's memory, for the attack on the next release."""
 
     @property
     def corrected(self) -> int:
@@ -89,7 +89,7 @@ def refuse_unfit(series: Series, release: str, predecessor: Predecessor) -> None
 
 
 def remembered_of(series: Series, release: str, predecessor: Predecessor) -> Remembered:
-    """What is remembered of the releases so far, with the tables that others released."""
+    """Memories of the releases so far, with the tables that others released."""
     try:
         state, others = join_previous(predecessor.state, series.file)
     except SnapshotError as refusal:
@@ -101,7 +101,7 @@ def remembered_of(series: Series, release: str, predecessor: Predecessor) -> Rem
 
 
 def promised(series: Series, before: tuple[Promise, ...]) -> tuple[Promise, ...]:
-    """What each release so far has promised, and the next one promises."""
+    """Promises of the releases so far and of the next one."""
     contract = series.contract
     return (*before, principle_of(contract).promise(contract.principle))
 
@@ -141,7 +141,7 @@ def audited(
     promise: Promise,
     corrected: int,
 ) -> Audit:
-    """What is found on a candidate.
+    """Judge a candidate, and refuse it if it breaks a promise.
 
     `corrected` is how many sensitive values were wrong so far.
 
@@ -160,7 +160,7 @@ def audited(
 
 
 def draw_candidate(shard: Shard, release: str, number: int, people: pl.DataFrame, state: State) -> Candidate:
-    """What the principle makes of T(n) on a state; `number` is n, also where another one than the release's.
+    """Have the principle make a candidate of T(n) on a state; `number` is n, and may be another release's.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def draw_candidate(shard: Shard, release: str, number: int, people: pl.DataFrame
 
 
 def _judge_ordinary(series: Series, release: str, figures: ReleaseFigures, corrected: int) -> Verdict:
-    """What the suite `expected` says of a candidate.
+    """The verdict of the suite `expected` on a candidate.
 
     Where values are corrected, it says what an adversary sees of that.
 

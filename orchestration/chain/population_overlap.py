@@ -37,7 +37,7 @@ MEANS = {
     EACH_BY_ITSELF: "somebody may get both, and what one says of the other is not covered",
     OTHER_PEOPLE: "the identifiers there are other people's",
 }
-"""What a contract declares of another product, in a message."""
+"""Words for a contract's declarations of another product."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class OtherProduct:
 
     @property
     def columns(self) -> set[str]:
-        """What its releases publish of people, in small letters."""
+        """Names of the columns that its releases publish, in small letters."""
         folders = [self.home.published(self.name, one) / release for one, release in self._releases]
         names = (
             name
@@ -79,7 +79,7 @@ class OtherProduct:
         return {name.lower() for one in self._facts for name in sensitive_names(one.terms.get("sensitive"))}
 
     def declared_of(self, product: str) -> str | None:
-        """What its contract declared of a product when it was released last."""
+        """Its contract's declaration of a product at its last release."""
         return next((one.same_people[product] for one in self._facts if product in one.same_people), None)
 
     def is_joined_with(self, series: Series) -> bool:
@@ -170,7 +170,7 @@ def _in_both(series: Series, other: OtherProduct, shared: int | None) -> str:
 
 
 def _declared(series: Series, other: OtherProduct) -> str | None:
-    """What the contract says of another product, or else what the other one's says of it."""
+    """The contract's declaration of another product, or else the other one's of it."""
     return series.contract.same_people.get(other.name) or other.declared_of(series.contract.product)
 
 
@@ -234,7 +234,7 @@ def note_shard(job: ShardJob) -> None:
 
 
 def _before(shard: Shard, file: Path) -> pl.DataFrame | None:
-    """Who of a shard is in the releases before."""
+    """People of a shard in the releases before."""
     home, contract = shard.series.home, shard.contract
     if not shard.place:
         return people_of(home, contract.product, contract.series)

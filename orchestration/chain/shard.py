@@ -1,4 +1,4 @@
-"""What a shard has of a release: made from its people, attacked, and written into its folder."""
+"""A shard's part of a release: made from its people, attacked, and written into its folder."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from orchestration.series.shards import ShardJob
 
 @dataclass(frozen=True)
 class ShardResult:
-    """What was made of one shard, and lies in its folder: all that the others need to know of it."""
+    """A shard's part of a release that lies in its folder: all that the whole needs to know of it."""
 
     attacked: Attacked
     figures: ReleaseFigures
-    """Those of the candidate."""
+    """Figures of the candidate."""
     widths: Mapping[str, float]
-    """Those of its format."""
+    """Figures of its format."""
     corrected: int
     """How many sensitive values were wrong so far."""
     together: Mapping[str, Mapping[str, int]]
@@ -87,7 +87,7 @@ def _linkage(series: Series, drawn: AttackedCandidate) -> pl.DataFrame:
 def _together(
     series: Series, people: pl.DataFrame, knowledge: Knowledge, promise: Promise
 ) -> dict[str, dict[str, int]]:
-    """What other series give away together with this release, by their names: `v2`, or of others `clinic/v1`.
+    """People whom other series give away together with this release, by series: `v2`, or `clinic/v1`.
 
     Nobody is to get both (`separate_readers`); if somebody did, so many people would be exposed.
     """

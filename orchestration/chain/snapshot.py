@@ -58,7 +58,7 @@ class Snapshot:
 
     @cached_property
     def stated(self) -> dict[str, Any]:
-        """What is said of it beside it."""
+        """The content of the file beside it."""
         return {
             "people": self.table.height,
             "columns": dict(self.columns),
@@ -79,9 +79,9 @@ class Taken:
     folder: Path
     """Where each shard's is, in the shard's folder."""
     stated: Mapping[str, Any]
-    """What is said of the whole of it; with its version, if it is of a table that keeps versions."""
+    """The content of the file beside it; with the version, if it is of a table that keeps versions."""
     verdict: Verdict
-    """What the suite `snapshot` found."""
+    """The verdict of the suite `snapshot`."""
 
     @property
     def people(self) -> int:
@@ -193,7 +193,7 @@ class _Found(NamedTuple):
 
     stated: Mapping[str, Any]
     counted: pl.DataFrame
-    """What `snapshot_faults` counts of the people as they are read, once more."""
+    """Counts of `snapshot_faults` for the people as they are read, once more."""
     forgotten: int
 
 
@@ -228,7 +228,7 @@ def _found(job: ShardJob, people: pl.DataFrame) -> _Found:
 
 
 def stated_of_all(shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What is said of a whole snapshot, from what is said of its shards."""
+    """Put together the statements on all shards of a snapshot."""
     digests = [one["sha256"] for one in shards]
     whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
     return {**shards[0], "people": sum(one["people"] for one in shards), "sha256": whole}
@@ -259,7 +259,7 @@ def kept_snapshot(folder: Path) -> Snapshot | None:
 
 
 def _in_words(faults: pl.DataFrame, forgotten: int) -> str:
-    """What was found in a snapshot, by kind of fault, and how many of the people were forgotten."""
+    """Describe the faults of a snapshot by kind, and how many of its people were forgotten."""
     kinds = [name for name, dtype in faults.schema.items() if dtype.is_integer() and name != "rows"]
     counts = {name: faults[name].sum() for name in kinds}
     found = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())

@@ -46,9 +46,9 @@ FIGURES = {
 }
 """The heads of the table, by the fields of an option under them."""
 WIDTH = 12
-"""Of the table's first column, at least."""
+"""The least width of the table's first column."""
 LEVEL = "level"
-"""What `--parameter` calls the levels of the hierarchies of sensitive columns."""
+"""The word of `--parameter` for the levels of the hierarchies of sensitive columns."""
 
 
 def show_comparison(

@@ -98,7 +98,7 @@ def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
 
 
 def _replaced(series: Series, release: str) -> str | None:
-    """That the source now has another snapshot than a release was published from; None if it has not."""
+    """A sentence if the source now has another snapshot than a release was published from, else None."""
     kept = read_json(series.private(release) / KEPT)
     committed = series.record(release)
     if kept is None or committed is None or not source_of(series.file, release).exists():

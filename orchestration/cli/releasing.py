@@ -108,14 +108,14 @@ def _waits_for(series: Series, release: str, dagster: Callable[[], DagsterInstan
 
 
 def _seconds_of_the_last(series: Series, unpublished: list[str]) -> float | None:
-    """What the last release took that is recorded: the next one takes about as long."""
+    """The seconds of the last release that is recorded: the next one takes about as long."""
     before = series.previous(unpublished[0]) if unpublished else None
     record = series.record(before) if before else None
     return sum(record.seconds.values()) if record else None
 
 
 def _line(released: Released, seconds: float) -> str:
-    """What was released, and the seconds that were waited for it, by what they were spent on."""
+    """A line on a release, with the seconds that were waited for it by what they were spent on."""
     rest = {"dagster": seconds - sum(released.seconds.values())}
     spent = ", ".join(f"{part} {took:.1f}" for part, took in (released.seconds | rest).items())
     counts = released.counts

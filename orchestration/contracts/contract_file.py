@@ -24,9 +24,9 @@ class ContractFile:
     path: Path
     """The YAML file, absolute."""
     contract: Product
-    """What it declares."""
+    """The product that it declares."""
     sha256: str
-    """Of the file's bytes, hexadecimal; hierarchies are told by `contract.privacy_digest()`."""
+    """Digest of the file's bytes, hexadecimal; `contract.privacy_digest()` covers the hierarchies, too."""
     first_release: str
     """The date of the schedule's first tick on or after `releases.first`; of a contract that is only audited,
     `releases.first` itself."""

@@ -1,4 +1,4 @@
-"""What an engine does, and which one is used."""
+"""The engines' protocol, and the choice of one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Engine(Protocol):
     def run(
         self, function: Callable[[J], R], jobs: Sequence[J], people: int = 0, what: str = "shard"
     ) -> Iterator[R]:
-        """What a function returns for each job, in their order.
+        """Call a function for each job; results come in the order of the jobs.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ import duckdb
 import polars as pl
 
 MEMORY = "2GB"
-"""What a sort may take before it goes on on disk."""
+"""Memory of a sort before it goes on on disk."""
 BATCH = 200_000
 """Rows that are read at a time."""
 

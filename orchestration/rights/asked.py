@@ -25,7 +25,7 @@ from orchestration.storage.home import Home
 from orchestration.storage.store import read_table
 
 BUILT_ON = (STATE, KNOWLEDGE)
-"""What the names of files begin with that the next release is built on."""
+"""Beginnings of the names of files that the next release is built on."""
 NOBODY = pl.Series("person", [], dtype=pl.Binary)
 
 

@@ -48,7 +48,7 @@ from orchestration.storage.store import (
 
 @dataclass(frozen=True)
 class Forgetting:
-    """What is kept of people in one series."""
+    """Counts of what is kept of people in one series."""
 
     series: str
     """Product and series."""
@@ -60,7 +60,7 @@ class Forgetting:
 
 
 def what_is_kept(series: Series, identifiers: Sequence[str], persons: pl.Series = NOBODY) -> list[Forgetting]:
-    """What would be forgotten; nothing is changed."""
+    """Count what would be forgotten; nothing is changed."""
     return [one.counted() for one in _kept(series, identifiers, persons)]
 
 

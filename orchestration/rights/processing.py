@@ -125,7 +125,7 @@ def _change(series: Series, release: str, what: str, before: Any, now: Any) -> d
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """What two contracts declare otherwise, by the names that accept it; of parts that both have."""
+    """Differences of two contracts in parts that both have, by the names that accept them."""
     both = before.keys() & now.keys()
     former, today = (_parts({key: declared[key] for key in both}) for declared in (before, now))
     for name in [*former, *(name for name in today if name not in former)]:
@@ -138,7 +138,7 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
 
 
 def _parts(declared: Mapping[str, Any]) -> dict[str, Any]:
-    """What a contract declares, by parameter and column; `expect` and `sensitive` as a whole."""
+    """A contract's declarations by parameter and column; `expect` and `sensitive` as a whole."""
     parts = dict(declared.get("principle", {}))
     parts |= {key: declared[key] for key in ("expect", "sensitive") if isinstance(declared.get(key), dict)}
     lists = (part for part in declared.values() if isinstance(part, list))

@@ -28,7 +28,7 @@ class Absent:
 
 
 def absent(series: Series) -> Absent:
-    """Who has been in no snapshot of the product for as long as the contract says, before its last release.
+    """People who were in no snapshot of the product for as long as the contract says.
 
     It is told from `people.parquet` of each series, which has everybody whatever else is deleted.
 
@@ -57,7 +57,7 @@ def absent(series: Series) -> Absent:
 
 
 def would_be_forgotten(series: Series) -> list[Forgetting]:
-    """What is kept of the people whom the rule is about; nothing is changed."""
+    """Count what is kept of the people whom the rule is about; nothing is changed."""
     return what_is_kept(series, [], absent(series).persons)
 
 

@@ -48,7 +48,7 @@ class Backup:
     """The published releases of each series, by product and series."""
     has_key: bool
     since: Mapping[str, int]
-    """Of each series, how many of its releases are out that the backup has not."""
+    """The number of releases of each series that are out and not in the backup."""
     forgettings: tuple[Mapping[str, Any], ...] | None = None
     """Lines of a later log about people forgotten after the backup; None if no log was given."""
 

@@ -26,14 +26,14 @@ def sensitive_names(term: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class Facts:
-    """What `series.json` says."""
+    """The content of `series.json`."""
 
     terms: Mapping[str, Any]
-    """What can't change within the series: key, identifier, sensitive column, principle."""
+    """Terms that can't change within the series: key, identifier, sensitive column, principle."""
     published: Mapping[str, str]
     """SHA-256 (hex) of the manifest of every published release, by release."""
     same_people: Mapping[str, str] = field(default_factory=dict)
-    """What the contract declared of other products when the last one was published (`same_people`)."""
+    """The contract's declarations of other products at the last publication (`same_people`)."""
 
     def with_release(self, release: str, manifest_sha256: str, same_people: Mapping[str, str]) -> Facts:
         """The facts with one more release, and what its contract declares of other products."""

@@ -46,12 +46,12 @@ class Sibling:
     """The sensitive columns, in their order."""
 
     def pseudonym_key(self, home: Home) -> bytes:
-        """What identifiers become its pseudonyms with."""
+        """The key that makes its pseudonyms of identifiers."""
         return pseudonym_key(home, self.product, self.first)
 
 
 def pseudonym_key(home: Home, product: str, first: str) -> bytes:
-    """What identifiers become pseudonyms with, in every series of the chain that began with `first`."""
+    """The key that makes pseudonyms of identifiers, in every series of the chain that began with `first`."""
     return derive_key(home.key(), "pseudonym", product, first)
 
 

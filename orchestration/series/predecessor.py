@@ -29,7 +29,7 @@ class Predecessor:
 
     @property
     def promises(self) -> tuple[Promise, ...]:
-        """What the releases so far promised to the people they published first."""
+        """Promises of the releases so far to the people they published first."""
         return self.committed.promises if self.committed else ()
 
     @property
@@ -45,21 +45,21 @@ class Predecessor:
 
     @cached_property
     def state(self) -> State:
-        """What the principle remembers."""
+        """The principle's memory."""
         if self.folder is None or self.committed is None:
             return State.empty()
         return read_state(self.folder, self.committed)
 
     @cached_property
     def knowledge(self) -> Knowledge | None:
-        """What an adversary remembers."""
+        """An adversary's memory."""
         if self.folder is None or self.committed is None:
             return None
         return read_knowledge(self.folder, self.committed)
 
 
 def predecessor_of(series: Series, release: str) -> Predecessor:
-    """What a release is built on, as far as it is there; `verify_predecessor` says whether it can be."""
+    """The predecessor of a release, as far as it is there; `verify_predecessor` checks it."""
     if previous := series.previous(release):
         return Predecessor(series.private(previous), series.record(previous))
     former = series.superseded
@@ -91,7 +91,7 @@ def verify_predecessor(series: Series, release: str, predecessor: Predecessor) -
 
 
 def _way_to(series: Series, previous: str) -> str:
-    """What to do when the release before is not there to build on."""
+    """The way out where the release before is not there to build on."""
     if series.is_published(previous):
         return (
             f"It is published, but its working files in {series.private(previous)} are gone or were changed:"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COMMITTED = "candidate.json"
 """Written last and sealed: without it, nothing else in the folder counts."""
 CANDIDATE, STATE, KNOWLEDGE = "candidate-", "state-", "knowledge-"
-"""What the names of files begin with: tables to be published, those the next release is built on, and those
+"""Beginnings of the names of files: tables to be published, those the next release is built on, and those
 that the next attack remembers."""
 LINKAGE = "linkage.parquet"
 """Which group has whom; of people who are divided, in the folder of each shard."""
@@ -42,15 +42,15 @@ class ReleaseRecord:
     declared: Mapping[str, Any] = field(default_factory=dict)
     """The columns and the principle as the contract declared them."""
     promises: tuple[Promise, ...] = ()
-    """What each release so far promised to the people it published first, this one last."""
+    """Each release's promise to the people it published first, this one's last."""
     figures: Mapping[str, float] = field(default_factory=dict)
-    """Of the principle and of its format, in one JSON object, under their names."""
+    """Figures of the principle and of its format, in one JSON object, under their names."""
     attack: Mapping[str, float | None] = field(default_factory=dict)
-    """Of all attacks, in the same way."""
+    """Figures of all attacks, in the same way."""
     together: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Of other series, by name: `people` that are in both, and those `below` what was promised together."""
+    """Other series by name: `people` that are in both, and those `below` what was promised together."""
     verdicts: tuple[Verdict, ...] = ()
-    """What the audit found."""
+    """Verdicts of the audit."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each part took, when it was computed."""
     files: Mapping[str, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class ReleaseRecord:
 
     @property
     def counts(self) -> ReleaseFigures | None:
-        """What is counted of every release; None where nothing is kept but a manifest."""
+        """The counts of every release; None where nothing is kept but a manifest."""
         return ReleaseFigures.of(self.figures) if self.figures else None
 
     def tables(self, kind: str) -> dict[str, str]:
@@ -86,7 +86,7 @@ class ReleaseRecord:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> ReleaseRecord:
-        """What `as_json` returned."""
+        """A record from what `as_json` returned."""
         own = {part.name: record[part.name] for part in fields(cls) if part.name != "is_new"}
         return cls(
             **own
@@ -151,7 +151,7 @@ def write_committed(folder: Path, committed: ReleaseRecord, key: bytes) -> None:
 
 
 def read_record(folder: Path, key: bytes) -> ReleaseRecord | None:
-    """What is recorded of the candidate in a private folder; its files are not looked at."""
+    """The record of the candidate in a private folder; its files are not looked at."""
     record = read_sealed(folder / COMMITTED, key)
     return None if record is None else ReleaseRecord.from_json(record)
 
@@ -176,12 +176,12 @@ def read_tables(folder: Path, kind: str, committed: ReleaseRecord) -> Mapping[st
 
 
 def read_state(folder: Path, committed: ReleaseRecord) -> State:
-    """What the next release is built on."""
+    """The state that the next release is built on."""
     return State(read_tables(folder, STATE, committed))
 
 
 def read_knowledge(folder: Path, committed: ReleaseRecord) -> Knowledge:
-    """What the next attack remembers."""
+    """The memory of the next attack."""
     from anonymize.attack.knowledge import Knowledge  # noqa: PLC0415 - imports what computes
 
     return Knowledge.of(dict(read_tables(folder, KNOWLEDGE, committed)))

@@ -39,7 +39,7 @@ def note_since(home: Home, product: str, series: str, releases: Sequence[Path]) 
 
 
 def published_since(home: Home, product: str, series: str) -> Mapping[str, Mapping[str, Any]]:
-    """What is noted of the series, by release; mostly nothing.
+    """The notes on a series, by release; mostly none.
 
     Raises HomeError if the file was changed.
     """

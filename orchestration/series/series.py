@@ -57,7 +57,7 @@ class Series:
 
     @property
     def contract(self) -> Product:
-        """What the contract declares."""
+        """The product that the contract declares."""
         return self.file.contract
 
     @property
@@ -136,7 +136,7 @@ class Series:
         return self.private_folder / release
 
     def published(self, release: str) -> Path:
-        """What everybody may have of a release."""
+        """The folder of a release that everybody may have."""
         return self.published_folder / release
 
     def is_published(self, release: str) -> bool:
@@ -144,7 +144,7 @@ class Series:
         return self.published(release).is_dir()
 
     def record(self, release: str) -> ReleaseRecord | None:
-        """What is recorded of the release's candidate; its files are not looked at."""
+        """The record of the release's candidate; its files are not looked at."""
         return read_record(self.private(release), self.candidate_key(release))
 
     def committed(self, release: str) -> ReleaseRecord | None:
@@ -248,17 +248,17 @@ class Series:
         return generator(self.home.key(), self.contract.product, self.contract.series, release, purpose)
 
     def candidate_key(self, release: str) -> bytes:
-        """What a release's candidate is sealed with: a candidate of another release has another seal."""
+        """The key of a candidate's seal: a candidate of another release has another seal."""
         return self._key("candidate", release)
 
     @property
     def pseudonym_key(self) -> bytes:
-        """What identifiers become pseudonyms with; the same for all series that go on from one another."""
+        """The key of pseudonyms; the same for all series that go on from one another."""
         return pseudonym_key(self.home, self.contract.product, self._chain[0])
 
     @property
     def shard_key(self) -> bytes:
-        """What says in which shard a person is; the same for all series that go on from one another."""
+        """The key of shards; the same for all series that go on from one another."""
         return derive_key(self.home.key(), "shard", self.contract.product, self._chain[0])
 
     @property
@@ -300,7 +300,7 @@ class Series:
         return published_releases(self.home, self.contract.product, self.contract.series)
 
     def _terms(self) -> dict[str, str | int | list[str] | None]:
-        """What can't change within a series."""
+        """Terms that can't change within a series."""
         sensitive = [one.name for _, one in self.contract.sensitive_columns()]
         return {
             "key_fingerprint": self.key_fingerprint,
@@ -375,7 +375,7 @@ class Series:
             raise ContractError(str(self.file.path), faults)
 
     def _refuse_strange(self, release: str) -> None:
-        """Of a fact that a run was killed before noting: its tables have to be those of its candidate."""
+        """Refuse a fact that a run was killed before noting, unless its tables are those of its candidate."""
         stated, committed = verify_release(self.published(release)), self.committed(release)
         if committed is None or not is_of_candidate(stated, committed):
             raise PublishedFolderError(

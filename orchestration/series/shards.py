@@ -31,7 +31,7 @@ class Shard:
 
     @property
     def contract(self) -> Product:
-        """What the series' contract declares."""
+        """The product that the series' contract declares."""
         return self.series.contract
 
     @property
@@ -60,7 +60,7 @@ class ShardJob:
     folder: Path
     """The release's, with that of the shard in it."""
     predecessor: Predecessor = field(default_factory=Predecessor)
-    """What the shard is built on."""
+    """The predecessor of the shard's part."""
     number: int = 0
     """n, counted from 1; of a release that is built on a predecessor."""
 
@@ -83,7 +83,7 @@ def jobs_of(
 
 
 def shard_name(number: int) -> str:
-    """What the folder of a shard is called, counted from 0."""
+    """The name of the folder of a shard, counted from 0."""
     return f"shard-{number:04d}"
 
 

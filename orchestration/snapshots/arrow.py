@@ -20,10 +20,10 @@ NUMERICS = pl.Schema({"column": pl.String(), "decimals": pl.Int64(), "digits": p
 
 
 class Answer(NamedTuple):
-    """What a database or a table format's library gives: rows that are read once, from first to last."""
+    """Rows from a database or a table format's library, read once, from first to last."""
 
     schema: pa.Schema
-    """Of the rows."""
+    """The rows' columns."""
     batches: Iterator[pa.RecordBatch]
     """The rows, some at a time."""
 
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
 
 
 def from_arrow(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame:
-    """Those of the columns that an answer has, as a Parquet file with the same values would have them.
+    """The wanted columns that an answer has, as a Parquet file with the same values would have them.
 
     PostgreSQL's numeric is text: only all rows together say what else it can be (`numerics`).
 
@@ -101,7 +101,7 @@ def with_numerics(frame: pl.DataFrame, found: Sequence[pl.DataFrame]) -> pl.Data
 
 
 def uuid_text(schema: pa.Schema, columns: list[str]) -> list[pl.Expr]:
-    """Those of the columns that are UUIDs of 16 bytes, as they are written elsewhere: 8-4-4-4-12 digits."""
+    """Columns that are UUIDs of 16 bytes, as they are written elsewhere: 8-4-4-4-12 digits."""
     return [_uuid_text(column) for column in columns if isinstance(schema.field(column).type, pa.UuidType)]
 
 

@@ -32,11 +32,11 @@ BATCH = 100_000
 """Rows that DuckDB gives at a time."""
 
 Part = Any
-"""Of an answer: first its schema (pyarrow.Schema), and after that its rows (pyarrow.RecordBatch)."""
+"""A part of an answer: first its schema (pyarrow.Schema), then its rows (pyarrow.RecordBatch)."""
 
 
 def ask(source: QuerySource, release: str, folder: Path, where: str, *, any_row: bool = False) -> Answer:
-    """What a database answers to a source's query; it goes on answering while its rows are read.
+    """Ask a database a source's query; it goes on answering while its rows are read.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ _MAY_NAME_A_FILE = re.compile(r"""\b(?:read|scan|glob)|_scan\b|['"][^'"]*[./*?][
 
 
 def _ask_duckdb(file: Path, bound: str, around: str, query: str, folder: Path, where: str) -> Iterator[Part]:
-    """What a DuckDB file answers. A relative path in the query begins in the folder.
+    """Ask a DuckDB file. A relative path in the query begins in the folder.
 
     DuckDB looks for it in the working folder, whatever its settings say. So a query that may name a file is
     asked in a process of its own, whose working folder is the contract's.
@@ -183,7 +183,7 @@ def _of_duckdb(said: str) -> duckdb.Error:
 
 
 def _answer_in_folder(folder: Path, file: Path, bound: str, around: str) -> Iterator[Part]:
-    """The same, asked in a process whose working folder is this one. Raises EOFError if it ends too early."""
+    """Ask in a process whose working folder is this one. Raises EOFError if it ends too early."""
     process, pipe = begin_process(_tell_answer, folder, file, bound, around)
     try:
         while (part := pipe.recv()) is not None:
@@ -199,7 +199,7 @@ def _answer_in_folder(folder: Path, file: Path, bound: str, around: str) -> Iter
 
 
 def _tell_answer(folder: Path, file: Path, bound: str, around: str, asked: Connection) -> None:
-    """What the process does."""
+    """Ask, and tell the answer to the process that began this one."""
     os.chdir(folder)
     try:
         for part in _duckdb_answer(file, bound, around):
@@ -212,7 +212,7 @@ def _tell_answer(folder: Path, file: Path, bound: str, around: str, asked: Conne
 
 
 def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -> Iterator[Part]:
-    """What a PostgreSQL server answers.
+    """Ask a PostgreSQL server.
 
     Before it executes anything, the server parses the query as its author wrote it, and as that of a cursor:
     it takes no second statement, and nothing but a SELECT without an INSERT, UPDATE or DELETE among its WITH.

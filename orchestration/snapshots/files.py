@@ -22,7 +22,7 @@ S = TypeVar("S", bound=Sized)
 UNFINISHED = "_temporary"
 """In a folder that Spark, or Hadoop, still writes into."""
 FAILURES = pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError
-"""What polars raises of a file that is damaged."""
+"""Errors that polars raises of a file that is damaged."""
 AT_A_TIME = 1_000_000
 """Rows of a CSV file."""
 
@@ -65,7 +65,7 @@ def size_of(file: Path | Stored) -> int:
 
 
 def mark_of(file: Path | Stored) -> str:
-    """What tells a file from one that replaced it."""
+    """A mark that tells a file from one that replaced it."""
     return file.tag if isinstance(file, Stored) else f"{file.stat().st_mtime_ns} {file.stat().st_size}"
 
 
@@ -85,11 +85,11 @@ class OpenedFile:
     """A Parquet or CSV file, whose rows are read when they are asked for."""
 
     where: str
-    """What a message begins with."""
+    """The beginning of a message."""
     present: list[str]
     """The names of all its columns."""
     schema: pl.Schema
-    """Those of its columns that are wanted, with their types."""
+    """The wanted columns, with their types."""
     pieces: Iterable[FilePiece]
     """Its rows in their order, some at a time. The first piece has none."""
 
@@ -170,7 +170,7 @@ def within_limit(parts: Iterable[S], where: str) -> list[S]:
 
 @contextmanager
 def _damaged(where: str, kind: str) -> Iterator[None]:
-    """What polars raises of a file, in a line."""
+    """Say what polars raises of a file in a line."""
     try:
         yield
     except FAILURES:

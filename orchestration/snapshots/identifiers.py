@@ -13,7 +13,7 @@ MOST_COMPARED = 20_000
 
 
 def changed_form(before: pl.Series, now: pl.Series) -> str | None:
-    """What the identifiers of two snapshots differ by, if most of them are the same but for that.
+    """The difference between the identifiers of two snapshots, if most of them are the same but for that.
 
     Identifiers are text, numbers or bytes.
 

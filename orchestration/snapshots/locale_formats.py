@@ -15,7 +15,7 @@ from orchestration.contracts.yaml_text import on_a_line
 UNREADABLE = "?"
 """Stands for text that is not written as declared: it can be read as no number and no date."""
 THOUSANDS = {".": r"\.", ",": ",", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
-"""What stands between thousands, as a pattern. A space may be one that does not break."""
+"""Signs between thousands, as patterns. A space may be one that does not break."""
 AMBIGUOUS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
 """3.575 is three and a half thousand to some programs, and three and a half to others."""
 NUMBERS = (

@@ -1,4 +1,4 @@
-"""What is in the columns of a snapshot: for the publisher's terminal alone, and kept nowhere.
+"""The content of a snapshot's columns: for the publisher's terminal alone, and kept nowhere.
 
 The lowest and the highest value of a column are two people's values. They are shown of quasi-identifiers that
 are numbers or dates, inside the declared domain; of identifiers and sensitive values nothing but counts is.

@@ -79,12 +79,12 @@ def read_snapshot(source: Source) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class ValidationResult:
-    """What was found in a snapshot, or in a part of its people."""
+    """The outcome of looking for faults in a snapshot, or in a part of its people."""
 
     people: pl.DataFrame
     """As `read_snapshot` returns them; no columns if any rule is broken."""
     counted: pl.DataFrame
-    """What `snapshot_faults` counts of what the source has."""
+    """Counts of `snapshot_faults` for what the source has."""
     under_names: Mapping[tuple[str, str], int]
     """Rows with each name of a value that has two (`sensitive.renamed`)."""
     rows: pl.DataFrame
@@ -167,9 +167,9 @@ class Rows:
     table: pl.DataFrame
     """As the source has them, but for numbers of PostgreSQL's numeric: these are text."""
     ambiguous_numbers: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=AMBIGUOUS_COUNTED))
-    """What `ambiguous_numbers` has counted."""
+    """Counts of `ambiguous_numbers`."""
     numerics: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NUMERICS))
-    """What `arrow.numerics` has found."""
+    """Results of `arrow.numerics`."""
 
     def __len__(self) -> int:
         return self.table.height
@@ -221,7 +221,7 @@ class Source(ABC):
 
     @property
     def where(self) -> str:
-        """What a message begins with: product, release and source."""
+        """The beginning of a message: product, release and source."""
         return f"{self.file.contract.product}, release {self.release}, {self.place}"
 
     @abstractmethod
@@ -233,7 +233,7 @@ class Source(ABC):
 
     @abstractmethod
     def mark(self) -> str:
-        """What tells a snapshot that has arrived from one that replaces it."""
+        """A mark that tells a snapshot that has arrived from one that replaces it."""
 
     @abstractmethod
     def pieces(self, rows: int | None = None) -> Pieces:
@@ -243,7 +243,7 @@ class Source(ABC):
         """
 
     def stated(self) -> dict[str, Any]:
-        """What is noted of a snapshot that was taken, to read the same one again."""
+        """Notes on a snapshot that was taken, to read the same one again."""
         return {}
 
     def as_noted(self, _noted: Mapping[str, Any]) -> Source:
@@ -388,7 +388,7 @@ class _VersionedTable(Source):
 def read_as_declared(
     file: Path, schema: Table, source: FileSource, where: str
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Those of the schema's columns that a file has, read as the source is written, and the names of all."""
+    """The schema's columns that a file has, read as the source is written, and the names of all."""
     pieces = file_pieces([file], where, schema, source)
     return pieces.whole(where), pieces.present
 

@@ -40,7 +40,7 @@ COMPARED = 100
 OUTSIDE = "outside all bins"
 """Stands for a number that is in no bin."""
 NO_VALUE = ("#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
-"""What other programs write where there is no value, in small letters."""
+"""Words of other programs for no value, in small letters."""
 
 
 def snapshot_faults(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
@@ -118,7 +118,7 @@ def describe_faults(
 
 
 def counted_together(several: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """What `snapshot_faults` would count of all parts of a snapshot, from what it counted of each."""
+    """Add up the counts of `snapshot_faults` for the parts of a snapshot."""
     if len(several) == 1:
         return several[0]
     counts = pl.col("rows", *MEASURES).sum()
@@ -182,7 +182,7 @@ def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
 
 
 def _renamed(rule: _Rule, snapshot: pl.DataFrame) -> str:
-    """That one value may be another name of a declared one that nobody has; of several people alone."""
+    """A hint if one value of several people may be another name of a declared one that nobody has."""
     if rule.role != "sensitive" or not (rule.labels and _is_text(snapshot.schema[rule.column])):
         return ""
     values = snapshot[rule.column].cast(pl.String)
@@ -196,13 +196,13 @@ def _renamed(rule: _Rule, snapshot: pl.DataFrame) -> str:
 
 
 def _close(rule: _Rule, snapshot: pl.DataFrame) -> str:
-    """That some of the values outside a domain may be misspelt, or the contract's labels."""
+    """A hint if some of the values outside a domain, or the contract's labels, may be misspelt."""
     labels = rule.close_labels(snapshot)
     return f"; some are close to {', '.join(labels[:5])}: misspelt here or there?" if labels else ""
 
 
 def _missing(name: str, present: Sequence[str]) -> str:
-    """That a column is missing, and what it may be called in the source."""
+    """A sentence on a column that is missing, and its likely name in the source."""
     folded = {column.strip().lower(): column for column in present}
     close = difflib.get_close_matches(name.strip().lower(), folded, n=1, cutoff=0.75)
     hint = f"; the source has {folded[close[0]]}, is that the one?" if close else ""
@@ -222,7 +222,7 @@ _OUT = {
 
 @dataclass(frozen=True)
 class _Rule:
-    """What the contract says of one column."""
+    """The contract's rules for one column."""
 
     column: str
     """Our name of it."""
@@ -230,7 +230,7 @@ class _Rule:
     """The publisher's name of it."""
     role: str
     kind: str
-    """What the values are, in words: `whole numbers`."""
+    """A word for the values: `whole numbers`."""
     convert: Callable[[pl.Expr, pl.DataType], pl.Expr | None]
     """The values as the contract has them, null where one can't be; None if none can."""
     dtype: pl.DataType
@@ -272,7 +272,7 @@ class _Rule:
         }
 
     def does(self, measure: str) -> str:
-        """What the rows do that break a rule."""
+        """A verb for the rows that break a rule."""
         return {
             "nulls": "have no value",
             "duplicates": "repeat the identifier of another row",

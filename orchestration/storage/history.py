@@ -34,7 +34,7 @@ PATIENCE = 60
 DAMAGE = re.compile(
     "orrupt|not a valid DuckDB|Could not read enough bytes|replaying WAL|Serialization Error|INTERNAL Error"
 )
-"""What DuckDB says of a file that is not as it was written; of a full disk, say, it says something else."""
+"""Words of DuckDB for a file that is not as it was written; for a full disk, say, it has others."""
 _log = logging.getLogger(__name__)
 
 

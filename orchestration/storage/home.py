@@ -37,7 +37,7 @@ class Home:
     path: Path
     """Its place; only its owner may enter."""
     stand_in: bytes | None = field(default=None, repr=False)
-    """Of a home in which nothing may be made: what stands for its key as long as there is none."""
+    """In a home in which nothing may be made, it stands for the key as long as there is none."""
 
     def __post_init__(self) -> None:
         """Note whether its group may read it, for all that is written in it."""
@@ -77,7 +77,7 @@ class Home:
         return cls(Path(path or os.environ.get(HOME_VARIABLE) or default or "var").absolute())
 
     def untouched(self) -> Home:
-        """The same home, in which no key is made."""
+        """A copy of the home in which no key is made."""
         return replace(self, stand_in=secrets.token_bytes(32))
 
     @property

@@ -25,7 +25,7 @@ class Ledger:
     home: Home
     file: Path
     purpose: tuple[str, ...]
-    """What its own key is derived for."""
+    """The words that its own key is derived by."""
 
     def write(self, content: Mapping[str, Any]) -> None:
         """Write it anew."""

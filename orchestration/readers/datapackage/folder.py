@@ -23,7 +23,7 @@ DOCUMENTS = {
     MANIFEST: "What was promised, counts, and the SHA-256 of every file and of the release before.",
     SUMS: "The SHA-256 of every file, for `sha256sum -c`.",
 }
-"""What is in every folder beside its tables, for the README."""
+"""Files of every folder beside its tables, for the README."""
 
 
 def texts(
@@ -47,7 +47,7 @@ def column_types(tables: Mapping[str, Path]) -> dict[str, str]:
 
 
 def texts_of_package(package: Mapping[str, Any]) -> dict[str, str]:
-    """The same texts of a package: all others are made of it."""
+    """The texts that are made of a package."""
     statements = estimate_sql(package)
     estimate = {} if statements is None else {ESTIMATE: statements}
     documents = {

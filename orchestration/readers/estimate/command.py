@@ -52,14 +52,14 @@ class Measure:
     """A mean, a sum or a quantile."""
 
     column: str
-    """Of which column."""
+    """The column that is measured."""
     place: float | None = None
     """The part of the people who have at most the quantile, between 0 and 1; None for the mean."""
     is_sum: bool = False
 
     @property
     def option(self) -> str:
-        """What asks for it on the command line."""
+        """The option that asks for it on the command line."""
         if self.is_sum:
             return "--sum"
         return "--mean" if self.place is None else "--quantile"
@@ -327,7 +327,7 @@ def _asked(
 
 
 def heading(name: str) -> str:
-    """What a column is called beside the figures of an answer."""
+    """The name of a column beside the figures of an answer."""
     return f"{name}_1" if name.lower() in FIGURES else name
 
 

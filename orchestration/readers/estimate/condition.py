@@ -51,7 +51,7 @@ FUNCTIONS = {
 }
 """The functions that a condition may call: of one row, the same every time, and none of them reads a file."""
 OF_NUMBERS = {"+", "-", "*", "/", "//", "%", "abs", "ceil", "floor", "round", "trunc"}
-"""Those that take no text."""
+"""Functions that take no text."""
 MOST_SHOWN = 20
 """The most values of a column that a message lists."""
 ROWS = "SELECT * FROM estimate_people WHERE "
