@@ -412,14 +412,11 @@ def _opened(
     files: Sequence[Path | Stored], where: str, schema: Table, source: FileSource, rows: int | None
 ) -> Iterator[OpenedFile]:
     """Open files one after the other. Raises SnapshotError unless they have the same columns."""
-    names, written = (
-        list(schema.column_names().values()),
-        {"separator": source.separator, "encoding": source.encoding},
-    )
+    names = list(schema.column_names().values())
     found: list[pl.DataFrame] = []
     for file in files:
         name = where if len(files) == 1 else f"{where}, {file.name}"
-        opened = open_file(file, name, names, rows, **written)
+        opened = open_file(file, name, names, rows, separator=source.separator, encoding=source.encoding)
         found.append(opened.schema.to_frame())
         if odd := {*found[-1].columns} ^ {*found[0].columns}:
             raise SnapshotError(
