@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
 
     schema: pa.Schema
     """The rows' columns."""
-    batches: Iterator[pa.RecordBatch]
+    batches: Generator[pa.RecordBatch]
     """The rows, some at a time."""
 
     def pieces(self, rows: int) -> Iterator[pa.Table]:

@@ -10,7 +10,7 @@ import datetime as dt
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -102,7 +102,7 @@ def _without_end(query: str) -> str:
 _MAY_NAME_A_FILE = re.compile(r"""\b(?:read|scan|glob)|_scan\b|['"][^'"]*[./*?][^'"]*['"]""", re.IGNORECASE)
 
 
-def _ask_duckdb(file: Path, bound: str, around: str, query: str, folder: Path, where: str) -> Iterator[Part]:
+def _ask_duckdb(file: Path, bound: str, around: str, query: str, folder: Path, where: str) -> Generator[Part]:
     """Ask a DuckDB file. A relative path in the query begins in the folder.
 
     DuckDB looks for it in the working folder, whatever its settings say. So a query that may name a file is
@@ -143,7 +143,7 @@ _READS = re.compile(
 """Functions that answer with rows and do no more. One that isn't among them executes text as SQL."""
 
 
-def _duckdb_answer(file: Path, bound: str, around: str) -> Iterator[Part]:
+def _duckdb_answer(file: Path, bound: str, around: str) -> Generator[Part]:
     """The answer to a query; nothing if it is not one SELECT that only reads, which is found beforehand."""
     with closing(duckdb.connect(file, read_only=True, config=_LOCKED)) as connection:
         if _only_reads(connection, bound):
@@ -182,7 +182,7 @@ def _of_duckdb(said: str) -> duckdb.Error:
     return getattr(duckdb, f"{name}Exception", duckdb.Error)(said)
 
 
-def _answer_in_folder(folder: Path, file: Path, bound: str, around: str) -> Iterator[Part]:
+def _answer_in_folder(folder: Path, file: Path, bound: str, around: str) -> Generator[Part]:
     """Ask in a process whose working folder is this one. Raises EOFError if it ends too early."""
     process, pipe = begin_process(_tell_answer, folder, file, bound, around)
     try:
@@ -211,7 +211,7 @@ def _tell_answer(folder: Path, file: Path, bound: str, around: str, asked: Conne
         return
 
 
-def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -> Iterator[Part]:
+def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -> Generator[Part]:
     """Ask a PostgreSQL server.
 
     Before it executes anything, the server parses the query as its author wrote it, and as that of a cursor:

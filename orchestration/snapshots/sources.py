@@ -6,6 +6,7 @@ import datetime as dt
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -449,10 +450,11 @@ def _as_declared(piece: FilePiece, schema: Table, source: FileSource, where: str
 
 def _answered(answer: Answer, present: list[str], names: list[str], where: str, rows: int | None) -> Pieces:
     def found() -> Iterator[tuple[int, Callable[[], Rows]]]:
-        for some in answer.pieces(rows or PIECE):
-            table = from_arrow(some, names, where)
-            read = Rows(table, numerics=numerics(answer.schema, table))
-            yield table.height, lambda read=read: read  # type: ignore[misc]
+        with closing(answer.batches):  # whatever happens, nobody is left waiting for the database
+            for some in answer.pieces(rows or PIECE):
+                table = from_arrow(some, names, where)
+                read = Rows(table, numerics=numerics(answer.schema, table))
+                yield table.height, lambda read=read: read  # type: ignore[misc]
 
     return Pieces(present, _numbered(found()))
 

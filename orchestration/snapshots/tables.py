@@ -81,7 +81,8 @@ def read_version(
     first = next(parts, None)
     nothing = pa.table({column: pa.nulls(0) for column in columns if column in present})
     schema = nothing.schema if first is None else first.schema
-    return Answer(schema, parts if first is None else itertools.chain([first], parts)), present
+    rows = (one for one in itertools.chain([first], parts) if one is not None)
+    return Answer(schema, rows), present
 
 
 def _record_batches(
