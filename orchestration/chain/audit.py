@@ -80,8 +80,20 @@ def attack_candidate(
     tuple
         What was counted, and what an adversary remembers of the series: for the attack on the next release.
     """
-    attacked = _attack(candidate, people, contract, promises, knowledge)
     release_format = principle_of(contract).format(contract)
+    # Whether there is a smaller equivalence attack than promised is NP-hard to say. In the chain the cuts
+    # answer for it; the exact attack is for `republish audit`, which has the time.
+    attacked = attack(
+        contract.table_schema,
+        release_format,
+        candidate.published,
+        people.rename({PSEUDONYM: "person"}),
+        promises,
+        knowledge,
+        linkage=candidate.linkage.rename({PSEUDONYM: "person"}),
+        held_back=candidate.figures.held_back,
+        publish=publisher_of(contract),
+    )
     checks = checks_of(promises[-1], release_format, contract)
     evidence = {check.name: attacked.tables[check.name] for check in checks} | {ATTACK: attacked.findings}
     fewest = fewest_rows(_promised(candidate.linkage, people, contract), knowledge, len(promises))
@@ -182,30 +194,8 @@ def refuse_broken(name: str, verdicts: Sequence[Verdict]) -> None:
 
 def _naming_promises(verdict: Verdict, findings: pl.DataFrame) -> Verdict:
     """The verdict on the attack with the promises that it broke, and for how many."""
-    if verdict.promise != ATTACK or verdict.passed:
+    if verdict.passed:
         return verdict
     broken = findings.filter(~pl.col("holds")).select("promise", "broken", "people").iter_rows()
     named = [f"{promise} is broken for {count} of {people}." for promise, count, people in broken]
     return replace(verdict, broken=named or verdict.broken)
-
-
-def _attack(
-    candidate: Candidate,
-    people: pl.DataFrame,
-    contract: Product,
-    promises: Sequence[Promise],
-    knowledge: Knowledge | None,
-) -> ReleaseAttack:
-    # Whether there is a smaller equivalence attack than promised is NP-hard to say. In the chain the cuts
-    # answer for it; the exact attack is for `republish audit`, which has the time.
-    return attack(
-        contract.table_schema,
-        principle_of(contract).format(contract),
-        candidate.published,
-        people.rename({PSEUDONYM: "person"}),
-        promises,
-        knowledge,
-        linkage=candidate.linkage.rename({PSEUDONYM: "person"}),
-        held_back=candidate.figures.held_back,
-        publish=publisher_of(contract),
-    )

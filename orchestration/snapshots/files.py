@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
@@ -69,17 +69,6 @@ def mark_of(file: Path | Stored) -> str:
     return file.tag if isinstance(file, Stored) else f"{file.stat().st_mtime_ns} {file.stat().st_size}"
 
 
-class FilePiece(Protocol):
-    """Some rows of a file."""
-
-    @property
-    def rows(self) -> int:
-        """How many."""
-
-    def read(self) -> pl.DataFrame:
-        """The rows. Raises SnapshotError if they can't be read."""
-
-
 @dataclass(frozen=True)
 class OpenedFile:
     """A Parquet or CSV file, whose rows are read when they are asked for."""
@@ -90,7 +79,7 @@ class OpenedFile:
     """The names of all its columns."""
     schema: pl.Schema
     """The wanted columns, with their types."""
-    pieces: Iterable[FilePiece]
+    pieces: Iterable[ParquetPiece | CsvPiece]
     """Its rows in their order, some at a time. The first piece has none."""
 
 
@@ -138,9 +127,9 @@ def open_file(
         header = text.header
     schema = pl.Schema({header[at]: pl.String() for at in positions(header, columns)})
 
-    def pieces() -> Iterator[_CsvPiece]:
+    def pieces() -> Iterator[CsvPiece]:
         with _csv_text(source, where, columns, separator, encoding) as text:
-            yield from map(_CsvPiece, text.rows(rows or AT_A_TIME))
+            yield from map(CsvPiece, text.rows(rows or AT_A_TIME))
 
     return OpenedFile(where, header, schema, pieces())
 
@@ -191,16 +180,18 @@ def _csv_text(
 
 
 @dataclass(frozen=True)
-class _CsvPiece:
-    """Some rows of a CSV file, which are read."""
+class CsvPiece:
+    """Some rows of a CSV file, which is read from its begin to its end."""
 
     table: pl.DataFrame
 
     @property
     def rows(self) -> int:
+        """How many it has."""
         return self.table.height
 
     def read(self) -> pl.DataFrame:
+        """Its rows."""
         return self.table
 
 

@@ -23,8 +23,9 @@ from orchestration.contracts.contract_file import ContractFile
 from orchestration.snapshots.arrow import NUMERICS, Answer, from_arrow, numerics, with_numerics
 from orchestration.snapshots.databases import ask, database_file, place_of
 from orchestration.snapshots.files import (
-    FilePiece,
+    CsvPiece,
     OpenedFile,
+    ParquetPiece,
     delivered,
     mark_of,
     open_file,
@@ -439,7 +440,7 @@ def _in_common_types(tables: list[pl.DataFrame], where: str) -> pl.DataFrame:
         ) from None
 
 
-def _as_declared(piece: FilePiece, schema: Table, source: FileSource, where: str) -> Rows:
+def _as_declared(piece: ParquetPiece | CsvPiece, schema: Table, source: FileSource, where: str) -> Rows:
     """Rows of a file, with its columns in the order of the schema: in other files they may be in another."""
     table = piece.read()
     ordered = table.select(

@@ -325,24 +325,20 @@ def _rules(schema: Table) -> list[_Rule]:
 
 
 def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule:
+    rule = partial(_Rule, column, attribute.name, role, dtype=attribute.dtype, written=attribute.kind)
     if isinstance(attribute, CategoryAttribute):
-        labels = list(attribute.labels)
-        inside, domain = (lambda values: values.is_in(labels)), f"{len(labels)} labels"
-    else:
-        low, high = attribute.domain
-        inside, domain = (lambda values: values.is_between(low, high)), f"{low} to {high}"
-    if isinstance(attribute, CategoryAttribute):
-        kind, convert = "text", _as_label
-    elif isinstance(attribute, DateAttribute):
+        labels, domain = attribute.labels, f"{len(attribute.labels)} labels"
+        inside = lambda values: values.is_in(list(labels))  # noqa: E731 - as the other rules have it
+        return rule("text", _as_label, inside=inside, domain=domain, labels=labels)
+    if isinstance(attribute, DateAttribute):
         kind, convert = "dates (YYYY-MM-DD, or as declared)", _as_date
     elif attribute.discrete:
         kind, convert = "whole numbers", _as_whole_number
     else:
         kind, convert = "numbers", _as_number
-    named = attribute.labels if isinstance(attribute, CategoryAttribute) else ()
-    return _Rule(
-        column, attribute.name, role, kind, convert, attribute.dtype, inside, domain, named, attribute.kind
-    )
+    low, high = attribute.domain
+    inside = lambda values: values.is_between(low, high)  # noqa: E731
+    return rule(kind, convert, inside=inside, domain=f"{low} to {high}")
 
 
 def _sensitive_rule(column: str, sensitive: Sensitive) -> _Rule:
