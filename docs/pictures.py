@@ -19,8 +19,8 @@ from PIL import Image
 from orchestration.contracts.contract_file import load_contract
 from orchestration.dagster.instance import dagster_instance
 from orchestration.package_files import package_file
+from orchestration.series.other_series import published_releases
 from orchestration.series.series import Series
-from orchestration.series.siblings import published_releases
 from orchestration.storage.home import Home
 from tests.browser import Page, browser, dagster_server
 from tests.hospital import RELEASES, build

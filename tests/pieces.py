@@ -2,20 +2,20 @@
 
 import polars as pl
 
-from orchestration.snapshots import csv_text, sources
+from orchestration.snapshots import csv_text
 from orchestration.snapshots.arrow import with_numerics
-from orchestration.snapshots.sources import look_at, read_pieces, refuse_faults, where_of
-from orchestration.snapshots.written import refuse_two_ways
+from orchestration.snapshots.locale_formats import refuse_ambiguous_numbers
+from orchestration.snapshots.sources import look_at, refuse_faults, source_of
 
 
 def read_in_pieces(monkeypatch, contract_file, release, rows=2, block=5):
     """The people of a snapshot of which so many rows, and of a CSV file so many bytes, are read at a time."""
     with monkeypatch.context() as patched:
-        patched.setattr(sources, "PIECE", rows)
         patched.setattr(csv_text, "BLOCK", block)
-        pieces = read_pieces(contract_file, release)
-        read = [(piece.first, piece.read()) for piece in pieces.in_files or pieces.in_order]
-    refuse_two_ways([piece.two_ways for _, piece in read])
+        source = source_of(contract_file, release)
+        pieces = source.pieces(rows)
+        read = [(piece.first, piece.read()) for piece in pieces.pieces]
+    refuse_ambiguous_numbers([piece.ambiguous_numbers for _, piece in read])
     heights = [piece.table.height for _, piece in read]
     assert heights[0] == 0
     assert max(heights) <= rows
@@ -23,5 +23,5 @@ def read_in_pieces(monkeypatch, contract_file, release, rows=2, block=5):
     table = pl.concat([piece.table for _, piece in read], how="vertical_relaxed")
     table, contract = with_numerics(table, [piece.numerics for _, piece in read]), contract_file.contract
     seen = look_at(table, contract)
-    refuse_faults(where_of(contract_file, release), [seen], table, contract, pieces.present)
+    refuse_faults(source.where, [seen], table, contract, pieces.present)
     return seen.people

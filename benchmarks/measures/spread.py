@@ -29,8 +29,8 @@ from benchmarks.measures.several_columns import errors_of
 from benchmarks.real_data import data_folder, free1_contract
 from benchmarks.series import Made, contract_of, dynamic_series, released
 from benchmarks.tables import Table, main
-from orchestration.snapshots.conformity import conform
 from orchestration.snapshots.sources import enter
+from orchestration.snapshots.validation import conform
 
 QUICK = {"people": 600, "releases": 2, "large": 1000}
 HEADINGS = (

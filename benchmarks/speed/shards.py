@@ -37,7 +37,7 @@ from orchestration.chain.delta import CHANGES
 from orchestration.chain.snapshot import KEPT, PEOPLE
 from orchestration.contracts.contract_file import load_contract
 from orchestration.engine.local import BASE, PER_PERSON
-from orchestration.series.committed import COMMITTED
+from orchestration.series.release_record import COMMITTED
 from orchestration.series.series import Series
 from orchestration.series.shards import shard_folders
 from orchestration.snapshots.sources import PIECE

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from anonymize.errors import PublishedFolderError, SignatureError
-from orchestration.storage.manifest import MANIFEST, TABLES, is_release
+from orchestration.storage.manifest import MANIFEST, TABLES, is_release, release_folders
 from orchestration.storage.parts import table_of
 from orchestration.storage.store import read_json, sha256
 
@@ -241,7 +241,7 @@ def _places(published: Path) -> tuple[str | None, dict[str, Path]]:
         return None, {published.stem: published}
     if not published.is_dir():
         raise PublishedFolderError(f"{published}: there is no such file or folder")
-    folders = sorted(path for path in published.iterdir() if path.is_dir() and not path.name.startswith("."))
+    folders = release_folders(published)
     if folders and is_release(folders[0]):
         return _series(folders[0]), {path.name: path for path in folders}
     files = sorted(path for path in published.iterdir() if path.suffix in (".csv", ".parquet"))

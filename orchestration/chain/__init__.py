@@ -1,1 +1,1 @@
-"""The four steps of a release, one module each. They know the home and its folders; Dagster calls them."""
+"""The steps of a release. They know the home and its folders; Dagster calls them."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from anonymize.errors import SnapshotError
 from orchestration.series.series import Series
-from orchestration.snapshots.sources import snapshot_exists
+from orchestration.snapshots.sources import source_of
 
 
 def has_arrived(series: Series, release: str) -> bool:
     """Whether a release's snapshot is there; without it, and without any later one, the release waits.
 
-    Raises
-    ------
-    SnapshotError
-        If it is missing and a later one is there, or the source can't be asked.
+    Raises SnapshotError if it is missing and a later one is there, or the source can't be asked.
     """
-    if snapshot_exists(series.file, release):
+    if source_of(series.file, release).exists():
         return True
     if later := missing_before(series, release):
         raise SnapshotError(f"{series.name} {release}: its snapshot is missing. {never_comes(later)}")
@@ -24,14 +21,14 @@ def has_arrived(series: Series, release: str) -> bool:
 
 def missing_before(series: Series, release: str) -> str | None:
     """A release after a snapshot that is missing, whose own has arrived."""
-    if snapshot_exists(series.file, release):
+    if source_of(series.file, release).exists():
         return None
     after = series.due[series.number(release) :]
-    return next((later for later in after if snapshot_exists(series.file, later)), None)
+    return next((later for later in after if source_of(series.file, later).exists()), None)
 
 
 def never_comes(later: str) -> str:
-    """What to do about a snapshot that is missing while a later one is there."""
+    """The way out where a snapshot is missing while a later one is there."""
     return (
         f"That of {later} is there: if this one never comes, deliver the one before it once more, under this"
         " date"

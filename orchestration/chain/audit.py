@@ -31,30 +31,30 @@ ATTACK = "attack"
 
 @dataclass(frozen=True)
 class Attacked:
-    """What the attacks on a candidate counted, or on one shard of it."""
+    """The counts of the attacks on a candidate, or on one shard of it."""
 
     evidence: Mapping[str, pl.DataFrame]
     """A table for each check."""
     fewest: Mapping[str, int]
     """How many rows there have to be of some (`fewest_rows`)."""
     figures: tuple[Figures, ...]
-    """What the attacks came to: candidate values left, people vulnerable."""
+    """Results of the attacks: candidate values left, people vulnerable."""
 
 
 NO_EVIDENCE = Attacked({}, {}, ())
-"""What is left of it once it is judged."""
+"""Stands for the counts of a shard once it is judged."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found on a candidate."""
+    """The findings of an audit on a candidate."""
 
     verdicts: tuple[Verdict, ...]
-    """What the suites say to what the attacks counted, and to their findings."""
+    """The suites' verdicts on the attacks' counts and findings."""
     findings: pl.DataFrame
-    """What the attacks found, a row per promise."""
+    """A row per promise."""
     figures: Mapping[str, float | None]
-    """What the attacks came to."""
+    """Results of the attacks."""
 
 
 def attack_candidate(
@@ -68,12 +68,8 @@ def attack_candidate(
 
     Parameters
     ----------
-    candidate
-        As the principle made it.
     people
         T(n): `identifier`, `pseudonym`, `qi_0`, …, `value`; of a view `column_0`, … in place of these.
-    contract
-        The columns.
     promises
         What each release so far promised to the people it published first, this one last.
     knowledge
@@ -84,8 +80,20 @@ def attack_candidate(
     tuple
         What was counted, and what an adversary remembers of the series: for the attack on the next release.
     """
-    attacked = _attack(candidate, people, contract, promises, knowledge)
     release_format = principle_of(contract).format(contract)
+    # Whether there is a smaller equivalence attack than promised is NP-hard to say. In the chain the cuts
+    # answer for it; the exact attack is for `republish audit`, which has the time.
+    attacked = attack(
+        contract.table_schema,
+        release_format,
+        candidate.published,
+        people.rename({PSEUDONYM: "person"}),
+        promises,
+        knowledge,
+        linkage=candidate.linkage.rename({PSEUDONYM: "person"}),
+        held_back=candidate.figures.held_back,
+        publish=publisher_of(contract),
+    )
     checks = checks_of(promises[-1], release_format, contract)
     evidence = {check.name: attacked.tables[check.name] for check in checks} | {ATTACK: attacked.findings}
     fewest = fewest_rows(_promised(candidate.linkage, people, contract), knowledge, len(promises))
@@ -94,7 +102,7 @@ def attack_candidate(
 
 @dataclass(frozen=True)
 class Judged:
-    """What the suites say to one shard, and what is left of its evidence."""
+    """The suites' verdicts on one shard, and the rest of its evidence."""
 
     verdicts: Mapping[str, Verdict]
     counted: Mapping[str, Mapping[str, Any]]
@@ -102,7 +110,7 @@ class Judged:
     named: Mapping[str, pl.DataFrame | None]
     """The tables whose rows have names."""
     attack: ReleaseAttack
-    """What the attacks came to."""
+    """Results of the attacks."""
 
     @classmethod
     def of(cls, attacked: Attacked) -> Self:
@@ -117,17 +125,7 @@ class Judged:
 
 
 def audit(judged: Sequence[Judged], contract: Product, promise: Promise) -> Audit:
-    """What was found on a whole candidate.
-
-    Parameters
-    ----------
-    judged
-        Each shard of it.
-    contract
-        The columns.
-    promise
-        What the release promises.
-    """
+    """Put the verdicts on all shards of a candidate together."""
     whole = ReleaseAttack.of_shards([one.attack for one in judged])
     findings = whole.findings
     checks = {one.name: one for one in checks_of(promise, principle_of(contract).format(contract), contract)}
@@ -188,15 +186,7 @@ def _promised(linkage: pl.DataFrame, people: pl.DataFrame, contract: Product) ->
 
 
 def refuse_broken(name: str, verdicts: Sequence[Verdict]) -> None:
-    """Raise AuditFailed if any promise is broken, naming each and how often.
-
-    Parameters
-    ----------
-    name
-        The series and the release.
-    verdicts
-        What was found.
-    """
+    """Raise AuditFailed if any promise is broken, naming each and how often."""
     broken = [f"{verdict.promise}: {' '.join(verdict.broken)}" for verdict in verdicts if not verdict.passed]
     if broken:
         raise AuditFailed(f"{name}: the audit failed, nothing is published. {'; '.join(broken)}", verdicts)
@@ -204,30 +194,8 @@ def refuse_broken(name: str, verdicts: Sequence[Verdict]) -> None:
 
 def _naming_promises(verdict: Verdict, findings: pl.DataFrame) -> Verdict:
     """The verdict on the attack with the promises that it broke, and for how many."""
-    if verdict.promise != ATTACK or verdict.passed:
+    if verdict.passed:
         return verdict
     broken = findings.filter(~pl.col("holds")).select("promise", "broken", "people").iter_rows()
     named = [f"{promise} is broken for {count} of {people}." for promise, count, people in broken]
     return replace(verdict, broken=named or verdict.broken)
-
-
-def _attack(
-    candidate: Candidate,
-    people: pl.DataFrame,
-    contract: Product,
-    promises: Sequence[Promise],
-    knowledge: Knowledge | None,
-) -> ReleaseAttack:
-    # Whether there is a smaller equivalence attack than promised is NP-hard to say. In the chain the cuts
-    # answer for it; the exact attack is for `republish audit`, which has the time.
-    return attack(
-        contract.table_schema,
-        principle_of(contract).format(contract),
-        candidate.published,
-        people.rename({PSEUDONYM: "person"}),
-        promises,
-        knowledge,
-        linkage=candidate.linkage.rename({PSEUDONYM: "person"}),
-        held_back=candidate.figures.held_back,
-        publish=publisher_of(contract),
-    )

@@ -10,21 +10,21 @@ from typing import Any
 from anonymize.errors import AlreadyPublished
 from anonymize.principles import principle_of
 from orchestration.chain.audit import NO_EVIDENCE, Judged
-from orchestration.chain.commit import Whole, commit
+from orchestration.chain.commit import AuditedRelease, commit
 from orchestration.chain.inputs import made_from
 from orchestration.chain.making import Clock, audited, promised, refuse_unfit
-from orchestration.chain.same_people import refuse_same_people
-from orchestration.chain.shard import ShardJob, make_shard
+from orchestration.chain.population_overlap import refuse_same_people
+from orchestration.chain.shard import make_shard
 from orchestration.chain.snapshot import identifiers_in, most_people
 from orchestration.engine import the_engine
 from orchestration.expectations import start_judge
-from orchestration.series.basis import Basis, basis_of
-from orchestration.series.committed import COMMITTED, Committed
+from orchestration.series.predecessor import Predecessor, predecessor_of
+from orchestration.series.release_record import COMMITTED, ReleaseRecord
 from orchestration.series.series import Series
-from orchestration.series.shards import shards_of
+from orchestration.series.shards import jobs_of
 
 
-def compute_candidate(series: Series, release: str) -> Committed:
+def compute_candidate(series: Series, release: str) -> ReleaseRecord:
     """Compute, audit and commit the candidate of a release, or find it already committed.
 
     Raises
@@ -36,8 +36,8 @@ def compute_candidate(series: Series, release: str) -> Committed:
     """
     start_judge()
     with series.locked_for(release) as folder:
-        basis = basis_of(series, release)
-        present = made_from(series, release, basis)
+        predecessor = predecessor_of(series, release)
+        present = made_from(series, release, predecessor)
         committed = series.committed(release)
         if series.is_published(release):
             return _already_published(series, release, committed, present)
@@ -45,23 +45,16 @@ def compute_candidate(series: Series, release: str) -> Committed:
             return committed
         (folder / COMMITTED).unlink(missing_ok=True)
         clock = Clock()
-        made = make_whole(series, release, basis, folder, clock)
+        made = make_whole(series, release, predecessor, folder, clock)
         return commit(series, release, folder, made, present, clock)
 
 
-def make_whole(series: Series, release: str, basis: Basis, folder: Path, clock: Clock) -> Whole:
+def make_whole(
+    series: Series, release: str, predecessor: Predecessor, folder: Path, clock: Clock
+) -> AuditedRelease:
     """Make all shards of a release in a folder, and judge the whole.
 
-    Parameters
-    ----------
-    series, release
-        Which one.
-    basis
-        What it is built on.
-    folder
-        Where snapshots and deltas are, as a private folder has them.
-    clock
-        Told what time is spent on.
+    The folder has snapshots and deltas as a private folder has them.
 
     Raises
     ------
@@ -75,36 +68,34 @@ def make_whole(series: Series, release: str, basis: Basis, folder: Path, clock: 
     AuditFailed
         If the candidate breaks a promise.
     """
-    refuse_unfit(series, release, basis)
-    shards = shards_of(series)
-    refuse_same_people(series, (identifiers_in(shard.within(folder)) for shard in shards))
+    refuse_unfit(series, release, predecessor)
+    jobs = jobs_of(series, release, folder, predecessor)
+    refuse_same_people(series, (identifiers_in(job.own) for job in jobs))
     clock.lap("files")
-    number = series.chain_number(release)
-    jobs = [ShardJob(shard, release, number, basis.of_shard(shard.place), folder) for shard in shards]
     made, judged = [], []
     for part in the_engine().run(make_shard, jobs, most_people(series, folder)):
         judged.append(Judged.of(part.attacked))
         made.append(replace(part, attacked=NO_EVIDENCE))  # that of one shard at a time is in memory
-    if len(shards) > 1:
+    if len(jobs) > 1:
         clock.lap("shards")
     clock.skip()  # a shard alone says itself what its time was spent on
-    promises = promised(series, basis.promises)
+    promises = promised(series, predecessor.promises)
     figures = type(made[0].figures).of_all([part.figures for part in made])
     corrected = sum(part.corrected for part in made)
     found = audited(series, release, judged, figures, promises[-1], corrected)
     clock.lap("audit")
-    return Whole(made, figures, found, promises)
+    return AuditedRelease(made, figures, found, promises)
 
 
 def _already_published(
-    series: Series, release: str, committed: Committed | None, present: Mapping[str, Any]
-) -> Committed:
+    series: Series, release: str, committed: ReleaseRecord | None, present: Mapping[str, Any]
+) -> ReleaseRecord:
     """A published release is verified, never computed again."""
     stated = series.verify(release)
     if committed is None:
         published_with = principle_of(series.contract).parameters.model_validate(stated["principle"])
         changed = ["parameters"] if published_with != series.contract.principle else []
-        committed = Committed(parameters=stated["principle"], is_new=False)
+        committed = ReleaseRecord(parameters=stated["principle"], is_new=False)
     else:
         # A part of the private folder that is not kept any more has nothing to say.
         made = committed.made_from.items()

@@ -13,7 +13,7 @@ from orchestration.series.series import Series
 
 
 def declared(contract: Product) -> dict[str, Any]:
-    """What a contract declares of columns, principle and what is ordinary, as JSON.
+    """A contract's columns, principle and expectations as JSON.
 
     It is kept to be compared with the next one, and for the record of processing.
     """
@@ -24,14 +24,9 @@ def declared(contract: Product) -> dict[str, Any]:
 
 
 def contract_changes(before: Mapping[str, Any] | None, contract: Product) -> list[Change]:
-    """What changed since a release.
+    """Changes in a contract since a release.
 
-    Parameters
-    ----------
-    before
-        What `declared` returned for it; None before the first.
-    contract
-        The contract as it is now.
+    `before` is what `declared` returned for it; None before the first.
     """
     if before is None:
         return []

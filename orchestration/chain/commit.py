@@ -13,48 +13,42 @@ from orchestration.chain.audit import Audit
 from orchestration.chain.changes import declared
 from orchestration.chain.making import Clock
 from orchestration.chain.merging import merge_shards
-from orchestration.chain.shard import Reported
-from orchestration.series.committed import Committed, write_committed
+from orchestration.chain.shard import ShardResult
+from orchestration.series.release_record import ReleaseRecord, write_committed
 from orchestration.series.series import Series
 
 
 @dataclass(frozen=True)
-class Whole:
+class AuditedRelease:
     """A candidate that passed its audit, and whose shards lie in their folders."""
 
-    shards: Sequence[Reported]
+    shards: Sequence[ShardResult]
     figures: ReleaseFigures
     audit: Audit
-    """What was found, what is ordinary included."""
+    """Findings, with what is ordinary among them."""
     promises: tuple[Promise, ...]
-    """What each release so far promised to the people it published first, this one last."""
+    """Each release's promise to the people it published first, this one's last."""
+
+    @property
+    def files(self) -> dict[str, str]:
+        """SHA-256 (hex) of what is kept, by name in the release's folder."""
+        return {name: digest for part in self.shards for name, digest in part.files.items()}
 
 
 def commit(
-    series: Series, release: str, folder: Path, made: Whole, present: Mapping[str, Any], clock: Clock
-) -> Committed:
+    series: Series, release: str, folder: Path, made: AuditedRelease, present: Mapping[str, Any], clock: Clock
+) -> ReleaseRecord:
     """Record that a candidate passed its audit.
 
-    Parameters
-    ----------
-    series, release
-        Which one.
-    folder
-        The release's private folder, where its files are.
-    made
-        The candidate, and what its audit found.
-    present
-        What it was made from (`made_from`).
-    clock
-        Told what time is spent on.
+    `present` is what it was made from (`made_from`).
     """
     contract, parts = series.contract, made.shards
-    files = {name: digest for part in parts for name, digest in part.files.items()}
+    files = made.files
     if contract.shards > 1:
         files |= merge_shards(series, release, folder)
         clock.lap("merging")
     seconds = dict(clock.seconds) if contract.shards > 1 else _added(parts[0].seconds, clock.seconds)
-    committed = Committed(
+    committed = ReleaseRecord(
         made_from=present,
         parameters=contract.principle.model_dump(mode="json"),
         declared=declared(contract),
@@ -70,7 +64,7 @@ def commit(
     return committed
 
 
-def _widths(parts: Sequence[Reported]) -> dict[str, float]:
+def _widths(parts: Sequence[ShardResult]) -> dict[str, float]:
     """The format's figures: each is a mean over the groups of a shard, and of all groups in the end."""
     groups = sum(part.figures.groups for part in parts)
     return {

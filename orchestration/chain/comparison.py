@@ -1,6 +1,6 @@
 """Principles, their parameters and formats compared on the snapshots that are there, before publication.
 
-Each option is the chain run dry (`make_audited`), from a first release on.
+Each option is tried in memory on the same tables, from a first release on.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from anonymize.formats.published import knowledge_table
 from anonymize.principle.principle import Choice
 from anonymize.principles import PRINCIPLES, principle_of, with_parameters
 from anonymize.utility.usefulness import information_lost, usefulness
-from orchestration.chain.making import Clock, Made, Remembered, make_audited
-from orchestration.chain.snapshot import look_at_snapshot
+from orchestration.chain.audit import Audit, Judged
+from orchestration.chain.making import AttackedCandidate, Clock, Remembered, audited, draw, promised
+from orchestration.chain.snapshot import first_shard, look_at_snapshot
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard
-from orchestration.snapshots.sources import place, snapshot_exists
+from orchestration.snapshots.sources import source_of
 
 LADDER = (2, 3, 4, 6, 8, 10)
 """The values that are compared where none are named; the contract's own is one more."""
@@ -41,7 +42,7 @@ class Option:
 
     principle: str
     format: str
-    """What manifests call the release format."""
+    """The release format's name in manifests."""
     parameter: str
     value: int
     is_declared: bool
@@ -75,7 +76,7 @@ class Compared:
     """The sensitive columns."""
 
     def about(self) -> dict[str, Any]:
-        """What is to be known of them beside the options."""
+        """Facts of the tables that stand beside the options."""
         return {
             "releases": list(self.releases),
             "people": self.people,
@@ -104,16 +105,7 @@ class Compared:
 def snapshots_to_compare(series: Series, most_releases: int, most_people: int, say: Say) -> Compared:
     """The first snapshots of a series, and of large ones the same people in each, chosen by lot.
 
-    Parameters
-    ----------
-    series
-        What `rehearsing` returned.
-    most_releases
-        How many snapshots are looked at.
-    most_people
-        How many people of each, about.
-    say
-        Told what is being read.
+    The series is one that `with_home_untouched` returned.
 
     Raises
     ------
@@ -131,18 +123,18 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
     due = series.due or [file.first_release]
     found = []
     for release in due[:most_releases]:
-        if not snapshot_exists(file, release):
+        source = source_of(file, release)
+        if not source.exists():
             break
         say(release)
         with TemporaryDirectory() as folder:
-            table = look_at_snapshot(series, release, Path(folder)).first_shard().table
+            look_at_snapshot(series, release, Path(folder))
+            table = first_shard(series, Path(folder))
         if table.is_empty():
-            raise SnapshotError(
-                f"{series.name} {release}: there is nobody in {place(file, release)} to compare with"
-            )
+            raise SnapshotError(f"{series.name} {release}: there is nobody in {source.place} to compare with")
         found.append(table)
     if not found:
-        raise SnapshotError(f"{series.name} {due[0]}: no snapshot yet in {place(file, due[0])}")
+        raise SnapshotError(f"{series.name} {due[0]}: no snapshot yet in {source_of(file, due[0]).place}")
     largest = max(found, key=len)
     if largest.height > most_people:
         last = largest[PSEUDONYM][most_people]  # they are in the order of pseudonyms, which is a lot
@@ -156,22 +148,19 @@ class Line:
 
     parameter: str
     declared: Mapping[str, Any]
-    """What a contract would say under `principle`, but for the parameter."""
+    """The contract's entry `principle`, but for the parameter."""
     format: str
-    """What manifests call the release format."""
+    """The release format's name in manifests."""
 
     def parameters(self, value: int) -> dict[str, Any]:
-        """What a contract would say under `principle`."""
+        """The contract's entry `principle` for a value."""
         return {**self.declared, self.parameter: value}
 
 
 def lines(contract: Product, names: Sequence[str] | None, parameter: str | None) -> list[Line]:
     """The principles and formats that can be asked for, the contract's own principle first.
 
-    Raises
-    ------
-    ContractError
-        If there is no such principle, or none with this parameter.
+    Raises ContractError if there is no such principle, or none with this parameter.
     """
     own = contract.principle
     comparable = {name: one.choice for name, one in PRINCIPLES.items() if one.choice is not None}
@@ -203,7 +192,7 @@ def _format(contract: Product, said: Mapping[str, Any]) -> str:
 
 
 def _said(contract: Product, name: str, choice: Choice) -> dict[str, Any]:
-    """What the contract says of a principle, or would say: what it says of its own holds where it can."""
+    """The contract's entry for a principle: it takes over what it can from the contract's own principle."""
     own = contract.principle.model_dump()
     if name == own["name"]:
         return own
@@ -223,18 +212,7 @@ def compare_options(
 ) -> Iterator[Option]:
     """Every option, line by line: the values in order, and the largest that is not refused beside them.
 
-    Parameters
-    ----------
-    series
-        What `rehearsing` returned.
-    compared
-        The tables.
-    asked
-        What `lines` returned.
-    values
-        The values of the parameter, from 2 on.
-    say
-        Told what is being tried.
+    The series is one that `with_home_untouched` returned.
     """
     for line in asked:
 
@@ -258,12 +236,7 @@ def compare_options(
 def compare_levels(series: Series, most_releases: int, most_people: int, say: Say) -> Iterator[Option]:
     """Every level of the hierarchy of each sensitive column that has one, with the contract's own number.
 
-    Parameters
-    ----------
-    series
-        What `rehearsing` returned.
-    most_releases, most_people, say
-        As for `snapshots_to_compare`.
+    The series is one that `with_home_untouched` returned.
 
     Raises
     ------
@@ -312,8 +285,12 @@ def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option
         for number, (release, table) in enumerate(
             zip(compared.releases, compared.tables, strict=True), start=1
         ):
-            made.append(make_audited(Shard(changed), release, number, table, before, Clock()))
-            before = made[-1].remembered
+            promises = promised(changed, before.promises)
+            drawn = draw(Shard(changed), release, number, table, before, Clock())
+            figures, judged = drawn.candidate.figures, [Judged.of(drawn.attacked)]
+            found = audited(changed, release, judged, figures, promises[-1], drawn.corrected)
+            made.append((drawn, found))
+            before = Remembered(drawn.candidate.state, drawn.knowledge, promises)
     except ContractError as refusal:
         return replace(option, refused=refusal.faults[0][1])
     except REFUSALS as refusal:
@@ -321,36 +298,40 @@ def _tried(series: Series, compared: Compared, line: Line, value: int) -> Option
     return _with_figures(option, other, made)
 
 
-def _with_figures(option: Option, contract: Product, made: Sequence[Made]) -> Option:
-    """What the releases of an option promise, were found to keep, and cost."""
+def _with_figures(
+    option: Option, contract: Product, made: Sequence[tuple[AttackedCandidate, Audit]]
+) -> Option:
+    """Add what the releases of an option promise, were found to keep, and cost."""
     probabilities = [
         row
-        for one in made
-        for row in one.audit.findings.iter_rows(named=True)
+        for _, audit in made
+        for row in audit.findings.iter_rows(named=True)
         if row["bound"] == "at most" and row["found"] is not None and row["required"]
     ]
     named = [row for row in probabilities if row["promise"] == probabilities[0]["promise"]]
-    counted = [one.candidate.figures for one in made]
-    worth = [found for found in (_worth(contract, one) for one in made) if found is not None]
+    counted = [drawn.candidate.figures for drawn, _ in made]
+    worth = [found for found in (_worth(contract, drawn) for drawn, _ in made) if found is not None]
     return replace(
         option,
         promised=max((row["required"] for row in named), default=None),
         best_guess=max((row["found"] for row in named), default=None),
         counterfeits=_share(sum(one.counterfeits for one in counted), sum(one.tuples for one in counted)),
-        held_back=_share(sum(one.held_back for one in counted), sum(one.drawn.people.height for one in made)),
+        held_back=_share(
+            sum(one.held_back for one in counted), sum(drawn.people.height for drawn, _ in made)
+        ),
         information_lost=_share(sum(lost for lost, _ in worth), len(worth)),
         median_error=_share(sum(error for _, error in worth), len(worth)),
     )
 
 
-def _worth(contract: Product, made: Made) -> tuple[float, float] | None:
+def _worth(contract: Product, drawn: AttackedCandidate) -> tuple[float, float] | None:
     """NCP and the median error of a release; None if nobody is in it."""
     assert isinstance(contract, Schema)
-    if not made.candidate.figures.groups:
+    if not drawn.candidate.figures.groups:
         return None
     release_format = principle_of(contract).format(contract)
-    tables = release_format.internal(made.candidate.published, contract)
-    known = knowledge_table(made.drawn.people.rename({PSEUDONYM: "person"}), contract)
+    tables = release_format.internal(drawn.candidate.published, contract)
+    known = knowledge_table(drawn.people.rename({PSEUDONYM: "person"}), contract)
     found = usefulness(release_format, tables, release_format.read(tables, contract), contract, known)
     return information_lost(found.widths, dict(contract.attributes())), found.median_error
 

@@ -16,7 +16,7 @@ COLUMN = "column"
 
 
 def corrections_of(shard: Shard, release: str, before: Snapshot | None, now: Snapshot) -> pl.Series | None:
-    """Whose sensitive value was wrong in the releases so far, by pseudonym; None if nothing is corrected.
+    """Pseudonyms of people whose sensitive value was wrong so far; None if nothing is corrected.
 
     Parameters
     ----------

@@ -22,13 +22,13 @@ from anonymize.people.delta import delta, delta_figures
 from anonymize.people.own_values import count_values, own_values
 from anonymize.people.renaming import declarable, describe_renamings, moves_by_column, suspected_renamings
 from orchestration.chain.corrections import corrections_of
-from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, loaded, most_people
+from orchestration.chain.snapshot import PEOPLE, Snapshot, kept_snapshot, most_people
 from orchestration.contracts.yaml_text import on_a_line
 from orchestration.engine import the_engine
 from orchestration.expectations import Verdict, judge
-from orchestration.series.basis import Basis, basis_of
+from orchestration.series.predecessor import Predecessor, predecessor_of
 from orchestration.series.series import Series
-from orchestration.series.shards import Shard, shards_of
+from orchestration.series.shards import ShardJob, jobs_of
 from orchestration.snapshots.identifiers import (
     MOST_COMPARED,
     all_but_one_character,
@@ -53,15 +53,13 @@ UNJUDGED = f".{CHANGES}{PARTIAL}"
 
 @dataclass(frozen=True)
 class Delta:
-    """What changed since the snapshot before."""
+    """Changes since the snapshot before."""
 
     figures: DeltaFigures
     evidence: pl.DataFrame
-    """What the contract expects of these figures, a row per measure."""
+    """The contract's expectations of these figures, a row per measure."""
     verdict: Verdict
-    """What the suite `expected` found."""
-    changes: pl.DataFrame | None = None
-    """What became of each person, where that is not kept."""
+    """The verdict of the suite `expected`."""
 
 
 def compare_snapshots(series: Series, release: str) -> Delta | None:
@@ -77,7 +75,7 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
         If this snapshot was not taken yet, or the one before is gone.
     """
     with series.locked_for(release) as folder:
-        folders = [shard.within(folder) for shard in shards_of(series)]
+        folders = [job.own for job in jobs_of(series, release, folder)]
         if series.is_published(release):
             if not all((own / CHANGES).exists() for own in folders):
                 return None
@@ -88,23 +86,12 @@ def compare_snapshots(series: Series, release: str) -> Delta | None:
                 f"{series.name} {release}: its snapshot was not taken yet. Materialize"
                 f" {series.contract.product}/snapshot first, or run republish release"
             )
-        return compare(series, release, folders, basis_of(series, release), folder)
-
-
-@dataclass(frozen=True)
-class _Job:
-    """A shard whose snapshot is to be compared, and where its delta is to be kept."""
-
-    shard: Shard
-    release: str
-    now: Snapshot | Path
-    before: Path | None
-    into: Path | None
+        return compare(series, release, predecessor_of(series, release), folder)
 
 
 @dataclass(frozen=True)
 class _Compared:
-    """What changed in one shard."""
+    """Changes in one shard."""
 
     figures: DeltaFigures
     moved: pl.DataFrame | None
@@ -114,25 +101,17 @@ class _Compared:
     """Identifiers of the snapshot before alone, and of this one; of many, one more than are compared."""
     values: pl.DataFrame | None
     """How many people have each sensitive value (`count_values`); None where no column is sensitive."""
-    changes: pl.DataFrame | None
-    """What became of each person, if it is not written."""
 
 
-def compare(
-    series: Series, release: str, now: Sequence[Snapshot | Path], basis: Basis, into: Path | None = None
-) -> Delta:
-    """What changed since the snapshot that a release is built on, if that is ordinary.
+def compare(series: Series, release: str, predecessor: Predecessor, folder: Path) -> Delta:
+    """Keep the changes since the snapshot that a release is built on, if they are ordinary.
 
     Parameters
     ----------
-    series, release
-        Which one.
-    now
-        The snapshot of each shard, or the folder that it is kept in.
-    basis
-        What the release is built on.
-    into
-        The release's private folder, to keep what became of each person; None to keep nothing.
+    series, release, predecessor
+        Which one, and what it is built on.
+    folder
+        The release's, with its snapshot, to keep what became of each person.
 
     Raises
     ------
@@ -141,21 +120,16 @@ def compare(
     HomeError
         If the snapshot before is gone.
     """
-    shards = shards_of(series)
-    before = [shard.within(basis.folder) if basis.folder else None for shard in shards]
-    gone = next((one for one in before if one is not None and not (one / PEOPLE).exists()), None)
-    if gone is not None and basis.committed:
+    jobs = jobs_of(series, release, folder, predecessor)
+    before = (job.predecessor.folder for job in jobs if job.predecessor.folder is not None)
+    gone = next((one for one in before if not (one / PEOPLE).exists()), None)
+    if gone is not None and predecessor.committed:
         # Without it, everybody would look like a new person, and nothing would look odd.
         raise HomeError(
             f"{gone / PEOPLE}: is not there, and {series.name} {release} has to be compared with it. Put it"
             " back from a copy"
         )
-    jobs = [
-        _Job(shard, release, here, then, into and shard.within(into))
-        for shard, here, then in zip(shards, now, before, strict=True)
-    ]
-    largest = 0 if into is None else most_people(series, into)
-    parts = list(the_engine().run(compare_shard, jobs, largest))
+    parts = list(the_engine().run(compare_shard, jobs, most_people(series, folder)))
     moved = [part.moved for part in parts if part.moved is not None]
     renamed = suspected_renamings(pl.concat(moved)) if moved else None
     values = [part.values for part in parts if part.values is not None]
@@ -179,48 +153,37 @@ def compare(
             f"{series.name} {release}: {'; '.join(reasons)}. {' '.join(ways_out)}", [compared.verdict]
         )
     for job in jobs:
-        if job.into is not None:
-            (job.into / UNJUDGED).rename(job.into / CHANGES)
-    return replace(compared, changes=parts[0].changes)
+        (job.own / UNJUDGED).rename(job.own / CHANGES)
+    return compared
 
 
-def with_corrected(people: pl.DataFrame, changes: pl.DataFrame) -> pl.DataFrame:
-    """People, and whose sensitive value was wrong so far, if anybody's was.
-
-    Parameters
-    ----------
-    people
-        T(n): `pseudonym`.
-    changes
-        As `compare` found them.
-    """
-    if CORRECTED not in changes.columns:
-        return people
-    return people.join(changes.select(PSEUDONYM, CORRECTED), on=PSEUDONYM, maintain_order="left")
-
-
-def compare_shard(job: _Job) -> _Compared:
-    """What became of the people of one shard."""
-    now, before = loaded(job.now), kept_snapshot(job.before) if job.before else None
+def compare_shard(job: ShardJob) -> _Compared:
+    """Compare the snapshots of one shard, and keep the changes."""
+    before, now = _snapshots(job)
     changes = _changes(before, now)
     if (corrected := corrections_of(job.shard, job.release, before, now)) is not None:
         changes = changes.with_columns(pl.col(PSEUDONYM).is_in(corrected.implode()).alias(CORRECTED))
-    kept = changes if job.into is None else None
-    if job.into is not None:
-        write_table(job.into / UNJUDGED, changes)
+    write_table(job.own / UNJUDGED, changes)
     nobody, sensitive = pl.DataFrame(schema={"text": pl.String}), job.shard.contract.sensitive
     values = None if sensitive is None else count_values(now.table, sensitive)
     if before is None:
-        return _Compared(delta_figures(changes), None, nobody, nobody, values, kept)
+        return _Compared(delta_figures(changes), None, nobody, nobody, values)
     has_values = VALUE in now.table.columns and _sensitive_names(before) == _sensitive_names(now)
     gone, new = gone_and_new(before.table[IDENTIFIER], now.table[IDENTIFIER])
     figures = replace(delta_figures(changes), drifted=drifted(gone, new))
     moved = moves_by_column(before.table, now.table, sensitive) if has_values else None
-    return _Compared(figures, moved, gone.head(MOST_COMPARED + 1), new.head(MOST_COMPARED + 1), values, kept)
+    return _Compared(figures, moved, gone.head(MOST_COMPARED + 1), new.head(MOST_COMPARED + 1), values)
+
+
+def _snapshots(job: ShardJob) -> tuple[Snapshot | None, Snapshot]:
+    """The snapshot before, if there is one, and that of the release."""
+    now = kept_snapshot(job.own)
+    assert now is not None
+    return kept_snapshot(job.predecessor.folder) if job.predecessor.folder else None, now
 
 
 def _together(parts: Sequence[_Compared], renamed: pl.DataFrame | None) -> DeltaFigures:
-    """What changed in all shards, with how many people may be somebody who left, or have a renamed value."""
+    """Changes in all shards, with how many people may be somebody who left, or have a renamed value."""
     figures = DeltaFigures.of_all([part.figures for part in parts])
     if figures.drifted is None:
         return figures
@@ -232,12 +195,10 @@ def _together(parts: Sequence[_Compared], renamed: pl.DataFrame | None) -> Delta
     )
 
 
-def _other_form(job: _Job) -> str | None:
-    """By what the identifiers of a shard differ from those of the snapshot before, if that is all."""
-    before = kept_snapshot(job.before) if job.before else None
-    return (
-        None if before is None else changed_form(before.table[IDENTIFIER], loaded(job.now).table[IDENTIFIER])
-    )
+def _other_form(job: ShardJob) -> str | None:
+    """A sentence on how a shard's identifiers differ from those before, if most do by nothing else."""
+    before, now = _snapshots(job)
+    return None if before is None else changed_form(before.table[IDENTIFIER], now.table[IDENTIFIER])
 
 
 def _way_out(renamed: pl.DataFrame, *, is_several: bool) -> str:

@@ -13,9 +13,10 @@ from anonymize.columns import entries
 from orchestration.engine import the_engine
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard, shard_numbers, shards_of
+from orchestration.snapshots import sources
 from orchestration.snapshots.arrow import with_numerics
-from orchestration.snapshots.sources import PIECE, ROW, Piece, read_pieces
-from orchestration.snapshots.written import refuse_two_ways
+from orchestration.snapshots.locale_formats import refuse_ambiguous_numbers
+from orchestration.snapshots.sources import ROW, Piece, Source
 from orchestration.steps import say_step
 from orchestration.storage.home import private_folder
 from orchestration.storage.store import read_table, write_table
@@ -32,7 +33,7 @@ class Divided:
     rows: list[int]
     """How many rows each shard has."""
     numerics: Sequence[pl.DataFrame]
-    """What `arrow.numerics` has found in its pieces."""
+    """Results of `arrow.numerics` for its pieces."""
 
     def source_of(self, shard: Shard) -> pl.DataFrame:
         """The people of a shard as the source has them, with their row's number in it (`ROW`)."""
@@ -41,29 +42,25 @@ class Divided:
         return with_numerics(whole, self.numerics)
 
 
-def divide(series: Series, release: str, version: int | None, folder: Path) -> Divided:
-    """Divide a release's snapshot into the shards of a series, in files below a folder.
+def divide(series: Series, source: Source, folder: Path) -> Divided:
+    """Divide a snapshot into the shards of a series, in files below a folder.
 
     The pieces of files are divided by the engine, several at a time.
 
-    Raises
-    ------
-    SnapshotError
-        If the snapshot is missing or can't be read.
+    Raises SnapshotError if the snapshot is missing or can't be read.
     """
     say_step("dividing its snapshot")
-    pieces, shards = read_pieces(series.file, release, version), shards_of(series)
+    pieces, shards = source.pieces(sources.PIECE), shards_of(series)
     for shard in shards:
         private_folder(shard.within(folder))
-    jobs = (
-        _Job(series, number, piece, folder) for number, piece in enumerate(pieces.in_files or pieces.in_order)
-    )
-    if pieces.in_files:
-        largest = min(PIECE, pieces.in_files[-1].first)
-        divided = list(the_engine().run(divide_piece, list(jobs), largest, "piece"))
+    jobs = (_Job(series, number, piece, folder) for number, piece in enumerate(pieces.pieces))
+    if pieces.is_anywhere:
+        found = list(jobs)
+        largest = max(job.piece.rows for job in found)
+        divided = list(the_engine().run(divide_piece, found, largest, "piece"))
     else:
         divided = list(map(divide_piece, jobs))
-    refuse_two_ways([piece.two_ways for piece in divided])
+    refuse_ambiguous_numbers([piece.ambiguous_numbers for piece in divided])
     rows = [sum(counts) for counts in zip(*(piece.rows for piece in divided), strict=True)]
     return Divided(folder, pieces.present, rows, [piece.numerics for piece in divided])
 
@@ -79,11 +76,11 @@ class _Job:
 
 
 class _DividedPiece(NamedTuple):
-    """What is known of a piece that was divided."""
+    """The outcome of dividing a piece."""
 
     rows: list[int]
     """How many each shard has of it."""
-    two_ways: pl.DataFrame
+    ambiguous_numbers: pl.DataFrame
     numerics: pl.DataFrame
 
 
@@ -96,7 +93,7 @@ def divide_piece(job: _Job) -> _DividedPiece:
     for at, part in _parts(job.series, found.with_columns(numbers)):
         rows[at] = part.height
         write_table(shards[at].within(job.folder) / f"{job.number:06d}.parquet", part)
-    return _DividedPiece(rows, read.two_ways, read.numerics)
+    return _DividedPiece(rows, read.ambiguous_numbers, read.numerics)
 
 
 def _parts(series: Series, piece: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:

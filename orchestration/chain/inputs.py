@@ -7,13 +7,13 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.columns import PSEUDONYM
+from anonymize.columns import CORRECTED, PSEUDONYM
 from anonymize.errors import HomeError, SnapshotError
 from anonymize.principles import principle_of
-from orchestration.chain.delta import CHANGES, with_corrected
+from orchestration.chain.delta import CHANGES
 from orchestration.chain.snapshot import KEPT, PEOPLE, content_digest
-from orchestration.series.basis import Basis
-from orchestration.series.committed import STATE
+from orchestration.series.predecessor import Predecessor
+from orchestration.series.release_record import STATE
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard
 from orchestration.snapshots.previous import read_previous
@@ -23,13 +23,13 @@ LAYOUT = "dated tables"
 """How tables are laid out in files: a candidate of another layout is made anew before it is published."""
 
 
-def made_from(series: Series, release: str, basis: Basis) -> dict[str, Any]:
+def made_from(series: Series, release: str, predecessor: Predecessor) -> dict[str, Any]:
     """Everything that a release's published bytes depend on, as it is now."""
     snapshot = read_json(series.private(release) / KEPT) or {}
     return {
         "number": series.chain_number(release),
         "snapshot": snapshot.get("sha256"),
-        "release before": basis.committed.tables(STATE) if basis.committed else None,
+        "release before": predecessor.committed.tables(STATE) if predecessor.committed else None,
         "algorithm": principle_of(series.contract).version,
         "parameters": series.contract.privacy_digest(),
         "key": series.key_fingerprint,
@@ -42,17 +42,9 @@ def made_from(series: Series, release: str, basis: Basis) -> dict[str, Any]:
 def people_of(shard: Shard, release: str, folder: Path) -> pl.DataFrame:
     """T(n): the people of a shard's snapshot, as far as the delta says that they are there.
 
-    Parameters
-    ----------
-    shard, release
-        Which one.
-    folder
-        The shard's, of the release.
+    The folder is that of the shard, in that of the release.
 
-    Raises
-    ------
-    HomeError
-        If the delta was made of another snapshot.
+    Raises HomeError if the delta was made of another snapshot.
     """
     people, series = read_table(folder / PEOPLE), shard.series
     file = folder / CHANGES
@@ -64,7 +56,9 @@ def people_of(shard: Shard, release: str, folder: Path) -> pl.DataFrame:
             f"{series.name} {release}: the delta is not that of the snapshot. Materialize"
             f" {series.contract.product}/delta once more, or run republish release"
         )
-    return with_corrected(found, changes)
+    if CORRECTED not in changes.columns:
+        return found
+    return found.join(changes.select(PSEUDONYM, CORRECTED), on=PSEUDONYM, maintain_order="left")
 
 
 def _previous_digest(series: Series, release: str) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""From T(n) and the release before to a candidate that passed its audit.
-
-Nothing is written: `republish release` commits the candidate, and `republish validate` says what it would be.
-"""
+"""From T(n) and the release before to a candidate that passed its audit. Nothing is written."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from orchestration.chain.audit import Attacked, Audit, Judged, attack_candidate,
 from orchestration.chain.changes import refuse_changes
 from orchestration.chain.delta import EXPECTED
 from orchestration.expectations import Verdict, judge
-from orchestration.series.basis import Basis, verify_basis
+from orchestration.series.predecessor import Predecessor, verify_predecessor
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard
 from orchestration.snapshots.previous import join_previous
@@ -50,18 +47,18 @@ class Clock:
 
 @dataclass(frozen=True)
 class Remembered:
-    """What is remembered of the releases so far."""
+    """Memories of the releases so far."""
 
     state: State = field(default_factory=State.empty)
-    """By the principle."""
+    """The principle's memory."""
     knowledge: Knowledge | None = None
-    """By an adversary."""
+    """An adversary's memory."""
     promises: tuple[Promise, ...] = ()
-    """What each release promised to the people it published first."""
+    """Each release's promise to the people it published first."""
 
 
 @dataclass(frozen=True)
-class Drawn:
+class AttackedCandidate:
     """A candidate that was drawn and attacked, or a shard of it, and is not judged yet."""
 
     people: pl.DataFrame
@@ -69,7 +66,7 @@ class Drawn:
     candidate: Candidate
     attacked: Attacked
     knowledge: Knowledge
-    """What an adversary remembers: for the attack on the next release."""
+    """An adversary's memory, for the attack on the next release."""
 
     @property
     def corrected(self) -> int:
@@ -77,28 +74,7 @@ class Drawn:
         return int(self.people[CORRECTED].sum()) if CORRECTED in self.people.columns else 0
 
 
-@dataclass(frozen=True)
-class Made:
-    """A candidate that passed its audit."""
-
-    drawn: Drawn
-    audit: Audit
-    """What was found, what is ordinary included."""
-    promises: tuple[Promise, ...]
-    """What each release so far promised to the people it published first, this one last."""
-
-    @property
-    def candidate(self) -> Candidate:
-        """As the principle made it."""
-        return self.drawn.candidate
-
-    @property
-    def remembered(self) -> Remembered:
-        """What the release after this one would be built on."""
-        return Remembered(self.candidate.state, self.drawn.knowledge, self.promises)
-
-
-def refuse_unfit(series: Series, release: str, basis: Basis) -> None:
+def refuse_unfit(series: Series, release: str, predecessor: Predecessor) -> None:
     """Refuse what a release can't be built on, whatever its people are.
 
     Raises
@@ -108,64 +84,45 @@ def refuse_unfit(series: Series, release: str, basis: Basis) -> None:
     ContractError
         If the contract changed in a way that is neither safe nor accepted.
     """
-    verify_basis(series, release, basis)
-    refuse_changes(series, release, basis.declared)
+    verify_predecessor(series, release, predecessor)
+    refuse_changes(series, release, predecessor.declared)
 
 
-def remembered_of(series: Series, release: str, basis: Basis) -> Remembered:
-    """What is remembered of the releases so far, with the tables that others released."""
+def remembered_of(series: Series, release: str, predecessor: Predecessor) -> Remembered:
+    """Memories of the releases so far, with the tables that others released."""
     try:
-        state, others = join_previous(basis.state, series.file)
+        state, others = join_previous(predecessor.state, series.file)
     except SnapshotError as refusal:
         raise SnapshotError(f"{series.name} {release}: {refusal}") from None
-    knowledge = (basis.knowledge or Knowledge()).with_releases(others) if others else basis.knowledge
-    return Remembered(state, knowledge, basis.promises)
-
-
-def make_audited(
-    shard: Shard, release: str, number: int, people: pl.DataFrame, before: Remembered, clock: Clock
-) -> Made:
-    """Make the candidate of the n-th release from what is remembered, audit it, and write nothing.
-
-    Parameters
-    ----------
-    shard, release
-        Which one.
-    number
-        n, counted from 1.
-    people
-        T(n): `identifier`, `pseudonym`, `qi_0`, …, `value`, a row per person.
-    before
-        What is remembered.
-    clock
-        Told what time is spent on.
-
-    Raises
-    ------
-    NotEligible, SnapshotError, ValueChangeRefused
-        If the principle refuses the batch.
-    AuditFailed
-        If the candidate breaks a promise.
-    """
-    promises = promised(shard.series, before.promises)
-    drawn = draw(shard, release, number, people, before, clock)
-    judged = [Judged.of(drawn.attacked)]
-    figures = drawn.candidate.figures
-    found = audited(shard.series, release, judged, figures, promises[-1], drawn.corrected)
-    clock.lap("audit")
-    return Made(drawn, found, promises)
+    knowledge = (
+        (predecessor.knowledge or Knowledge()).with_releases(others) if others else predecessor.knowledge
+    )
+    return Remembered(state, knowledge, predecessor.promises)
 
 
 def promised(series: Series, before: tuple[Promise, ...]) -> tuple[Promise, ...]:
-    """What each release so far has promised, and the next one promises."""
+    """Promises of the releases so far and of the next one."""
     contract = series.contract
     return (*before, principle_of(contract).promise(contract.principle))
 
 
 def draw(
     shard: Shard, release: str, number: int, people: pl.DataFrame, before: Remembered, clock: Clock
-) -> Drawn:
-    """Draw a candidate and attack it; arguments and errors as those of `make_audited`, but for the audit."""
+) -> AttackedCandidate:
+    """Draw the candidate of the n-th release, or of a shard of it, from what is remembered, and attack it.
+
+    Parameters
+    ----------
+    shard, release, number
+        Which one; `number` is n, counted from 1.
+    people
+        T(n): `identifier`, `pseudonym`, `qi_0`, …, `value`, a row per person.
+
+    Raises
+    ------
+    NotEligible, SnapshotError, ValueChangeRefused
+        If the principle refuses the batch.
+    """
     say_step("making groups")
     candidate = draw_candidate(shard, release, number, people, before.state)
     say_step("attacking them")
@@ -173,7 +130,7 @@ def draw(
     promises = promised(shard.series, before.promises)
     attacked, knowledge = attack_candidate(candidate, people, shard.contract, promises, before.knowledge)
     clock.lap("audit")
-    return Drawn(people, candidate, attacked, knowledge)
+    return AttackedCandidate(people, candidate, attacked, knowledge)
 
 
 def audited(
@@ -184,20 +141,9 @@ def audited(
     promise: Promise,
     corrected: int,
 ) -> Audit:
-    """What is found on a candidate.
+    """Judge a candidate, and refuse it if it breaks a promise.
 
-    Parameters
-    ----------
-    series, release
-        Whose it is.
-    judged
-        Each shard of it.
-    figures
-        Of the whole.
-    promise
-        What the release promises.
-    corrected
-        How many sensitive values were wrong so far.
+    `corrected` is how many sensitive values were wrong so far.
 
     Raises
     ------
@@ -214,7 +160,7 @@ def audited(
 
 
 def draw_candidate(shard: Shard, release: str, number: int, people: pl.DataFrame, state: State) -> Candidate:
-    """What the principle makes of T(n) on a state; `number` is n, also where another one than the release's.
+    """Have the principle make a candidate of T(n) on a state; `number` is n, and may be another release's.
 
     Raises
     ------
@@ -235,14 +181,11 @@ def draw_candidate(shard: Shard, release: str, number: int, people: pl.DataFrame
 
 
 def _judge_ordinary(series: Series, release: str, figures: ReleaseFigures, corrected: int) -> Verdict:
-    """What the suite `expected` says of a candidate.
+    """The verdict of the suite `expected` on a candidate.
 
     Where values are corrected, it says what an adversary sees of that.
 
-    Raises
-    ------
-    NotEligible
-        If it has more counterfeits than the contract expects.
+    Raises NotEligible if it has more counterfeits than the contract expects.
     """
     contract = series.contract
     accepted = contract.accepted(release)

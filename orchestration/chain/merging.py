@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -20,9 +20,9 @@ from orchestration.chain.snapshot import most_people
 from orchestration.engine import the_engine
 from orchestration.engine.sorting import sorted_rows
 from orchestration.readers.datapackage.dated import dated
-from orchestration.series.committed import CANDIDATE, LINKAGE
+from orchestration.series.release_record import CANDIDATE, LINKAGE
 from orchestration.series.series import Series
-from orchestration.series.shards import Shard, shards_of
+from orchestration.series.shards import Shard, ShardJob, jobs_of, shards_of
 from orchestration.steps import say_step
 from orchestration.storage.parts import write_parts
 from orchestration.storage.store import PARTIAL, read_columns, read_table, sha256, write_table
@@ -40,8 +40,6 @@ def write_groups(shard: Shard, folder: Path, published: Tables, linkage: pl.Data
 
     Parameters
     ----------
-    shard, folder
-        Whose, and its folder.
     published
         Its tables as a principle made them.
     linkage
@@ -85,8 +83,8 @@ def merge_shards(series: Series, release: str, folder: Path) -> dict[str, str]:
                 ),
             )
         ]
-        jobs = [_Job(shard.within(folder), merging / shard.place) for shard in shards]
-        list(the_engine().run(number_linkage, jobs, most_people(series, folder)))
+        jobs = jobs_of(series, release, folder)
+        list(the_engine().run(partial(number_linkage, merging), jobs, most_people(series, folder)))
     finally:
         shutil.rmtree(merging, ignore_errors=True)
     files += [shard.within(folder) / LINKAGE for shard in shards]
@@ -114,21 +112,13 @@ def _numbered(shards: Sequence[Shard], folder: Path, merging: Path) -> Iterator[
         yield read_table(files[0]).clear().drop(SHARD, NUMBER).with_columns(group_id=pl.lit(0, pl.Int64))
 
 
-@dataclass(frozen=True)
-class _Job:
-    """A shard's linkage, and the folder of the numbers that its groups are published under."""
-
-    folder: Path
-    numbers: Path
-
-
-def number_linkage(job: _Job) -> None:
+def number_linkage(merging: Path, job: ShardJob) -> None:
     """Write a shard's linkage with the groups' published numbers."""
-    hosts, files = read_table(job.folder / HOSTS), sorted(job.numbers.glob("*.parquet"))
+    hosts, files = read_table(job.own / HOSTS), sorted((merging / job.shard.place).glob("*.parquet"))
     nothing = pl.DataFrame(schema={SHARD: pl.Int32, NUMBER: pl.Int64, "group_id": pl.Int64})
     numbers = pl.concat([nothing, *map(read_table, files)]).select(group_id=NUMBER, published="group_id")
     found = hosts.join(numbers, on="group_id", how="left")
     if found["published"].null_count():
-        raise HomeError(f"{job.folder / HOSTS}: names a group that is not among those of its shard")
+        raise HomeError(f"{job.own / HOSTS}: names a group that is not among those of its shard")
     numbered = found.with_columns(group_id="published")[hosts.columns]
-    write_table(job.folder / LINKAGE, numbered.sort(pl.all()))
+    write_table(job.own / LINKAGE, numbered.sort(pl.all()))

@@ -12,15 +12,15 @@ from anonymize.attack.figures import ShareFigures
 from anonymize.errors import HomeError
 from anonymize.principles import principle_of
 from orchestration.chain.inputs import made_from
-from orchestration.chain.same_people import note_people, refuse_same_people
+from orchestration.chain.population_overlap import note_people, refuse_same_people
 from orchestration.chain.snapshot import identifiers_in
 from orchestration.readers.datapackage.folder import column_types, texts
-from orchestration.series.basis import basis_of
-from orchestration.series.committed import CANDIDATE, Committed
 from orchestration.series.homes import name_home
+from orchestration.series.predecessor import predecessor_of
+from orchestration.series.release_record import CANDIDATE, ReleaseRecord
+from orchestration.series.releases_after_backup import refuse_other_bytes
 from orchestration.series.series import Series
 from orchestration.series.shards import shards_of
-from orchestration.series.since import refuse_other_bytes
 from orchestration.steps import say_step
 from orchestration.storage.home import only_one, public_folder
 from orchestration.storage.in_stores import has, put_release
@@ -144,7 +144,7 @@ def _put_missing(series: Series, release: str) -> None:
         put_release(address, folder, {})
 
 
-def _audited(series: Series, release: str) -> Committed:
+def _audited(series: Series, release: str) -> ReleaseRecord:
     """The candidate, if it is the one that its audit and the releases before it speak for."""
     committed = series.committed(release)
     if committed is None:
@@ -157,7 +157,7 @@ def _audited(series: Series, release: str) -> Committed:
         raise HomeError(
             f"{series.name} {release}: the release before, {previous}, is not published yet. Publish it first"
         )
-    if committed.made_from != made_from(series, release, basis_of(series, release)):
+    if committed.made_from != made_from(series, release, predecessor_of(series, release)):
         raise HomeError(
             f"{series.name} {release}: its snapshot, the release before or the parameters changed since the"
             f" candidate was made. Materialize {series.contract.product}/release once more"

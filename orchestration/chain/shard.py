@@ -1,10 +1,9 @@
-"""What a shard has of a release: made from its people, attacked, and written into its folder."""
+"""A shard's part of a release: made from its people, attacked, and written into its folder."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
@@ -17,25 +16,24 @@ from anonymize.principles import principle_of
 from anonymize.promise import Candidates, Promise
 from orchestration.chain.audit import Attacked
 from orchestration.chain.inputs import people_of
-from orchestration.chain.making import Clock, Drawn, draw, promised, remembered_of
+from orchestration.chain.making import AttackedCandidate, Clock, draw, promised, remembered_of
 from orchestration.chain.merging import write_groups
-from orchestration.chain.same_people import separate_products
-from orchestration.series.basis import Basis
-from orchestration.series.committed import read_knowledge, write_published, write_tables
+from orchestration.chain.population_overlap import separate_products
+from orchestration.series.other_series import separate_siblings
+from orchestration.series.release_record import read_knowledge, write_published, write_tables
 from orchestration.series.series import Series
-from orchestration.series.shards import Shard
-from orchestration.series.siblings import separate_siblings
+from orchestration.series.shards import ShardJob
 
 
 @dataclass(frozen=True)
-class Reported:
-    """What was made of one shard, and lies in its folder: all that the others need to know of it."""
+class ShardResult:
+    """A shard's part of a release that lies in its folder: all that the whole needs to know of it."""
 
     attacked: Attacked
     figures: ReleaseFigures
-    """Those of the candidate."""
+    """Figures of the candidate."""
     widths: Mapping[str, float]
-    """Those of its format."""
+    """Figures of its format."""
     corrected: int
     """How many sensitive values were wrong so far."""
     together: Mapping[str, Mapping[str, int]]
@@ -44,21 +42,7 @@ class Reported:
     seconds: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class ShardJob:
-    """A shard whose part of a release is to be made."""
-
-    shard: Shard
-    release: str
-    number: int
-    """n, counted from 1."""
-    basis: Basis
-    """Of the shard."""
-    folder: Path
-    """The release's, with the shard's snapshot and delta."""
-
-
-def make_shard(job: ShardJob) -> Reported:
+def make_shard(job: ShardJob) -> ShardResult:
     """Make and attack what a shard has of a release, and write it into the shard's folder.
 
     Raises
@@ -69,8 +53,8 @@ def make_shard(job: ShardJob) -> Reported:
         If the principle refuses the batch.
     """
     clock, shard, release = Clock(), job.shard, job.release
-    series, contract, folder = shard.series, shard.contract, shard.within(job.folder)
-    before = remembered_of(series, release, job.basis)
+    series, contract, folder = shard.series, shard.contract, job.own
+    before = remembered_of(series, release, job.predecessor)
     people = people_of(shard, release, folder)
     clock.lap("files")
     drawn = draw(shard, release, job.number, people, before, clock)
@@ -83,7 +67,7 @@ def make_shard(job: ShardJob) -> Reported:
     clock.lap("files")
     release_format = principle_of(contract).format(contract)
     promise = promised(series, before.promises)[-1]
-    return Reported(
+    return ShardResult(
         attacked=drawn.attacked,
         figures=candidate.figures,
         widths=release_format.figures(release_format.internal(candidate.published, contract), contract),
@@ -94,7 +78,7 @@ def make_shard(job: ShardJob) -> Reported:
     )
 
 
-def _linkage(series: Series, drawn: Drawn) -> pl.DataFrame:
+def _linkage(series: Series, drawn: AttackedCandidate) -> pl.DataFrame:
     """The linkage under the identifier's own name, sorted by all columns."""
     named = drawn.people.select(PSEUDONYM, IDENTIFIER).join(drawn.candidate.linkage, on=PSEUDONYM)
     return named.drop(PSEUDONYM).sort(pl.all()).rename({IDENTIFIER: series.contract.identifier})
@@ -103,7 +87,7 @@ def _linkage(series: Series, drawn: Drawn) -> pl.DataFrame:
 def _together(
     series: Series, people: pl.DataFrame, knowledge: Knowledge, promise: Promise
 ) -> dict[str, dict[str, int]]:
-    """What other series give away together with this release, by their names: `v2`, or of others `clinic/v1`.
+    """People whom other series give away together with this release, by series: `v2`, or `clinic/v1`.
 
     Nobody is to get both (`separate_readers`); if somebody did, so many people would be exposed.
     """

@@ -7,14 +7,13 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.contract import TableSource
 from anonymize.contract.combined import combine
 from anonymize.errors import AlreadyPublished, SnapshotError
 from anonymize.people.pseudonyms import pseudonyms
@@ -25,18 +24,18 @@ from orchestration.engine import the_engine
 from orchestration.expectations import Verdict, judge
 from orchestration.series.persons import without_forgotten
 from orchestration.series.series import Series
-from orchestration.series.shards import Shard, shards_of
-from orchestration.snapshots.conformity import counted_together
+from orchestration.series.shards import ShardJob, jobs_of, shards_of
 from orchestration.snapshots.sources import (
-    Look,
+    Source,
+    ValidationResult,
     look_at,
     read_snapshot,
     refuse_faults,
-    snapshot_faults,
-    version_of,
-    where_of,
+    source_of,
 )
+from orchestration.snapshots.validation import counted_together, snapshot_faults
 from orchestration.steps import say_step
+from orchestration.storage.home import private_folder, sync
 from orchestration.storage.store import PARTIAL, read_json, read_table, write_csv, write_json, write_table
 
 FAULTS = "faults.csv"
@@ -59,7 +58,7 @@ class Snapshot:
 
     @cached_property
     def stated(self) -> dict[str, Any]:
-        """What is said of it beside it."""
+        """The content of the file beside it."""
         return {
             "people": self.table.height,
             "columns": dict(self.columns),
@@ -77,30 +76,17 @@ class Snapshot:
 class Taken:
     """A snapshot that is what the contract promises."""
 
-    shards: Sequence[Snapshot | Path]
-    """That of each shard, or the folder that it is kept in for a while."""
+    folder: Path
+    """Where each shard's is, in the shard's folder."""
     stated: Mapping[str, Any]
-    """What is said of the whole of it; with its version, if it is of a table that keeps versions."""
+    """The content of the file beside it; with the version, if it is of a table that keeps versions."""
     verdict: Verdict
-    """What the suite `snapshot` found."""
+    """The verdict of the suite `snapshot`."""
 
     @property
     def people(self) -> int:
         """Rows, one per person."""
         return int(self.stated["people"])
-
-    def first_shard(self) -> Snapshot:
-        """Everybody where people are not divided; else as many as are in the first shard, drawn by lot."""
-        return loaded(self.shards[0])
-
-
-def loaded(shard: Snapshot | Path) -> Snapshot:
-    """The snapshot of a shard, read if it is kept in a folder."""
-    if isinstance(shard, Snapshot):
-        return shard
-    kept = kept_snapshot(shard)
-    assert kept is not None
-    return kept
 
 
 def take_snapshot(series: Series, release: str) -> Taken:
@@ -129,7 +115,7 @@ def take_snapshot(series: Series, release: str) -> Taken:
         if series.is_published(release):
             _refuse_other_content(series, release, taken.stated)
         elif not _is_kept(series, folder, taken.stated):
-            taken = replace(taken, shards=_keep(series, folder, taken))
+            _keep(series, folder, taken)
         return taken
 
 
@@ -138,21 +124,16 @@ def _is_kept(series: Series, folder: Path, stated: Mapping[str, Any]) -> bool:
     return read_json(folder / KEPT) == stated and all(file.exists() for file in files)
 
 
-def _keep(series: Series, folder: Path, taken: Taken) -> list[Snapshot | Path]:
+def _keep(series: Series, folder: Path, taken: Taken) -> None:
     """Put what was taken where it is kept; the folder states it last."""
     (folder / KEPT).unlink(missing_ok=True)
-    kept: list[Snapshot | Path] = []
-    for shard, found in zip(shards_of(series), taken.shards, strict=True):
-        own = shard.within(folder)
-        if isinstance(found, Snapshot):
-            found.keep(own)
-            kept.append(found)
-            continue
-        shutil.rmtree(own, ignore_errors=True)
-        found.rename(own)
-        kept.append(own)
+    for shard in shards_of(series):
+        own = private_folder(shard.within(folder))
+        (own / KEPT).unlink(missing_ok=True)
+        for name in (PEOPLE, KEPT):
+            (shard.within(taken.folder) / name).rename(own / name)
+        sync(own)
     write_json(folder / KEPT, taken.stated)
-    return kept
 
 
 @contextmanager
@@ -167,12 +148,7 @@ def _for_a_while(folder: Path) -> Iterator[Path]:
 def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     """Read the source and check it against the contract.
 
-    Parameters
-    ----------
-    series, release
-        Which one.
-    division
-        A folder for the shards of people who are divided; nothing is written of others.
+    What is read is written into the folder `division`, each shard in its own.
 
     Raises
     ------
@@ -183,9 +159,8 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     """
     say_step("reading its snapshot")
     try:
-        version = kept_version(series, release)
-        version = version_of(series.file, release) if version is None else version
-        found = _look_at_shards(series, release, version, division)
+        source = _source_of(series, release)
+        found = _look_at_shards(series, source, division)
     except SnapshotError as error:
         if error.rows is None and (later := missing_before(series, release)):
             raise SnapshotError(f"{error}. {never_comes(later)}") from None
@@ -195,99 +170,73 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
     words = _in_words(faults, sum(one.forgotten for one in found))
     verdict = judge({"snapshot": faults}, {})[0].with_words(words, faults)
     refuse_broken(f"{series.name} {release}", [verdict])
-    source = series.contract.source
-    read = {"table": source.table, "version": version} if isinstance(source, TableSource) else {}
-    stated = stated_of_all([one.stated for one in found]) | read
-    return Taken([one.snapshot for one in found], stated, verdict)
+    stated = stated_of_all([one.stated for one in found]) | source.stated()
+    return Taken(division, stated, verdict)
 
 
 def digest_of_source(series: Series, release: str, division: Path) -> str:
     """The digest that is kept of a snapshot, of what the source has now; arguments as `look_at_snapshot`.
 
-    Raises
-    ------
-    SnapshotError
-        If the snapshot is missing, unreadable or not what the contract promises.
+    Raises SnapshotError if the snapshot is missing, unreadable or not what the contract promises.
     """
-    found = _look_at_shards(series, release, kept_version(series, release), division)
+    found = _look_at_shards(series, _source_of(series, release), division)
     return str(stated_of_all([one.stated for one in found])["sha256"])
 
 
-def kept_version(series: Series, release: str) -> int | None:
-    """The version of the contract's table that a release was made from.
-
-    None if it was not made yet, was made from something else, or the contract names a version.
-    """
-    kept = read_json(series.private(release) / KEPT) or {}
-    source = series.contract.source
-    if not isinstance(source, TableSource) or release in source.versions:
-        return None
-    return kept.get("version") if kept.get("table") == source.table else None
+def _source_of(series: Series, release: str) -> Source:
+    """The source of a release's snapshot: of a table, the version that it was made from before."""
+    return source_of(series.file, release).as_noted(read_json(series.private(release) / KEPT) or {})
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What was found in a shard without faults."""
+class _Found(NamedTuple):
+    """The outcome of looking at a shard without faults."""
 
-    snapshot: Snapshot | Path
     stated: Mapping[str, Any]
     counted: pl.DataFrame
-    """What `snapshot_faults` counts of the people as they are read, once more."""
+    """Counts of `snapshot_faults` for the people as they are read, once more."""
     forgotten: int
 
 
-@dataclass(frozen=True)
-class _Job:
-    """A shard of a source to be looked at, and where to keep it for a while."""
-
-    shard: Shard
-    release: str
-    divided: Divided
-    division: Path
-
-
-def _look_at_shards(series: Series, release: str, version: int | None, division: Path) -> list[_Found]:
-    """What is found in each shard. Raises SnapshotError if there are faults in any of them."""
-    if series.contract.shards == 1:
-        return [_found(Shard(series), release, read_snapshot(series.file, release, version))]
-    divided = divide(series, release, version, division / "source")
-    jobs = [_Job(shard, release, divided, division) for shard in shards_of(series)]
+def _look_at_shards(series: Series, source: Source, division: Path) -> list[_Found]:
+    """Look at each shard, and keep it for a while. Raises SnapshotError if one of them has faults."""
+    jobs = jobs_of(series, source.release, division)
+    if len(jobs) == 1:
+        return [_found(jobs[0], read_snapshot(source))]
+    divided = divide(series, source, division / "source")
     say_step("checking its snapshot")
-    seen = list(the_engine().run(look_at_shard, jobs, max(divided.rows)))
-    found = [one for _, one in seen if one is not None]
+    seen = list(the_engine().run(partial(look_at_shard, divided), jobs, max(divided.rows)))
     faulty = next((job for job, (_, one) in zip(jobs, seen, strict=True) if one is None), jobs[0])
-    looks, where = [look for look, _ in seen], where_of(series.file, release)
-    refuse_faults(where, looks, divided.source_of(faulty.shard), series.contract, divided.present)
+    sample = divided.source_of(faulty.shard)
+    refuse_faults(source.where, [look for look, _ in seen], sample, series.contract, divided.present)
     shutil.rmtree(divided.folder)
-    return found
+    return [one for _, one in seen if one is not None]
 
 
-def look_at_shard(job: _Job) -> tuple[Look, _Found | None]:
+def look_at_shard(divided: Divided, job: ShardJob) -> tuple[ValidationResult, _Found | None]:
     """Look for faults in a shard; if there are none, keep it for a while."""
-    shard = job.shard
-    seen = look_at(job.divided.source_of(shard), shard.contract)
-    if not seen.people.width:
-        return seen, None
-    found = _found(shard, job.release, seen.people)
-    kept = shard.within(job.division)
-    loaded(found.snapshot).keep(kept)
-    return replace(seen, people=pl.DataFrame()), replace(found, snapshot=kept)
+    seen = look_at(divided.source_of(job.shard), job.shard.contract)
+    found = _found(job, seen.people) if seen.people.width else None
+    return replace(seen, people=pl.DataFrame()), found
 
 
-def _found(shard: Shard, release: str, people: pl.DataFrame) -> _Found:
-    series = shard.series
-    left = without_forgotten(series.home, series.contract.product, series.contract.series, people, release)
-    combined = combine(left, series.contract)
-    snapshot = Snapshot(keyed(combined, series.pseudonym_key), series.contract.column_names())
-    counted = snapshot_faults(people, series.contract)
-    return _Found(snapshot, snapshot.stated, counted, people.height - left.height)
+def _found(job: ShardJob, people: pl.DataFrame) -> _Found:
+    series, contract = job.shard.series, job.shard.contract
+    left = without_forgotten(series.home, contract.product, contract.series, people, job.release)
+    snapshot = Snapshot(keyed(combine(left, contract), series.pseudonym_key), contract.column_names())
+    snapshot.keep(job.own)
+    return _Found(snapshot.stated, snapshot_faults(people, contract), people.height - left.height)
 
 
 def stated_of_all(shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What is said of a whole snapshot, from what is said of its shards."""
+    """Put together the statements on all shards of a snapshot."""
     digests = [one["sha256"] for one in shards]
     whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
     return {**shards[0], "people": sum(one["people"] for one in shards), "sha256": whole}
+
+
+def first_shard(series: Series, folder: Path) -> pl.DataFrame:
+    """Everybody where people are not divided; else as many as are in the first shard, drawn by lot."""
+    return read_table(shards_of(series)[0].within(folder) / PEOPLE)
 
 
 def identifiers_in(folder: Path) -> pl.Series:
@@ -310,7 +259,7 @@ def kept_snapshot(folder: Path) -> Snapshot | None:
 
 
 def _in_words(faults: pl.DataFrame, forgotten: int) -> str:
-    """What was found in a snapshot, by kind of fault, and how many of the people were forgotten."""
+    """Describe the faults of a snapshot by kind, and how many of its people were forgotten."""
     kinds = [name for name, dtype in faults.schema.items() if dtype.is_integer() and name != "rows"]
     counts = {name: faults[name].sum() for name in kinds}
     found = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())

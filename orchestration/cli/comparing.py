@@ -24,7 +24,7 @@ from orchestration.chain.comparison import (
     lines,
     snapshots_to_compare,
 )
-from orchestration.chain.rehearsal import rehearsing
+from orchestration.chain.dry_run import with_home_untouched
 from orchestration.cli.options import Form
 from orchestration.cli.terminal import out, raw
 from orchestration.cli.work import Work
@@ -46,9 +46,9 @@ FIGURES = {
 }
 """The heads of the table, by the fields of an option under them."""
 WIDTH = 12
-"""Of the table's first column, at least."""
+"""The least width of the table's first column."""
 LEVEL = "level"
-"""What `--parameter` calls the levels of the hierarchies of sensitive columns."""
+"""The word of `--parameter` for the levels of the hierarchies of sensitive columns."""
 
 
 def show_comparison(
@@ -79,7 +79,7 @@ def show_comparison(
     """
     if plot is not None and plot.suffix not in PICTURES:
         raise ContractError("--plot", [("", f"{plot.name} must end in {' or '.join(PICTURES)}")])
-    series = rehearsing(Series(file, Home.named(home, default_home(file))))
+    series = with_home_untouched(Series(file, Home.named(home, default_home(file))))
     if parameter == LEVEL:
         with Work(series.name) as work:
             start_judge()

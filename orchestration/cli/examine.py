@@ -12,14 +12,14 @@ from anonymize.contract.changes import declared_columns
 from anonymize.errors import RepublishError, SnapshotError
 from orchestration.chain.arrival import has_arrived
 from orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
-from orchestration.chain.rehearsal import refuse_damaged, rehearse, rehearsing
-from orchestration.chain.snapshot import KEPT, Taken, digest_of_source, look_at_snapshot
+from orchestration.chain.dry_run import dry_run, refuse_damaged, with_home_untouched
+from orchestration.chain.snapshot import KEPT, Taken, digest_of_source, first_shard, look_at_snapshot
 from orchestration.expectations import start_judge
-from orchestration.series.basis import basis_of
 from orchestration.series.due import none_is_due
+from orchestration.series.predecessor import predecessor_of
 from orchestration.series.series import Series
 from orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
-from orchestration.snapshots.sources import place, snapshot_exists
+from orchestration.snapshots.sources import source_of
 from orchestration.storage.store import read_json
 
 Say = Callable[[str], None]
@@ -34,10 +34,6 @@ def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
 
     Parameters
     ----------
-    series
-        The series that a contract declares.
-    say
-        Prints a line.
     profiles
         Whether to say what is in the columns of the next snapshot, and of those that are refused. The lowest
         and the highest values are people's: they are for the publisher's eyes alone.
@@ -47,7 +43,7 @@ def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
     int
         The exit code of the first refusal, as `republish release` would have it; 0 if nothing is refused.
     """
-    series, show = rehearsing(series), say if profiles else lambda _line: None
+    series, show = with_home_untouched(series), say if profiles else lambda _line: None
     due, first = series.due, series.file.first_release
     # The first snapshot may be looked at before its date.
     waiting = [release for release in due or [first] if not series.is_published(release)]
@@ -59,7 +55,7 @@ def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
         say(f"  no release could be made: {refusal}")
         refusals.append(refusal)
     may_be_released = not refusals
-    absent = [release for release in waiting[1:] if not snapshot_exists(series.file, release)]
+    absent = [release for release in waiting[1:] if not source_of(series.file, release).exists()]
     for release in waiting:
         if release in absent[1:]:
             continue  # the first one that is missing says what is to be done
@@ -82,7 +78,7 @@ def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
 
 def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
     due, first = series.due, series.file.first_release
-    arrived = [release for release in waiting if snapshot_exists(series.file, release)]
+    arrived = [release for release in waiting if source_of(series.file, release).exists()]
     if arrived:
         start_judge()  # it gets ready meanwhile
     if first != series.contract.releases.first.isoformat():
@@ -102,10 +98,10 @@ def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
 
 
 def _replaced(series: Series, release: str) -> str | None:
-    """That the source now has another snapshot than a release was published from; None if it has not."""
+    """A sentence if the source now has another snapshot than a release was published from, else None."""
     kept = read_json(series.private(release) / KEPT)
     committed = series.record(release)
-    if kept is None or committed is None or not snapshot_exists(series.file, release):
+    if kept is None or committed is None or not source_of(series.file, release).exists():
         return None
     columns = declared_columns(series.contract)
     if kept["columns"] != series.contract.column_names() or columns != {
@@ -128,7 +124,7 @@ def _replaced(series: Series, release: str) -> str | None:
 def _look_at_snapshot(series: Series, release: str, folder: Path, say: Say) -> Taken | None:
     """Say how many people there are; None if the snapshot has not arrived."""
     if not has_arrived(series, release):
-        say(f"  {release}: no snapshot yet in {place(series.file, release)}")
+        say(f"  {release}: no snapshot yet in {source_of(series.file, release).place}")
         return None
     taken = look_at_snapshot(series, release, folder)
     say(f"  {release}: {taken.people:,} people, no faults")
@@ -148,16 +144,16 @@ def _say_profile(table: pl.DataFrame | None, series: Series, say: Say) -> None:
 
 
 def _say_changes(series: Series, release: str, say: Say) -> None:
-    for line in describe_changes(contract_changes(basis_of(series, release).declared, series.contract)):
+    for line in describe_changes(contract_changes(predecessor_of(series, release).declared, series.contract)):
         say(f"  {release}: changed since the release before: {line}")
 
 
 def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, say: Say, show: Say) -> None:
     """Say what would become of the next release; what stands against it is raised."""
     if taken is None:
-        refuse_changes(series, release, basis_of(series, release).declared)
+        refuse_changes(series, release, predecessor_of(series, release).declared)
         return
-    some = taken.first_shard().table
+    some = first_shard(series, folder)
     for sentence in lumpy_columns(some, series.contract):
         say(f"  {release}: advice: {sentence}")
     if advice := _shards_advised(taken, series):
@@ -167,28 +163,28 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
     _say_profile(some, series, show)
     for line in levels(some, series.contract):
         show(f"    {line}; republish compare --parameter level says what it costs")
-    rehearsed = rehearse(series, release, taken, folder)
-    figures = rehearsed.figures
+    foreseen = dry_run(series, release, folder)
+    figures = foreseen.figures
     say(
         f"  {release}: would be released with {figures.groups:,} groups, {figures.counterfeits:,}"
         f" counterfeits and {figures.held_back:,} people held back"
     )
-    if 0 < rehearsed.waiting < SMALL_BATCH:
+    if 0 < foreseen.waiting < SMALL_BATCH:
         say(
-            f"  {release}: advice: {rehearsed.waiting:,} people would wait together, which is a small batch."
+            f"  {release}: advice: {foreseen.waiting:,} people would wait together, which is a small batch."
             " Whoever knows that they are in the table knows that one value is too frequent among them; once"
             " they are released, it is probably the value that most of their groups have. Release less often,"
             " so that more people come at a time, or choose a smaller m"
         )
-    basis = basis_of(series, release)
-    former = basis.committed and basis.committed.counts
-    if former and contract_changes(basis.declared, series.contract):
+    predecessor = predecessor_of(series, release)
+    former = predecessor.committed and predecessor.committed.counts
+    if former and contract_changes(predecessor.declared, series.contract):
         share, before = (one.counterfeits / max(1, one.tuples) for one in (figures, former))
         say(
             f"  {release}: with what changed, {share:.1%} of the tuples would be counterfeits, and in the"
             f" release before {before:.1%} are"
         )
-    if forecast := rehearsed.held_back_next:
+    if forecast := foreseen.held_back_next:
         say(f"  if the next table is the same, {forecast:,} people are held back then")
 
 

@@ -62,7 +62,7 @@ def forget(
     from orchestration.rights.forget import what_is_kept
     from orchestration.rights.retention import absent, forget_absent, would_be_forgotten
     from orchestration.series.homes import series_at
-    from orchestration.series.to_forget import all_forgotten_again
+    from orchestration.series.pending_erasures import all_forgotten_again
     from orchestration.storage.log import note
 
     file = load_contract(contract)

@@ -57,10 +57,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 def known_language(language: str) -> str:
     """A language that pages can be written in.
 
-    Raises
-    ------
-    typer.BadParameter
-        If there is no catalogue of it.
+    Raises typer.BadParameter if there is no catalogue of it.
     """
     if language not in LANGUAGES:
         raise typer.BadParameter(f"{language} is none of {', '.join(LANGUAGES)}")

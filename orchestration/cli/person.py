@@ -79,10 +79,7 @@ def person(
 def read_identifiers(file: Path | None) -> list[str]:
     """Identifiers, one on each line of a file or of standard input; a terminal asks for one, and hides it.
 
-    Raises
-    ------
-    PersonError
-        If there is none.
+    Raises PersonError if there is none.
     """
     from anonymize.errors import PersonError
 

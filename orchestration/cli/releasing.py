@@ -21,7 +21,7 @@ from orchestration.expectations import start_judge
 from orchestration.series.due import none_is_due
 from orchestration.series.homes import series_at
 from orchestration.series.series import Series, named
-from orchestration.snapshots.sources import place
+from orchestration.snapshots.sources import source_of
 from orchestration.storage.home import RELEASING, Home, only_one
 
 if TYPE_CHECKING:
@@ -47,12 +47,8 @@ def make_due_releases(
 
     Parameters
     ----------
-    file
-        The contract.
     through
         The last release to make; None for all that are due.
-    home
-        The publisher's folder, as the command line names it.
     without_upstream
         Whether to make releases before the assets upstream of them are materialized.
 
@@ -97,7 +93,7 @@ def _waits_for(series: Series, release: str, dagster: Callable[[], DagsterInstan
     Dagster is asked for upstream assets, if the contract names any and the caller gives a Dagster to ask.
     """
     if not has_arrived(series, release):
-        return f"its snapshot: {place(series.file, release)}"
+        return f"its snapshot: {source_of(series.file, release).place}"
     if dagster is None or not series.contract.upstream:
         return None
     from orchestration.dagster.upstream import missing_upstream
@@ -112,14 +108,14 @@ def _waits_for(series: Series, release: str, dagster: Callable[[], DagsterInstan
 
 
 def _seconds_of_the_last(series: Series, unpublished: list[str]) -> float | None:
-    """What the last release took that is recorded: the next one takes about as long."""
+    """The seconds of the last release that is recorded: the next one takes about as long."""
     before = series.previous(unpublished[0]) if unpublished else None
     record = series.record(before) if before else None
     return sum(record.seconds.values()) if record else None
 
 
 def _line(released: Released, seconds: float) -> str:
-    """What was released, and the seconds that were waited for it, by what they were spent on."""
+    """A line on a release, with the seconds that were waited for it by what they were spent on."""
     rest = {"dagster": seconds - sum(released.seconds.values())}
     spent = ", ".join(f"{part} {took:.1f}" for part, took in (released.seconds | rest).items())
     counts = released.counts

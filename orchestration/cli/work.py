@@ -21,7 +21,7 @@ class Work(AbstractContextManager["Work"]):
 
     name: str
     parts: int = 0
-    """Of how many parts it is, if they take alike."""
+    """How many parts it has, if they take alike."""
     pace: float | None = None
     """Seconds that a part takes, if anything is known of it; from the first part on, those that it took."""
     done: int = field(default=0, init=False)

@@ -24,9 +24,9 @@ class ContractFile:
     path: Path
     """The YAML file, absolute."""
     contract: Product
-    """What it declares."""
+    """The product that it declares."""
     sha256: str
-    """Of the file's bytes, hexadecimal; hierarchies are told by `contract.privacy_digest()`."""
+    """Digest of the file's bytes, hexadecimal; `contract.privacy_digest()` covers the hierarchies, too."""
     first_release: str
     """The date of the schedule's first tick on or after `releases.first`; of a contract that is only audited,
     `releases.first` itself."""
@@ -47,8 +47,6 @@ def load_contract(
 
     Parameters
     ----------
-    path
-        A YAML file.
     defaults
         What keys stand for that the file leaves out.
     is_scheduled
@@ -121,10 +119,8 @@ def _check_size(contract: Product, where: str) -> None:
 def read_hierarchy_file(folder: Path, name: str) -> list[list[str]]:
     """The lines `leaf;parent;…;root` of a CSV file that a contract, or the mapping of an audit, names.
 
-    Raises
-    ------
-    ValueError
-        If the file is not there, is too large, or is none of such lines. The text begins with its name.
+    Raises ValueError if the file is not there, is too large, or is none of such lines. The text begins with
+    its name.
     """
     if (folder / name).exists() and not (folder / name).is_file():
         raise ValueError(f"{name}: is no file")

@@ -27,12 +27,7 @@ NEVER = {30, 31}
 def schedule_fault(cron: str, first: dt.date) -> str | None:
     """The fault of a schedule of releases, and the way out; None if it has none.
 
-    Parameters
-    ----------
-    cron
-        As the contract declares it.
-    first
-        The date from which on it ticks.
+    `first` is the date from which on it ticks.
     """
     if not _is_accepted(cron):
         meant = "five fields, minute hour day month weekday, as in 0 0 1 */3 *"

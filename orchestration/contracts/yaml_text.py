@@ -18,10 +18,7 @@ Fault = tuple[str, str]
 def read_yaml(path: Path) -> Any:
     """Read a YAML file.
 
-    Raises
-    ------
-    ContractError
-        If it can't be read, is not YAML, or gives a key twice.
+    Raises ContractError if it can't be read, is not YAML, or gives a key twice.
     """
     declared, faults = parse_yaml(read_content(path), str(path))
     if faults:
@@ -54,10 +51,7 @@ def parse_yaml(content: bytes, where: str) -> tuple[Any, list[Fault]]:
 
     Scalars are those of YAML 1.2: `no` and `010` are text, only `true` and `false` are not.
 
-    Raises
-    ------
-    ContractError
-        If it is not YAML, with the line.
+    Raises ContractError if it is not YAML, with the line.
     """
     try:
         loader = _Loader(content)

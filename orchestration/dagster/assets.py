@@ -33,8 +33,8 @@ from orchestration.dagster.names import (
 from orchestration.dagster.step import CheckOn, Done, Step, build
 from orchestration.expectations import Verdict
 from orchestration.rights.retention import forget_absent
+from orchestration.series.other_series import published_releases
 from orchestration.series.series import Series
-from orchestration.series.siblings import published_releases
 from orchestration.snapshots.previous import published_here
 
 CANDIDATE = "candidate"

@@ -26,7 +26,7 @@ from orchestration.dagster.figures import as_text, named
 from orchestration.dagster.names import AUDIT, COUNTERFEITS, RELEASE, SNAPSHOT, asset_key
 from orchestration.readers.datapackage.dated import undated
 from orchestration.readers.datapackage.words import several_columns
-from orchestration.series.committed import CANDIDATE, Committed, read_state, read_tables
+from orchestration.series.release_record import CANDIDATE, ReleaseRecord, read_state, read_tables
 from orchestration.series.series import Series
 from orchestration.storage.manifest import COUNTED
 from orchestration.storage.parts import scan_parts, table_files
@@ -61,7 +61,7 @@ def of_snapshot(series: Series, snapshot: Taken) -> dict[str, Any]:
     return {**counts, **divided, **_column_schema(columns)}
 
 
-def of_candidate(series: Series, release: str, committed: Committed) -> dict[str, dict[str, Any]]:
+def of_candidate(series: Series, release: str, committed: ReleaseRecord) -> dict[str, dict[str, Any]]:
     """The entries of each asset that a candidate consists of, by its name; none if nothing is kept of it."""
     figures, counts, contract = committed.figures, committed.counts, series.contract
     if counts is None:
@@ -135,7 +135,7 @@ def _report(series: Series, release: str, manifest: Mapping[str, Any]) -> str:
 
 
 def _what_is_asked_first(
-    series: Series, release: str, committed: Committed, tables: Mapping[str, pl.DataFrame] | None
+    series: Series, release: str, committed: ReleaseRecord, tables: Mapping[str, pl.DataFrame] | None
 ) -> dict[str, Any]:
     """Candidate values that an adversary is left with, and the error of counts, to plot over releases."""
     contract = series.contract
@@ -160,7 +160,7 @@ def _what_is_asked_first(
     return {**shown, **{f"{ERROR}: {name}": 100 * error for name, error in errors.items()}}
 
 
-def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame] | None:
+def _tables(series: Series, release: str, committed: ReleaseRecord) -> dict[str, pl.DataFrame] | None:
     """The candidate's tables under our own names, without the column that says of which release they are.
 
     None if its files are not kept any more, or are of people who are divided: they may not fit into memory.
@@ -172,7 +172,7 @@ def _tables(series: Series, release: str, committed: Committed) -> dict[str, pl.
     return principle_of(series.contract).format(series.contract).internal(named, series.contract)
 
 
-def _some_groups(series: Series, release: str, committed: Committed) -> dict[str, pl.DataFrame]:
+def _some_groups(series: Series, release: str, committed: ReleaseRecord) -> dict[str, pl.DataFrame]:
     """The same, of about `GROUPS_SHOWN` whole groups of people who are divided, drawn by their numbers.
 
     Numbers are given in the order of what is published, so these groups are of everywhere in it.
@@ -192,12 +192,12 @@ def _some_groups(series: Series, release: str, committed: Committed) -> dict[str
     return release_format.internal(named, series.contract)
 
 
-def _is_kept(folder: Path, committed: Committed) -> bool:
+def _is_kept(folder: Path, committed: ReleaseRecord) -> bool:
     return all((folder / name).exists() for name in committed.files)
 
 
 def _plots(
-    series: Series, release: str, committed: Committed, tables: Mapping[str, pl.DataFrame] | None
+    series: Series, release: str, committed: ReleaseRecord, tables: Mapping[str, pl.DataFrame] | None
 ) -> list[Plot]:
     """The format's charts of the release, and the principle's of what it remembers.
 

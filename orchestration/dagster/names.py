@@ -5,8 +5,8 @@ import re
 import dagster as dg
 
 from anonymize.contract import Product
+from orchestration.series.other_series import began_alone
 from orchestration.series.series import Series
-from orchestration.series.siblings import began_alone
 from orchestration.storage.home import Home
 
 SNAPSHOT = "snapshot"

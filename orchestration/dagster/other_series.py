@@ -14,8 +14,8 @@ from orchestration.dagster.names import (
     key_of,
     tag_value,
 )
+from orchestration.series.other_series import published_releases, siblings
 from orchestration.series.series import Series
-from orchestration.series.siblings import published_releases, siblings
 from orchestration.storage.manifest import MANIFEST
 from orchestration.storage.parts import table_of
 from orchestration.storage.store import read_json

@@ -10,7 +10,7 @@ from orchestration.dagster.partitions import for_dagster
 from orchestration.dagster.upstream import materialized, missing_upstream
 from orchestration.series.due import FORMAT, none_is_due
 from orchestration.series.series import Series
-from orchestration.snapshots.sources import arrival_of, snapshot_exists
+from orchestration.snapshots.sources import source_of
 
 ONCE_MORE = 3
 """How often the sensor tries a release again whose run died: a run may be what takes the machine down."""
@@ -84,7 +84,7 @@ def why_not(
     if series.contract.upstream and (key := missing_upstream(series, release, context.instance)):
         return f"{key.to_user_string()} is not materialized for {release} yet"
     try:
-        arrived = snapshot_exists(series.file, release)
+        arrived = source_of(series.file, release).exists()
     except (SnapshotError, StoreError) as error:
         return str(error)
     return None if arrived else f"the snapshot of {release} has not arrived"
@@ -124,4 +124,4 @@ def _runs(
 
 def _arrival(series: Series, release: str) -> str:
     """Tells a snapshot from one that replaced it: a corrected file, or contract, is tried again."""
-    return f"{arrival_of(series.file, release)} {series.file.sha256[:12]}"
+    return f"{source_of(series.file, release).mark()} {series.file.sha256[:12]}"

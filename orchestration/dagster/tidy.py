@@ -8,7 +8,7 @@ import dagster as dg
 
 from orchestration.dagster.instance import dagster_instance
 from orchestration.dagster.names import PARTITION, SERIES_TAG, job_name
-from orchestration.series.siblings import published_releases
+from orchestration.series.other_series import published_releases
 from orchestration.storage.home import Home
 
 OVER = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]

@@ -17,7 +17,7 @@ from anonymize.principles import principle_of
 from anonymize.promise import Candidates
 from orchestration.audit.read.folders import PublishedSeries, Reading, find_series, read_release
 from orchestration.series.series import Series
-from orchestration.snapshots.sources import read_snapshot
+from orchestration.snapshots.sources import read_snapshot, source_of
 
 
 def what_an_attacker_learns(series: Series) -> list[str]:
@@ -60,7 +60,7 @@ def what_an_attacker_learns(series: Series) -> list[str]:
 
 def _people(series: Series, release: str) -> pl.DataFrame:
     """`person`, `qi_0`, …, `value`: the truth behind a release."""
-    return read_snapshot(series.file, release).rename({IDENTIFIER: "person"})
+    return read_snapshot(source_of(series.file, release)).rename({IDENTIFIER: "person"})
 
 
 def _histories(snapshots: Sequence[pl.DataFrame]) -> pl.DataFrame:

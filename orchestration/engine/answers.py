@@ -1,4 +1,4 @@
-"""What became of the jobs of an engine, told by the process that did them to the one that asked."""
+"""Outcomes of an engine's jobs, as the process that did them tells the one that asked."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ R = TypeVar("R")
 
 
 class Answer(NamedTuple):
-    """What became of a job: a result, or what was raised."""
+    """The outcome of a job: a result, or what was raised."""
 
     result: Any = None
     refusal: RepublishError | None = None
     failure: str = ""
-    """What else was raised, without its words: they may quote a person's value."""
+    """Another error, without its words: they may quote a person's value."""
 
 
 def answer(function: Callable[[Any], Any], job: Any) -> Answer:
-    """What became of a job."""
+    """Do a job, and say what became of it."""
     try:
         return Answer(function(job))
     except RepublishError as refusal:

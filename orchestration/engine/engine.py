@@ -1,4 +1,4 @@
-"""What an engine does, and which one is used."""
+"""The engines' protocol, and the choice of one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Engine(Protocol):
     def run(
         self, function: Callable[[J], R], jobs: Sequence[J], people: int = 0, what: str = "shard"
     ) -> Iterator[R]:
-        """What a function returns for each job, in their order.
+        """Call a function for each job; results come in the order of the jobs.
 
         Parameters
         ----------
@@ -48,10 +48,7 @@ class Engine(Protocol):
 def named_engine(name: str | None) -> None:
     """Name the engine for this process and all that it starts; None for the one that is named already.
 
-    Raises
-    ------
-    HomeError
-        If there is no such engine.
+    Raises HomeError if there is no such engine.
     """
     if name is not None:
         os.environ[VARIABLE] = name
@@ -61,10 +58,7 @@ def named_engine(name: str | None) -> None:
 def the_engine() -> Engine:
     """The engine that REPUBLISH_ENGINE names, or `local`.
 
-    Raises
-    ------
-    HomeError
-        If it names none, or what it needs is not installed.
+    Raises HomeError if it names none, or what it needs is not installed.
     """
     given = os.environ.get(VARIABLE, "local")
     named = NAMED.fullmatch(given)

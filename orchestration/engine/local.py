@@ -77,7 +77,7 @@ class _Worker:
 
 
 def _work(function: Callable[[Any], Any], asked: Connection) -> None:
-    """What the process does: a job after the other, until nobody asks."""
+    """Do a job after the other, until nobody asks."""
     os.dup2(2, 1)  # what a library prints is no output of ours
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     while True:

@@ -10,7 +10,7 @@ import duckdb
 import polars as pl
 
 MEMORY = "2GB"
-"""What a sort may take before it goes on on disk."""
+"""Memory of a sort before it goes on on disk."""
 BATCH = 200_000
 """Rows that are read at a time."""
 
@@ -20,14 +20,7 @@ def sorted_rows(files: Sequence[Path], by: Sequence[str], folder: Path) -> Itera
 
     Texts are in the order of their bytes, lists in that of their first entries that differ.
 
-    Parameters
-    ----------
-    files
-        All with the same columns.
-    by
-        The columns, the first one first.
-    folder
-        Where the sort goes on when its memory is full; not there afterwards.
+    The sort goes on in the folder when its memory is full.
     """
     keys = ", ".join(f'"{column}" ASC NULLS FIRST' for column in by)
     settings: dict[str, str | bool | int | float | list[str]] = {

@@ -28,7 +28,7 @@ AT_A_TIME = 256
 """How many shards Spark is asked for at a time; it has as many worked on as there are cores."""
 LOCAL = re.compile(r"local(?:\[(?P<cores>\d+|\*)\])?")
 VARIABLES = (KEY_VARIABLE, HOME_VARIABLE, limits.VARIABLE)
-"""What tasks have from this process's environment."""
+"""Variables that tasks have from this process's environment."""
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.io.encryption.enabled": "true",  # Spark may put results on disk, and they name people
@@ -46,10 +46,7 @@ class Spark:
     def __init__(self, master: str | None = None):
         """Name the master; without one, it is that of Spark's own configuration, or else `local[*]`.
 
-        Raises
-        ------
-        HomeError
-            If pyspark or Java is not installed.
+        Raises HomeError if pyspark or Java is not installed.
         """
         if find_spec("pyspark") is None:
             raise HomeError("pyspark is not installed, which runs Spark: pip install 'republish[spark]'")
@@ -87,7 +84,7 @@ class Spark:
 
 
 def _work(environment: Mapping[str, str], packed: Iterator[bytes]) -> Iterator[Answer]:
-    """What a task does, in a process of its executor."""
+    """Do a task, in a process of its executor."""
     for name in VARIABLES:
         os.environ.pop(name, None)
     os.environ.update(environment)
@@ -99,7 +96,7 @@ def _work(environment: Mapping[str, str], packed: Iterator[bytes]) -> Iterator[A
 def _asked(
     context: Any, packed: Any, work: Callable[..., Iterator[Answer]], what: str, number: int
 ) -> Answer:
-    """What became of one job. Raises HomeError if Spark has no answer."""
+    """The outcome of one job. Raises HomeError if Spark has no answer."""
     from py4j.protocol import Py4JError  # noqa: PLC0415
 
     try:

@@ -1,1 +1,1 @@
-"""What people and regulators may ask of a publisher: find, forget, and account for what is published."""
+"""Answers to people and regulators: find, forget, and account for what is published."""

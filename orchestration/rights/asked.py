@@ -14,18 +14,18 @@ from anonymize.columns import IDENTIFIER, PSEUDONYM, entries
 from anonymize.errors import HomeError
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.spelling import identifier_forms
-from orchestration.chain.same_people import noted_files
+from orchestration.chain.population_overlap import noted_files
 from orchestration.chain.snapshot import FAULTS, Snapshot, kept_snapshot
-from orchestration.series.committed import KNOWLEDGE, STATE
 from orchestration.series.facts import facts_of
+from orchestration.series.other_series import FIRST, pseudonym_key, published_releases, siblings
 from orchestration.series.persons import comparable
+from orchestration.series.release_record import KNOWLEDGE, STATE
 from orchestration.series.shards import shard_folders
-from orchestration.series.siblings import FIRST, pseudonym_key, published_releases, siblings
 from orchestration.storage.home import Home
 from orchestration.storage.store import read_table
 
 BUILT_ON = (STATE, KNOWLEDGE)
-"""What the names of files begin with that the next release is built on."""
+"""Beginnings of the names of files that the next release is built on."""
 NOBODY = pl.Series("person", [], dtype=pl.Binary)
 
 
@@ -52,8 +52,6 @@ class Asked:
 
     Parameters
     ----------
-    home, product, name
-        Which series of the home it is.
     identifiers
         As the source has them, or other spellings (`P7` for `p7`); bytes as hexadecimal digits.
     column

@@ -20,14 +20,14 @@ from anonymize.contract import Product
 from anonymize.contract.combined import kept_apart
 from anonymize.people.randomness import derive_key
 from anonymize.text import Text
-from orchestration.chain.same_people import other_products
+from orchestration.chain.population_overlap import other_products
 from orchestration.rights.asked import BUILT_ON, Asked, series_of
-from orchestration.series.committed import LINKAGE, read_record
 from orchestration.series.facts import sensitive_names
+from orchestration.series.other_series import BEFORE
 from orchestration.series.persons import comparable, forgotten, of_series
+from orchestration.series.release_record import LINKAGE, read_record
 from orchestration.series.series import Series
 from orchestration.series.shards import shard_folders
-from orchestration.series.siblings import BEFORE
 from orchestration.storage.home import Home
 from orchestration.storage.parts import scan_parts, tables_in
 from orchestration.storage.store import read_table
@@ -35,7 +35,7 @@ from orchestration.storage.store import read_table
 
 @dataclass(frozen=True)
 class Placed:
-    """What one release has of a person."""
+    """A person's place in one release."""
 
     release: str
     in_snapshot: bool | None
@@ -49,7 +49,7 @@ class Placed:
     values: tuple[Any, ...] = ()
     """The values that the group has: each may be theirs."""
     left: tuple[Any, ...] = ()
-    """Those of them that were in all their groups so far, since their own value changed last."""
+    """Values that were in all their groups so far, since their own value changed last."""
 
 
 @dataclass(frozen=True)
@@ -60,20 +60,20 @@ class Held:
     """Its place in the home."""
     rows: int
     what: str
-    """What it is, in words."""
+    """A description of it."""
     until: str
     """How long it is kept, in words."""
 
 
 @dataclass(frozen=True)
 class InSeries:
-    """What a series has of a person."""
+    """A person's places in a series."""
 
     series: str
     """Product and series, `hospital/v1`."""
     releases: tuple[Placed, ...]
     promised: tuple[str, ...]
-    """What was promised to them when they were first published, in sentences."""
+    """The promise to them when they were first published, in sentences."""
     rows: tuple[dict[str, Any], ...]
     """Their rows in the snapshots that are kept, under the publisher's names, with the release."""
     held: tuple[Held, ...]
@@ -90,7 +90,7 @@ class InSeries:
 
     @property
     def kinds(self) -> list[tuple[str, str, int]]:
-        """What is kept, until when, and in how many files."""
+        """Kinds of files that are kept, until when, and how many there are."""
         counted = Counter((one.what, one.until) for one in self.held)
         return [(what, until, files) for (what, until), files in counted.items()]
 
@@ -102,7 +102,7 @@ class InSeries:
 
 @dataclass(frozen=True)
 class Person:
-    """What a home holds of a person. The identifier is not in it."""
+    """A person as a home has them. The identifier is not in it."""
 
     product: str
     series: tuple[InSeries, ...]
@@ -201,7 +201,7 @@ class _Before:
         self._value: Any = None
 
     def narrowed(self, values: dict[Any, int], mine: pl.DataFrame | None) -> tuple[Any, ...]:
-        """What is left after a release in which the person's group has some values."""
+        """The values left after a release in which the person's group has some values."""
         if not values:
             return ()
         has_value = mine is not None and VALUE in mine.columns and mine.height == 1
@@ -251,7 +251,7 @@ def _together(columns: list[str]) -> pl.Expr:
 
 
 def _promised(asked: Asked, first: int) -> tuple[str, ...]:
-    """What a release of the series promised, counted from 0: the last record that is kept says it of all."""
+    """The promise of a release of the series, counted from 0: the last record that is kept says it of all."""
     number = asked.terms.get(BEFORE, 0) + first
     for release in reversed(asked.releases):
         key = derive_key(asked.home.key(), "candidate", asked.product, asked.name, release)
@@ -280,7 +280,7 @@ WHAT = {
     ),
     "faults": Text("a list of rows that had faults"),
 }
-"""What files are, by their names without endings."""
+"""Descriptions of files, by their names without endings."""
 
 
 def _what(file: Path) -> Text:

@@ -22,15 +22,15 @@ import polars as pl
 
 from anonymize.errors import HomeError
 from anonymize.people.randomness import derive_key
-from orchestration.chain.same_people import noted_files, people_of
+from orchestration.chain.population_overlap import noted_files, people_of
 from orchestration.chain.snapshot import FAULTS, KEPT, PEOPLE, content_digest, stated_of_all
 from orchestration.rights.asked import BUILT_ON, NOBODY, Asked, Rows, read_rows, series_of
-from orchestration.series.committed import COMMITTED
+from orchestration.series.other_series import note_last, published_releases
+from orchestration.series.pending_erasures import forgotten_again
 from orchestration.series.persons import FORGOTTEN, FORGOTTEN_SCHEMA, forgotten
+from orchestration.series.release_record import COMMITTED
 from orchestration.series.series import Series
 from orchestration.series.shards import shard_folders
-from orchestration.series.siblings import note_last, published_releases
-from orchestration.series.to_forget import forgotten_again
 from orchestration.storage.home import RELEASING, Home, only_one
 from orchestration.storage.replacing import begin_replacing, finish_replacing, replace_files
 from orchestration.storage.sealed import read_sealed, write_sealed
@@ -48,7 +48,7 @@ from orchestration.storage.store import (
 
 @dataclass(frozen=True)
 class Forgetting:
-    """What is kept of people in one series."""
+    """Counts of what is kept of people in one series."""
 
     series: str
     """Product and series."""
@@ -60,7 +60,7 @@ class Forgetting:
 
 
 def what_is_kept(series: Series, identifiers: Sequence[str], persons: pl.Series = NOBODY) -> list[Forgetting]:
-    """What would be forgotten; nothing is changed."""
+    """Count what would be forgotten; nothing is changed."""
     return [one.counted() for one in _kept(series, identifiers, persons)]
 
 
@@ -200,10 +200,7 @@ def _by_lot(table: pl.DataFrame, about: pl.Series, lots: dict[bytes, bytes]) -> 
 def _restate(kept: _Kept, root: Path) -> None:
     """State the digests of the files of published releases, and of what they were made from, as they are now.
 
-    Raises
-    ------
-    HomeError
-        If a file was not as it is stated: its new digest would vouch for it.
+    Raises HomeError if a file was not as it is stated: its new digest would vouch for it.
     """
     asked, home, product = kept.asked, kept.asked.home, kept.asked.product
     before = asked.terms.get("supersedes")

@@ -25,12 +25,8 @@ def write_sheet(
     ----------
     folder
         Made if it isn't there, for its owner alone.
-    person
-        What was found.
     contract
         Whose product it is: its title and contact stand on the sheet.
-    date
-        The day of the answer.
     language
         Of the sheet: `en`, or one that there is a catalogue of. JSON is in English, for programs.
     """

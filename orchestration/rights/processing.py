@@ -9,10 +9,10 @@ from typing import Any
 
 from anonymize.principles import principle_of
 from orchestration.readers.datapackage.words import several_columns
-from orchestration.series.committed import Committed
+from orchestration.series.other_series import published_releases
 from orchestration.series.persons import forgotten
+from orchestration.series.release_record import ReleaseRecord
 from orchestration.series.series import Series
-from orchestration.series.siblings import published_releases
 from orchestration.storage.log import LOG, verify_log
 from orchestration.storage.manifest import MANIFEST
 from orchestration.storage.store import sha256
@@ -24,12 +24,7 @@ SHORT = 60
 def record(series: Series, date: str) -> dict[str, Any]:
     """Everything that the record says, as plain JSON values; no person is in it.
 
-    Parameters
-    ----------
-    series
-        Whose releases it is about.
-    date
-        The day of the record, YYYY-MM-DD.
+    `date` is the day of the record, YYYY-MM-DD.
 
     Raises
     ------
@@ -103,7 +98,7 @@ def _releases(series: Series) -> list[dict[str, Any]]:
 
 
 def _release(
-    series: Series, name: str, stated: Mapping[str, Any], committed: Committed | None
+    series: Series, name: str, stated: Mapping[str, Any], committed: ReleaseRecord | None
 ) -> dict[str, Any]:
     """A release as its manifest states it, what was found before it was published, and what was accepted."""
     accepted = series.contract.accept.get(name)
@@ -130,7 +125,7 @@ def _change(series: Series, release: str, what: str, before: Any, now: Any) -> d
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """What two contracts declare otherwise, by the names that accept it; of parts that both have."""
+    """Differences of two contracts in parts that both have, by the names that accept them."""
     both = before.keys() & now.keys()
     former, today = (_parts({key: declared[key] for key in both}) for declared in (before, now))
     for name in [*former, *(name for name in today if name not in former)]:
@@ -143,7 +138,7 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
 
 
 def _parts(declared: Mapping[str, Any]) -> dict[str, Any]:
-    """What a contract declares, by parameter and column; `expect` and `sensitive` as a whole."""
+    """A contract's declarations by parameter and column; `expect` and `sensitive` as a whole."""
     parts = dict(declared.get("principle", {}))
     parts |= {key: declared[key] for key in ("expect", "sensitive") if isinstance(declared.get(key), dict)}
     lists = (part for part in declared.values() if isinstance(part, list))

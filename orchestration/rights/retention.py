@@ -8,13 +8,13 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER
 from anonymize.errors import ContractError
-from orchestration.chain.same_people import people_of
+from orchestration.chain.population_overlap import people_of
 from orchestration.chain.snapshot import kept_snapshot
 from orchestration.rights.asked import NOBODY, series_of
 from orchestration.rights.forget import Forgetting, forget, what_is_kept
+from orchestration.series.other_series import published_releases
 from orchestration.series.persons import comparable, forgotten
 from orchestration.series.series import Series
-from orchestration.series.siblings import published_releases
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,11 @@ class Absent:
 
 
 def absent(series: Series) -> Absent:
-    """Who has been in no snapshot of the product for as long as the contract says, before its last release.
+    """People who were in no snapshot of the product for as long as the contract says.
 
     It is told from `people.parquet` of each series, which has everybody whatever else is deleted.
 
-    Raises
-    ------
-    ContractError
-        If the contract has no rule.
+    Raises ContractError if the contract has no rule.
     """
     home, product, rule = series.home, series.contract.product, series.contract.retention
     if rule is None:
@@ -60,24 +57,16 @@ def absent(series: Series) -> Absent:
 
 
 def would_be_forgotten(series: Series) -> list[Forgetting]:
-    """What is kept of the people whom the rule is about; nothing is changed."""
+    """Count what is kept of the people whom the rule is about; nothing is changed."""
     return what_is_kept(series, [], absent(series).persons)
 
 
 def forget_absent(series: Series, *, releasing: bool = False) -> list[Forgetting]:
     """Forget the people whom the rule is about, all of them or nobody.
 
-    Parameters
-    ----------
-    series
-        Whose contract has the rule.
-    releasing
-        Whether it is part of a release: whoever makes one holds a lock that others wait for.
+    As part of a release (`releasing`), it does not take the lock that whoever makes one holds.
 
-    Raises
-    ------
-    ContractError, HomeError
-        As `absent` and `forget` do.
+    Raises ContractError or HomeError as `absent` and `forget` do.
     """
     rule = series.contract.retention
     again = rule is None or not rule.never_again

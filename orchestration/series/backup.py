@@ -20,11 +20,11 @@ from typing import Any
 
 from anonymize.errors import HomeError
 from anonymize.people.randomness import derive_key
-from orchestration.series.since import note_since
-from orchestration.series.to_forget import note_forgettings, note_unknown
+from orchestration.series.pending_erasures import note_forgettings, note_unknown
+from orchestration.series.releases_after_backup import note_since
 from orchestration.storage.home import Home, only_one, private_folder, public_folder
 from orchestration.storage.log import LOG, lines_since, note
-from orchestration.storage.manifest import MANIFEST, verify_series
+from orchestration.storage.manifest import MANIFEST, release_folders, verify_series
 from orchestration.storage.packed import pack, unpack
 from orchestration.storage.store import BACKING_UP, PARTIAL, STAGED, clear_partial, make_public, sha256
 
@@ -48,7 +48,7 @@ class Backup:
     """The published releases of each series, by product and series."""
     has_key: bool
     since: Mapping[str, int]
-    """Of each series, how many of its releases are out that the backup has not."""
+    """The number of releases of each series that are out and not in the backup."""
     forgettings: tuple[Mapping[str, Any], ...] | None = None
     """Lines of a later log about people forgotten after the backup; None if no log was given."""
 
@@ -58,8 +58,6 @@ def back_up(home: Home, into: Path, *, with_key: bool = True) -> Backup:
 
     Parameters
     ----------
-    home
-        The publisher's folder.
     into
         The file, named `….tar`; or a folder, made if need be, in which it is named by the time.
     with_key
@@ -102,8 +100,6 @@ def restore(
 
     Parameters
     ----------
-    file
-        The backup.
     home
         The folder that is to be the home; it must not exist, or be empty.
     published
@@ -191,7 +187,7 @@ def _compared(home: Home, releases: Mapping[str, tuple[str, ...]], published: Pa
         product, series = folder.parent.name, folder.name
         verify_series(folder)
         known = releases.get(f"{product}/{series}", ())
-        out = sorted(path for path in folder.iterdir() if (path / MANIFEST).exists())
+        out = release_folders(folder)
         for path in out:
             mine = home.published(product, series) / path.name / MANIFEST
             if path.name in known and sha256(mine) != sha256(path / MANIFEST):
@@ -207,9 +203,11 @@ def _compared(home: Home, releases: Mapping[str, tuple[str, ...]], published: Pa
 
 def _published(home: Home) -> dict[str, tuple[str, ...]]:
     """The published releases of each series."""
-    series = sorted(path for path in home.path.glob("published/*/*") if path.is_dir())
-    dates = {f"{path.parent.name}/{path.name}": sorted(one.name for one in path.iterdir()) for path in series}
-    return {name: tuple(found) for name, found in dates.items() if found}
+    dates = {
+        f"{path.parent.name}/{path.name}": tuple(folder.name for folder in release_folders(path))
+        for path in sorted(home.path.glob("published/*/*"))
+    }
+    return {name: found for name, found in dates.items() if found}
 
 
 @contextmanager

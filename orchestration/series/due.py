@@ -37,7 +37,7 @@ def _due(first: str, cron: str | None, last: dt.date | None, minute: dt.datetime
 
 
 def none_is_due(file: ContractFile) -> str:
-    """What there is to say of a contract before its first date."""
+    """A sentence on a contract before its first date."""
     return f"no release is due yet; the first is {file.first_release}, and today is {today()}"
 
 

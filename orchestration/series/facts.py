@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from anonymize.people.randomness import derive_key
 from orchestration.storage.home import Home
-from orchestration.storage.sealed import read_sealed, write_sealed
+from orchestration.storage.sealed import Ledger
 from orchestration.storage.store import read_json
 
 FACTS = "series.json"
@@ -27,14 +26,14 @@ def sensitive_names(term: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class Facts:
-    """What `series.json` says."""
+    """The content of `series.json`."""
 
     terms: Mapping[str, Any]
-    """What can't change within the series: key, identifier, sensitive column, principle."""
+    """Terms that can't change within the series: key, identifier, sensitive column, principle."""
     published: Mapping[str, str]
     """SHA-256 (hex) of the manifest of every published release, by release."""
     same_people: Mapping[str, str] = field(default_factory=dict)
-    """What the contract declared of other products when the last one was published (`same_people`)."""
+    """The contract's declarations of other products at the last publication (`same_people`)."""
 
     def with_release(self, release: str, manifest_sha256: str, same_people: Mapping[str, str]) -> Facts:
         """The facts with one more release, and what its contract declares of other products."""
@@ -43,16 +42,8 @@ class Facts:
 
 
 def facts_of(home: Home, product: str, series: str) -> Facts | None:
-    """The facts of any series in a home; None if there are none under its key."""
-    file = home.private(product, series) / FACTS
-    if not file.is_file():  # without one, a home that has no key yet gets none
-        return None
-    return read_facts(file, derive_key(home.key(), "facts", product, series))
-
-
-def read_facts(file: Path, key: bytes) -> Facts | None:
-    """The facts of a series; None if they are not there, or are not what the key's holder wrote."""
-    content = read_sealed(file, key)
+    """The facts of any series in a home; None if there are none that the key's holder wrote."""
+    content = _ledger(home, product, series).read()
     if content is None or not {"terms", "published"} <= content.keys():
         return None
     return Facts(content["terms"], content["published"], content.get("same_people", {}))
@@ -65,6 +56,10 @@ def key_fingerprint(file: Path) -> str | None:
     return fingerprint if isinstance(fingerprint, str) else None
 
 
-def write_facts(file: Path, facts: Facts, key: bytes) -> None:
+def write_facts(home: Home, product: str, series: str, facts: Facts) -> None:
     """Write the facts of a series, whole or not at all."""
-    write_sealed(file, asdict(facts), key)
+    _ledger(home, product, series).write(asdict(facts))
+
+
+def _ledger(home: Home, product: str, series: str) -> Ledger:
+    return Ledger(home, home.private(product, series) / FACTS, ("facts", product, series))

@@ -14,9 +14,9 @@ from typing import Any
 
 from anonymize.errors import HomeError
 from orchestration.contracts.contract_file import ContractFile
+from orchestration.series.other_series import published_releases
+from orchestration.series.releases_after_backup import published_since
 from orchestration.series.series import Series
-from orchestration.series.siblings import published_releases
-from orchestration.series.since import published_since
 from orchestration.storage.home import Home, is_home
 from orchestration.storage.store import read_json, write_json
 
@@ -30,11 +30,6 @@ def default_home(file: ContractFile) -> Path:
     That is the nearest home called `var` in the contract's folder or above it. If there is none, it is
     `./var` where the working folder is the contract's or above it, or where the series has releases there
     already; else `var` beside the contract.
-
-    Parameters
-    ----------
-    file
-        The contract.
     """
     contract, here = Path(os.path.normpath(file.path)), Path.cwd() / "var"
     for folder in contract.parents:
@@ -49,17 +44,9 @@ def default_home(file: ContractFile) -> Path:
 def series_at(file: ContractFile, named: Path | None) -> Series:
     """The series of a contract in its home; nothing is made.
 
-    Parameters
-    ----------
-    file
-        The contract.
-    named
-        The home that somebody names; None for that of the environment, or the default one.
+    `named` is the home that somebody names; None for that of the environment, or the default one.
 
-    Raises
-    ------
-    HomeError
-        As `refuse_other_home` does.
+    Raises HomeError as `refuse_other_home` does.
     """
     series = Series(file, Home.named(named, default_home(file)))
     refuse_other_home(series)
@@ -70,11 +57,6 @@ def refuse_other_home(series: Series) -> None:
     """Raise HomeError if another home is named beside the contract, or a later state of this one.
 
     A home that is not there any more was moved, and is followed; so is one without releases of the series.
-
-    Parameters
-    ----------
-    series
-        The series, in the home that it is to be released in.
     """
     other = _named_home(series)
     if other is not None and not (series.home.path.exists() and other.samefile(series.home.path)):
@@ -90,11 +72,6 @@ def name_home(series: Series) -> None:
     """Name the home beside the contract, for its owner alone, unless another one is named and there.
 
     A folder that can't be written has no such file.
-
-    Parameters
-    ----------
-    series
-        The series, of which a release was published.
     """
     named = _named_home(series)
     if named is None or named.samefile(series.home.path):

@@ -60,17 +60,7 @@ def of_series(name: str) -> pl.Expr:
 def without_forgotten(
     home: Home, product: str, series: str, people: pl.DataFrame, release: str
 ) -> pl.DataFrame:
-    """A snapshot without those who were forgotten: for good, or since the release was published.
-
-    Parameters
-    ----------
-    home, product, series
-        Who has forgotten them.
-    people
-        With the column `identifier`.
-    release
-        Whose snapshot it is.
-    """
+    """A snapshot without those who were forgotten: for good, or since the release was published."""
     since = of_series(series) & (pl.col("through") >= release)
     gone = forgotten(home, product).filter(~pl.col("again") | since)
     if not gone.height:

@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from orchestration.series.committed import Committed
+from orchestration.series.release_record import ReleaseRecord
 from orchestration.storage.manifest import COUNTED
 
 
 def release_row(
-    manifest: Mapping[str, Any], committed: Committed | None, manifest_sha256: str
+    manifest: Mapping[str, Any], committed: ReleaseRecord | None, manifest_sha256: str
 ) -> dict[str, Any]:
     """The row of a release, from its manifest and the record of its candidate if that is still there."""
     return {

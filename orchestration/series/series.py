@@ -18,11 +18,9 @@ from anonymize.contract import Product
 from anonymize.errors import ContractError, HomeError, PublishedFolderError
 from anonymize.people.randomness import derive_key, generator
 from orchestration.contracts.contract_file import ContractFile
-from orchestration.series.committed import CANDIDATE, Committed, read_committed, read_record
 from orchestration.series.due import due_releases, today
-from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, read_facts, write_facts
-from orchestration.series.record import joined_buckets, release_row
-from orchestration.series.siblings import (
+from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, write_facts
+from orchestration.series.other_series import (
     ALONE,
     BEFORE,
     FIRST,
@@ -36,7 +34,9 @@ from orchestration.series.siblings import (
     sibling,
     superseded,
 )
-from orchestration.series.to_forget import refuse_unforgotten
+from orchestration.series.pending_erasures import refuse_unforgotten
+from orchestration.series.record import joined_buckets, release_row
+from orchestration.series.release_record import CANDIDATE, ReleaseRecord, read_committed, read_record
 from orchestration.storage.history import History
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.manifest import MANIFEST, verify_release, verify_series
@@ -57,7 +57,7 @@ class Series:
 
     @property
     def contract(self) -> Product:
-        """What the contract declares."""
+        """The product that the contract declares."""
         return self.file.contract
 
     @property
@@ -100,10 +100,7 @@ class Series:
 
         None if there is none. Once this one is begun, the other's working files may be deleted.
 
-        Raises
-        ------
-        ContractError
-            If there is no such series, or it can't be gone on from.
+        Raises ContractError if there is no such series, or it can't be gone on from.
         """
         name = self.contract.supersedes
         if name is not None and self._on_disk():
@@ -139,18 +136,18 @@ class Series:
         return self.private_folder / release
 
     def published(self, release: str) -> Path:
-        """What everybody may have of a release."""
+        """The folder of a release that everybody may have."""
         return self.published_folder / release
 
     def is_published(self, release: str) -> bool:
         """Whether a release is a fact: its folder appears whole or not at all."""
         return self.published(release).is_dir()
 
-    def record(self, release: str) -> Committed | None:
-        """What is recorded of the release's candidate; its files are not looked at."""
+    def record(self, release: str) -> ReleaseRecord | None:
+        """The record of the release's candidate; its files are not looked at."""
         return read_record(self.private(release), self.candidate_key(release))
 
-    def committed(self, release: str) -> Committed | None:
+    def committed(self, release: str) -> ReleaseRecord | None:
         """The release's candidate that passed its audit; None if there is none, or any of it was changed."""
         return read_committed(self.private(release), self.candidate_key(release))
 
@@ -251,17 +248,17 @@ class Series:
         return generator(self.home.key(), self.contract.product, self.contract.series, release, purpose)
 
     def candidate_key(self, release: str) -> bytes:
-        """What a release's candidate is sealed with: a candidate of another release has another seal."""
+        """The key of a candidate's seal: a candidate of another release has another seal."""
         return self._key("candidate", release)
 
     @property
     def pseudonym_key(self) -> bytes:
-        """What identifiers become pseudonyms with; the same for all series that go on from one another."""
+        """The key of pseudonyms; the same for all series that go on from one another."""
         return pseudonym_key(self.home, self.contract.product, self._chain[0])
 
     @property
     def shard_key(self) -> bytes:
-        """What says in which shard a person is; the same for all series that go on from one another."""
+        """The key of shards; the same for all series that go on from one another."""
         return derive_key(self.home.key(), "shard", self.contract.product, self._chain[0])
 
     @property
@@ -280,7 +277,7 @@ class Series:
             alone = began_alone(self.home, self.contract.product, self.contract.series)
             terms = {**self._terms(), FIRST: first, BEFORE: before, ALONE: alone}
             facts = Facts(terms, {}, self.contract.same_people)
-            write_facts(self._facts_file, facts, self._key("facts"))
+            write_facts(self.home, self.contract.product, self.contract.series, facts)
 
     def record_publication(self, release: str) -> str:
         """Note that a release is a fact, and in history; returns the SHA-256 (hex) of its manifest."""
@@ -288,7 +285,7 @@ class Series:
         facts = self._facts([release])
         if facts.published.get(release) != digest:
             facts = facts.with_release(release, digest, self.contract.same_people)
-            write_facts(self._facts_file, facts, self._key("facts"))
+            write_facts(self.home, self.contract.product, self.contract.series, facts)
         # The earlier ones, too, if the history turns out to be damaged and is begun anew.
         for one, vouched in sorted(facts.published.items(), reverse=True):
             if self.history.published(self.contract.product, self.contract.series).get(one) != vouched:
@@ -303,7 +300,7 @@ class Series:
         return published_releases(self.home, self.contract.product, self.contract.series)
 
     def _terms(self) -> dict[str, str | int | list[str] | None]:
-        """What can't change within a series."""
+        """Terms that can't change within a series."""
         sensitive = [one.name for _, one in self.contract.sensitive_columns()]
         return {
             "key_fingerprint": self.key_fingerprint,
@@ -319,7 +316,7 @@ class Series:
         """The sealed facts of the series; without any release on disk, there may be none."""
         if not on_disk and not self._facts_file.exists():  # nor may there be a key
             return Facts({}, {})
-        facts = read_facts(self._facts_file, self._key("facts"))
+        facts = facts_of(self.home, self.contract.product, self.contract.series)
         if facts is not None:
             return facts
         begun_with = key_fingerprint(self._facts_file)
@@ -378,7 +375,7 @@ class Series:
             raise ContractError(str(self.file.path), faults)
 
     def _refuse_strange(self, release: str) -> None:
-        """Of a fact that a run was killed before noting: its tables have to be those of its candidate."""
+        """Refuse a fact that a run was killed before noting, unless its tables are those of its candidate."""
         stated, committed = verify_release(self.published(release)), self.committed(release)
         if committed is None or not is_of_candidate(stated, committed):
             raise PublishedFolderError(
@@ -405,7 +402,7 @@ class Series:
             )
 
 
-def is_of_candidate(manifest: dict[str, Any], committed: Committed) -> bool:
+def is_of_candidate(manifest: dict[str, Any], committed: ReleaseRecord) -> bool:
     """Whether the tables that a manifest states are byte for byte those of a candidate."""
     stated = {f"{CANDIDATE}{name}": file["sha256"] for name, file in manifest["files"].items()}
     made = committed.tables(CANDIDATE)

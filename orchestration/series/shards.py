@@ -7,7 +7,7 @@ person and the groups they are in holds for the whole if it holds in each shard.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from anonymize.contract import Product
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
 from anonymize.spelling import identifier_forms
+from orchestration.series.predecessor import Predecessor
 from orchestration.series.series import Series
 
 
@@ -30,7 +31,7 @@ class Shard:
 
     @property
     def contract(self) -> Product:
-        """What the series' contract declares."""
+        """The product that the series' contract declares."""
         return self.series.contract
 
     @property
@@ -50,8 +51,39 @@ class Shard:
         return generator(self.series.home.key(), product, name, release, f"{purpose}/{self.place}")
 
 
+@dataclass(frozen=True)
+class ShardJob:
+    """A shard of a release that is to be worked on."""
+
+    shard: Shard
+    release: str
+    folder: Path
+    """The release's, with that of the shard in it."""
+    predecessor: Predecessor = field(default_factory=Predecessor)
+    """The predecessor of the shard's part."""
+    number: int = 0
+    """n, counted from 1; of a release that is built on a predecessor."""
+
+    @property
+    def own(self) -> Path:
+        """The shard's own folder."""
+        return self.shard.within(self.folder)
+
+
+def jobs_of(
+    series: Series, release: str, folder: Path, predecessor: Predecessor | None = None
+) -> list[ShardJob]:
+    """A job for each shard of a release."""
+    if predecessor is None:
+        return [ShardJob(shard, release, folder) for shard in shards_of(series)]
+    number = series.chain_number(release)
+    return [
+        ShardJob(one, release, folder, predecessor.of_shard(one.place), number) for one in shards_of(series)
+    ]
+
+
 def shard_name(number: int) -> str:
-    """What the folder of a shard is called, counted from 0."""
+    """The name of the folder of a shard, counted from 0."""
     return f"shard-{number:04d}"
 
 
@@ -77,8 +109,6 @@ def shard_numbers(identifiers: pl.Series, key: bytes, shards: int) -> pl.Series:
         As a source has them: text, whole numbers or bytes; null counts as empty.
     key
         Secret bytes; the same throughout a series, and in those that go on from it.
-    shards
-        How many there are.
     """
     is_bytes = identifiers.dtype == pl.Binary
     forms = identifiers.fill_null(b"") if is_bytes else identifier_forms(identifiers).fill_null("")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+from orchestration.series.other_series import published_releases
 from orchestration.series.series import Series
-from orchestration.series.siblings import published_releases
 from orchestration.storage.manifest import COUNTED, MANIFEST
 from orchestration.storage.store import read_json
 
 
 def standing(series: Series) -> dict[str, Any]:
-    """What is published, what is due, and what was counted of the last release.
+    """The releases that are published and due, and the counts of the last one.
 
     Counts are those of its manifest; while its working files are kept, `figures` are all those of the
     principle, `checks` how many it passed, and `seconds` what it took.

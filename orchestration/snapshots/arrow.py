@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from anonymize.columns import entries, exactly
 from anonymize.errors import SnapshotError
-from orchestration.limits import check, limits
 
 LONGEST = 38
 """Digits of a decimal number."""
@@ -21,21 +20,12 @@ NUMERICS = pl.Schema({"column": pl.String(), "decimals": pl.Int64(), "digits": p
 
 
 class Answer(NamedTuple):
-    """What a database or a table format's library gives: rows that are read once, from first to last."""
+    """Rows from a database or a table format's library, read once, from first to last."""
 
     schema: pa.Schema
-    """Of the rows."""
-    batches: Iterator[pa.RecordBatch]
+    """The rows' columns."""
+    batches: Generator[pa.RecordBatch]
     """The rows, some at a time."""
-
-    def whole(self, where: str) -> pa.Table:
-        """All rows. Raises LimitError if they are too many."""
-        batches, rows, most = [], 0, limits().rows
-        for batch in self.batches:
-            rows += batch.num_rows
-            batches += [batch] if rows <= most else []  # of more than there may be, the number is still said
-        check(where, "rows", rows)
-        return pa.Table.from_batches(batches, self.schema)
 
     def pieces(self, rows: int) -> Iterator[pa.Table]:
         """So many rows at a time; the first piece has none, and says what the columns are."""
@@ -51,23 +41,11 @@ class Answer(NamedTuple):
 
 
 def from_arrow(answer: pa.Table, columns: list[str], where: str) -> pl.DataFrame:
-    """Those of the columns that an answer has, as a Parquet file with the same values would have them.
+    """The wanted columns that an answer has, as a Parquet file with the same values would have them.
 
     PostgreSQL's numeric is text: only all rows together say what else it can be (`numerics`).
 
-    Parameters
-    ----------
-    answer
-        Rows of an answer.
-    columns
-        The columns that are wanted.
-    where
-        What a message begins with.
-
-    Raises
-    ------
-    SnapshotError
-        If it has one of them twice, or of a type that polars can't read.
+    Raises SnapshotError if it has one of them twice, or of a type that polars can't read.
     """
     present = [column for column in columns if column in answer.column_names]
     if twice := [column for column in present if answer.column_names.count(column) > 1]:
@@ -123,7 +101,7 @@ def with_numerics(frame: pl.DataFrame, found: Sequence[pl.DataFrame]) -> pl.Data
 
 
 def uuid_text(schema: pa.Schema, columns: list[str]) -> list[pl.Expr]:
-    """Those of the columns that are UUIDs of 16 bytes, as they are written elsewhere: 8-4-4-4-12 digits."""
+    """Columns that are UUIDs of 16 bytes, as they are written elsewhere: 8-4-4-4-12 digits."""
     return [_uuid_text(column) for column in columns if isinstance(schema.field(column).type, pa.UuidType)]
 
 

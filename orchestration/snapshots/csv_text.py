@@ -34,14 +34,8 @@ class CsvText:
 
         Parameters
         ----------
-        file
-            Its bytes.
-        where
-            What a message begins with.
         columns
             Those to read, as far as they are there; None for all. The others are checked, too.
-        separator, encoding
-            How it is written.
 
         Raises
         ------
@@ -71,11 +65,8 @@ class CsvText:
     def rows(self, most: int) -> Iterator[pl.DataFrame]:
         """The rows, at most so many at a time, all columns as text; the first table has none.
 
-        Raises
-        ------
-        SnapshotError
-            If it is not in the encoding, or can't be read in one way only: with line and column, and without
-            what is written there.
+        Raises SnapshotError if it is not in the encoding, or can't be read in one way only: with line and
+        column, and without what is written there.
         """
         yield self._table(b"", 0)
         while True:

@@ -10,7 +10,7 @@ import datetime as dt
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -32,22 +32,18 @@ BATCH = 100_000
 """Rows that DuckDB gives at a time."""
 
 Part = Any
-"""Of an answer: first its schema (pyarrow.Schema), and after that its rows (pyarrow.RecordBatch)."""
+"""A part of an answer: first its schema (pyarrow.Schema), then its rows (pyarrow.RecordBatch)."""
 
 
 def ask(source: QuerySource, release: str, folder: Path, where: str, *, any_row: bool = False) -> Answer:
-    """What a database answers to a source's query; it goes on answering while its rows are read.
+    """Ask a database a source's query; it goes on answering while its rows are read.
 
     Parameters
     ----------
     source
         Where the database is, and its query: one SELECT, in which `:release` stands for the release's date.
-    release
-        `2024-01-01`.
     folder
         The contract's: relative paths begin there.
-    where
-        What a message begins with.
     any_row
         Ask only if there is a row.
 
@@ -106,8 +102,8 @@ def _without_end(query: str) -> str:
 _MAY_NAME_A_FILE = re.compile(r"""\b(?:read|scan|glob)|_scan\b|['"][^'"]*[./*?][^'"]*['"]""", re.IGNORECASE)
 
 
-def _ask_duckdb(file: Path, bound: str, around: str, query: str, folder: Path, where: str) -> Iterator[Part]:
-    """What a DuckDB file answers. A relative path in the query begins in the folder.
+def _ask_duckdb(file: Path, bound: str, around: str, query: str, folder: Path, where: str) -> Generator[Part]:
+    """Ask a DuckDB file. A relative path in the query begins in the folder.
 
     DuckDB looks for it in the working folder, whatever its settings say. So a query that may name a file is
     asked in a process of its own, whose working folder is the contract's.
@@ -147,7 +143,7 @@ _READS = re.compile(
 """Functions that answer with rows and do no more. One that isn't among them executes text as SQL."""
 
 
-def _duckdb_answer(file: Path, bound: str, around: str) -> Iterator[Part]:
+def _duckdb_answer(file: Path, bound: str, around: str) -> Generator[Part]:
     """The answer to a query; nothing if it is not one SELECT that only reads, which is found beforehand."""
     with closing(duckdb.connect(file, read_only=True, config=_LOCKED)) as connection:
         if _only_reads(connection, bound):
@@ -186,8 +182,8 @@ def _of_duckdb(said: str) -> duckdb.Error:
     return getattr(duckdb, f"{name}Exception", duckdb.Error)(said)
 
 
-def _answer_in_folder(folder: Path, file: Path, bound: str, around: str) -> Iterator[Part]:
-    """The same, asked in a process whose working folder is this one. Raises EOFError if it ends too early."""
+def _answer_in_folder(folder: Path, file: Path, bound: str, around: str) -> Generator[Part]:
+    """Ask in a process whose working folder is this one. Raises EOFError if it ends too early."""
     process, pipe = begin_process(_tell_answer, folder, file, bound, around)
     try:
         while (part := pipe.recv()) is not None:
@@ -203,7 +199,7 @@ def _answer_in_folder(folder: Path, file: Path, bound: str, around: str) -> Iter
 
 
 def _tell_answer(folder: Path, file: Path, bound: str, around: str, asked: Connection) -> None:
-    """What the process does."""
+    """Ask, and tell the answer to the process that began this one."""
     os.chdir(folder)
     try:
         for part in _duckdb_answer(file, bound, around):
@@ -215,8 +211,8 @@ def _tell_answer(folder: Path, file: Path, bound: str, around: str, asked: Conne
         return
 
 
-def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -> Iterator[Part]:
-    """What a PostgreSQL server answers.
+def _ask_postgresql(dsn: str, bound: str, around: str, query: str, where: str) -> Generator[Part]:
+    """Ask a PostgreSQL server.
 
     Before it executes anything, the server parses the query as its author wrote it, and as that of a cursor:
     it takes no second statement, and nothing but a SELECT without an INSERT, UPDATE or DELETE among its WITH.
@@ -321,12 +317,7 @@ def without_values(said: str, query: str) -> str:
 
     What remains is words that databases use themselves and names that the query has, numbers left out.
 
-    Parameters
-    ----------
-    said
-        One line.
-    query
-        The query, of which quoted text does not count as names.
+    Quoted text in the query does not count as names.
 
     Examples
     --------

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import TypeVar
 
 import polars as pl
 
@@ -18,10 +18,11 @@ from orchestration.snapshots.csv_text import CsvText, positions
 from orchestration.storage.objects import Stored, objects_below, stored
 from orchestration.storage.pages import is_decodable
 
+S = TypeVar("S", bound=Sized)
 UNFINISHED = "_temporary"
 """In a folder that Spark, or Hadoop, still writes into."""
 FAILURES = pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError
-"""What polars raises of a file that is damaged."""
+"""Errors that polars raises of a file that is damaged."""
 AT_A_TIME = 1_000_000
 """Rows of a CSV file."""
 
@@ -64,8 +65,73 @@ def size_of(file: Path | Stored) -> int:
 
 
 def mark_of(file: Path | Stored) -> str:
-    """What tells a file from one that replaced it."""
+    """A mark that tells a file from one that replaced it."""
     return file.tag if isinstance(file, Stored) else f"{file.stat().st_mtime_ns} {file.stat().st_size}"
+
+
+@dataclass(frozen=True)
+class OpenedFile:
+    """A Parquet or CSV file, whose rows are read when they are asked for."""
+
+    where: str
+    """The beginning of a message."""
+    present: list[str]
+    """The names of all its columns."""
+    schema: pl.Schema
+    """The wanted columns, with their types."""
+    pieces: Iterable[ParquetPiece | CsvPiece]
+    """Its rows in their order, some at a time. The first piece has none."""
+
+
+def open_file(
+    file: Path | Stored,
+    where: str,
+    columns: Collection[str] | None = None,
+    rows: int | None = None,
+    *,
+    separator: str = ",",
+    encoding: str = "utf-8",
+) -> OpenedFile:
+    """Open a Parquet or CSV file.
+
+    Parameters
+    ----------
+    file
+        Its name ends in `.parquet`, or it is read as CSV. No letter in its path is a pattern. What is in a
+        store is read into memory, and never lies on this machine's disk.
+    columns
+        Those to read, as far as they are there; None for all. The others are checked, too.
+    rows
+        So many are in memory at a time: then there may be any number of them, and a row group has the limits
+        of a file. None for a file that is read whole.
+    separator, encoding
+        How a CSV file is written. Its columns are text: an identifier's leading zeros are a part of it.
+
+    Raises
+    ------
+    SnapshotError
+        If it can't be read, or not in one way only: with line and column, and without what is written there.
+        At once, or when its rows are asked for.
+    LimitError
+        If it is too large.
+    """
+    if isinstance(file, Stored):
+        check(where, "megabytes", file.size)
+        source: Path | bytes = file.content()
+    else:
+        check_file(file, where)
+        source = file
+    if file.name.endswith(".parquet"):
+        return _opened_parquet(source, where, columns, rows)
+    with _csv_text(source, where, columns, separator, encoding) as text:
+        header = text.header
+    schema = pl.Schema({header[at]: pl.String() for at in positions(header, columns)})
+
+    def pieces() -> Iterator[CsvPiece]:
+        with _csv_text(source, where, columns, separator, encoding) as text:
+            yield from map(CsvPiece, text.rows(rows or AT_A_TIME))
+
+    return OpenedFile(where, header, schema, pieces())
 
 
 def read_file(
@@ -76,47 +142,24 @@ def read_file(
     separator: str = ",",
     encoding: str = "utf-8",
 ) -> tuple[pl.DataFrame, list[str]]:
-    """The rows of a Parquet or CSV file, and the names of all its columns.
+    """All rows of a file, and the names of all its columns; arguments and errors as those of `open_file`."""
+    opened = open_file(file, where, columns, separator=separator, encoding=encoding)
+    return pl.concat(within_limit((piece.read() for piece in opened.pieces), where)), opened.present
 
-    Parameters
-    ----------
-    file
-        Its name ends in `.parquet`, or it is read as CSV. No letter in its path is a pattern. What is in a
-        store is read into memory, and never lies on this machine's disk.
-    where
-        What a message begins with.
-    columns
-        Those to read, as far as they are there; None for all. The others are checked, too.
-    separator, encoding
-        How a CSV file is written. Its columns are text: an identifier's leading zeros are a part of it.
 
-    Raises
-    ------
-    SnapshotError
-        If it can't be read, or not in one way only: with line and column, and without what is written there.
-    """
-    if isinstance(file, Stored):
-        check(where, "megabytes", file.size)
-        source: Path | bytes = file.content()
-    else:
-        check_file(file, where)
-        source = file
-    if file.name.endswith(".parquet"):
-        with _damaged(where, "Parquet"):
-            return _read_parquet(source, where, columns)
-    with _opened(source, where) as content:
-        text = CsvText(content, where, columns, separator, encoding)
-        tables, rows, most = [], 0, limits().rows
-        for table in text.rows(AT_A_TIME):
-            rows += table.height
-            tables += [table] if rows <= most else []  # of more than there may be, the number is still said
-        check(where, "rows", rows)
-        return pl.concat(tables[1:] or tables), text.header
+def within_limit(parts: Iterable[S], where: str) -> list[S]:
+    """All parts of a table that is read whole. Raises LimitError if they have too many rows together."""
+    kept, rows, most = [], 0, limits().rows
+    for part in parts:
+        rows += len(part)
+        kept += [part] if rows <= most else []  # of more than there may be, the number is still said
+    check(where, "rows", rows)
+    return kept
 
 
 @contextmanager
 def _damaged(where: str, kind: str) -> Iterator[None]:
-    """What polars raises of a file, in a line."""
+    """Say what polars raises of a file in a line."""
     try:
         yield
     except FAILURES:
@@ -126,13 +169,30 @@ def _damaged(where: str, kind: str) -> Iterator[None]:
 
 
 @contextmanager
-def _opened(source: Path | bytes, where: str) -> Iterator[BinaryIO]:
-    """The bytes of a CSV file."""
+def _csv_text(
+    source: Path | bytes, where: str, columns: Collection[str] | None, separator: str, encoding: str
+) -> Iterator[CsvText]:
     with (
         _damaged(where, "CSV"),
         source.open("rb") if isinstance(source, Path) else BytesIO(source) as content,
     ):
-        yield content
+        yield CsvText(content, where, columns, separator, encoding)
+
+
+@dataclass(frozen=True)
+class CsvPiece:
+    """Some rows of a CSV file, which is read from its begin to its end."""
+
+    table: pl.DataFrame
+
+    @property
+    def rows(self) -> int:
+        """How many it has."""
+        return self.table.height
+
+    def read(self) -> pl.DataFrame:
+        """Its rows."""
+        return self.table
 
 
 def check_file(file: Path, where: str) -> None:
@@ -153,17 +213,18 @@ def check_file(file: Path, where: str) -> None:
     check(where, "megabytes", size)
 
 
-def _read_parquet(
-    source: Path | bytes, where: str, columns: Collection[str] | None
-) -> tuple[pl.DataFrame, list[str]]:
-    check_parquet(_readable(source), where, None if columns is None else len(columns))
-    with source.open("rb") if isinstance(source, Path) else BytesIO(source) as content:
-        present = list(pl.read_parquet_schema(content))
-    chosen = positions(present, columns)
-    if not is_decodable(_readable(source), [present[position] for position in chosen]):
-        raise OSError
-    table = pl.read_parquet(_readable(source), columns=chosen, glob=False, hive_partitioning=False)
-    return _with_uuids(table, _readable(source)), present
+def _opened_parquet(
+    source: Path | bytes, where: str, columns: Collection[str] | None, rows: int | None
+) -> OpenedFile:
+    wanted = None if columns is None else len(columns)
+    check_parquet(_readable(source), where, wanted, by_group=rows is not None)
+    with _damaged(where, "Parquet"):
+        table = pl.scan_parquet(_readable(source), glob=False, hive_partitioning=False)
+        present, height = table.collect_schema().names(), table.select(pl.len()).collect().item()
+    chosen, rows = [present[position] for position in positions(present, columns)], rows or max(height, 1)
+    starts = [(0, 0), *((start, min(rows, height - start)) for start in range(0, height, rows))]
+    pieces = [ParquetPiece(source, where, chosen, start, some) for start, some in starts]
+    return OpenedFile(where, present, pieces[0].read().schema, pieces)
 
 
 def _readable(source: Path | bytes) -> Path | BytesIO:
@@ -188,9 +249,9 @@ def _with_uuids(table: pl.DataFrame, file: Path | BytesIO) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class ParquetPiece:
-    """Some rows of a Parquet file, for any process that sees the file."""
+    """Some rows of a Parquet file; of one on disk, for any process that sees it."""
 
-    file: Path
+    source: Path | bytes
     where: str
     columns: Sequence[str]
     start: int
@@ -198,81 +259,19 @@ class ParquetPiece:
 
     def read(self) -> pl.DataFrame:
         """Its rows. Raises SnapshotError if they can't be read, or are no longer there."""
-        if not self.file.exists():
+        if isinstance(self.source, Path) and not self.source.exists():
             raise SnapshotError(
                 f"{self.where}: was there when its division began, and one of the processes that divide it"
                 " does not find it; deliver it where all machines that work on the release see it"
             )
         with _damaged(self.where, "Parquet"):
-            if not is_decodable(self.file, self.columns, range(self.start, self.start + self.rows)):
+            rows = range(self.start, self.start + self.rows)
+            if not is_decodable(_readable(self.source), self.columns, rows):
                 raise OSError
-            table = pl.scan_parquet(self.file, glob=False, hive_partitioning=False)
+            table = pl.scan_parquet(_readable(self.source), glob=False, hive_partitioning=False)
             at = positions(table.collect_schema().names(), self.columns)
-            found = _with_uuids(table.select(pl.nth(at)).slice(self.start, self.rows).collect(), self.file)
-        if found.height != self.rows:
+            found = table.select(pl.nth(at)).slice(self.start, self.rows).collect()
+            found = _with_uuids(found, _readable(self.source))
+        if at and found.height != self.rows:
             raise SnapshotError(f"{self.where}: changed while it was read; release again")
         return found
-
-
-def parquet_pieces(
-    file: Path, where: str, columns: Collection[str], rows: int
-) -> tuple[list[ParquetPiece], list[str]]:
-    """The rows of a Parquet file a few at a time, and the names of all its columns.
-
-    How many rows there are, and how large they are unpacked, has no limit: they are never in memory together.
-    Those of one row group may be, which has the limits of a file.
-
-    Parameters
-    ----------
-    file, where, columns
-        As for `read_file`.
-    rows
-        So many at a time.
-
-    Returns
-    -------
-    tuple
-        The pieces in the order of the file, the first without rows: it says what the columns are.
-
-    Raises
-    ------
-    SnapshotError
-        If it can't be read.
-    LimitError
-        If a row group is too large.
-    """
-    check_file(file, where)
-    check_parquet(file, where, len(columns), by_group=True)
-    with _damaged(where, "Parquet"):
-        table = pl.scan_parquet(file, glob=False)
-        present, height = table.collect_schema().names(), table.select(pl.len()).collect().item()
-    chosen = [present[position] for position in positions(present, columns)]
-    starts = [(0, 0), *((start, min(rows, height - start)) for start in range(0, height, rows))]
-    return [ParquetPiece(file, where, chosen, start, some) for start, some in starts], present
-
-
-def csv_header(
-    file: Path, where: str, columns: Collection[str], *, separator: str, encoding: str
-) -> list[str]:
-    """The names of all columns of a CSV file; arguments and errors as those of `read_file`."""
-    check_file(file, where)
-    with _opened(file, where) as content:
-        return CsvText(content, where, columns, separator, encoding).header
-
-
-def csv_pieces(
-    file: Path, where: str, columns: Collection[str], rows: int, *, separator: str, encoding: str
-) -> Iterator[pl.DataFrame]:
-    """The rows of a CSV file a few at a time; they are read when they are asked for.
-
-    How many rows there are has no limit: they are never in memory together.
-
-    Parameters
-    ----------
-    file, where, columns, separator, encoding
-        As for `read_file`, whose errors it raises.
-    rows
-        So many at a time. The first piece has none, and says what the columns are.
-    """
-    with _opened(file, where) as content:
-        yield from CsvText(content, where, columns, separator, encoding).rows(rows)

@@ -13,12 +13,9 @@ MOST_COMPARED = 20_000
 
 
 def changed_form(before: pl.Series, now: pl.Series) -> str | None:
-    """What the identifiers of two snapshots differ by, if most of them are the same but for that.
+    """The difference between the identifiers of two snapshots, if most of them are the same but for that.
 
-    Parameters
-    ----------
-    before, now
-        The identifiers of a snapshot and of the next one; text, numbers or bytes.
+    Identifiers are text, numbers or bytes.
 
     Returns
     -------
@@ -45,13 +42,7 @@ def _shared(before: pl.Series, now: pl.Series) -> float:
 
 
 def gone_and_new(before: pl.Series, now: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """`text`: the identifiers of each snapshot alone; none at all of bytes, which have no forms.
-
-    Parameters
-    ----------
-    before, now
-        The identifiers of a snapshot and of the next one; text, numbers or bytes.
-    """
+    """`text`: the identifiers of each snapshot alone; none at all of bytes, which have no forms."""
     if pl.Binary in (before.dtype, now.dtype):
         nobody = pl.DataFrame(schema={"text": pl.String})
         return nobody, nobody
@@ -66,11 +57,6 @@ def drifted(gone: pl.DataFrame, new: pl.DataFrame) -> int:
 
 def all_but_one_character(gone: pl.DataFrame, new: pl.DataFrame) -> int | None:
     """How many new identifiers are like one that is gone, but for a character more, less or another one.
-
-    Parameters
-    ----------
-    gone, new
-        What `gone_and_new` returned.
 
     Returns
     -------

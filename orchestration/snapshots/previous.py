@@ -44,17 +44,9 @@ def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:
 def join_previous(state: State, file: ContractFile) -> tuple[State, dict[str, pl.DataFrame]]:
     """The state a release is built on with the releases that the contract names, and these by themselves.
 
-    Parameters
-    ----------
-    state
-        Of the release before; if that was joined with releases of others, they are in it.
-    file
-        The contract.
+    If the release before was joined with releases of others, they are in its state.
 
-    Raises
-    ------
-    SnapshotError
-        If one can't be read, or is not the table that the release before was joined with.
+    Raises SnapshotError if one can't be read, or is not the table that the release before was joined with.
     """
     others = read_previous(file)
     named = principle_of(file.contract).previous(file.contract)
@@ -82,20 +74,11 @@ def published_here(file: ContractFile, home: Home) -> dict[tuple[str, str], list
 def enter_previous(released: pl.DataFrame, previous: PreviousRelease, contract: Product) -> pl.DataFrame:
     """A previous release under our own names of its columns, from a table under the publisher's.
 
-    Parameters
-    ----------
-    released
-        A table of any tool, with the columns that the contract names; or of republish, with `<name>_low` and
-        `<name>_high` in place of a column.
-    previous
-        What the contract says of it.
-    contract
-        The columns that are to be published.
+    It is of any tool, with the columns that the contract names; or of republish, with `<name>_low` and
+    `<name>_high` in place of a column.
 
-    Raises
-    ------
-    SnapshotError
-        If a column is missing, or one in common is not declared: adversaries would join by it.
+    Raises SnapshotError if a column is missing, or one in common is not declared: adversaries would join by
+    it.
     """
     there = set(released.columns)
     undeclared = sorted(

@@ -1,4 +1,4 @@
-"""What is in the columns of a snapshot: for the publisher's terminal alone, and kept nowhere.
+"""The content of a snapshot's columns: for the publisher's terminal alone, and kept nowhere.
 
 The lowest and the highest value of a column are two people's values. They are shown of quasi-identifiers that
 are numbers or dates, inside the declared domain; of identifiers and sensitive values nothing but counts is.
@@ -24,12 +24,7 @@ FEW, MOST = 5, 0.5
 def profile(snapshot: pl.DataFrame, schema: Table) -> list[tuple[str, ...]]:
     """A row for each column of the contract that a snapshot has, under `HEADS`.
 
-    Parameters
-    ----------
-    snapshot
-        Under our own column names, with or without faults.
-    schema
-        The columns and their roles.
+    The snapshot has our own column names, with or without faults.
     """
     snapshot = separate(snapshot, schema)
     names = [(ours, name) for ours, name in schema.column_names().items() if ours in snapshot.columns]
@@ -67,12 +62,7 @@ def _shares(present: pl.Series) -> list[float]:
 def levels(snapshot: pl.DataFrame, schema: Table) -> Iterator[str]:
     """A line on each coarser level of a sensitive column's hierarchy: how many values, and how frequent.
 
-    Parameters
-    ----------
-    snapshot
-        Without faults, under our own column names.
-    schema
-        The columns and their roles.
+    The snapshot has no faults, and our own column names.
     """
     if snapshot.is_empty():
         return
@@ -91,12 +81,7 @@ def levels(snapshot: pl.DataFrame, schema: Table) -> Iterator[str]:
 def lumpy_columns(snapshot: pl.DataFrame, schema: Table) -> Iterator[str]:
     """A sentence on each column in which most people share few values, and which is published in intervals.
 
-    Parameters
-    ----------
-    snapshot
-        Without faults, under our own column names.
-    schema
-        The columns and their roles.
+    The snapshot has no faults, and our own column names.
     """
     for ours, attribute in schema.attributes():
         width = getattr(attribute, "min_width", 0)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import accumulate, chain
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -17,9 +20,26 @@ from anonymize.contract import FileSource, QuerySource, Table, TableSource, is_i
 from anonymize.errors import SnapshotError
 from anonymize.people.values import by_own_names
 from orchestration.contracts.contract_file import ContractFile
-from orchestration.limits import check
 from orchestration.snapshots.arrow import NUMERICS, Answer, from_arrow, numerics, with_numerics
-from orchestration.snapshots.conformity import (
+from orchestration.snapshots.databases import ask, database_file, place_of
+from orchestration.snapshots.files import (
+    CsvPiece,
+    OpenedFile,
+    ParquetPiece,
+    delivered,
+    mark_of,
+    open_file,
+    size_of,
+    within_limit,
+)
+from orchestration.snapshots.locale_formats import (
+    AMBIGUOUS_COUNTED,
+    ambiguous_numbers,
+    plainly,
+    refuse_ambiguous_numbers,
+)
+from orchestration.snapshots.tables import read_version, version_at
+from orchestration.snapshots.validation import (
     AT_FAULT,
     MEASURES,
     conform,
@@ -28,22 +48,7 @@ from orchestration.snapshots.conformity import (
     rows_at_fault,
     snapshot_faults,
 )
-from orchestration.snapshots.databases import ask, database_file, place_of
-from orchestration.snapshots.files import (
-    ParquetPiece,
-    csv_header,
-    csv_pieces,
-    delivered,
-    mark_of,
-    parquet_pieces,
-    read_file,
-    size_of,
-)
-from orchestration.snapshots.tables import read_version, version_at
-from orchestration.snapshots.written import TWO_WAYS_COUNTED, plainly, refuse_two_ways, two_ways
 from orchestration.storage.objects import Stored
-
-__all__ = ["enter", "read_snapshot", "snapshot_exists", "snapshot_faults"]
 
 ROW = "republish:row"
 """The number of a row in its source, in a part of a snapshot."""
@@ -51,17 +56,8 @@ PIECE = 1_000_000
 """Rows that are read at a time where a snapshot is not read whole."""
 
 
-def read_snapshot(contract_file: ContractFile, release: str, version: int | None = None) -> pl.DataFrame:
+def read_snapshot(source: Source) -> pl.DataFrame:
     """The table of people as it is at a release.
-
-    Parameters
-    ----------
-    contract_file
-        The contract, and where it lies: paths in it are relative to it.
-    release
-        The release's date, `2024-01-01`.
-    version
-        Which version of a table to read; without it, that which `version_of` gives.
 
     Returns
     -------
@@ -76,55 +72,44 @@ def read_snapshot(contract_file: ContractFile, release: str, version: int | None
         If it is missing, can't be read, or breaks the contract: every fault with its column, count and
         way out; no identifier and no value of a person.
     """
-    where = where_of(contract_file, release)
-    source, present = _read(contract_file, release, version, where)
-    seen = look_at(source, contract_file.contract)
-    refuse_faults(where, [seen], source, contract_file.contract, present)
+    pieces, schema = source.pieces(), source.file.contract
+    people = pieces.whole(source.where)
+    seen = look_at(people, schema)
+    refuse_faults(source.where, [seen], people, schema, pieces.present)
     return seen.people
 
 
 @dataclass(frozen=True)
-class Look:
-    """What was found in a snapshot, or in a part of its people."""
+class ValidationResult:
+    """The outcome of looking for faults in a snapshot, or in a part of its people."""
 
     people: pl.DataFrame
     """As `read_snapshot` returns them; no columns if any rule is broken."""
     counted: pl.DataFrame
-    """What `snapshot_faults` counts of what the source has."""
+    """Counts of `snapshot_faults` for what the source has."""
     under_names: Mapping[tuple[str, str], int]
     """Rows with each name of a value that has two (`sensitive.renamed`)."""
     rows: pl.DataFrame
     """The rows at fault, for the publisher alone."""
 
 
-def look_at(source: pl.DataFrame, schema: Table) -> Look:
+def look_at(source: pl.DataFrame, schema: Table) -> ValidationResult:
     """Look for faults in people as a source has them; in their order, or with its numbers in `ROW`."""
     entered = enter(source, schema)
     counted, names = snapshot_faults(entered, schema), _under_names(source, schema)
     is_whole = schema.column_names().keys() <= set(entered.columns)
     if is_whole and not counted.select(pl.sum_horizontal(pl.col(MEASURES)).sum()).item():
-        return Look(conform(entered, schema), counted, names, pl.DataFrame(schema=AT_FAULT))
+        return ValidationResult(conform(entered, schema), counted, names, pl.DataFrame(schema=AT_FAULT))
     rows = rows_at_fault(entered, schema, source.get_column(ROW, default=None))
-    return Look(pl.DataFrame(), counted, names, rows)
+    return ValidationResult(pl.DataFrame(), counted, names, rows)
 
 
 def refuse_faults(
-    where: str, seen: Sequence[Look], sample: pl.DataFrame, schema: Table, present: Sequence[str]
+    where: str, seen: Sequence[ValidationResult], sample: pl.DataFrame, schema: Table, present: Sequence[str]
 ) -> None:
     """Raise SnapshotError if a snapshot breaks the contract.
 
-    Parameters
-    ----------
-    where
-        What the message begins with.
-    seen
-        What was found, in all parts.
-    sample
-        People as the source has them: all, or those of a part that has a fault.
-    schema
-        The columns.
-    present
-        The names of all columns of the source.
+    `sample` is people as the source has them: all, or those of a part that has a fault.
     """
     counted = counted_together([one.counted for one in seen])
     entered = enter(sample, schema)
@@ -167,13 +152,7 @@ def _merged(counts: Mapping[tuple[str, str], int], schema: Table) -> list[str]:
 def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """The schema's columns under our own names. No name of the publisher's is used inside.
 
-    Parameters
-    ----------
-    source
-        A table as a source has it. Columns that the schema does not name are left out; of those that it
-        names, any may be missing.
-    schema
-        The columns and their roles.
+    Columns that the schema does not name are left out; of those that it names, any may be missing.
     """
     named = {ours: name for ours, name in schema.column_names().items() if name in source.columns}
     entered = pl.DataFrame([source[name].alias(ours) for ours, name in named.items()])
@@ -183,142 +162,271 @@ def enter(source: pl.DataFrame, schema: Table) -> pl.DataFrame:
     )
 
 
-def snapshot_exists(contract_file: ContractFile, release: str) -> bool:
-    """Whether a release's snapshot has arrived.
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of a snapshot, and what of them can be judged only when all rows are known."""
 
-    That is a file that isn't empty, a folder of such files, a query that answers with a row, a table that had
-    been written to when the release was due.
+    table: pl.DataFrame
+    """As the source has them, but for numbers of PostgreSQL's numeric: these are text."""
+    ambiguous_numbers: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=AMBIGUOUS_COUNTED))
+    """Counts of `ambiguous_numbers`."""
+    numerics: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NUMERICS))
+    """Results of `arrow.numerics`."""
 
-    Raises
-    ------
-    SnapshotError
-        If the source is a query that fails, a server that isn't there, or a version that is gone.
-    """
-    source = contract_file.contract.source
-    if isinstance(source, TableSource):
-        return version_of(contract_file, release) is not None
-    if isinstance(source, FileSource):
-        files = _files(contract_file, source, release)
+    def __len__(self) -> int:
+        return self.table.height
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a snapshot."""
+
+    first: int
+    """The number of its first row in the source, counted from 1."""
+    rows: int
+    """How many rows it has."""
+    read: Callable[[], Rows]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A snapshot in pieces; the first has no rows, and says what the columns are."""
+
+    present: list[str]
+    """The names of all columns of the source."""
+    pieces: Iterable[Piece]
+    """In the order of the source. Errors of reading are raised when a piece is asked for, or read."""
+    is_anywhere: bool = False
+    """Whether any process can read them, in any order: that sees the files."""
+
+    def whole(self, where: str) -> pl.DataFrame:
+        """All rows as one table. Raises LimitError if they are too many."""
+        read = within_limit((piece.read() for piece in self.pieces), where)
+        refuse_ambiguous_numbers([one.ambiguous_numbers for one in read])
+        table = _in_common_types([one.table for one in read], where)
+        return with_numerics(table, [one.numerics for one in read])
+
+
+@dataclass(frozen=True)
+class Source(ABC):
+    """Where the snapshot of a release is, and how it is read."""
+
+    file: ContractFile
+    """The contract, and where it lies: paths in it are relative to it."""
+    release: str
+    """The release's date, `2024-01-01`."""
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where it is looked for: a file, a table, or a server without user and password."""
+
+    @property
+    def where(self) -> str:
+        """The beginning of a message: product, release and source."""
+        return f"{self.file.contract.product}, release {self.release}, {self.place}"
+
+    @abstractmethod
+    def exists(self) -> bool:
+        """Whether it has arrived.
+
+        Raises SnapshotError if a query fails, a server isn't there, or a version is gone.
+        """
+
+    @abstractmethod
+    def mark(self) -> str:
+        """A mark that tells a snapshot that has arrived from one that replaces it."""
+
+    @abstractmethod
+    def pieces(self, rows: int | None = None) -> Pieces:
+        """Its rows, so many at a time, and then there may be any number of them; None if it is read whole.
+
+        Raises SnapshotError if it is missing or can't be read: at once, or when a piece is asked for.
+        """
+
+    def stated(self) -> dict[str, Any]:
+        """Notes on a snapshot that was taken, to read the same one again."""
+        return {}
+
+    def as_noted(self, _noted: Mapping[str, Any]) -> Source:
+        """The source of the snapshot that was taken, by what was noted of it."""
+        return self
+
+    @property
+    def _columns(self) -> list[str]:
+        return list(self.file.contract.column_names().values())
+
+    @property
+    def _folder(self) -> Path:
+        return self.file.path.parent
+
+
+def source_of(file: ContractFile, release: str) -> Source:
+    """The source of a release's snapshot."""
+    declared = file.contract.source
+    if isinstance(declared, FileSource):
+        return _Files(file, release, declared)
+    if isinstance(declared, QuerySource):
+        return _Query(file, release, declared)
+    return _VersionedTable(file, release, declared)
+
+
+@dataclass(frozen=True)
+class _Files(Source):
+    """A file, or all files of a folder; here or in an object store. It has arrived if none is empty."""
+
+    declared: FileSource
+
+    @property
+    def place(self) -> str:
+        return self._path if is_in_store(self._path) else str(self.file.resolve(self._path))
+
+    def exists(self) -> bool:
         # What is there and no file (a folder, say) will never be one: reading it says so.
+        files = self._delivered
         return bool(files) and all(
-            size_of(file) > 0 for file in files if isinstance(file, Stored) or file.is_file()
+            size_of(one) > 0 for one in files if isinstance(one, Stored) or one.is_file()
         )
-    database = database_file(source, contract_file.path.parent)
-    if database is not None and not database.is_file():
-        return False
-    where = where_of(contract_file, release)
-    answer = ask(source, release, contract_file.path.parent, where, any_row=True)
-    return bool(answer.whole(where).num_rows)
+
+    def mark(self) -> str:
+        return " ".join(map(mark_of, self._delivered))
+
+    def pieces(self, rows: int | None = None) -> Pieces:
+        files = self._delivered
+        if not files:
+            raise SnapshotError(
+                f"{self.where}: there is no such file; deliver the snapshot, or correct source.path in the"
+                " contract"
+            )
+        return file_pieces(files, self.where, self.file.contract, self.declared, rows)
+
+    @property
+    def _path(self) -> str:
+        return self.declared.path.replace("{release}", self.release)
+
+    @property
+    def _delivered(self) -> list[Path | Stored]:
+        return delivered(self._path, self._folder)
 
 
-def arrival_of(contract_file: ContractFile, release: str) -> str:
-    """What tells a snapshot that has arrived from one that replaces it.
+@dataclass(frozen=True)
+class _Query(Source):
+    """A query of a database. It has arrived if there is a row."""
 
-    What a query would answer can't be told without asking: of a query it is today's date.
-    """
-    source = contract_file.contract.source
-    if isinstance(source, FileSource):
-        return " ".join(mark_of(file) for file in _files(contract_file, source, release))
-    if isinstance(source, TableSource):
-        return str(version_of(contract_file, release))
-    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
+    declared: QuerySource
 
+    @property
+    def place(self) -> str:
+        return place_of(self.declared, self._folder)
 
-def version_of(contract_file: ContractFile, release: str) -> int | None:
-    """The version of a table that is a release's snapshot.
+    def exists(self) -> bool:
+        database = database_file(self.declared, self._folder)
+        if database is not None and not database.is_file():
+            return False
+        answer = ask(self.declared, self.release, self._folder, self.where, any_row=True)
+        return bool(sum(batch.num_rows for batch in answer.batches))
 
-    It is the one that the contract names, or the last one that was written up to the moment at which the
-    release is due. None if there is none yet, or the source is no table.
+    def mark(self) -> str:
+        """Today's date: what it would answer can't be told without asking."""
+        return dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
 
-    Raises
-    ------
-    SnapshotError
-        If it is gone, or the table can't be read.
-    """
-    source, releases = contract_file.contract.source, contract_file.contract.releases
-    if not isinstance(source, TableSource):
-        return None
-    if release in source.versions:
-        return source.versions[release]
-    from orchestration.contracts.schedule import ticks  # noqa: PLC0415 - not in the small install
-
-    date = dt.date.fromisoformat(release)
-    midnight = dt.datetime.combine(date, dt.time(), dt.UTC)
-    moment = next(ticks(releases.cron, date)) if releases.cron else midnight
-    return version_at(source, moment, contract_file.path.parent, where_of(contract_file, release))
+    def pieces(self, rows: int | None = None) -> Pieces:
+        answer = ask(self.declared, self.release, self._folder, self.where)
+        return _answered(answer, answer.schema.names, self._columns, self.where, rows)
 
 
-def place(contract_file: ContractFile, release: str) -> str:
-    """Where a release's snapshot is looked for: a file, a table, or a server without user and password."""
-    source = contract_file.contract.source
-    if isinstance(source, TableSource):
-        return source.table
-    if isinstance(source, FileSource):
-        path = source.path.replace("{release}", release)
-        return path if is_in_store(path) else str(contract_file.resolve(path))
-    return place_of(source, contract_file.path.parent)
+@dataclass(frozen=True)
+class _VersionedTable(Source):
+    """A table that keeps its versions. It has arrived if it had been written to when the release was due."""
+
+    declared: TableSource
+    known: int | None = None
+    """The version that the release was made from."""
+
+    @property
+    def place(self) -> str:
+        return self.declared.table
+
+    @cached_property
+    def version(self) -> int | None:
+        """The one that is known, that the contract names, or the last up to the moment of the release.
+
+        None if there is none yet. Raises SnapshotError if it is gone, or the table can't be read.
+        """
+        if self.known is not None:
+            return self.known
+        if self.release in self.declared.versions:
+            return self.declared.versions[self.release]
+        from orchestration.contracts.schedule import ticks  # noqa: PLC0415 - not in the small install
+
+        cron, date = self.file.contract.releases.cron, dt.date.fromisoformat(self.release)
+        midnight = dt.datetime.combine(date, dt.time(), dt.UTC)
+        moment = next(ticks(cron, date)) if cron else midnight
+        return version_at(self.declared, moment, self._folder, self.where)
+
+    def exists(self) -> bool:
+        return self.version is not None
+
+    def mark(self) -> str:
+        return str(self.version)
+
+    def pieces(self, rows: int | None = None) -> Pieces:
+        if self.version is None:
+            raise SnapshotError(
+                f"{self.where}: there was no such table yet when the release was due; correct source.table,"
+                " or name a version under source.versions in the contract"
+            )
+        read = read_version(self.declared, self.version, self._columns, self._folder, self.where)
+        return _answered(*read, self._columns, self.where, rows)
+
+    def stated(self) -> dict[str, Any]:
+        return {"table": self.declared.table, "version": self.version}
+
+    def as_noted(self, noted: Mapping[str, Any]) -> Source:
+        is_other = noted.get("table") != self.declared.table or self.release in self.declared.versions
+        return self if is_other else replace(self, known=noted.get("version"))
 
 
-def where_of(contract_file: ContractFile, release: str) -> str:
-    """What a message begins with: product, release and source."""
-    return f"{contract_file.contract.product}, release {release}, {place(contract_file, release)}"
-
-
-def _read(
-    contract_file: ContractFile, release: str, version: int | None, where: str
+def read_as_declared(
+    file: Path, schema: Table, source: FileSource, where: str
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Those of the contract's columns that the source has, as it has them, and the names of all it has."""
-    contract = contract_file.contract
-    source, names = contract.source, list(contract.column_names().values())
-    if not isinstance(source, FileSource):
-        answer, present = _answer(contract_file, release, version, where)
-        table = from_arrow(answer.whole(where), names, where)
-        return with_numerics(table, [numerics(answer.schema, table)]), present
-    files, named = _delivered(contract_file, source, release, where)
-    read = [read_as_declared(file, contract, source, name) for file, name in zip(files, named, strict=True)]
-    return _together(read, where, named)
+    """The schema's columns that a file has, read as the source is written, and the names of all."""
+    pieces = file_pieces([file], where, schema, source)
+    return pieces.whole(where), pieces.present
 
 
-def _answer(
-    contract_file: ContractFile, release: str, version: int | None, where: str
-) -> tuple[Answer, list[str]]:
-    """What a database, or a table that keeps versions, gives, and the names of all columns."""
-    contract, folder = contract_file.contract, contract_file.path.parent
-    source = contract.source
-    if isinstance(source, QuerySource):
-        answer = ask(source, release, folder, where)
-        return answer, answer.schema.names
-    assert isinstance(source, TableSource)
-    version = version_of(contract_file, release) if version is None else version
-    if version is None:
-        raise SnapshotError(
-            f"{where}: there was no such table yet when the release was due; correct source.table, or"
-            " name a version under source.versions in the contract"
-        )
-    return read_version(source, version, list(contract.column_names().values()), folder, where)
+def file_pieces(
+    files: Sequence[Path | Stored], where: str, schema: Table, source: FileSource, rows: int | None = None
+) -> Pieces:
+    """The rows of files that are one table, read as the source is written; arguments as `Source.pieces`."""
+    opened = _opened(files, where, schema, source, rows)
+    first = next(opened)
+    is_anywhere = all(isinstance(file, Path) and file.name.endswith(".parquet") for file in files)
+    pieces = _numbered(
+        (piece.rows, partial(_as_declared, piece, schema, source, one.where))
+        for one in chain([first], opened)
+        for piece in one.pieces
+    )
+    return Pieces(first.present, list(pieces) if is_anywhere else pieces, is_anywhere)
 
 
-def _delivered(
-    contract_file: ContractFile, source: FileSource, release: str, where: str
-) -> tuple[list[Path | Stored], list[str]]:
-    """The files of a snapshot, and what messages about each begin with."""
-    files = _files(contract_file, source, release)
-    if not files:
-        raise SnapshotError(
-            f"{where}: there is no such file; deliver the snapshot, or correct source.path in the contract"
-        )
-    return files, [where] if len(files) == 1 else [f"{where}, {file.name}" for file in files]
-
-
-def _together(
-    read: list[tuple[pl.DataFrame, list[str]]], where: str, named: list[str]
-) -> tuple[pl.DataFrame, list[str]]:
-    """The files of a folder as one table; each has the same columns, in types of its own."""
-    first, present = read[0]
-    _refuse_other_columns([table.columns for table, _ in read], named)
-    whole = _in_common_types([table.select(exactly(*first.columns)) for table, _ in read], where)
-    check(where, "rows", whole.height)
-    return whole, present
+def _opened(
+    files: Sequence[Path | Stored], where: str, schema: Table, source: FileSource, rows: int | None
+) -> Iterator[OpenedFile]:
+    """Open files one after the other. Raises SnapshotError unless they have the same columns."""
+    names = list(schema.column_names().values())
+    found: list[pl.DataFrame] = []
+    for file in files:
+        name = where if len(files) == 1 else f"{where}, {file.name}"
+        opened = open_file(file, name, names, rows, separator=source.separator, encoding=source.encoding)
+        found.append(opened.schema.to_frame())
+        if odd := {*found[-1].columns} ^ {*found[0].columns}:
+            raise SnapshotError(
+                f"{name}: {min(odd)} is a column here or in the folder's first file, and not in both;"
+                " deliver all of them with the same columns"
+            )
+        _in_common_types([table.select(exactly(*found[0].columns)) for table in found], where)
+        yield opened
 
 
 def _in_common_types(tables: list[pl.DataFrame], where: str) -> pl.DataFrame:
@@ -332,135 +440,29 @@ def _in_common_types(tables: list[pl.DataFrame], where: str) -> pl.DataFrame:
         ) from None
 
 
-def _refuse_other_columns(columns: list[list[str]], named: list[str]) -> None:
-    """Raise SnapshotError unless all files of a folder have the columns of the first one."""
-    for own, name in zip(columns, named, strict=True):
-        if odd := set(own) ^ set(columns[0]):
-            raise SnapshotError(
-                f"{name}: {min(odd)} is a column here or in the folder's first file, and not in both;"
-                " deliver all of them with the same columns"
-            )
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Some rows of a snapshot, and what of them can be judged only when all rows are known."""
-
-    table: pl.DataFrame
-    """As the source has them, but for numbers of PostgreSQL's numeric: these are text."""
-    two_ways: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TWO_WAYS_COUNTED))
-    """What `written.two_ways` has counted."""
-    numerics: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NUMERICS))
-    """What `arrow.numerics` has found."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Some rows of a snapshot."""
-
-    first: int
-    """The number of its first row in the source, counted from 1."""
-    read: Callable[[], Rows]
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """A snapshot in pieces of about a million rows; the first has none, and says what the columns are."""
-
-    present: list[str]
-    """The names of all columns of the source."""
-    in_files: Sequence[Piece] = ()
-    """Pieces that any process can read that sees the files."""
-    in_order: Iterable[Piece] = ()
-    """Pieces that this process has to read, one after the other."""
-
-
-def read_pieces(contract_file: ContractFile, release: str, version: int | None = None) -> Pieces:
-    """A snapshot in pieces of about a million rows. Files in an object store are read whole before.
-
-    Parameters
-    ----------
-    contract_file, release, version
-        As for `read_snapshot`.
-
-    Raises
-    ------
-    SnapshotError
-        If it is missing or can't be read: at once, or when a piece is asked for.
-    """
-    contract, where = contract_file.contract, where_of(contract_file, release)
-    source, names = contract.source, list(contract.column_names().values())
-    if not isinstance(source, FileSource):
-        answer, present = _answer(contract_file, release, version, where)
-        return Pieces(present, in_order=_in_order(_rows_of(answer, names, where)))
-    files, named = _delivered(contract_file, source, release, where)
-    local = [file for file in files if isinstance(file, Path)]
-    if len(local) < len(files):
-        table, present = _read(contract_file, release, version, where)
-        starts = range(0, table.height, PIECE)
-        cut = (Rows(table.slice(at, PIECE)) for at in starts)
-        return Pieces(present, in_order=_in_order(chain([Rows(table.clear())], cut)))
-    if local[0].suffix == ".parquet":
-        read = [parquet_pieces(file, name, names, PIECE) for file, name in zip(local, named, strict=True)]
-        _refuse_other_columns([_wanted(present, names) for _, present in read], named)
-        columns = _wanted(read[0][1], names)
-        _in_common_types(
-            [without_rows.read().select(exactly(*columns)) for (without_rows, *_), _ in read], where
-        )
-        pieces = [piece for some, _ in read for piece in some]
-        ends = accumulate((piece.rows for piece in pieces), initial=0)
-        readers = (partial(_read_piece, piece, contract, source) for piece in pieces)
-        in_files = [Piece(before + 1, one) for before, one in zip(ends, readers, strict=False)]
-        return Pieces(read[0][1], in_files)
-    written = {"separator": source.separator, "encoding": source.encoding}
-    headers = [csv_header(file, name, names, **written) for file, name in zip(local, named, strict=True)]
-    _refuse_other_columns([_wanted(header, names) for header in headers], named)
-    rows = (
-        _as_declared(table, contract, source, name)
-        for file, name in zip(local, named, strict=True)
-        for table in csv_pieces(file, name, names, PIECE, **written)
+def _as_declared(piece: ParquetPiece | CsvPiece, schema: Table, source: FileSource, where: str) -> Rows:
+    """Rows of a file, with its columns in the order of the schema: in other files they may be in another."""
+    table = piece.read()
+    ordered = table.select(
+        exactly(*(name for name in schema.column_names().values() if name in table.columns))
     )
-    return Pieces(headers[0], in_order=_in_order(rows))
+    return Rows(plainly(ordered, schema, source), ambiguous_numbers(ordered, schema, source, where))
 
 
-def _wanted(present: list[str], names: list[str]) -> list[str]:
-    return [name for name in present if name in names]
+def _answered(answer: Answer, present: list[str], names: list[str], where: str, rows: int | None) -> Pieces:
+    def found() -> Iterator[tuple[int, Callable[[], Rows]]]:
+        with closing(answer.batches):  # whatever happens, nobody is left waiting for the database
+            for some in answer.pieces(rows or PIECE):
+                table = from_arrow(some, names, where)
+                read = Rows(table, numerics=numerics(answer.schema, table))
+                yield table.height, lambda read=read: read  # type: ignore[misc]
+
+    return Pieces(present, _numbered(found()))
 
 
-def _in_order(rows: Iterable[Rows]) -> Iterator[Piece]:
+def _numbered(found: Iterable[tuple[int, Callable[[], Rows]]]) -> Iterator[Piece]:
     """Pieces with the numbers of their rows."""
     first = 1
-    for some in rows:
-        yield Piece(first, lambda some=some: some)  # type: ignore[misc]
-        first += some.table.height
-
-
-def _rows_of(answer: Answer, names: list[str], where: str) -> Iterator[Rows]:
-    for piece in answer.pieces(PIECE):
-        table = from_arrow(piece, names, where)
-        yield Rows(table, numerics=numerics(answer.schema, table))
-
-
-def _read_piece(piece: ParquetPiece, schema: Table, source: FileSource) -> Rows:
-    return _as_declared(piece.read(), schema, source, piece.where)
-
-
-def _as_declared(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> Rows:
-    """Rows of a file, with its columns in the order of the schema: in other files they may be in another."""
-    ordered = table.select(exactly(*_wanted(list(schema.column_names().values()), table.columns)))
-    return Rows(plainly(ordered, schema, source), two_ways(ordered, schema, source, where))
-
-
-def read_as_declared(
-    file: Path | Stored, schema: Table, source: FileSource, where: str
-) -> tuple[pl.DataFrame, list[str]]:
-    """Those of the schema's columns that a file has, read as the source is written, and the names of all."""
-    names = schema.column_names().values()
-    table, present = read_file(file, where, names, separator=source.separator, encoding=source.encoding)
-    rows = _as_declared(table, schema, source, where)
-    refuse_two_ways([rows.two_ways])
-    return rows.table, present
-
-
-def _files(contract_file: ContractFile, source: FileSource, release: str) -> list[Path | Stored]:
-    return delivered(source.path.replace("{release}", release), contract_file.path.parent)
+    for rows, read in found:
+        yield Piece(first, rows, read)
+        first += rows

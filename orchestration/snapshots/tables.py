@@ -38,14 +38,10 @@ def version_at(source: TableSource, moment: dt.datetime, folder: Path, where: st
 
     Parameters
     ----------
-    source
-        Where the table is.
     moment
         With a time zone.
     folder
         The contract's: relative paths begin there.
-    where
-        What a message begins with.
 
     Returns
     -------
@@ -74,10 +70,7 @@ def read_version(
 ) -> tuple[Answer, list[str]]:
     """A version of a table: those of the columns that it has, read when they are asked for; the names of all.
 
-    Raises
-    ------
-    SnapshotError
-        If there is no such table, the version is not there any more, or it can't be read.
+    Raises SnapshotError if there is no such table, the version is not there any more, or it can't be read.
     """
     with _in_our_words(source, where, version):
         table = _open(source, folder)
@@ -88,7 +81,8 @@ def read_version(
     first = next(parts, None)
     nothing = pa.table({column: pa.nulls(0) for column in columns if column in present})
     schema = nothing.schema if first is None else first.schema
-    return Answer(schema, parts if first is None else itertools.chain([first], parts)), present
+    rows = (one for one in itertools.chain([first], parts) if one is not None)
+    return Answer(schema, rows), present
 
 
 def _record_batches(

@@ -28,17 +28,8 @@ FIELD_KEYS = {b"PARQUET:field_id"}
 def check_tables(folder: Path, stated: Mapping[str, Any]) -> bool:
     """Whether each byte of a release's tables was compared with what its rows are written as.
 
-    Parameters
-    ----------
-    folder
-        A release that is what its manifest says.
-    stated
-        Its manifest.
-
-    Raises
-    ------
-    PublishedFolderError
-        If a table has more in it than its rows, or columns that `datapackage.json` does not name.
+    Raises PublishedFolderError if a table has more in it than its rows, or columns that `datapackage.json`
+    does not name.
     """
     described = (read_json(folder / DATA_PACKAGE) or {}).get("resources")
     is_compared = True
@@ -56,7 +47,7 @@ def check_tables(folder: Path, stated: Mapping[str, Any]) -> bool:
 
 
 def _other_columns(folder: Path, name: str, described: Any) -> str | None:
-    """That a table has other columns than are described, or none are; None if it has these."""
+    """A sentence if a table has other columns than are described, or none are; else None."""
     files = [name_in(folder, file) for file in table_files(folder, str(table_of(name)))]
     path = files if "/" in name else name
     try:
@@ -68,7 +59,7 @@ def _other_columns(folder: Path, name: str, described: Any) -> str | None:
 
 
 def hidden_in_our(file: Path) -> tuple[str | None, bool]:
-    """What a table that republish wrote has in it beyond its rows; and whether that was fully looked for.
+    """Look for content beyond the rows in a table that republish wrote; and say whether all was looked at.
 
     What this version would write of the same rows has to be the same bytes: nothing is left to hide in. Files
     of another version of polars may differ from that; of these, only metadata and values are looked at.
@@ -99,14 +90,9 @@ def hidden_in_our(file: Path) -> tuple[str | None, bool]:
 
 
 def hidden_in_foreign(file: Path, keys: set[bytes] = FOREIGN_KEYS) -> str | None:
-    """What another writer's file has in its metadata beyond its columns, or which values no row has.
+    """Look for metadata beyond columns, and values that no row has, in another writer's file.
 
-    Parameters
-    ----------
-    file
-        Parquet.
-    keys
-        What metadata may be about.
+    `keys` is what metadata may be about.
 
     Returns
     -------

@@ -34,7 +34,7 @@ PATIENCE = 60
 DAMAGE = re.compile(
     "orrupt|not a valid DuckDB|Could not read enough bytes|replaying WAL|Serialization Error|INTERNAL Error"
 )
-"""What DuckDB says of a file that is not as it was written; of a full disk, say, it says something else."""
+"""Words of DuckDB for a file that is not as it was written; for a full disk, say, it has others."""
 _log = logging.getLogger(__name__)
 
 
@@ -59,10 +59,8 @@ class History:
 
         Of a file that is damaged, there are none.
 
-        Raises
-        ------
-        HomeError
-            If a newer version of the software wrote the history; it names the version that can read it.
+        Raises HomeError if a newer version of the software wrote the history; it names the version that can
+        read it.
         """
         if (product, series) not in self._published:
             self._published[product, series] = self._read_published(product, series)

@@ -37,7 +37,7 @@ class Home:
     path: Path
     """Its place; only its owner may enter."""
     stand_in: bytes | None = field(default=None, repr=False)
-    """Of a home in which nothing may be made: what stands for its key as long as there is none."""
+    """In a home in which nothing may be made, it stands for the key as long as there is none."""
 
     def __post_init__(self) -> None:
         """Note whether its group may read it, for all that is written in it."""
@@ -48,10 +48,7 @@ class Home:
     def at(cls, path: Path | None = None, default: Path | None = None) -> Home:
         """The home at a path, or at REPUBLISH_HOME, or at a default, or at ./var; made if it isn't there.
 
-        Raises
-        ------
-        HomeError
-            If the folder can't be made or written.
+        Raises HomeError if the folder can't be made or written.
         """
         home = cls.named(path, default)
         path = home.path
@@ -80,7 +77,7 @@ class Home:
         return cls(Path(path or os.environ.get(HOME_VARIABLE) or default or "var").absolute())
 
     def untouched(self) -> Home:
-        """The same home, in which no key is made."""
+        """A copy of the home in which no key is made."""
         return replace(self, stand_in=secrets.token_bytes(32))
 
     @property
@@ -104,10 +101,7 @@ class Home:
     def key(self) -> bytes:
         """The secret key: REPUBLISH_KEY, or the file `secret.key`, made at first use.
 
-        Raises
-        ------
-        HomeError
-            If the key is too short, or gone from a home that has published with it.
+        Raises HomeError if the key is too short, or gone from a home that has published with it.
         """
         if given := os.environ.get(KEY_VARIABLE):
             return _checked(given, KEY_VARIABLE)
@@ -145,15 +139,7 @@ def _checked(key: str, where: str) -> bytes:
 
 
 def make_secret(file: Path, what: str, lock: str) -> None:
-    """Create a file of random digits for its owner, whole or not at all; of two processes, the first does.
-
-    Parameters
-    ----------
-    what
-        What it is, in a publisher's words.
-    lock
-        The name of a lock beside it.
-    """
+    """Create a file of random digits for its owner, whole or not at all; of two processes, the first does."""
     with only_one(file.parent, what, name=lock):
         if file.exists():
             return
@@ -225,8 +211,6 @@ def only_one(
         Where the lock lies; made if it isn't there.
     what
         What is worked on, in a publisher's words.
-    name
-        The lock's file.
     patience
         Seconds to wait; without it, `PATIENCE`.
 

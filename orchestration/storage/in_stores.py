@@ -32,8 +32,6 @@ def put_release(address: str, folder: Path, further: Mapping[str, bytes]) -> Non
     ----------
     address
         The release's own: `s3://bucket/hospital/v1/2024-01-01`.
-    folder
-        Its files.
     further
         Files that are not in the folder yet, by name.
 
@@ -70,11 +68,8 @@ def _other(address: str, what: str) -> str:
 def fetched(published: Sequence[Path]) -> Iterator[list[Path]]:
     """Folders with releases or series: those in a store as copies, which are deleted afterwards.
 
-    Parameters
-    ----------
-    published
-        Paths, or addresses that the command line took for paths. A release without its manifest is not
-        published, and is left out.
+    Addresses are given as paths, as the command line took them. A release without its manifest is not
+    published, and is left out.
 
     Raises
     ------

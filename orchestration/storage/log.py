@@ -28,7 +28,7 @@ from orchestration.storage.store import write_bytes
 LOG = "log.jsonl"
 """In the home, for its owner alone, or for its group to read."""
 TORN = f"{LOG}.torn"
-"""What the names of files beside it begin with that have torn lines in them; the log names each."""
+"""The beginning of the names of files beside it with torn lines in them; the log names each."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,6 @@ def note(
 
     Parameters
     ----------
-    home
-        The publisher's folder.
     what
         The command, or what was done.
     series, contract_sha256
@@ -67,14 +65,7 @@ def note(
 def note_once(home: Home, said: Mapping[str, Any], **more: Any) -> None:
     """Add a line, unless there is one that says the same, and maybe more.
 
-    Parameters
-    ----------
-    home
-        The publisher's folder.
-    said
-        What no two lines are to say.
-    more
-        What else the line is to say.
+    `said` is what no two lines are to say.
     """
     with _locked(home):
         lines, _ = _read(home.path / LOG)
@@ -94,12 +85,9 @@ def verify_log(home: Home) -> Log:
 
 
 def lines_since(home: Home, later: Path) -> list[dict[str, Any]]:
-    """What a later copy of a home's log has after the lines that are in the home.
+    """Lines of a later copy of a home's log after those that are in the home.
 
-    Raises
-    ------
-    HomeError
-        If the copy is not there, was changed, or does not begin with the home's lines.
+    Raises HomeError if the copy is not there, was changed, or does not begin with the home's lines.
     """
     if not later.is_file():
         raise HomeError(f"{later}: is not there. Name a copy of the home's {LOG}")
@@ -213,7 +201,7 @@ def _key(home: Home) -> bytes:
 
 
 def _key_if_any(home: Home) -> bytes | None:
-    """What lines are sealed with; None if the home's key is not here, or not for this account."""
+    """The key of the seals; None if the home's key is not here, or not for this account."""
     try:
         is_here = os.environ.get(KEY_VARIABLE) or (home.path / "secret.key").exists()
         return _key(home) if is_here else None

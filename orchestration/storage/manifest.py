@@ -20,18 +20,18 @@ from orchestration.storage.store import SUMS, read_json, sha256
 
 MANIFEST = "manifest.json"
 DATA_PACKAGE = "datapackage.json"
-"""What the folder holds, in a form that other tools read."""
+"""A description of the folder that other tools read."""
 COUNTED = ("tuples", "groups", "counterfeits", "held_back")
 """The counts that every manifest states."""
 BESIDE = ("beside_counterfeits", "fewest_people")
-"""What a manifest states where there are counterfeits."""
+"""Keys of a manifest where there are counterfeits."""
 TABLES = ("microdata", "quasi_identifiers", "sensitive", "counterfeits", "view")
 """The tables of all formats."""
 DOCUMENTS = {
     *(f"{document}.json" for one in FORMATS.values() for document in one.documents),
     *(DATA_PACKAGE, "README.md", "estimate.sql"),
 }
-"""What a manifest may name beside tables. A table that is none of the above could be the truth itself."""
+"""Files of a manifest beside tables. A table that is none of the above could be the truth itself."""
 KEYS = {
     *("product", "series", "release", "n", "format", "principle", *COUNTED, "files", "contract_sha256"),
     *(
@@ -46,9 +46,9 @@ KEYS = {
         "previous",
     ),
 }
-"""What a manifest may state, and the figures that its principle states beside."""
+"""Keys of a manifest; the figures that its principle states come beside."""
 TOGETHER = {"people", "below"}
-"""What `together_with` counts of another series."""
+"""Counts of another series under `together_with`."""
 DATED = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 NAMED, HASHED = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", "[0-9a-f]{64}"
 WORDED = {
@@ -56,14 +56,14 @@ WORDED = {
     "contract_sha256": HASHED,
     "software_version": r"\d[0-9A-Za-z.+-]{0,40}",
 }
-"""What a manifest's texts look like, so that none of them is a place for a sentence."""
+"""Patterns of a manifest's texts, so that none of them is a place for a sentence."""
 MOST = 2**53
 """No count is larger: from here on, not every whole number is one of its own in JSON."""
 
 
 @dataclass(frozen=True)
 class Described:
-    """What a manifest says beyond its files."""
+    """A manifest's content beyond its files."""
 
     product: str
     series: str
@@ -74,7 +74,7 @@ class Described:
     principle: Mapping[str, Any]
     """The principle's name and its parameters."""
     counts: Mapping[str, int]
-    """Those of `COUNTED`, and those that the principle states beside."""
+    """Counts of `COUNTED`, and those that the principle states beside."""
     contract_sha256: str
     previous: str | None
     """SHA-256 (hex) of the manifest of the release before."""
@@ -92,7 +92,7 @@ class Described:
     """Ends of intervals that are one person's own value, by the attack (`EndFigures`); None without
     intervals, and in releases of versions below 0.5, whose ends are people's values even with `min_width`."""
     together: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """What other series of the product give away together with this release, if somebody had both."""
+    """Counts of people whom other series give away together with this release, if somebody had both."""
     supersedes: str | None = None
     """The series that this one goes on from, whose signatures and promises people kept."""
     not_sensitive: tuple[Any, ...] = ()
@@ -135,7 +135,7 @@ def sums(folder: Path, stated: Mapping[str, Any]) -> str:
 
 
 def _stated(file: Path) -> dict[str, Any]:
-    """What a manifest says of a file; a document has no rows."""
+    """A manifest's entry for a file; a document has no rows."""
     stated: dict[str, Any] = {"sha256": sha256(file)}
     if file.suffix == SUFFIX:
         stated["rows"] = _rows(file)
@@ -181,12 +181,9 @@ def verify_release(folder: Path) -> dict[str, Any]:
 
 
 def verify_tables(folder: Path) -> dict[str, Any]:
-    """The same before tables are read whole: those in several parts are held to the limits of a table, too.
+    """Verify a release whose tables are read whole: those in several parts have the limits of one table.
 
-    Raises
-    ------
-    LimitError
-        If a table is too large.
+    Raises LimitError if a table is too large.
     """
     stated = verify_release(folder)
     for table, files in tables_in(folder).items():
@@ -235,7 +232,7 @@ def _is_manifest(stated: Mapping[str, Any]) -> bool:
 
 
 def _more_than_a_manifest(stated: Mapping[str, Any]) -> str | None:
-    """What a manifest says that none says, and that could be about people; None if it says nothing else."""
+    """A sentence on an entry that no manifest has and that could be about people; None if there is none."""
     if not DATED.fullmatch(str(stated["release"])):
         return "its release is no date"
     principle = stated.get("principle", {})
@@ -254,7 +251,7 @@ def _more_than_a_manifest(stated: Mapping[str, Any]) -> str | None:
 
 
 def _odd_entry(stated: Mapping[str, Any], counted: set[str]) -> str | None:
-    """What a manifest says under a key that such a key does not say; None if every entry is of its kind."""
+    """A sentence on an entry that is not of its key's kind; None if every entry is."""
     for key in sorted(WORDED.keys() & stated.keys()):
         if not isinstance(stated[key], str) or not re.fullmatch(WORDED[key], stated[key], re.ASCII):
             return f"its {key} is none"
@@ -287,7 +284,7 @@ def _more_than_a_file(name: str, stated: Mapping[str, Any]) -> str | None:
 
 
 def _not_in_parts(files: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """What is wrong with the parts that tables are named to have; None if nothing is."""
+    """A sentence on parts of tables that are named wrongly; None if none are."""
     for table in TABLES:
         names = sorted(name for name in files if table_of(name) == table)
         if names in ([], [f"{table}{SUFFIX}"]):
@@ -305,11 +302,8 @@ def _not_in_parts(files: Mapping[str, Mapping[str, Any]]) -> str | None:
 def verify_series(folder: Path) -> list[dict[str, Any]]:
     """Check every release of a published series and the chain of their manifests; returns the manifests.
 
-    Raises
-    ------
-    PublishedFolderError
-        If a release is not what its manifest says, or the chain is broken: a release left out,
-        replaced or put in another place. Or if the folder isn't that of a series.
+    Raises PublishedFolderError if a release is not what its manifest says, or the chain is broken: a release
+    left out, replaced or put in another place. Or if the folder isn't that of a series.
     """
     releases = _releases_in(folder)
     manifests = [verify_release(path) for path in releases]
@@ -328,12 +322,16 @@ def verify_series(folder: Path) -> list[dict[str, Any]]:
 def releases_in(folder: Path) -> list[Path]:
     """The folder itself if it is a published release, else those of the series in it, in order.
 
-    Raises
-    ------
-    PublishedFolderError
-        If it is neither.
+    Raises PublishedFolderError if it is neither.
     """
     return [folder] if is_release(folder) else _releases_in(folder)
+
+
+def release_folders(series: Path) -> list[Path]:
+    """The releases in the published folder of a series, in order: they appear whole or not at all."""
+    if not series.is_dir():
+        return []
+    return sorted(path for path in series.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
 def is_release(folder: Path) -> bool:
@@ -346,7 +344,7 @@ def _releases_in(folder: Path) -> list[Path]:
     if not folder.is_dir():
         there = "is a file" if folder.is_file() else "is not there"
         raise PublishedFolderError(f"{folder}: {there}; {wanted}")
-    releases = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    releases = release_folders(folder)
     if any(map(is_release, releases)):
         return releases
     depths = ("*/*", "*/*/*", "*/*/*/*")

@@ -34,10 +34,7 @@ class Stored:
     def content(self) -> bytes:
         """All of it.
 
-        Raises
-        ------
-        StoreError
-            If it can't be read.
+        Raises StoreError if it can't be read.
         """
         with _in_our_words(self.address):
             store, path = _store_of(self.address)
@@ -47,10 +44,7 @@ class Stored:
 def stored(address: str) -> Stored | None:
     """The object at an address; None if there is none.
 
-    Raises
-    ------
-    StoreError
-        If the store can't be asked.
+    Raises StoreError if the store can't be asked.
     """
     try:
         with _in_our_words(address):
@@ -64,10 +58,7 @@ def stored(address: str) -> Stored | None:
 def objects_below(folder: str) -> list[Stored]:
     """All objects of a folder and of those in it, by address.
 
-    Raises
-    ------
-    StoreError
-        If the store can't be asked.
+    Raises StoreError if the store can't be asked.
     """
     with _in_our_words(folder):
         store, path = _store_of(folder)
@@ -103,10 +94,7 @@ def profile_of(address: str) -> dict[str, str]:
 
     None are needed by those of other stores than S3.
 
-    Raises
-    ------
-    StoreError
-        If there are none.
+    Raises StoreError if there are none.
     """
     if not address.startswith("s3://"):
         return {}

@@ -62,8 +62,6 @@ def unpack(file: Path, folder: Path, key: Callable[[Mapping[str, Any]], bytes]) 
 
     Parameters
     ----------
-    file
-        The backup.
     folder
         Made for its owner alone; must not exist. If the backup is refused, what is in it is of no use.
     key

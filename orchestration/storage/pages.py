@@ -21,8 +21,6 @@ def is_decodable(
 
     Parameters
     ----------
-    file
-        The file, or what is in it.
     columns
         Those that are to be read; None for all.
     rows

@@ -19,12 +19,12 @@ from orchestration.storage.store import PARTIAL, write_table
 PART_ROWS = 2_000_000
 """The rows of a part; the last one may have fewer."""
 PART = re.compile(r"part-\d{4}\.parquet", re.ASCII)
-"""What a part's file is called in the folder of its table. Sorted by name, parts are in the table's order."""
+"""The name of a part's file in the folder of its table. Sorted by name, parts are in the table's order."""
 SUFFIX = ".parquet"
 
 
 def part_name(number: int) -> str:
-    """What a part's file is called; parts are counted from 0."""
+    """The name of a part's file; parts are counted from 0."""
     return f"part-{number:04}{SUFFIX}"
 
 
@@ -70,7 +70,7 @@ def write_parts(folder: Path, frames: Iterable[pl.DataFrame], rows: int | None =
 
 
 def _cut(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
-    """The same table in pieces of so many rows; the last may have fewer, and none if it is the only one."""
+    """Cut a table into pieces of so many rows; the last may have fewer, and none if it is the only one."""
     rest, is_first = pl.DataFrame(), True
     for frame in frames:
         rest = pl.concat([rest, frame], rechunk=False) if rest.width else frame
@@ -115,7 +115,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def name_in(folder: Path, file: Path) -> str:
-    """What a release's manifest calls one of its files."""
+    """The name of a file in its release's manifest."""
     return file.relative_to(folder).as_posix()
 
 

@@ -31,16 +31,7 @@ def replace_files(home: Home, folder: Path, removed: Iterable[Path], said: Mappi
 
     The home's log has a line on it from then on, and no line if it is killed before.
 
-    Parameters
-    ----------
-    home
-        The publisher's folder.
-    folder
-        In which `begin_replacing` was called.
-    removed
-        Folders in it.
-    said
-        What the line says.
+    `begin_replacing` was called for the folder.
     """
     staged = folder / STAGED
     files = sorted(f"{file.relative_to(staged)}" for file in staged.rglob("*") if file.is_file())

@@ -5,13 +5,46 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from anonymize.errors import HomeError
+from anonymize.people.randomness import derive_key
+from orchestration.storage.home import Home
 from orchestration.storage.store import read_json, write_json
 
 SEAL = "seal"
 """The key of the seal among the content's own."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A sealed file of a home. The home's key is not asked for before there is something to read or write."""
+
+    home: Home
+    file: Path
+    purpose: tuple[str, ...]
+    """The words that its own key is derived by."""
+
+    def write(self, content: Mapping[str, Any]) -> None:
+        """Write it anew."""
+        write_sealed(self.file, content, self._key)
+
+    def read(self) -> dict[str, Any] | None:
+        """Its content; None where there is none, or its seal is broken."""
+        return read_sealed(self.file, self._key) if self.file.is_file() else None
+
+    def read_intact(self) -> dict[str, Any] | None:
+        """Its content in a restored home; None where there is none. Raises HomeError if it was changed."""
+        content = self.read()
+        if content is None and self.file.exists():
+            raise HomeError(f"{self.file}: was changed. Restore the backup once more")
+        return content
+
+    @property
+    def _key(self) -> bytes:
+        return derive_key(self.home.key(), *self.purpose)
 
 
 def write_sealed(file: Path, content: Mapping[str, Any], key: bytes) -> None:

@@ -142,10 +142,7 @@ def clear_staged(home: Home) -> None:
 def read_table(file: Path, columns: list[str] | None = None) -> pl.DataFrame:
     """A table of the publisher's own working files, or some of its columns.
 
-    Raises
-    ------
-    HomeError
-        If it is not there, or is no Parquet file that can be read.
+    Raises HomeError if it is not there, or is no Parquet file that can be read.
     """
     return _read(file, lambda: pl.read_parquet(file, columns=columns, glob=False, hive_partitioning=False))
 

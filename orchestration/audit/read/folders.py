@@ -28,9 +28,9 @@ from orchestration.audit.read.foreign import Foreign, convert
 from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
 from orchestration.series.shards import shard_name
-from orchestration.snapshots.conformity import conform, describe_faults
 from orchestration.snapshots.files import read_file
 from orchestration.snapshots.sources import enter, read_as_declared
+from orchestration.snapshots.validation import conform, describe_faults
 from orchestration.storage.hidden import hidden_in_foreign, hidden_in_our
 from orchestration.storage.manifest import MANIFEST, is_release, verify_tables
 from orchestration.storage.parts import SUFFIX, files_in, name_in, table_files, table_of

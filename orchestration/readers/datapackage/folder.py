@@ -23,29 +23,20 @@ DOCUMENTS = {
     MANIFEST: "What was promised, counts, and the SHA-256 of every file and of the release before.",
     SUMS: "The SHA-256 of every file, for `sha256sum -c`.",
 }
-"""What is in every folder beside its tables, for the README."""
+"""Files of every folder beside its tables, for the README."""
 
 
 def texts(
     contract: Product, release_format: Format, stated: Mapping[str, Any], types: Mapping[str, str]
 ) -> dict[str, str]:
-    """The texts of a published folder by the names of their files.
-
-    Parameters
-    ----------
-    contract, release_format, stated, types
-        As in `data_package`.
-    """
+    """The texts of a published folder by the names of their files."""
     return texts_of_package(data_package(contract, release_format, stated, types))
 
 
 def column_types(tables: Mapping[str, Path]) -> dict[str, str]:
     """The type (`Int64`, `String`) of each column of some Parquet files, by its name.
 
-    Parameters
-    ----------
-    tables
-        The files by the names they are published under; those that are no tables are passed over.
+    Files have the names that they are published under; those that are no tables are passed over.
     """
     schemas = (
         pl.scan_parquet(file, glob=False, hive_partitioning=False).collect_schema()
@@ -56,7 +47,7 @@ def column_types(tables: Mapping[str, Path]) -> dict[str, str]:
 
 
 def texts_of_package(package: Mapping[str, Any]) -> dict[str, str]:
-    """The same texts of a package: all others are made of it."""
+    """The texts that are made of a package."""
     statements = estimate_sql(package)
     estimate = {} if statements is None else {ESTIMATE: statements}
     documents = {

@@ -30,17 +30,17 @@ TABLES = {
     "counterfeits": "R(n): how many tuples of a group are counterfeits. A group that is not listed has none.",
     "view": "A row for each person.",
 }
-"""What the tables of all formats are, by name."""
+"""Descriptions of the tables of all formats, by name."""
 
 
 def _not_promised(stated: Mapping[str, Any]) -> dict[str, str]:
-    """What the promise does not cover; nothing where there is no such thing."""
+    """A sentence on what the promise does not cover; nothing where it covers all."""
     words = " ".join(filter(None, (_deferred(stated), _beside_counterfeits(stated))))
     return {"not_promised": words} if words else {}
 
 
 def _deferred(stated: Mapping[str, Any]) -> str:
-    """Who is known to have a frequent value, because they were held back; empty where nobody was."""
+    """A sentence on people who were held back and so are known to have a frequent value; else empty."""
     if not stated.get("deferred"):
         return ""
     return (
@@ -52,7 +52,7 @@ def _deferred(stated: Mapping[str, Any]) -> str:
 
 
 def _beside_counterfeits(stated: Mapping[str, Any]) -> str:
-    """What counterfeits may give away in spite of the promise; empty where no group has one."""
+    """A sentence on what counterfeits may give away in spite of the promise; empty without any."""
     if not stated.get("beside_counterfeits"):
         return ""
     return (
@@ -72,8 +72,6 @@ def data_package(
     ----------
     contract
         Its words, columns, domains, labels and hierarchies.
-    release_format
-        Of the release.
     stated
         The release's manifest, or what it is to say: `product`, `series`, `release`, `n`, `principle`; and
         `files`, of which the names of tables in parts matter.

@@ -15,7 +15,7 @@ SEMANTICS = {
         " the next."
     ),
 }
-"""What `sensitive.semantics` means for readers."""
+"""The meaning of `sensitive.semantics` for readers."""
 
 
 GRID = "grid"
@@ -23,13 +23,13 @@ GRID = "grid"
 
 
 def sensitive_columns(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What a package says of each sensitive column, under `sensitive`: a mapping, or a list of several."""
+    """A package's statement on each sensitive column, under `sensitive`: a mapping, or a list of several."""
     declared = own.get("sensitive")
     return list(declared) if isinstance(declared, list) else [] if declared is None else [declared]
 
 
 def several_columns(names: Sequence[str]) -> list[str]:
-    """What is said beside the promise of several sensitive columns; nothing of one."""
+    """Sentences beside the promise of several sensitive columns; none of one."""
     if len(names) < 2:
         return []
     said = (
@@ -41,7 +41,7 @@ def several_columns(names: Sequence[str]) -> list[str]:
 
 
 def may_be_known(not_sensitive: Sequence[Any]) -> list[str]:
-    """What is said beside the promise of values that may be known of a person; nothing if there are none."""
+    """Sentences beside the promise on values that may be known of a person; none without such values."""
     if not not_sensitive:
         return []
     values = ", ".join(map(str, not_sensitive))
@@ -54,7 +54,7 @@ def may_be_known(not_sensitive: Sequence[Any]) -> list[str]:
 
 
 def own_values(exact: Sequence[str], lone_ends: int) -> str | None:
-    """What is said of intervals whose ends are people's own values; None if there are none.
+    """A sentence on intervals whose ends are people's own values; None if there are none.
 
     Parameters
     ----------

@@ -52,14 +52,14 @@ class Measure:
     """A mean, a sum or a quantile."""
 
     column: str
-    """Of which column."""
+    """The column that is measured."""
     place: float | None = None
     """The part of the people who have at most the quantile, between 0 and 1; None for the mean."""
     is_sum: bool = False
 
     @property
     def option(self) -> str:
-        """What asks for it on the command line."""
+        """The option that asks for it on the command line."""
         if self.is_sum:
             return "--sum"
         return "--mean" if self.place is None else "--quantile"
@@ -77,8 +77,6 @@ def estimate(
 
     Parameters
     ----------
-    published
-        The folder of a release, or of a series.
     where
         A condition on the published columns, in DuckDB's SQL.
     by
@@ -152,12 +150,7 @@ def statements_of(
 ) -> tuple[str, dict[str, Column]]:
     """The statements that estimate from a release, and the columns that can be asked for.
 
-    Parameters
-    ----------
-    folder
-        The release.
-    values
-        The sensitive values of all releases that are asked, as `columns_of` takes them.
+    `values` are the sensitive ones of all releases that are asked, as `columns_of` takes them.
 
     Raises
     ------
@@ -264,8 +257,6 @@ def prepared(folder: Path, statements: str, each: str = "") -> duckdb.DuckDBPyCo
     ----------
     folder
         The release, or a folder with its tables.
-    statements
-        What `estimate_sql` returned.
     each
         The pattern of the releases in the folder, as in `/*`, where it is none itself.
 
@@ -336,7 +327,7 @@ def _asked(
 
 
 def heading(name: str) -> str:
-    """What a column is called beside the figures of an answer."""
+    """The name of a column beside the figures of an answer."""
     return f"{name}_1" if name.lower() in FIGURES else name
 
 

@@ -51,7 +51,7 @@ FUNCTIONS = {
 }
 """The functions that a condition may call: of one row, the same every time, and none of them reads a file."""
 OF_NUMBERS = {"+", "-", "*", "/", "//", "%", "abs", "ceil", "floor", "round", "trunc"}
-"""Those that take no text."""
+"""Functions that take no text."""
 MOST_SHOWN = 20
 """The most values of a column that a message lists."""
 ROWS = "SELECT * FROM estimate_people WHERE "
@@ -112,13 +112,6 @@ def columns_of(
 def checked_condition(where: str, columns: Mapping[str, Column]) -> str:
     """The condition as DuckDB understands it, written anew: nothing but a boolean expression is left in it.
 
-    Parameters
-    ----------
-    where
-        As the researcher wrote it.
-    columns
-        What `columns_of` returned.
-
     Raises
     ------
     QueryError
@@ -139,10 +132,7 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> str:
 def checked_column(option: str, name: str, columns: Mapping[str, Column]) -> Column:
     """The column that an option names.
 
-    Raises
-    ------
-    QueryError
-        If there is no such column.
+    Raises QueryError if there is no such column.
     """
     column = columns.get(name.lower())
     if column is None:

@@ -14,14 +14,7 @@ from orchestration.unforeseen import named
 def imputed(published: Path, copies: int, seed: int) -> pl.DataFrame:
     """Multiple imputations of who has which value, and of where people are within intervals.
 
-    Parameters
-    ----------
-    published
-        The folder of a release, or of a series.
-    copies
-        How many.
-    seed
-        The same seed gives the same copies.
+    The same seed gives the same copies.
 
     Returns
     -------

@@ -58,7 +58,7 @@ times that of people who stand independently; that of the log odds of meeting a 
 divided by the part of the condition that intervals decide; and the square of the difference that it makes if
 people are spread evenly instead counts so many times (benchmarks/measures/estimates.py)."""
 OFF_TYPICAL = 0.1
-"""By so much of a bin's width its mean is taken to miss the typical number (standard deviation)."""
+"""The standard deviation of a bin's mean from the typical number, in widths of the bin."""
 DRAWS, DRAW_ROUNDS, DRAWS_APART = 32, 12, 1.3
 """Allocations of counterfeits to values that are drawn, how often the odds of each draw are fitted, and how
 many times as far apart as they are then they count: odds are not the same in every signature."""
@@ -86,10 +86,7 @@ VIEW = "taxonomy_cuts"
 def estimate_sql(package: Mapping[str, Any]) -> str | None:
     """The statements for a release, or None if it is a view, whose rows are people.
 
-    Parameters
-    ----------
-    package
-        The content of the release's `datapackage.json`.
+    `package` is the content of its `datapackage.json`.
     """
     own = package["republish"]
     if own["format"] == VIEW:
@@ -195,16 +192,13 @@ def is_in_parts(package: Mapping[str, Any], table: str) -> bool:
 
 
 def column_names(package: Mapping[str, Any]) -> list[str]:
-    """What a release's columns are called in a condition: its attributes, and the sensitive columns last.
+    """Names of a release's columns in a condition: its attributes, and the sensitive columns last.
 
     They are the contract's names. SQL does not tell capital letters from small ones: a name that another
     column has but for these gets a number, as DuckDB numbers such columns of a file; so does one of `OURS`.
     The character NUL, which no statement can have in it, is left out.
 
-    Parameters
-    ----------
-    package
-        The content of the release's `datapackage.json`.
+    `package` is the content of its `datapackage.json`.
     """
     own = package["republish"]
     declared = [one["name"] for one in (*own["attributes"], *sensitive_columns(own))]
@@ -229,7 +223,7 @@ def text(value: str) -> str:
 
 
 def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
-    """What the statements need of an attribute: how values become codes from 0 on, and back."""
+    """Words of the statements on an attribute: how values become codes from 0 on, and back."""
     low, high, code = f"published.low_{number}", f"published.high_{number}", f"wide.code_{number}"
     width, tolerance, is_ordered, labels = declared.get("min_width"), 0, True, None
     if not isinstance(width, int | float | None):

@@ -7,9 +7,9 @@ from anonymize.contract.changes import column_changes, declared_columns
 from anonymize.contract.combined import combine
 from anonymize.errors import ContractError
 from benchmarks.series import contract_of
-from orchestration.snapshots.conformity import conform, snapshot_faults
 from orchestration.snapshots.profile import levels, profile
 from orchestration.snapshots.sources import enter
+from orchestration.snapshots.validation import conform, snapshot_faults
 
 PATHS = [
     ["flu", "lungs", "body", "any"],

@@ -9,8 +9,9 @@ import yaml
 
 from orchestration.cli import main as cli
 from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.conformity import conform
-from orchestration.snapshots.sources import enter, read_pieces, read_snapshot
+from orchestration.snapshots.sources import enter, source_of
+from orchestration.snapshots.validation import conform
+from tests.sources import read_snapshot
 from tests.versioned import write_delta
 
 NAMES = ("^a$", "^b.*$", "*", "^c$")
@@ -117,8 +118,8 @@ def test_columns_that_are_called_as_patterns_are_read_from_every_source(source, 
     expected = [table[name].to_list() for name in NAMES]
     read = read_snapshot(file, DATES[0])
     assert [read[column].to_list() for column in file.contract.column_names()] == expected
-    pieces = read_pieces(file, DATES[0])
-    divided = [enter(piece.read().table, file.contract) for piece in (*pieces.in_files, *pieces.in_order)]
+    pieces = source_of(file, DATES[0]).pieces(2).pieces
+    divided = [enter(piece.read().table, file.contract) for piece in pieces]
     whole = conform(pl.concat(divided, how="vertical_relaxed"), file.contract)
     assert [whole[column].to_list() for column in file.contract.column_names()] == expected
 

@@ -12,8 +12,8 @@ from anonymize.errors import ContractError
 from orchestration.audit.command import audit
 from orchestration.chain.candidate import compute_candidate
 from orchestration.chain.delta import compare_snapshots
+from orchestration.chain.population_overlap import NOTED, note_people
 from orchestration.chain.publication import publish
-from orchestration.chain.same_people import NOTED, note_people
 from orchestration.chain.snapshot import take_snapshot
 from orchestration.cli.examine import examine
 from orchestration.series.series import Series

@@ -340,7 +340,7 @@ def test_a_snapshot_is_divided_into_the_same_files_by_one_process_and_by_two(hos
     series, rows = divided(hospital, tmp_path / "home"), {}
     for workers in (1, 2):
         monkeypatch.setenv(engines.VARIABLE, f"local[{workers}]")
-        rows[workers] = divide(series, FIRST, None, tmp_path / f"{workers}").rows
+        rows[workers] = divide(series, sources.source_of(series.file, FIRST), tmp_path / f"{workers}").rows
     assert rows[1] == rows[2]
     assert sum(rows[1]) == hospital.snapshot(FIRST).height
     files = [{file.name: file.read_bytes() for file in (tmp_path / "1/shard-0001").iterdir()}]
@@ -426,7 +426,7 @@ def test_a_shard_may_be_empty(hospital, tmp_path, ending):
     one = hospital.snapshot(FIRST).head(1)
     {"csv": one.write_csv, "parquet": one.write_parquet}[ending](tmp_path / f"{FIRST}.{ending}")
     series = divided(hospital, tmp_path / "home", source={"path": str(tmp_path / f"{{release}}.{ending}")})
-    found = divide(series, FIRST, None, tmp_path / "divided")
+    found = divide(series, sources.source_of(series.file, FIRST), tmp_path / "divided")
     assert sorted(found.rows) == [0, 0, 1]
     assert [found.source_of(shard).height for shard in shards_of(series)] == found.rows
 
@@ -434,7 +434,7 @@ def test_a_shard_may_be_empty(hospital, tmp_path, ending):
 def test_a_snapshot_that_changes_while_it_is_read_is_refused(hospital, tmp_path):
     series = divided(hospital, tmp_path / "home")
     file = hospital.file(FIRST)
-    pieces = sources.read_pieces(series.file, FIRST).in_files
+    pieces = sources.source_of(series.file, FIRST).pieces(sources.PIECE).pieces
     hospital.snapshot(FIRST).head(10).write_parquet(file)
     with pytest.raises(SnapshotError, match="changed while it was read; release again"):
         pieces[-1].read()

@@ -5,7 +5,7 @@ import pytest
 
 from orchestration.contracts.contract_file import load_contract
 from orchestration.demo.hospital import CONTRACT, DISEASES, hospital_snapshots, make_demo, write_hospital
-from orchestration.snapshots.sources import read_snapshot
+from tests.sources import read_snapshot
 
 PATIENTS = 20_000
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from anonymize.errors import ContractError, HomeError
 from orchestration.chain.candidate import compute_candidate
 from orchestration.chain.delta import compare_snapshots
-from orchestration.chain.same_people import refuse_same_people
+from orchestration.chain.population_overlap import refuse_same_people
 from orchestration.chain.snapshot import KEPT, digest_of_source, take_snapshot
 from orchestration.cli.app import app
 from orchestration.contracts.contract_file import load_contract

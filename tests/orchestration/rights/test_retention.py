@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from anonymize.contract.retention import Retention
 from anonymize.errors import ContractError
-from orchestration.chain.same_people import NOTED
+from orchestration.chain.population_overlap import NOTED
 from orchestration.chain.snapshot import take_snapshot
 from orchestration.cli.app import app
 from orchestration.cli.releasing import make_due_releases

@@ -16,7 +16,7 @@ from orchestration.cli.releasing import releases_to_make
 from orchestration.rights.forget import forget, what_is_kept
 from orchestration.series.backup import back_up, restore
 from orchestration.series.homes import refuse_other_home
-from orchestration.series.to_forget import refuse_unforgotten
+from orchestration.series.pending_erasures import refuse_unforgotten
 from orchestration.storage.home import Home, only_one
 from orchestration.storage.log import verify_log
 from orchestration.storage.packed import LIST

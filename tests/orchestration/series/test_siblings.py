@@ -10,7 +10,7 @@ from rich.console import Console
 from anonymize.errors import ContractError, PublishedFolderError, SnapshotError
 from orchestration.audit.command import audit
 from orchestration.chain.delta import compare_snapshots
-from orchestration.series.committed import read_knowledge
+from orchestration.series.release_record import read_knowledge
 from tests.hospital import RELEASES, everything, make, manifest, published, signatures
 from tests.orchestration.chain.test_bad_input import refused
 

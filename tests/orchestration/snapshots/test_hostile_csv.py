@@ -14,10 +14,10 @@ from anonymize.errors import SnapshotError
 from orchestration.audit.read.folders import Reading, read_truth
 from orchestration.contracts.contract_file import load_contract
 from orchestration.snapshots import csv_text
-from orchestration.snapshots.files import csv_header, csv_pieces, read_file
-from orchestration.snapshots.sources import read_snapshot
+from orchestration.snapshots.files import open_file, read_file
 from tests.pieces import read_in_pieces
 from tests.profiles import examples
+from tests.sources import read_snapshot
 
 CONTRACT = """\
 product: hospital
@@ -144,9 +144,8 @@ def in_blocks(file, block, rows):
     """A text of which so many bytes are read at a time, and so many rows."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(csv_text, "BLOCK", block)
-        written = {"separator": ",", "encoding": "utf-8"}
-        header = csv_header(file, "any.csv", None, **written)
-        return pl.concat(list(csv_pieces(file, "any.csv", None, rows, **written))), header
+        opened = open_file(file, "any.csv", None, rows)
+        return pl.concat([piece.read() for piece in opened.pieces]), opened.present
 
 
 def test_a_record_without_an_end_is_not_read_to_the_end_of_a_large_file(readers, monkeypatch):

@@ -16,11 +16,10 @@ from orchestration.contracts.contract_file import load_contract
 from orchestration.snapshots.databases import ask
 from orchestration.snapshots.sources import (
     enter,
-    read_pieces,
-    read_snapshot,
-    snapshot_exists,
     snapshot_faults,
+    source_of,
 )
+from tests.sources import read_snapshot, snapshot_exists
 
 RELEASE = "2024-04-01"
 CONTRACT = """\
@@ -605,7 +604,7 @@ class TestQueriesThatWrite:
         contract_file = in_duckdb("FROM patients, range(100000)")
         first = ask(contract_file.contract.source, RELEASE, contract_file.path.parent, "first")
         assert snapshot_exists(contract_file, RELEASE)
-        assert first.whole("first").num_rows > 100_000
+        assert sum(batch.num_rows for batch in first.batches) > 100_000
 
     @pytest.mark.postgres
     @pytest.mark.parametrize("look", [snapshot_exists, read_snapshot])
@@ -654,7 +653,7 @@ class TestQueriesThatFail:
         )
         assert said in refusal(in_duckdb(query))
         with pytest.raises(SnapshotError) as refused:
-            deque(piece.read() for piece in read_pieces(in_duckdb(query), RELEASE).in_order)
+            deque(piece.read() for piece in source_of(in_duckdb(query), RELEASE).pieces().pieces)
         assert said in str(refused.value)
         assert "gout" not in "".join(capfd.readouterr())
 

@@ -10,7 +10,7 @@ import pytest
 
 from anonymize.errors import ContractError, LimitError, SnapshotError, StoreError
 from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.sources import arrival_of, read_snapshot, snapshot_exists, version_of
+from tests.sources import arrival_of, read_snapshot, snapshot_exists, version_of
 from tests.versioned import write_delta, write_iceberg
 
 CONTRACT = """\

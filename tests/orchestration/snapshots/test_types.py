@@ -14,8 +14,8 @@ from polars.testing import assert_frame_equal
 
 from anonymize.errors import SnapshotError
 from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.sources import read_snapshot
 from tests.pieces import read_in_pieces
+from tests.sources import read_snapshot
 from tests.versioned import write_delta, write_iceberg
 
 RELEASE = "2024-04-01"

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anonymize.errors import LimitError, SnapshotError
-from orchestration.snapshots.files import parquet_pieces, read_file
+from orchestration.snapshots.files import open_file, read_file
 from orchestration.storage.pages import is_decodable
 from orchestration.storage.store import write_table
 
@@ -37,7 +37,7 @@ def test_no_changed_byte_ends_the_process(table, tmp_path):
         except SnapshotError:
             refused += 1
         try:
-            for piece in parquet_pieces(changed, "here", ["age", "disease"], 100)[0]:
+            for piece in open_file(changed, "here", ["age", "disease"], 100).pieces:
                 piece.read()
         except SnapshotError:
             refused += 1
@@ -60,7 +60,7 @@ def test_a_row_group_has_the_limits_of_a_file_and_a_divided_file_has_none(tmp_pa
     file = tmp_path / "people.parquet"
     monkeypatch.setenv("REPUBLISH_LIMITS", "rows=100")
     pl.DataFrame({"age": range(300)}).write_parquet(file, row_group_size=100)
-    assert sum(piece.rows for piece in parquet_pieces(file, "here", ["age"], 50)[0]) == 300
+    assert sum(piece.rows for piece in open_file(file, "here", ["age"], 50).pieces) == 300
     pl.DataFrame({"age": range(300)}).write_parquet(file, row_group_size=150)
     with pytest.raises(LimitError, match=r"here, row group 1: has 150 rows, .* add --limit rows=150"):
-        parquet_pieces(file, "here", ["age"], 50)
+        open_file(file, "here", ["age"], 50)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from anonymize.errors import LimitError, PublishedFolderError
-from orchestration.chain.same_people import OtherProduct
+from orchestration.chain.population_overlap import OtherProduct
 from orchestration.limits import VARIABLE, raise_limits
 from orchestration.readers.estimate.command import estimate
 from orchestration.readers.estimate.copies import imputed

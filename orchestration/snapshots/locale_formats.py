@@ -15,8 +15,8 @@ from orchestration.contracts.yaml_text import on_a_line
 UNREADABLE = "?"
 """Stands for text that is not written as declared: it can be read as no number and no date."""
 THOUSANDS = {".": r"\.", ",": ",", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
-"""What stands between thousands, as a pattern. A space may be one that does not break."""
-TWO_WAYS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
+"""Signs between thousands, as patterns. A space may be one that does not break."""
+AMBIGUOUS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
 """3.575 is three and a half thousand to some programs, and three and a half to others."""
 NUMBERS = (
     Written(decimal=","),
@@ -37,58 +37,41 @@ DATES = tuple(
 """How numbers and dates are often written. Where all of a column are, a message proposes the line."""
 
 
-TWO_WAYS_COUNTED = {"where": pl.String, "rows": pl.Int64, "pointed": pl.Int64, "two_ways": pl.Int64}
+AMBIGUOUS_COUNTED = {"where": pl.String, "rows": pl.Int64, "pointed": pl.Int64, "ambiguous_numbers": pl.Int64}
 
 
 def plainly(table: pl.DataFrame, schema: Table, source: FileSource) -> pl.DataFrame:
     """A file's table with text as our own programs write it: 3575.5, 1980-01-31, and null for no value.
 
-    Parameters
-    ----------
-    table
-        As the file has it, under its own column names. Columns that are not text stay as they are.
-    schema
-        Which columns are numbers, and which are dates.
-    source
-        How they are written.
+    It has its own column names. Columns that are not text stay as they are.
     """
     return table.with_columns(
         _read(text, kind, written).alias(name) for name, text, kind, written in _texts(table, schema, source)
     )
 
 
-def two_ways(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
+def ambiguous_numbers(table: pl.DataFrame, schema: Table, source: FileSource, where: str) -> pl.DataFrame:
     """How many numbers can be read in two ways, of the columns of text of which nothing is declared.
-
-    Parameters
-    ----------
-    table, schema, source
-        As for `plainly`.
-    where
-        What a message begins with.
 
     Returns
     -------
     polars.DataFrame
-        `where`, which names the column, too; `rows`; `pointed`, those with a point in them; `two_ways`, those
-        that can be read in two ways.
+        `where`, which names the column, too; `rows`; `pointed`, those with a point in them;
+        `ambiguous_numbers`, those that can be read in two ways.
     """
     counted = []
     for name, text, kind, written in _texts(table, schema, source):
         if kind == "number" and written.decimal is None and written.thousands is None:
             pointed = text.str.contains(".", literal=True)
-            either = text.str.contains(TWO_WAYS)
+            either = text.str.contains(AMBIGUOUS)
             counted.append((f"{where}: {name}", len(text), pointed.sum(), either.sum()))
-    return pl.DataFrame(counted, TWO_WAYS_COUNTED, orient="row")
+    return pl.DataFrame(counted, AMBIGUOUS_COUNTED, orient="row")
 
 
-def refuse_two_ways(counted: Sequence[pl.DataFrame]) -> None:
+def refuse_ambiguous_numbers(counted: Sequence[pl.DataFrame]) -> None:
     """Raise SnapshotError if all numbers of a column that have a point can be read in two ways.
 
-    Parameters
-    ----------
-    counted
-        What `two_ways` has counted, of all parts of a table.
+    `counted` is what `ambiguous_numbers` has counted, of all parts of a table.
     """
     together = pl.concat(counted).group_by("where", maintain_order=True).sum()
     for where, rows, pointed, either in together.iter_rows():

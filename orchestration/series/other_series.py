@@ -10,11 +10,11 @@ from anonymize.contract import Product
 from anonymize.errors import ContractError
 from anonymize.people.randomness import derive_key
 from orchestration.contracts.contract_file import ContractFile
-from orchestration.series.committed import Committed, read_committed
 from orchestration.series.facts import FACTS, facts_of, sensitive_names
+from orchestration.series.release_record import ReleaseRecord, read_committed
 from orchestration.storage.home import Home
 from orchestration.storage.log import note_once
-from orchestration.storage.manifest import MANIFEST
+from orchestration.storage.manifest import MANIFEST, release_folders
 from orchestration.storage.store import read_json
 
 FIRST = "first_series"
@@ -37,7 +37,7 @@ class Sibling:
     """Releases in it, and in those that it went on from."""
     folder: Path
     """The private folder of its last release."""
-    committed: Committed
+    committed: ReleaseRecord
     """The last release's candidate."""
     first: str
     """The first series of its chain, whose pseudonyms all of the chain use."""
@@ -46,12 +46,12 @@ class Sibling:
     """The sensitive columns, in their order."""
 
     def pseudonym_key(self, home: Home) -> bytes:
-        """What identifiers become its pseudonyms with."""
+        """The key that makes its pseudonyms of identifiers."""
         return pseudonym_key(home, self.product, self.first)
 
 
 def pseudonym_key(home: Home, product: str, first: str) -> bytes:
-    """What identifiers become pseudonyms with, in every series of the chain that began with `first`."""
+    """The key that makes pseudonyms of identifiers, in every series of the chain that began with `first`."""
     return derive_key(home.key(), "pseudonym", product, first)
 
 
@@ -64,11 +64,8 @@ def siblings(home: Home, product: str, series: str | None = None) -> Iterator[st
 
 
 def published_releases(home: Home, product: str, series: str) -> list[str]:
-    """The releases of any series in a home, in order: their folders appear whole or not at all."""
-    folder = home.published(product, series)
-    if not folder.is_dir():
-        return []
-    return sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
+    """The releases of any series in a home, in order."""
+    return [folder.name for folder in release_folders(home.published(product, series))]
 
 
 def note_last(home: Home, product: str, series: str) -> None:
@@ -96,8 +93,6 @@ def refuse_siblings(home: Home, file: ContractFile, *, begun: bool) -> None:
 
     Parameters
     ----------
-    home
-        The publisher's folder.
     file
         The contract of the series that is to be released.
     begun
@@ -135,10 +130,7 @@ def separate_siblings(home: Home, contract: Product) -> Iterator[Sibling]:
 def superseded(home: Home, file: ContractFile, name: str) -> Sibling:
     """The series that another one goes on from, as it was left.
 
-    Raises
-    ------
-    ContractError
-        If there is no such series with releases here, or its last working files are gone.
+    Raises ContractError if there is no such series with releases here, or its last working files are gone.
     """
     contract = file.contract
     found = sibling(home, contract.product, name)

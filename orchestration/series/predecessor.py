@@ -1,4 +1,4 @@
-"""The basis of a release: the release before as it was left, read once and handed on."""
+"""The predecessor of a release: the release before as it was left, read once and handed on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from anonymize.errors import HomeError
 from anonymize.principle.state import State
 from anonymize.promise import Promise
-from orchestration.series.committed import Committed, is_unchanged, read_knowledge, read_state
+from orchestration.series.release_record import ReleaseRecord, is_unchanged, read_knowledge, read_state
 from orchestration.series.series import Series, is_of_candidate
 
 if TYPE_CHECKING:
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Basis:
+class Predecessor:
     """The release before, in this series or in the one that it goes on from; of a first release, nothing."""
 
     folder: Path | None = None
     """Its working files."""
-    committed: Committed | None = None
+    committed: ReleaseRecord | None = None
     """Its candidate, as it is recorded there."""
 
     @property
     def promises(self) -> tuple[Promise, ...]:
-        """What the releases so far promised to the people they published first."""
+        """Promises of the releases so far to the people they published first."""
         return self.committed.promises if self.committed else ()
 
     @property
@@ -37,36 +37,36 @@ class Basis:
         """The columns and the principle that the contract declared then."""
         return self.committed.declared if self.committed else None
 
-    def of_shard(self, place: str) -> Basis:
+    def of_shard(self, place: str) -> Predecessor:
         """Itself for one shard, whose files are in a folder of that name; the whole if it is empty."""
         if self.folder is None or self.committed is None:
-            return Basis(self.folder and self.folder / place)
-        return Basis(self.folder / place, self.committed.of_shard(place))
+            return Predecessor(self.folder and self.folder / place)
+        return Predecessor(self.folder / place, self.committed.of_shard(place))
 
     @cached_property
     def state(self) -> State:
-        """What the principle remembers."""
+        """The principle's memory."""
         if self.folder is None or self.committed is None:
             return State.empty()
         return read_state(self.folder, self.committed)
 
     @cached_property
     def knowledge(self) -> Knowledge | None:
-        """What an adversary remembers."""
+        """An adversary's memory."""
         if self.folder is None or self.committed is None:
             return None
         return read_knowledge(self.folder, self.committed)
 
 
-def basis_of(series: Series, release: str) -> Basis:
-    """What a release is built on, as far as it is there; `verify_basis` says whether it can be."""
+def predecessor_of(series: Series, release: str) -> Predecessor:
+    """The predecessor of a release, as far as it is there; `verify_predecessor` checks it."""
     if previous := series.previous(release):
-        return Basis(series.private(previous), series.record(previous))
+        return Predecessor(series.private(previous), series.record(previous))
     former = series.superseded
-    return Basis(former.folder, former.committed) if former else Basis()
+    return Predecessor(former.folder, former.committed) if former else Predecessor()
 
 
-def verify_basis(series: Series, release: str, basis: Basis) -> None:
+def verify_predecessor(series: Series, release: str, predecessor: Predecessor) -> None:
     """Check that the release before is there as it was left, and is the one that was published.
 
     Raises
@@ -79,7 +79,7 @@ def verify_basis(series: Series, release: str, basis: Basis) -> None:
     previous = series.previous(release)
     if previous is None:
         return  # a series that is gone on from was looked at when it was found
-    folder, committed = series.private(previous), basis.committed
+    folder, committed = series.private(previous), predecessor.committed
     if committed is None or not is_unchanged(folder, committed):
         raise HomeError(f"{series.name} {release} is built on {previous}. {_way_to(series, previous)}")
     if series.is_published(previous) and not is_of_candidate(series.verify(previous), committed):
@@ -91,7 +91,7 @@ def verify_basis(series: Series, release: str, basis: Basis) -> None:
 
 
 def _way_to(series: Series, previous: str) -> str:
-    """What to do when the release before is not there to build on."""
+    """The way out where the release before is not there to build on."""
     if series.is_published(previous):
         return (
             f"It is published, but its working files in {series.private(previous)} are gone or were changed:"

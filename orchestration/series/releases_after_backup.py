@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anonymize.errors import AlreadyPublished, HomeError
-from anonymize.people.randomness import derive_key
+from anonymize.errors import AlreadyPublished
 from orchestration.series.series import Series
 from orchestration.storage.home import Home
 from orchestration.storage.manifest import MANIFEST
-from orchestration.storage.sealed import read_sealed, write_sealed
+from orchestration.storage.sealed import Ledger
 from orchestration.storage.store import read_json, sha256
 
 SINCE = "published_since.json"
@@ -27,12 +26,7 @@ STATED = ("contract_sha256", "software_version")
 def note_since(home: Home, product: str, series: str, releases: Sequence[Path]) -> None:
     """Note releases that were published since the backup.
 
-    Parameters
-    ----------
-    home, product, series
-        Which series it is.
-    releases
-        The published folders, as somebody has them.
+    The folders are published ones, as somebody has them.
     """
     noted = {
         folder.name: {
@@ -41,36 +35,23 @@ def note_since(home: Home, product: str, series: str, releases: Sequence[Path]) 
         }
         for folder in releases
     }
-    write_sealed(home.private(product, series) / SINCE, {"releases": noted}, _key(home, product, series))
+    _ledger(home, product, series).write({"releases": noted})
 
 
 def published_since(home: Home, product: str, series: str) -> Mapping[str, Mapping[str, Any]]:
-    """What is noted of the series, by release; mostly nothing.
+    """The notes on a series, by release; mostly none.
 
-    Raises
-    ------
-    HomeError
-        If the file was changed.
+    Raises HomeError if the file was changed.
     """
-    file = home.private(product, series) / SINCE
-    if not file.exists():
-        return {}
-    noted = read_sealed(file, _key(home, product, series))
-    if noted is None:
-        raise HomeError(f"{file}: was changed. Restore the backup once more")
-    releases: Mapping[str, Mapping[str, Any]] = noted["releases"]
+    noted = _ledger(home, product, series).read_intact()
+    releases: Mapping[str, Mapping[str, Any]] = noted["releases"] if noted else {}
     return releases
 
 
 def refuse_other_bytes(series: Series, release: str, folder: Path) -> None:
     """Raise AlreadyPublished if a release is out, and is not what was made of it now.
 
-    Parameters
-    ----------
-    series, release
-        Which one.
-    folder
-        The release as it was made now, before anybody sees it; deleted if it is refused.
+    The folder has the release as it was made now, before anybody sees it; it is deleted if it is refused.
     """
     out = published_since(series.home, series.contract.product, series.contract.series).get(release)
     if out is None or out["sha256"] == sha256(folder / MANIFEST):
@@ -91,5 +72,5 @@ def refuse_other_bytes(series: Series, release: str, folder: Path) -> None:
     )
 
 
-def _key(home: Home, product: str, series: str) -> bytes:
-    return derive_key(home.key(), "published since", product, series)
+def _ledger(home: Home, product: str, series: str) -> Ledger:
+    return Ledger(home, home.private(product, series) / SINCE, ("published since", product, series))

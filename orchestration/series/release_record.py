@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 COMMITTED = "candidate.json"
 """Written last and sealed: without it, nothing else in the folder counts."""
 CANDIDATE, STATE, KNOWLEDGE = "candidate-", "state-", "knowledge-"
-"""What the names of files begin with: tables to be published, those the next release is built on, and those
+"""Beginnings of the names of files: tables to be published, those the next release is built on, and those
 that the next attack remembers."""
 LINKAGE = "linkage.parquet"
 """Which group has whom; of people who are divided, in the folder of each shard."""
 
 
 @dataclass(frozen=True)
-class Committed:
+class ReleaseRecord:
     """A candidate that passed its audit, as recorded in `candidate.json`."""
 
     parameters: Mapping[str, Any]
@@ -42,15 +42,15 @@ class Committed:
     declared: Mapping[str, Any] = field(default_factory=dict)
     """The columns and the principle as the contract declared them."""
     promises: tuple[Promise, ...] = ()
-    """What each release so far promised to the people it published first, this one last."""
+    """Each release's promise to the people it published first, this one's last."""
     figures: Mapping[str, float] = field(default_factory=dict)
-    """Of the principle and of its format, in one JSON object, under their names."""
+    """Figures of the principle and of its format, in one JSON object, under their names."""
     attack: Mapping[str, float | None] = field(default_factory=dict)
-    """Of all attacks, in the same way."""
+    """Figures of all attacks, in the same way."""
     together: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Of other series, by name: `people` that are in both, and those `below` what was promised together."""
+    """Other series by name: `people` that are in both, and those `below` what was promised together."""
     verdicts: tuple[Verdict, ...] = ()
-    """What the audit found."""
+    """Verdicts of the audit."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each part took, when it was computed."""
     files: Mapping[str, str] = field(default_factory=dict)
@@ -60,14 +60,14 @@ class Committed:
 
     @property
     def counts(self) -> ReleaseFigures | None:
-        """What is counted of every release; None where nothing is kept but a manifest."""
+        """The counts of every release; None where nothing is kept but a manifest."""
         return ReleaseFigures.of(self.figures) if self.figures else None
 
     def tables(self, kind: str) -> dict[str, str]:
         """SHA-256 of the files of one kind (`CANDIDATE`, `STATE` or `KNOWLEDGE`), by name, of all shards."""
         return {name: digest for name, digest in self.files.items() if f"/{kind}" in f"/{name}"}
 
-    def of_shard(self, place: str) -> Committed:
+    def of_shard(self, place: str) -> ReleaseRecord:
         """Itself with the files in one folder of it alone, `shard-0003`; all of them if that is empty."""
         if not place:
             return self
@@ -85,8 +85,8 @@ class Committed:
         return as_read
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Committed:
-        """What `as_json` returned."""
+    def from_json(cls, record: Mapping[str, Any]) -> ReleaseRecord:
+        """A record from what `as_json` returned."""
         own = {part.name: record[part.name] for part in fields(cls) if part.name != "is_new"}
         return cls(
             **own
@@ -130,10 +130,6 @@ def write_published(
 
     Parameters
     ----------
-    folder
-        The release's private folder.
-    candidate
-        As the principle made it.
     linkage
         Its linkage under the identifier's own name.
     release
@@ -149,24 +145,24 @@ def write_published(
     return {name: sha256(folder / name) for name in (*tables, LINKAGE, *documents)}
 
 
-def write_committed(folder: Path, committed: Committed, key: bytes) -> None:
+def write_committed(folder: Path, committed: ReleaseRecord, key: bytes) -> None:
     """Record that the candidate in a folder passed its audit."""
     write_sealed(folder / COMMITTED, committed.as_json(), key)
 
 
-def read_record(folder: Path, key: bytes) -> Committed | None:
-    """What is recorded of the candidate in a private folder; its files are not looked at."""
+def read_record(folder: Path, key: bytes) -> ReleaseRecord | None:
+    """The record of the candidate in a private folder; its files are not looked at."""
     record = read_sealed(folder / COMMITTED, key)
-    return None if record is None else Committed.from_json(record)
+    return None if record is None else ReleaseRecord.from_json(record)
 
 
-def read_committed(folder: Path, key: bytes) -> Committed | None:
+def read_committed(folder: Path, key: bytes) -> ReleaseRecord | None:
     """The committed candidate in a private folder, or None if there is none or any of it was changed."""
     committed = read_record(folder, key)
     return committed if committed is not None and is_unchanged(folder, committed) else None
 
 
-def is_unchanged(folder: Path, committed: Committed) -> bool:
+def is_unchanged(folder: Path, committed: ReleaseRecord) -> bool:
     """Whether the files in a private folder are those that are recorded of its candidate."""
     return all(
         (folder / name).is_file() and sha256(folder / name) == digest
@@ -174,18 +170,18 @@ def is_unchanged(folder: Path, committed: Committed) -> bool:
     )
 
 
-def read_tables(folder: Path, kind: str, committed: Committed) -> Mapping[str, pl.DataFrame]:
+def read_tables(folder: Path, kind: str, committed: ReleaseRecord) -> Mapping[str, pl.DataFrame]:
     """The tables of one kind by name, each read when it is asked for."""
     return _Tables(folder, kind, committed.files)
 
 
-def read_state(folder: Path, committed: Committed) -> State:
-    """What the next release is built on."""
+def read_state(folder: Path, committed: ReleaseRecord) -> State:
+    """The state that the next release is built on."""
     return State(read_tables(folder, STATE, committed))
 
 
-def read_knowledge(folder: Path, committed: Committed) -> Knowledge:
-    """What the next attack remembers."""
+def read_knowledge(folder: Path, committed: ReleaseRecord) -> Knowledge:
+    """The memory of the next attack."""
     from anonymize.attack.knowledge import Knowledge  # noqa: PLC0415 - imports what computes
 
     return Knowledge.of(dict(read_tables(folder, KNOWLEDGE, committed)))

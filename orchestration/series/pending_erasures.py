@@ -6,14 +6,14 @@ until the publisher has forgotten as many again, or says that it is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from anonymize.errors import HomeError
-from anonymize.people.randomness import derive_key
 from orchestration.storage.home import Home
-from orchestration.storage.sealed import read_sealed, write_sealed
+from orchestration.storage.sealed import Ledger
 
 TO_FORGET = "to_forget.json"
 """In the private folder of a product, sealed: a list of forgettings. Each has `at`, `people` and `again`
@@ -27,8 +27,6 @@ def note_forgettings(home: Home, through: Mapping[str, str], later: Iterable[Map
 
     Parameters
     ----------
-    home
-        The restored one.
     through
         The last release of each series that is in the backup, by product and series.
     later
@@ -42,13 +40,14 @@ def note_forgettings(home: Home, through: Mapping[str, str], later: Iterable[Map
             stated = {name: line[name] for name in ("at", "people", "again")}
             found.setdefault(_product(line["series"]), []).append({**stated, "through": through})
     for product, forgettings in found.items():
-        _write(home, product, forgettings)
+        _ledger(home, product).write({"forgettings": forgettings})
 
 
 def note_unknown(home: Home, through: Mapping[str, str], at: str) -> None:
     """Note that nobody said whether people were forgotten after a backup; `through` is what is out."""
     for product in {_product(name) for name in through}:
-        _write(home, product, [{"at": at, "people": None, "again": None, "through": through}])
+        unknown = {"at": at, "people": None, "again": None, "through": through}
+        _ledger(home, product).write({"forgettings": [unknown]})
 
 
 def refuse_unforgotten(home: Home, product: str, series: str, release: str) -> None:
@@ -84,38 +83,25 @@ def forgotten_again(home: Home, product: str, people: int, *, again: bool, into:
         if one["people"] != done:
             left.append({**one, "people": one["people"] - done} if done else one)
     if left != waiting:
-        write_sealed(into / TO_FORGET, {"forgettings": left}, _key(home, product))
+        replace(_ledger(home, product), file=into / TO_FORGET).write({"forgettings": left})
 
 
 def all_forgotten_again(home: Home, product: str) -> int:
     """Nobody is to be forgotten again any more; returns how many forgettings there were."""
     waiting = _read(home, product)
-    _file(home, product).unlink(missing_ok=True)
+    _ledger(home, product).file.unlink(missing_ok=True)
     return len(waiting)
 
 
 def _read(home: Home, product: str) -> list[dict[str, Any]]:
-    file = _file(home, product)
-    if not file.exists():
-        return []
-    noted = read_sealed(file, _key(home, product))
-    if noted is None:
-        raise HomeError(f"{file}: was changed. Restore the backup once more")
-    found: list[dict[str, Any]] = noted["forgettings"]
+    noted = _ledger(home, product).read_intact()
+    found: list[dict[str, Any]] = noted["forgettings"] if noted else []
     return found
 
 
-def _write(home: Home, product: str, forgettings: Sequence[Mapping[str, Any]]) -> None:
-    write_sealed(_file(home, product), {"forgettings": list(forgettings)}, _key(home, product))
-
-
-def _file(home: Home, product: str) -> Path:
-    return home.private(product, "") / TO_FORGET
+def _ledger(home: Home, product: str) -> Ledger:
+    return Ledger(home, home.private(product, "") / TO_FORGET, ("to forget", product))
 
 
 def _product(name: str) -> str:
     return name.partition("/")[0]
-
-
-def _key(home: Home, product: str) -> bytes:
-    return derive_key(home.key(), "to forget", product)

@@ -17,7 +17,7 @@ from anonymize.columns import IDENTIFIER, VALUE, exactly
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
 from anonymize.spelling import SEVERAL, describe_twins, normal_form, of_several, twins, value_form
 from orchestration.contracts.yaml_text import on_a_line
-from orchestration.snapshots.written import proposals
+from orchestration.snapshots.locale_formats import proposals
 
 EVIDENCE = {
     "column": pl.String,
@@ -40,18 +40,13 @@ COMPARED = 100
 OUTSIDE = "outside all bins"
 """Stands for a number that is in no bin."""
 NO_VALUE = ("#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
-"""What other programs write where there is no value, in small letters."""
+"""Words of other programs for no value, in small letters."""
 
 
 def snapshot_faults(snapshot: pl.DataFrame, schema: Table) -> pl.DataFrame:
     """How many of a snapshot's values break each rule of the contract.
 
-    Parameters
-    ----------
-    snapshot
-        As `enter` or `conform` has made it: under our own column names.
-    schema
-        What it is to be.
+    The snapshot is as `enter` or `conform` has made it: under our own column names.
 
     Returns
     -------
@@ -102,8 +97,6 @@ def describe_faults(
     ----------
     snapshot
         As `enter` has made it.
-    schema
-        What it is to be.
     present
         The names of all columns of the source: one of them may be what a missing one is called there.
     counted
@@ -125,7 +118,7 @@ def describe_faults(
 
 
 def counted_together(several: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """What `snapshot_faults` would count of all parts of a snapshot, from what it counted of each."""
+    """Add up the counts of `snapshot_faults` for the parts of a snapshot."""
     if len(several) == 1:
         return several[0]
     counts = pl.col("rows", *MEASURES).sum()
@@ -135,12 +128,7 @@ def counted_together(several: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def rows_at_fault(snapshot: pl.DataFrame, schema: Table, numbers: pl.Series | None = None) -> pl.DataFrame:
     """Which rows break a rule, for the publisher alone: identifiers are in it.
 
-    Parameters
-    ----------
-    snapshot, schema
-        As for `snapshot_faults`.
-    numbers
-        The number of each row in the source; None if these are all.
+    `numbers` are those of its rows in the source; None if these are all.
 
     Returns
     -------
@@ -194,7 +182,7 @@ def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
 
 
 def _renamed(rule: _Rule, snapshot: pl.DataFrame) -> str:
-    """That one value may be another name of a declared one that nobody has; of several people alone."""
+    """A hint if one value of several people may be another name of a declared one that nobody has."""
     if rule.role != "sensitive" or not (rule.labels and _is_text(snapshot.schema[rule.column])):
         return ""
     values = snapshot[rule.column].cast(pl.String)
@@ -208,13 +196,13 @@ def _renamed(rule: _Rule, snapshot: pl.DataFrame) -> str:
 
 
 def _close(rule: _Rule, snapshot: pl.DataFrame) -> str:
-    """That some of the values outside a domain may be misspelt, or the contract's labels."""
+    """A hint if some of the values outside a domain, or the contract's labels, may be misspelt."""
     labels = rule.close_labels(snapshot)
     return f"; some are close to {', '.join(labels[:5])}: misspelt here or there?" if labels else ""
 
 
 def _missing(name: str, present: Sequence[str]) -> str:
-    """That a column is missing, and what it may be called in the source."""
+    """A sentence on a column that is missing, and its likely name in the source."""
     folded = {column.strip().lower(): column for column in present}
     close = difflib.get_close_matches(name.strip().lower(), folded, n=1, cutoff=0.75)
     hint = f"; the source has {folded[close[0]]}, is that the one?" if close else ""
@@ -234,7 +222,7 @@ _OUT = {
 
 @dataclass(frozen=True)
 class _Rule:
-    """What the contract says of one column."""
+    """The contract's rules for one column."""
 
     column: str
     """Our name of it."""
@@ -242,7 +230,7 @@ class _Rule:
     """The publisher's name of it."""
     role: str
     kind: str
-    """What the values are, in words: `whole numbers`."""
+    """A word for the values: `whole numbers`."""
     convert: Callable[[pl.Expr, pl.DataType], pl.Expr | None]
     """The values as the contract has them, null where one can't be; None if none can."""
     dtype: pl.DataType
@@ -284,7 +272,7 @@ class _Rule:
         }
 
     def does(self, measure: str) -> str:
-        """What the rows do that break a rule."""
+        """A verb for the rows that break a rule."""
         return {
             "nulls": "have no value",
             "duplicates": "repeat the identifier of another row",
@@ -337,24 +325,20 @@ def _rules(schema: Table) -> list[_Rule]:
 
 
 def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule:
+    rule = partial(_Rule, column, attribute.name, role, dtype=attribute.dtype, written=attribute.kind)
     if isinstance(attribute, CategoryAttribute):
-        labels = list(attribute.labels)
-        inside, domain = (lambda values: values.is_in(labels)), f"{len(labels)} labels"
-    else:
-        low, high = attribute.domain
-        inside, domain = (lambda values: values.is_between(low, high)), f"{low} to {high}"
-    if isinstance(attribute, CategoryAttribute):
-        kind, convert = "text", _as_label
-    elif isinstance(attribute, DateAttribute):
+        labels, domain = attribute.labels, f"{len(attribute.labels)} labels"
+        inside = lambda values: values.is_in(list(labels))  # noqa: E731 - as the other rules have it
+        return rule("text", _as_label, inside=inside, domain=domain, labels=labels)
+    if isinstance(attribute, DateAttribute):
         kind, convert = "dates (YYYY-MM-DD, or as declared)", _as_date
     elif attribute.discrete:
         kind, convert = "whole numbers", _as_whole_number
     else:
         kind, convert = "numbers", _as_number
-    named = attribute.labels if isinstance(attribute, CategoryAttribute) else ()
-    return _Rule(
-        column, attribute.name, role, kind, convert, attribute.dtype, inside, domain, named, attribute.kind
-    )
+    low, high = attribute.domain
+    inside = lambda values: values.is_between(low, high)  # noqa: E731
+    return rule(kind, convert, inside=inside, domain=f"{low} to {high}")
 
 
 def _sensitive_rule(column: str, sensitive: Sensitive) -> _Rule:

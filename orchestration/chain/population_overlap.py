@@ -18,10 +18,10 @@ from anonymize.errors import ContractError
 from orchestration.chain.snapshot import PEOPLE, kept_snapshot, most_people
 from orchestration.engine import the_engine
 from orchestration.series.facts import Facts, facts_of, sensitive_names
+from orchestration.series.other_series import SHARDS, Sibling, published_releases, sibling, siblings
 from orchestration.series.persons import comparable, forgotten
 from orchestration.series.series import Series
-from orchestration.series.shards import Shard, shards_of
-from orchestration.series.siblings import SHARDS, Sibling, published_releases, sibling, siblings
+from orchestration.series.shards import Shard, ShardJob, jobs_of
 from orchestration.snapshots.previous import published_here
 from orchestration.storage.home import Home
 from orchestration.storage.parts import tables_in
@@ -37,7 +37,7 @@ MEANS = {
     EACH_BY_ITSELF: "somebody may get both, and what one says of the other is not covered",
     OTHER_PEOPLE: "the identifiers there are other people's",
 }
-"""What a contract declares of another product, in a message."""
+"""Words for a contract's declarations of another product."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class OtherProduct:
 
     @property
     def columns(self) -> set[str]:
-        """What its releases publish of people, in small letters."""
+        """Names of the columns that its releases publish, in small letters."""
         folders = [self.home.published(self.name, one) / release for one, release in self._releases]
         names = (
             name
@@ -79,7 +79,7 @@ class OtherProduct:
         return {name.lower() for one in self._facts for name in sensitive_names(one.terms.get("sensitive"))}
 
     def declared_of(self, product: str) -> str | None:
-        """What its contract declared of a product when it was released last."""
+        """Its contract's declaration of a product at its last release."""
         return next((one.same_people[product] for one in self._facts if product in one.same_people), None)
 
     def is_joined_with(self, series: Series) -> bool:
@@ -170,7 +170,7 @@ def _in_both(series: Series, other: OtherProduct, shared: int | None) -> str:
 
 
 def _declared(series: Series, other: OtherProduct) -> str | None:
-    """What the contract says of another product, or else what the other one's says of it."""
+    """The contract's declaration of another product, or else the other one's of it."""
     return series.contract.same_people.get(other.name) or other.declared_of(series.contract.product)
 
 
@@ -219,26 +219,22 @@ def note_people(series: Series, release: str) -> None:
 
     If it is never published after all, people who are new in it count for nobody.
     """
-    jobs = [(shard, release) for shard in shards_of(series)]
-    list(the_engine().run(note_shard, jobs, most_people(series, series.private(release))))
+    folder = series.private(release)
+    list(the_engine().run(note_shard, jobs_of(series, release, folder), most_people(series, folder)))
 
 
-def note_shard(job: tuple[Shard, str]) -> None:
+def note_shard(job: ShardJob) -> None:
     """Keep who of a shard is in a release, with everybody of those before it."""
-    shard, release = job
-    series = shard.series
+    shard, series = job.shard, job.shard.series
     name = NOTED.replace(".", f"-{shard.place}.") if shard.place else NOTED
-    file, snapshot = series.private_folder / name, shard.within(series.private(release)) / PEOPLE
-    now, before = (
-        _noted(series.home, read_table(snapshot, [IDENTIFIER, PSEUDONYM]), release),
-        _before(shard, file),
-    )
+    file, people = series.private_folder / name, read_table(job.own / PEOPLE, [IDENTIFIER, PSEUDONYM])
+    now, before = _noted(series.home, people, job.release), _before(shard, file)
     table = now if before is None else _joined([before, now])
     write_table(file, table.sort("person"))
 
 
 def _before(shard: Shard, file: Path) -> pl.DataFrame | None:
-    """Who of a shard is in the releases before."""
+    """People of a shard in the releases before."""
     home, contract = shard.series.home, shard.contract
     if not shard.place:
         return people_of(home, contract.product, contract.series)
