@@ -1,6 +1,6 @@
-"""The smallest cut of each signature's graph: a proof that no equivalence attack is small.
+"""The smallest cut of each bucket's graph: a proof that no equivalence attack is small.
 
-In the graph of a signature the nodes are releases, and node 0 stands for "still there". A stay (of a person
+In the graph of a bucket the nodes are releases, and node 0 stands for "still there". A stay (of a person
 or a counterfeit) is an edge from the release it began in to the one it was over in, or to node 0. If every
 cut weighs more than 2(e - 1), no e' < e people are known to have the same values as e' others.
 
@@ -18,7 +18,7 @@ STILL_THERE = 0
 
 
 def cuts(stays: Stays, release: int, safe: int) -> pl.DataFrame:
-    """The smallest cut that a release adds to each signature's graph.
+    """The smallest cut that a release adds to each bucket's graph.
 
     Every cut that a release adds separates its node from node 0; the others were there before.
 
@@ -34,46 +34,46 @@ def cuts(stays: Stays, release: int, safe: int) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        `signature`, `values` (sorted), `entered`, `left`, `min_cut`: one row for each signature in whose
+        `signature`, `values` (sorted), `entered`, `left`, `min_cut`: one row for each bucket in whose
         groups a stay begins or is over, unless nothing connects the release's node with node 0 (a whole part
         was left by everybody). `entered` tuples are in every such cut; where they alone reach `safe`,
         `min_cut` is their number.
     """
     edges = _edges(stays, release)
     newest = (pl.col("older") == release) | (pl.col("younger") == release)
-    touched = edges.filter(newest)["signature"].unique()
-    graphs = edges.filter(pl.col("signature").is_in(touched.implode()))
+    touched = edges.filter(newest)["bucket"].unique()
+    graphs = edges.filter(pl.col("bucket").is_in(touched.implode()))
     entered = (pl.col("older") == release) & (pl.col("younger") == STILL_THERE)
-    found = graphs.group_by("signature").agg(
+    found = graphs.group_by("signature", "bucket").agg(
         entered=pl.col("weight").filter(entered).sum(),
         left=pl.col("weight").filter(pl.col("younger") == release).sum(),
     )
     flows = [
-        (signature, _min_cut(rows.select("older", "younger", "weight"), release))
-        for (signature,), rows in graphs.join(
-            found.filter(pl.col("entered") < safe), on="signature", how="semi"
-        ).group_by("signature")
+        (bucket, _min_cut(rows.select("older", "younger", "weight"), release))
+        for (bucket,), rows in graphs.join(
+            found.filter(pl.col("entered") < safe), on="bucket", how="semi"
+        ).group_by("bucket")
     ]
-    by_signature = pl.DataFrame(flows, schema={"signature": pl.Int32, "flow": pl.Int64}, orient="row")
+    by_bucket = pl.DataFrame(flows, schema={"bucket": pl.Int64, "flow": pl.Int64}, orient="row")
     return (
-        found.join(by_signature, on="signature", how="left")
+        found.join(by_bucket, on="bucket", how="left")
         .with_columns(
             min_cut=pl.when(pl.col("entered") >= safe).then("entered").otherwise("flow").cast(pl.Int64)
         )
         .filter(pl.col("min_cut").is_not_null())
         .join(stays.signatures, on="signature")
+        .sort("signature", "bucket")
         .select("signature", "values", "entered", "left", "min_cut")
-        .sort("signature")
     )
 
 
 def _edges(stays: Stays, release: int) -> pl.DataFrame:
-    """`signature`, `older`, `younger`, `weight`: edges by the nodes they join; a stay that is none adds 0."""
+    """`signature`, `bucket`, `older`, `younger`, `weight`: by nodes joined; a stay that is no edge adds 0."""
     end = pl.when(pl.col("until") == release).then(pl.lit(STILL_THERE)).otherwise(pl.col("until") + 1)
     both = pl.concat(
-        part.select("signature", "since", "until", "edge") for part in (stays.people, stays.forged)
+        part.select("signature", "bucket", "since", "until", "edge") for part in (stays.people, stays.forged)
     )
-    return both.group_by("signature", older="since", younger=end.cast(pl.Int32)).agg(
+    return both.group_by("signature", "bucket", older="since", younger=end.cast(pl.Int32)).agg(
         pl.col("edge").sum().cast(pl.Int64).alias("weight")
     )
 

@@ -10,13 +10,11 @@ from anonymize.attack.cuts import cuts
 from anonymize.attack.equivalence import compromised
 from anonymize.attack.finding import Count, Found
 from anonymize.attack.seen import Seen, promised, vintages
-from anonymize.attack.stays import followed_counterfeits
+from anonymize.attack.stays import GROUPS_PER_RELEASE, followed_counterfeits
 from anonymize.columns import VALUE
 
 MEMBERS, CONTENTS = "members", "contents"
 """What is remembered: `partition`, `person` (a hash), and `partition`, `value`, `tuples`."""
-GROUPS_PER_RELEASE = 10**9
-"""Partitions of different releases have different numbers: release x this + group_id."""
 
 
 def attack_same_values(seen: Seen, given: Sequence[int | None]) -> Found:
@@ -91,7 +89,9 @@ def _followed(seen: Seen) -> dict[str, pl.DataFrame]:
     real = seen.hosts.join(seen.known.select("person", VALUE), on="person").select(
         "group_id", pl.struct("person", VALUE).hash(1).alias("person")
     )
-    forged = followed_counterfeits(seen.forged, published.values, seen.release, seen.knowledge.linked)
+    forged = followed_counterfeits(
+        seen.forged, seen.hosts, published.values, seen.release, seen.knowledge.linked
+    )
     members = pl.concat([real, forged])
     whole = members.group_by("group_id").len("known").join(published.sizes, on="group_id")
     whole = whole.filter(pl.col("known") == pl.col("size"))

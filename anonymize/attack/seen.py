@@ -17,7 +17,7 @@ from anonymize.attack.entries import readable_rows
 from anonymize.attack.finding import Count
 from anonymize.attack.intersection import intersect_hosts, narrow
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.stays import FORMERLY, Stays, content_numbers, follow_stays
+from anonymize.attack.stays import FORMERLY, content_numbers, follow_stays
 from anonymize.columns import VALUE
 from anonymize.contract import Schema
 from anonymize.formats import Format, Published
@@ -148,10 +148,12 @@ def see_groups(
     everything: bool,
     seconds: float,
     publish: Publish | None,
+    whole_buckets: bool,
 ) -> Seen:
     """Prepare what the attacks on a release of groups have in common; arguments as those of `attack`.
 
-    `again` is whether people who were published may be held back later.
+    `again` is whether people who were published may be held back later, `whole_buckets` whether each bucket
+    is one group.
     """
     domain = None if before.domain is None else before.domain[VALUE]
     tables, entries = _readable(tables, release_format, schema, domain)
@@ -167,7 +169,10 @@ def see_groups(
     forged, stays = with_copies.counterfeits.clear(), before.stays
     if linkage is not None or everything:
         forged = forged_tuples(with_copies, known, hosts, release_format, tables, schema, release)
-        stays = follow_present(with_copies, known, hosts, forged, release, before)
+        present = known.select("person", VALUE).join(hosts.select("person", "group_id"), on="person")
+        stays = follow_stays(
+            present, forged, with_copies.values, release, before.stays, whole_buckets=whole_buckets
+        )
     after = replace(before, domain=with_parts(values, schema.sensitive), stays=stays)
     since = _promised_since(covered, after, release, is_linked=linkage is not None)
     since = covered.select("person", VALUE).join(since, on="person", how="left", maintain_order="left")
@@ -278,19 +283,6 @@ def vintages(bounds: Sequence[B | None]) -> list[tuple[int, B]]:
     known = [bound for bound in bounds if bound is not None]
     each = [bound for at, bound in enumerate(known) if bound not in known[:at]]
     return [(bounds.index(bound) + 1, bound) for bound in each]
-
-
-def follow_present(
-    published: Published,
-    known: pl.DataFrame,
-    hosts: pl.DataFrame,
-    forged: pl.DataFrame,
-    release: int,
-    before: Knowledge,
-) -> Stays:
-    """The stays after a release, of everybody in it whose group is known."""
-    present = known.select("person", VALUE).join(hosts.select("person", "group_id"), on="person")
-    return follow_stays(present, forged, published.values, release, before.stays)
 
 
 def _hosts(covered: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,8 @@ OLDER = pl.UInt64()
 of polars need not make. Ours are signed."""
 FORMERLY = "formerly"
 """The column of such a number beside ours."""
+GROUPS_PER_RELEASE = 10**9
+"""Groups of different releases have different numbers: release x this + group_id."""
 
 
 @dataclass(frozen=True)
@@ -23,15 +25,24 @@ class Stays:
     signatures: pl.DataFrame
     """`signature` (0, 1, …), `values` (sorted): every signature so far."""
     people: pl.DataFrame
-    """`person`, `value` (null once the stay is over), `signature`, `since`, `until`, and `edge`: whether it
-    is the person's only stay in the signature, so that it joins two releases in the signature's graph."""
+    """`person`, `value` (null once the stay is over), `signature`, `bucket`, `since`, `until`, and `edge`:
+    whether it is the person's only stay in the signature, so that it joins two releases in a graph.
+
+    Groups of a signature are of one bucket if they had a person in common; it is known by the number of the
+    first of them. Where values may be known, several buckets may publish the same signature."""
     forged: pl.DataFrame
     """The same of counterfeits, by number; one is the same as before while its quasi-identifiers stay in a
-    group where nobody leaves or comes back."""
+    bucket where nobody leaves or comes back."""
 
 
 def follow_stays(
-    present: pl.DataFrame, forged: pl.DataFrame, values: pl.DataFrame, release: int, before: Stays | None
+    present: pl.DataFrame,
+    forged: pl.DataFrame,
+    values: pl.DataFrame,
+    release: int,
+    before: Stays | None,
+    *,
+    whole_buckets: bool = False,
 ) -> Stays:
     """The stays after one more release.
 
@@ -48,21 +59,29 @@ def follow_stays(
         n, counted from 1.
     before
         What this returned for the release before; None at the first.
+    whole_buckets
+        Whether each bucket is one group. If not, all groups of a signature count as one bucket.
     """
     held = _signatures(values)
     signatures = _numbered(held["values"], None if before is None else before.signatures)
     group = held.join(signatures, on="values").select("group_id", "signature")
-    now = present.join(group, on="group_id").select("person", "value", "signature")
-    people = _continued(now, None if before is None else before.people, release)
-    here = _numbered_alike(forged.join(group, on="group_id"))
+    number = pl.col("group_id").cast(pl.Int64) + release * GROUPS_PER_RELEASE
+    now = present.join(group.with_columns(bucket=number if whole_buckets else _any_bucket()), on="group_id")
+    if before is not None and not (whole_buckets and "bucket" in before.people.columns):
+        before = _in_one_bucket(before)
+    if before is not None and whole_buckets:
+        now, before = _in_buckets(now, before)
+    people = _continued(now.drop("group_id"), None if before is None else before.people, release)
+    here = _numbered_alike(_in_groups(forged, group, now))
     earlier = None if before is None else before.forged
     if earlier is not None and earlier.schema["person"] == OLDER:
         earlier = _renumbered(earlier, here)
-    return Stays(signatures, people, _forged(here.select("person", "signature"), earlier, people, release))
+    here = here.select("person", "signature", "bucket")
+    return Stays(signatures, people, _forged(here, earlier, people, release))
 
 
 def followed_counterfeits(
-    forged: pl.DataFrame, values: pl.DataFrame, release: int, stays: Stays
+    forged: pl.DataFrame, hosts: pl.DataFrame, values: pl.DataFrame, release: int, stays: Stays
 ) -> pl.DataFrame:
     """`group_id`, `person`: a release's counterfeits, a renewed one under another number than before.
 
@@ -73,13 +92,61 @@ def followed_counterfeits(
     ----------
     forged, values, release
         As for `follow_stays`.
+    hosts
+        `person`, `group_id`: the people in the release.
     stays
         What it returned.
     """
     group = _signatures(values).join(stays.signatures, on="values").select("group_id", "signature")
-    current = stays.forged.filter(pl.col("until") == release).select("person", "signature", "since")
-    here = _numbered_alike(forged.join(group, on="group_id")).join(current, on=["person", "signature"])
-    return here.select("group_id", pl.struct("person", "signature", "since").hash(2).alias("person"))
+    now = stays.people.filter(pl.col("until") == release).join(hosts, on="person")
+    current = stays.forged.filter(pl.col("until") == release).select("person", "bucket", "since")
+    here = _numbered_alike(_in_groups(forged, group, now)).join(current, on=["person", "bucket"])
+    return here.select("group_id", pl.struct("person", "bucket", "since").hash(2).alias("person"))
+
+
+def _any_bucket() -> pl.Expr:
+    """The number of a signature's only bucket."""
+    return -1 - pl.col("signature").cast(pl.Int64)
+
+
+def _in_one_bucket(before: Stays) -> Stays:
+    """The stays with one bucket for each signature: states of older versions tell none apart."""
+    people, forged = (part.with_columns(bucket=_any_bucket()) for part in (before.people, before.forged))
+    return replace(before, people=people, forged=forged)
+
+
+def _in_buckets(now: pl.DataFrame, before: Stays) -> tuple[pl.DataFrame, Stays]:
+    """The people in a release (`person`, `signature`, `bucket`), and the stays before, in the same buckets.
+
+    Buckets that a person was in both of are one from now on, known by the smaller number.
+    """
+    from scipy.sparse import coo_array  # noqa: PLC0415 - takes a while, and few series tell buckets apart
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    had = before.people.select("person", "signature", earlier="bucket")
+    same = now.join(had, on=["person", "signature"]).select("bucket", "earlier").unique()
+    known = pl.concat([same["bucket"], same["earlier"]]).unique().sort()
+    ends = (known.search_sorted(same[end]).to_numpy() for end in ("bucket", "earlier"))
+    joined = coo_array((np.ones(len(same)), tuple(ends)), shape=(len(known), len(known)))
+    _, component = connected_components(joined, directed=False)
+    into = pl.DataFrame({"bucket": known, "component": component}).with_columns(
+        into=pl.col("bucket").min().over("component")
+    )
+
+    def moved(table: pl.DataFrame) -> pl.DataFrame:
+        found = table.join(into, on="bucket", how="left", maintain_order="left")
+        return found.with_columns(bucket=pl.coalesce("into", "bucket")).select(table.columns)
+
+    return moved(now), replace(before, people=moved(before.people), forged=moved(before.forged))
+
+
+def _in_groups(forged: pl.DataFrame, group: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
+    """Counterfeits with the signature and bucket of their group."""
+    buckets = now.select("group_id", "bucket").unique("group_id")
+    group = group.join(buckets, on="group_id", how="left").with_columns(
+        bucket=pl.coalesce("bucket", _any_bucket())
+    )
+    return forged.join(group, on="group_id")
 
 
 def _signatures(values: pl.DataFrame) -> pl.DataFrame:
@@ -100,8 +167,8 @@ def content_numbers(rows: pl.DataFrame) -> pl.Series:
 
 
 def _numbered_alike(forged: pl.DataFrame) -> pl.DataFrame:
-    """Counterfeits with another number for each of those that look alike in several groups of a signature."""
-    copy = pl.int_range(pl.len()).over("person", "signature").alias("copy")
+    """Counterfeits with another number for each of those that look alike in one bucket."""
+    copy = pl.int_range(pl.len()).over("person", "bucket").alias("copy")
     forged = forged.with_columns(copy)
     if FORMERLY in forged.columns:
         forged = forged.with_columns(
@@ -163,15 +230,15 @@ def _forged(
     if before is None:
         return here.with_columns(**new)
     renewed = _renewed(people, here, before, release).implode()
-    stays = (pl.col("until") == release - 1) & ~pl.col("signature").is_in(renewed)
+    stays = (pl.col("until") == release - 1) & ~pl.col("bucket").is_in(renewed)
     current, over = before.filter(stays), before.filter(~stays)
-    fresh = here.join(current, on=["person", "signature"], how="anti").with_columns(**new)
+    fresh = here.join(current, on=["person", "bucket"], how="anti").with_columns(**new)
     return pl.concat([over, current.with_columns(until=number), fresh.select(before.columns)])
 
 
 def _renewed(people: pl.DataFrame, here: pl.DataFrame, before: pl.DataFrame, release: int) -> pl.Series:
-    """Signatures whose counterfeits are all new: a person left or came back, or an old one is gone."""
-    left = people.filter(pl.col("until") == release - 1)["signature"]
-    again = people.filter((pl.col("since") == release) & ~pl.col("edge"))["signature"]
-    lost = before.filter(pl.col("until") == release - 1).join(here, on=["person", "signature"], how="anti")
-    return pl.concat([left, again, lost["signature"]]).unique()
+    """Buckets whose counterfeits are all new: a person left or came back, or an old one is gone."""
+    left = people.filter(pl.col("until") == release - 1)["bucket"]
+    again = people.filter((pl.col("since") == release) & ~pl.col("edge"))["bucket"]
+    lost = before.filter(pl.col("until") == release - 1).join(here, on=["person", "bucket"], how="anti")
+    return pl.concat([left, again, lost["bucket"]]).unique()

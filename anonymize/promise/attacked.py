@@ -18,6 +18,7 @@ from anonymize.formats import Format
 from anonymize.promise.breach import BreachProbability
 from anonymize.promise.check import Check
 from anonymize.promise.company import Company
+from anonymize.promise.equivalence import Equivalence
 from anonymize.promise.owed import OWED
 from anonymize.promise.part import Promise, Scope
 from anonymize.promise.registry import kinds_of
@@ -116,6 +117,7 @@ def attack(
             "everything": everything,
             "seconds": seconds,
             "publish": publish,
+            "whole_buckets": promises[-1].part(Equivalence) is not None,
         }
         seen = see_groups(schema, release_format, tables, people, len(promises), before, **told)
     rows: list[pl.DataFrame] = []

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise, permutations, product
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anonymize.errors import ContractError
@@ -85,6 +85,7 @@ def test_a_persons_groups_publish_the_same_values_as_often_or_no_value_twice(pri
 
 
 @given(seed=st.integers(0, 2**32))
+@example(seed=131073)  # people leave one of two buckets that publish the same signature
 @examples(30)
 def test_no_smaller_equivalence_attack_than_promised_is_found_with_all_the_time_there_is(seed):
     snapshots = tables(random(seed), people=24, releases=3, change=0.05, sick=SICK[:5])

@@ -83,6 +83,18 @@ def test_counterfeits_that_are_renewed_leave_and_enter():
     assert cuts_of("a b c 1", "a b 1") == [(1, 2, 3)]
 
 
+def test_each_bucket_has_its_own_cut_where_several_publish_the_same_signature():
+    """As a single graph they would have a cut of five: two who entered, and three of the other bucket."""
+    values = pl.concat([SIGNATURE, SIGNATURE.with_columns(group_id=pl.lit(2, pl.Int32))])
+    nobody = pl.DataFrame(schema={"person": pl.Int64, "group_id": pl.Int64})
+    stays = None
+    for number, (one, other) in enumerate((("ab", "efgh"), ("ac", "efghijk")), start=1):
+        rows = [(who, "flu", 1) for who in one] + [(who, "flu", 2) for who in other]
+        present = pl.DataFrame(rows, schema=["person", "value", "group_id"], orient="row")
+        stays = follow_stays(present, nobody, values, number, stays, whole_buckets=True)
+    assert cuts(stays, 2, SAFE).select("entered", "left", "min_cut").rows() == [(1, 1, 2), (3, 0, 3)]
+
+
 def test_enough_that_enter_need_no_flow():
     assert cuts_of("a b c d", "a c d e", safe=1) == [(1, 1, 1)]
     assert cuts_of("a b c d", "a c d e") == [(1, 1, 2)]

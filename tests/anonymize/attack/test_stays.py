@@ -9,6 +9,7 @@ from anonymize.attack.stays import FORMERLY, content_numbers, follow_stays, foll
 
 VALUES = pl.DataFrame({"group_id": [1, 1, 2, 2], "value": ["flu", "gout", "cold", "HIV"]})
 """Group 1 has the signature (flu, gout), group 2 (HIV, cold)."""
+ANN = pl.DataFrame({"person": ["ann"], "group_id": [1]})
 FLU_AND_GOUT = ["flu", "gout"]
 
 
@@ -120,6 +121,60 @@ def test_what_happens_in_one_signature_does_not_renew_counterfeits_of_another():
     assert forged_stays(stays) == [(1, 2, True)]
 
 
+SAME = pl.DataFrame({"group_id": [1, 1, 2, 2], "value": [*FLU_AND_GOUT, *FLU_AND_GOUT]})
+"""Two groups of the same signature."""
+
+
+def follow_buckets(*releases, before=None, first=1):
+    """The stays after each release, of people in two groups (one string each) that are a bucket each.
+
+    In each group is a counterfeit; the two look alike. With them, their numbers in group 1 and in group 2.
+    """
+    stays = before
+    forged = pl.DataFrame({"person": [7, 7], "group_id": [1, 2]})
+    for number, groups in enumerate(releases, start=first):
+        rows = [(who, "flu", group) for group, people in enumerate(groups, start=1) for who in people]
+        present = pl.DataFrame(rows, schema=["person", "value", "group_id"], orient="row")
+        stays = follow_stays(present, forged, SAME, number, stays, whole_buckets=True)
+        followed = followed_counterfeits(forged, present.drop("value"), SAME, number, stays)
+        yield stays, followed.sort("group_id")["person"].to_list()
+
+
+def test_what_happens_in_one_bucket_does_not_renew_counterfeits_of_another_with_the_same_signature():
+    (_, before), (stays, after) = follow_buckets(["ab", "cd"], ["a", "cd"])
+    assert len({*before, *after}) == 3
+    assert before[1] == after[1]
+    assert forged_stays(stays) == [(1, 1, True), (1, 2, True), (2, 2, True)]
+
+
+def test_buckets_are_known_by_their_people_and_not_by_the_numbers_of_groups():
+    (_, before), (_, after) = follow_buckets(["ab", "cd"], ["cd", "a"])
+    assert before[1] == after[0]
+    assert before[0] != after[1]
+
+
+def test_buckets_that_have_a_person_in_common_are_one_from_then_on():
+    *_, (stays, _) = follow_buckets(["ab", "cd"], ["ab", "cd"], ["bc", "ad"], ["b", "ad"])
+    assert stays.people["bucket"].n_unique() == 1
+
+
+def test_a_bucket_that_everybody_left_is_the_same_when_one_comes_back():
+    *_, (stays, _) = follow_buckets(["ab", "cd"], ["ef", "cd"], ["aef", "cd"])
+    bucket = dict(stays.people.select("person", "bucket").iter_rows())
+    assert len({bucket[who] for who in "abef"}) == 1
+    assert len(set(bucket.values())) == 2
+
+
+def test_buckets_in_the_state_of_an_older_version_count_as_one_and_new_ones_by_themselves():
+    (stays, _), *_ = follow_buckets(["ab", "cd"])
+    people, forged = (part.drop("bucket") for part in (stays.people, stays.forged))
+    older = replace(stays, people=people, forged=forged.unique("person"))
+    *_, (stays, _) = follow_buckets(["ab", "cd"], ["ab", "ef"], before=older, first=2)
+    bucket = dict(stays.people.select("person", "bucket").iter_rows())
+    assert len({bucket[who] for who in "abcd"}) == 1
+    assert bucket["e"] == bucket["f"] != bucket["a"]
+
+
 def test_a_renewed_counterfeit_has_another_number_and_one_that_stays_the_same():
     people = {"ann": "flu"}
     forged = pl.DataFrame(
@@ -127,7 +182,7 @@ def test_a_renewed_counterfeit_has_another_number_and_one_that_stays_the_same():
     )
     releases = [(people | {"bob": "gout"}, [7]), (people, [7]), (people, [7])]
     first, second, third = (
-        followed_counterfeits(forged, VALUES, number, stays)["person"].item()
+        followed_counterfeits(forged, ANN, VALUES, number, stays)["person"].item()
         for number, stays in enumerate(follow(*releases), start=1)
     )
     assert first != second == third

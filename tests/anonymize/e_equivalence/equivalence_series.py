@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from anonymize.attack.cuts import cuts
-from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.seen import follow_present, forged_tuples
+from anonymize.attack.seen import forged_tuples
+from anonymize.attack.stays import follow_stays
 from anonymize.columns import PSEUDONYM
 from anonymize.contract import Contract
 from anonymize.e_equivalence import graph
@@ -134,15 +134,16 @@ def attack_each(made, promises=None, **options) -> Iterator[ReleaseAttack]:
 
 def cuts_each(made) -> Iterator[pl.DataFrame]:
     """The smallest cuts that the attack on each release counts, without the rest of the attack."""
-    known = Knowledge()
+    stays = None
     for number, one in enumerate(made, start=1):
         tables = ANATOMY.internal(one.candidate.published, one.contract)
         published = ANATOMY.read(tables, one.contract)
         people = knowledge_table(one.people.rename({PSEUDONYM: "person"}), one.contract)
         hosts = one.candidate.linkage.select("group_id", person=PSEUDONYM)
         forged = forged_tuples(published, people, hosts, ANATOMY, tables, one.contract, number)
-        known = replace(known, stays=follow_present(published, people, hosts, forged, number, known))
-        yield cuts(known.stays, number, smallest_safe_cut(one.contract.principle.e))
+        present = people.select("person", "value").join(hosts, on="person")
+        stays = follow_stays(present, forged, published.values, number, stays, whole_buckets=True)
+        yield cuts(stays, number, smallest_safe_cut(one.contract.principle.e))
 
 
 def knowledge(made):
