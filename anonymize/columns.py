@@ -57,10 +57,10 @@ def mean_of(numbers: pl.Series) -> Any:
 
 
 def exactly(*names: str) -> pl.Expr:
-    """The columns of these names, whatever they are: `pl.col` takes `*` and `^…$` for patterns."""
+    """Columns by their exact names: `pl.col` takes `*` and `^…$` for patterns."""
     return pl.selectors.by_name(*names).as_expr()
 
 
 def entries(table: pl.DataFrame, name: str) -> pl.Series:
-    """A column of any name, without it: most methods of a series look for its name as for a pattern."""
+    """A column as a series without a name, because most methods of a series take its name for a pattern."""
     return table[name].alias("")

@@ -55,7 +55,7 @@ def _worst_posteriors(seen: Seen) -> list[Fraction] | None:
     Values that may be known do not count.
     """
     truth = seen.people[VALUE].to_list()
-    # Of ten people there are too many orders already, and of a million they take minutes to count.
+    # Eleven people have far too many orders, and those of a million people take minutes to count.
     if len(truth) > 10 or _different_orders(truth) * factorial(len(truth)) > MOST_RUNS:
         return None
     observed = _as_seen(seen, seen.tables)

@@ -272,23 +272,25 @@ def _labels(
     for label in ("*", "ANY"):
         below.setdefault(label, list(range(len(paths))))
     names, covers = {}, {}
-    for label, begin, end in (
-        pl.DataFrame([text.alias("label"), low.alias("low"), high.alias("high")]).unique().rows()
-    ):
-        first, last = below.get(begin, []), below.get(end, [])
-        places = (
-            first
-            if begin == end
-            else range(min(first, default=0), max(last, default=-1) + 1)
-            if first
-            else ()
-        )
-        covered = frozenset(paths[place][0] for place in places)
-        names[label] = (
-            min(covered) if len(covered) == 1 else paths[0][-1] if len(covered) == len(paths) else label
-        )
+    distinct = pl.DataFrame([text.alias("label"), low.alias("low"), high.alias("high")]).unique()
+    for label, begin, end in distinct.iter_rows():
+        covered = frozenset(paths[place][0] for place in _places(begin, end, below))
+        if len(covered) == 1:
+            names[label] = min(covered)
+        elif len(covered) == len(paths):
+            names[label] = paths[0][-1]
+        else:
+            names[label] = label
         covers[names[label]] = covered
     return text.replace(names), covers
+
+
+def _places(begin: str, end: str, below: Mapping[str, Sequence[int]]) -> Sequence[int]:
+    """The leaves, by their places in the order, from one label to another: none, if either is no label."""
+    first, last = below.get(begin, ()), below.get(end, ())
+    if begin == end:
+        return first
+    return range(min(first), max(last) + 1) if first and last else ()
 
 
 def _after(number: float, domain: tuple[float, float]) -> float:

@@ -39,12 +39,6 @@ class Knowledge:
     parts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """What the attacks on single parts of a promise remember, by names of their own."""
 
-    @property
-    def linked(self) -> Stays:
-        """The stays, where groups are known."""
-        assert self.stays is not None
-        return self.stays
-
     def by_chance(self, people: pl.Series | None = None) -> int:
         """How many people (of these) may be covered by a group by chance, because they were held back.
 
@@ -57,6 +51,12 @@ class Knowledge:
             waiting = waiting.filter(pl.col("person").is_in(people.implode()))
         begun = held_back.join(waiting.group_by("release").len("begun"), on="release")
         return int(begun.select(pl.min_horizontal("people", "begun").sum()).item())
+
+    @property
+    def linked(self) -> Stays:
+        """The stays, where groups are known."""
+        assert self.stays is not None
+        return self.stays
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """All there is as tables, by name: to be kept by whoever keeps files."""

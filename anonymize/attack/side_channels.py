@@ -300,9 +300,9 @@ def classifier_advantage(rows: pl.DataFrame, features: list[str], folds: int = 2
 
 
 def one_throw(rows: pl.DataFrame, feature: str) -> float:
-    """How rare it is that counterfeits stand out so in one direction, if each signature throws a coin for it.
+    """Bound the chance that counterfeits stand out so, if a coin says for each signature in which way.
 
-    A bound that holds however few signatures there are, and however much they differ.
+    The bound holds however few signatures there are, and however much they differ.
 
     Parameters
     ----------

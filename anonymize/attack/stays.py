@@ -10,8 +10,8 @@ import polars as pl
 from anonymize.kernels.splitmix import STEP, mixed
 
 OLDER = pl.UInt64()
-"""The type of counterfeits' numbers in states of versions below 0.5: hashes by polars, which another version
-of polars need not make. Ours are signed."""
+"""The type of counterfeits' numbers in states of versions below 0.5: hashes by polars, which may be others in
+another version of polars. Ours are signed."""
 FORMERLY = "formerly"
 """The column of such a number beside ours."""
 GROUPS_PER_RELEASE = 10**9

@@ -199,9 +199,10 @@ def _chances(
 
     In our own formats, groups of one signature are not independent of each other: people and counterfeits are
     put side by side in one order. If the counterfeits of a signature happen to be a little older than its
-    people, they are the older ones in nearly all of its groups. What stands out within groups is as rare as
-    it is either among all rows of a signature, or if each signature throws one coin for the way in which its
-    counterfeits stand out. Place and columns that the format does not have are no part of that order.
+    people, they are the older ones in nearly all of its groups. So what stands out within groups is no rarer
+    than the rarer of two things, each counted twice because there are two: that counterfeits stand out so
+    among all rows of a signature, and that coins, one for each signature, fall so much to one side. Place and
+    columns that the format does not have are no part of that order.
     """
     each, together = told_apart(rows, features)["p"].to_list(), classifier_advantage(rows, features)["p"]
     if signatures is None:

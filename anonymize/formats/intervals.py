@@ -45,8 +45,8 @@ ANYTHING = {"*", "ANY", "Any", "any"}
 def read_number(text: str, domain: tuple[float, float]) -> tuple[float, float] | None:
     """The half-open interval that a published label stands for; None if it is none.
 
-    What planned a view and what attacks it read labels here: a label that one of them took for less than the
-    other would be a label that convicts less. So nothing is guessed: of `[ 17-38)` nobody says what it is.
+    The planner of a view and its attack both read labels here. If they read one differently, the attack could
+    miss what the view shows. So nothing is guessed: `[ 17-38)`, with a space, is no label.
 
     Parameters
     ----------

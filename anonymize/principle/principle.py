@@ -114,8 +114,8 @@ class Principle(Generic[P, C]):
     previous_faults: Callable[
         [C, Mapping[str, pl.DataFrame], Sequence[Mapping[str, Any]]], Sequence[tuple[str, str]]
     ] = lambda _contract, _previous, _principles: ()
-    """What is wrong between a contract, these tables, and what the manifest of each states of its principle
-    (nothing, of a file of any tool): `(key, what is wrong and the way out)`."""
+    """Checks a contract against these tables, and against the principle that the manifest of each states (an
+    empty mapping for a file of any tool): `(key, what is wrong and the way out)`."""
     warm_up: tuple[Mapping[str, Any], ...] = ()
     """Parameters whose releases call, between them, every kernel of the principle: set-up makes some."""
     one_column: str = "its proof is about one sensitive value of each person"

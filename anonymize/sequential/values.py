@@ -1,4 +1,4 @@
-"""What a contract has to say of earlier releases: of their values, and of what their readers may know.
+"""Checks a contract against the earlier releases that it names: values, and what readers may know.
 
 A confidence for a value that nobody has limits nothing, and a pair with such a value excludes nobody. An
 earlier view with another X adds combinations of both, of which neither contract promises anything.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -14,9 +16,8 @@ from anonymize.principles import principle_of
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.snapshots.files import read_file
 from orchestration.storage.home import Home
-from orchestration.storage.manifest import MANIFEST, is_release, verify_tables
+from orchestration.storage.manifest import is_release, verify_tables
 from orchestration.storage.parts import tables_in
-from orchestration.storage.store import read_json
 
 
 def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:
@@ -32,10 +33,9 @@ def read_previous(file: ContractFile) -> dict[str, pl.DataFrame]:
     contract, principle = file.contract, principle_of(file.contract)
     tables, principles = {}, []
     for position, previous in enumerate(principle.previous(contract)):
-        path = file.resolve(previous.path)
-        released = _read(path, previous)
+        released, stated = _read(file.resolve(previous.path), previous)
         tables[PREVIOUS.format(position=position)] = enter_previous(released, previous, contract)
-        principles.append((read_json(path / MANIFEST) or {})["principle"] if path.is_dir() else {})
+        principles.append(stated)
     if faults := principle.previous_faults(contract, tables, principles):
         raise ContractError(str(file.path), list(faults))
     return tables
@@ -125,7 +125,8 @@ def enter_previous(released: pl.DataFrame, previous: PreviousRelease, contract: 
     return pl.DataFrame(chosen)
 
 
-def _read(path: Path, previous: PreviousRelease) -> pl.DataFrame:
+def _read(path: Path, previous: PreviousRelease) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    """A release's table, and the principle that its manifest states: nothing, for a file of any tool."""
     where = f"previous release {previous.path}"
     if path.is_dir():
         return _read_folder(path, previous, where)
@@ -134,21 +135,24 @@ def _read(path: Path, previous: PreviousRelease) -> pl.DataFrame:
     if path.suffix not in (".csv", ".parquet"):
         raise SnapshotError(f"{where}: must be a .csv or .parquet file, or a folder that republish published")
     table, _ = read_file(path, where)
-    return table
+    return table, {}
 
 
-def _read_folder(folder: Path, previous: PreviousRelease, where: str) -> pl.DataFrame:
-    """The one table of a published release that has all the columns."""
+def _read_folder(
+    folder: Path, previous: PreviousRelease, where: str
+) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    """The one table of a published release that has all the columns, and the release's principle."""
     if not is_release(folder):
         raise SnapshotError(
             f"{where}: is no release that republish published: name the folder of one, which has a manifest"
         )
     try:
-        verify_tables(folder)
+        stated = verify_tables(folder)
     except PublishedFolderError as error:
         raise SnapshotError(f"{where}: {error}") from None
     tables = {
-        name: pl.concat(_read(file, previous) for file in files) for name, files in tables_in(folder).items()
+        name: pl.concat(_read(file, previous)[0] for file in files)
+        for name, files in tables_in(folder).items()
     }
     fitting = [
         table
@@ -156,7 +160,7 @@ def _read_folder(folder: Path, previous: PreviousRelease, where: str) -> pl.Data
         if all({name, f"{name}_low"} & set(table.columns) for name in previous.columns)
     ]
     if len(fitting) == 1:
-        return fitting[0]
+        return fitting[0], stated["principle"]
     columns = "; ".join(f"{name}: {', '.join(table.columns)}" for name, table in tables.items())
     raise SnapshotError(
         f"{where}: {', '.join(previous.columns)} are not the columns of one of its tables ({columns})"
