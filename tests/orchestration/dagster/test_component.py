@@ -26,7 +26,12 @@ def project(hospital, tmp_path, monkeypatch):
     build_project(folder, hospital)
     monkeypatch.setenv("DELIVERED", str(hospital.folder / "snapshots/hospital"))
     monkeypatch.syspath_prepend(str(folder / "src"))
+    forget_the_team()  # another test's code location may have a module of this name
     yield folder
+    forget_the_team()
+
+
+def forget_the_team():
     for name in [name for name in sys.modules if name.split(".")[0] == "warehouse"]:
         del sys.modules[name]
 
