@@ -16,6 +16,7 @@ from anonymize.errors import RepublishError
 from anonymize.principle.candidate import ReleaseFigures
 from orchestration.dagster.assets import CANDIDATE
 from orchestration.dagster.factory import product_definitions
+from orchestration.dagster.instance import few_disk_waits
 from orchestration.dagster.names import COMMAND, DELTA, PUBLICATION, SNAPSHOT, job_name
 from orchestration.dagster.workers import working
 from orchestration.series.series import Series
@@ -52,7 +53,8 @@ def make_release(series: Series, release: str, instance: dg.DagsterInstance) -> 
 
     try:
         heard = cast("TextIO", _WithoutSql(sys.stderr))
-        with working(series.home, run, is_over), redirect_stderr(heard):
+        waits = few_disk_waits(series.home.dagster.resolve())
+        with waits, working(series.home, run, is_over), redirect_stderr(heard):
             made = job.execute_in_process(
                 partition_key=release,
                 instance=instance,
