@@ -20,7 +20,13 @@ import pyarrow.parquet as pq
 from anonymize.errors import LimitError, PublishedFolderError, QueryError
 from orchestration.limits import check
 from orchestration.readers.datapackage.words import sensitive_columns
-from orchestration.readers.estimate.condition import Column, checked_column, checked_condition, columns_of
+from orchestration.readers.estimate.condition import (
+    Column,
+    Condition,
+    checked_column,
+    checked_condition,
+    columns_of,
+)
 from orchestration.readers.estimate.statements import estimate_sql, quoted
 from orchestration.storage.manifest import DATA_PACKAGE, MANIFEST, releases_in, verify_tables
 from orchestration.storage.pages import is_decodable
@@ -45,6 +51,9 @@ FIGURES = {
     "change",
 }
 """The columns of an answer; those that people are counted by stand behind the release."""
+
+Z = 1.96
+"""Standard errors on either side of an estimate between which the truth is in 95 of 100 cases."""
 
 
 @dataclass(frozen=True)
@@ -300,14 +309,19 @@ def _macro(connection: duckdb.DuckDBPyConnection, measure: Measure, columns: Map
 
 
 def _asked(
-    connection: duckdb.DuckDBPyConnection, macro: str, condition: str, by: Sequence[Column], where: str
+    connection: duckdb.DuckDBPyConnection, macro: str, condition: Condition, by: Sequence[Column], where: str
 ) -> pl.DataFrame:
-    met = f"SELECT ({condition}) AS met FROM estimate_people LIMIT 0"  # noqa: S608 - parsed and written anew
+    possible = condition.possible or condition.text
+    met = f"SELECT ({possible}) AS met FROM estimate_people LIMIT 0"  # noqa: S608 - parsed and written anew
     parts = ", ".join(f"part_{number}: {one.written}" for number, one in enumerate(by))
-    kinds = f"SELECT DISTINCT {{{parts}}} FROM estimate_people WHERE {condition}"  # noqa: S608 - as above
+    kinds = f"SELECT DISTINCT {{{parts}}} FROM estimate_people WHERE {possible}"  # noqa: S608 - as above
     names = [f"split.part_{number} AS {quoted(heading(one.name))}" for number, one in enumerate(by)]
     figures = ", ".join(["release", *names, "* EXCLUDE (release, split)"])
-    asked = f"{condition}, split := {{{parts}}}" if by else condition
+
+    def answered(text: str) -> pl.DataFrame:
+        asked = f"{text}, split := {{{parts}}}" if by else text
+        return pl.DataFrame(connection.sql(f"SELECT {figures} FROM {macro}{asked})").pl())  # noqa: S608 - as above
+
     try:
         kind = str(connection.sql(met).types[0])
         if kind != "BOOLEAN":
@@ -319,11 +333,47 @@ def _asked(
                 f"{columns}: that is {number:,} lines a release, more than {MOST_PARTS:,}. Ask for some of"
                 " the people by --where, or for ranges one after the other"
             )
-        return pl.DataFrame(connection.sql(f"SELECT {figures} FROM {macro}{asked})").pl())  # noqa: S608 - as above
+        answer = answered(condition.text)
+        if condition.certain is None:
+            return answer
+        return _widened(answer, [answered(condition.certain), answered(possible)])
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
         raise QueryError(f"--where {where}: {str(error).splitlines()[0]}") from None
+
+
+def _widened(answer: pl.DataFrame, ends: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """An answer with intervals that hold those of the least and of the most people who may meet a condition.
+
+    It has a row also where nobody who is drawn meets the condition, as in `cost = 30` of a bin from 20 to 50.
+    """
+    figures = [name for name in answer.columns if name in FIGURES - {"release", "before"}]
+    keys = [name for name in answer.columns if name not in figures]
+    every = pl.concat([answer.with_columns(drawn=True), *(end.with_columns(drawn=False) for end in ends)])
+    # Nobody who meets a condition is a count of 0 without a row, and no mean.
+    is_count = not {"mean", "quantile"} & set(figures)
+    nobody = pl.when(pl.len() < 1 + len(ends)).then(0.0) if is_count else None
+    drawn = {
+        name: pl.coalesce(pl.col(name).filter("drawn").first(), 0.0 if is_count else pl.col(name).last())
+        for name in figures
+    }
+    ends_of_all = {
+        "low": pl.min_horizontal(pl.col("low").min(), nobody),
+        "high": pl.max_horizontal(pl.col("high").max(), nobody),
+        "one": (pl.col("share") / pl.col("people")).max() if "share" in figures else pl.lit(None),
+    }
+    wide = every.group_by(keys).agg(**drawn | ends_of_all)
+    error = (pl.col("high") - pl.col("low")) / (2 * Z)
+    if "standard_error" in drawn:
+        wide = wide.with_columns(
+            standard_error=pl.max_horizontal("standard_error", error.round(1 if is_count else 3))
+        )
+    if "share_error" in drawn:
+        wide = wide.with_columns(
+            share_error=pl.max_horizontal("share_error", (error * pl.col("one")).round(4))
+        )
+    return wide.sort(keys).select(answer.columns)
 
 
 def heading(name: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
+import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -54,6 +56,8 @@ OF_NUMBERS = {"+", "-", "*", "/", "//", "%", "abs", "ceil", "floor", "round", "t
 """Functions that take no text."""
 MOST_SHOWN = 20
 """The most values of a column that a message lists."""
+MOST_TRIED = 100
+"""The most numbers of bins, or combinations of them, that a condition is tried with."""
 ROWS = "SELECT * FROM estimate_people WHERE "
 
 
@@ -77,8 +81,20 @@ class Column:
 
     @property
     def number(self) -> str:
-        """The column as it is compared with numbers: of a bin, the typical one."""
-        return f"estimate_typical({quoted(self.name)})" if self.is_in_bins else self.written
+        """The column as it is compared with numbers: of a bin, one that is drawn from it."""
+        return f"estimate_drawn({quoted(self.name)})" if self.is_in_bins else self.written
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition as DuckDB understands it: nothing but a boolean expression is left in it."""
+
+    text: str
+    """What is estimated. Of a bin, a number that is drawn from it is compared."""
+    certain: str | None = None
+    """What every number of the bins meets that are compared with numbers; None if none are."""
+    possible: str | None = None
+    """What any number of these bins meets."""
 
 
 def columns_of(
@@ -109,8 +125,8 @@ def columns_of(
     return {column.name.lower(): column for column in found}
 
 
-def checked_condition(where: str, columns: Mapping[str, Column]) -> str:
-    """The condition as DuckDB understands it, written anew: nothing but a boolean expression is left in it.
+def checked_condition(where: str, columns: Mapping[str, Column]) -> Condition:
+    """The condition, parsed and written anew.
 
     Raises
     ------
@@ -121,12 +137,46 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> str:
     condition, _ = _taken(parsed), _taken(plain)
     if condition is None or _without_places(parsed) != _without_places(plain):
         raise QueryError(f"--where {where}: can't be read as one condition, as in {_example(columns)}")
-    for part in _parts(condition):
+    parts = list(_parts(condition))
+    for part in parts:
         _check(part, where, columns)
-    plain["statements"][0]["node"]["where_clause"] = _with_numbers(condition, columns)
-    with duckdb.connect() as connection:
-        written = _one(connection, "SELECT json_deserialize_sql($sql::JSON)", json.dumps(plain))
-    return written.partition(" WHERE ")[2]
+
+    def written(number_of: Callable[[Column], str]) -> str:
+        plain["statements"][0]["node"]["where_clause"] = _with_numbers(condition, columns, number_of)
+        with duckdb.connect() as connection:
+            text = _one(connection, "SELECT json_deserialize_sql($sql::JSON)", json.dumps(plain))
+        return text.partition(" WHERE ")[2]
+
+    met: set[Column] = set()
+    text = written(lambda column: met.add(column) or column.number)  # type: ignore[func-returns-value]
+    binned = [column for column in met if column.is_in_bins]
+    if not binned:
+        return Condition(text)
+    numbers = _numbers_to_try([number for part in parts for number in _numbers(part)], len(binned))
+    tried = (dict(zip(binned, some, strict=True)) for some in itertools.product(numbers, repeat=len(binned)))
+    each = [
+        written(lambda one: f"estimate_nearest({quoted(one.name)}, {at[one]})" if one in at else one.number)  # noqa: B023
+        for at in tried
+    ]
+    return Condition(text, *(f"(({f') {word} ('.join(each)}))" for word in ("AND", "OR")))
+
+
+def _numbers_to_try(compared: Collection[float], columns: int) -> list[str]:
+    """Numbers at which a condition on bins may turn out differently, as SQL.
+
+    They are those that are compared, their neighbours, and what lies below and above all bins. Where that is
+    too much for several columns, it is below and above alone.
+    """
+    near = {math.nextafter(one, end) for one in compared for end in (-math.inf, one, math.inf)}
+    if (len(near) + 2) ** columns > MOST_TRIED:
+        near = set()
+    return [f"'{number!r}'::DOUBLE" for number in (-math.inf, *sorted(near), math.inf)]
+
+
+def _numbers(part: Mapping[str, Any]) -> list[float]:
+    """The number that an expression is, if it is a constant one."""
+    literal = part.get("literal") or {}
+    return [float(literal["text"])] if literal.get("kind") in ("INTEGER", "NUMERIC") else []
 
 
 def checked_column(option: str, name: str, columns: Mapping[str, Column]) -> Column:
@@ -147,25 +197,27 @@ def _number(values: Collection[str]) -> str | None:
     return next(fits, None)
 
 
-def _with_numbers(node: Any, columns: Mapping[str, Column], *, is_number: bool = False) -> Any:
+def _with_numbers(
+    node: Any, columns: Mapping[str, Column], number_of: Callable[[Column], str], *, is_number: bool = False
+) -> Any:
     """A condition in which text that is numbers is compared, and reckoned with, as numbers.
 
     Beside a text it stays text: `code = '07'`, `code LIKE '4%'`.
     """
     if isinstance(node, list):
-        return [_with_numbers(one, columns, is_number=is_number) for one in node]
+        return [_with_numbers(one, columns, number_of, is_number=is_number) for one in node]
     if not isinstance(node, dict):
         return node
     if "class" in node:
         if is_number and (column := _column(node, columns)) and column.number != quoted(column.name):
-            return _taken(_parsed(ROWS + column.number))
+            return _taken(_parsed(ROWS + number_of(column)))
         compares = node["class"] in ("COMPARISON", "BETWEEN") or node["type"] in (
             "COMPARE_IN",
             "COMPARE_NOT_IN",
         )
         is_number = compares or node.get("function_name") in OF_NUMBERS
         is_number = is_number and not any(_texts(_sides(node)))
-    return {key: _with_numbers(one, columns, is_number=is_number) for key, one in node.items()}
+    return {key: _with_numbers(one, columns, number_of, is_number=is_number) for key, one in node.items()}
 
 
 def _sides(part: Mapping[str, Any]) -> list[Mapping[str, Any]]:

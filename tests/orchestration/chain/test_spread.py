@@ -63,6 +63,40 @@ def test_numbers_are_published_as_bins_estimated_and_audited(costs, tmp_path):
     assert by_number == by_name > 0
 
 
+def true_people(table, condition):
+    return table.sql(f"SELECT count(*) FROM self WHERE {condition}").item()  # noqa: S608 - of this file
+
+
+def test_a_number_that_is_no_edge_is_compared_between_the_edges_of_its_bin(costs, tmp_path):
+    series = make(costs.series(tmp_path / "home"), FIRST, SECOND)
+    folder, truth = series.published(SECOND), costs.snapshot(SECOND)
+    for where in (
+        "cost > 300",
+        "NOT cost > 300",
+        "cost BETWEEN 550 AND 700",
+        "cost / 2 < 350",
+        "cost = 1369",
+    ):
+        found = estimate(folder, where).row(0, named=True)
+        true = true_people(truth, where)
+        assert found["low"] <= true <= found["high"]
+        assert found["standard_error"] >= (found["high"] - found["low"]) / 4 > 0
+    fewest, inside, most = (
+        estimate(folder, f"cost < {number}").row(0, named=True) for number in (200, 300, 500)
+    )
+    assert fewest["people"] < inside["people"] < most["people"] <= inside["high"]
+    by_sex = estimate(folder, "cost > 300", by="sex")
+    for sex, low, high in by_sex.select("sex", "low", "high").rows():
+        assert low <= true_people(truth, f"sex = '{sex}' AND cost > 300") <= high
+    assert by_sex["share"].sum() == pytest.approx(1, abs=0.001)
+    age = estimate(folder, "cost > 300", measure=Measure("age")).row(0, named=True)
+    assert age["low"] <= truth.filter(pl.col("cost") > 300)["age"].mean() <= age["high"]
+    change = estimate(series.published_folder, "cost = 1369", change=True).row(0, named=True)
+    before = costs.snapshot(FIRST)
+    true = true_people(truth, "cost = 1369") - true_people(before, "cost = 1369")
+    assert change["low"] <= true <= change["high"]
+
+
 def test_a_candidate_whose_numbers_are_too_close_is_not_published(costs, tmp_path, monkeypatch):
     monkeypatch.setattr(
         module, "combinations_of", lambda values, columns, _: combinations_of(values, columns)
