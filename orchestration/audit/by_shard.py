@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import polars as pl
@@ -54,6 +53,7 @@ from orchestration.audit.series import (
 )
 from orchestration.engine import the_engine
 from orchestration.storage.home import private_folder
+from orchestration.storage.scratch import scratch_folder
 from orchestration.storage.store import write_table
 from orchestration.unforeseen import named
 
@@ -82,8 +82,8 @@ def attack_by_shard(material: Material, seconds: float) -> Generator[str, None, 
     SnapshotError
         If a shard's linkage is missing, or people of the truth are in no linkage and not held back.
     """
-    with TemporaryDirectory(prefix="republish-audit-") as place:  # for its owner alone
-        folder, shards = Path(place), material.contract.shards
+    with scratch_folder() as folder:
+        shards = material.contract.shards
         wholes: list[list[_Whole]] = []
         domain = None
         occurred: dict[str, list[pl.DataFrame]] = {}

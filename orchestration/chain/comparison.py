@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 import polars as pl
@@ -29,6 +27,7 @@ from orchestration.chain.snapshot import first_shard, look_at_snapshot
 from orchestration.series.series import Series
 from orchestration.series.shards import Shard
 from orchestration.snapshots.sources import source_of
+from orchestration.storage.scratch import scratch_folder
 
 LADDER = (2, 3, 4, 6, 8, 10)
 """The values that are compared where none are named; the contract's own is one more."""
@@ -127,9 +126,9 @@ def snapshots_to_compare(series: Series, most_releases: int, most_people: int, s
         if not source.exists():
             break
         say(release)
-        with TemporaryDirectory() as folder:
-            look_at_snapshot(series, release, Path(folder))
-            table = first_shard(series, Path(folder))
+        with scratch_folder() as folder:
+            look_at_snapshot(series, release, folder)
+            table = first_shard(series, folder)
         if table.is_empty():
             raise SnapshotError(f"{series.name} {release}: there is nobody in {source.place} to compare with")
         found.append(table)

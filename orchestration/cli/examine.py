@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import polars as pl
 
@@ -20,6 +19,7 @@ from orchestration.series.predecessor import predecessor_of
 from orchestration.series.series import Series
 from orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
 from orchestration.snapshots.sources import source_of
+from orchestration.storage.scratch import scratch_folder
 from orchestration.storage.store import read_json
 
 Say = Callable[[str], None]
@@ -63,10 +63,10 @@ def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
             is_next = release == waiting[0] and may_be_released
             if is_next:
                 _say_changes(series, release, say)
-            with TemporaryDirectory() as folder:
-                taken = _look_at_snapshot(series, release, Path(folder), say)
+            with scratch_folder() as folder:
+                taken = _look_at_snapshot(series, release, folder, say)
                 if is_next:
-                    _foresee(series, release, taken, Path(folder), say, show)
+                    _foresee(series, release, taken, folder, say, show)
         except RepublishError as refusal:
             say(f"  {release}: would be refused: {str(refusal).removeprefix(f'{series.name} {release}: ')}")
             _say_profile(getattr(refusal, "table", None), series, show)
@@ -109,8 +109,8 @@ def _replaced(series: Series, release: str) -> str | None:
     }:
         return None  # under other columns the same people look different
     try:
-        with TemporaryDirectory() as folder:
-            found = digest_of_source(series, release, Path(folder))
+        with scratch_folder() as folder:
+            found = digest_of_source(series, release, folder)
     except SnapshotError as error:
         return f"is published, and its snapshot can't be read any more: {error}"
     if found == kept["sha256"]:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 
 from anonymize.contract.source import STORES
 from anonymize.errors import RepublishError, StoreError
 from orchestration.limits import check
 from orchestration.storage.manifest import MANIFEST
 from orchestration.storage.objects import create, objects_below, stored
+from orchestration.storage.scratch import scratch_folder
 from orchestration.storage.store import SUMS
 
 ADDRESS = re.compile(rf"({'|'.join(STORES)}):/+(.+)")
@@ -82,14 +82,14 @@ def fetched(published: Sequence[Path]) -> Iterator[list[Path]]:
     if not any(addresses):
         yield list(published)
         return
-    with TemporaryDirectory(prefix="republish-") as place:
+    with scratch_folder() as place:
         folders = []
         for at, (path, found) in enumerate(zip(published, addresses, strict=True)):
             if found is None:
                 folders.append(path)
                 continue
             address = f"{found[1]}://{found[2]}"
-            folders.append(_copy(address, Path(place, str(at), found[2])))
+            folders.append(_copy(address, place / str(at) / found[2]))
             _COPIES[folders[-1]] = address
         try:
             yield folders

@@ -202,7 +202,7 @@ def estimates(principle, names, ours, folder):
         for condition, split in asked:
             by = f", split := {split}" if split else ""
             found.append(
-                connection.sql(f"FROM estimate({checked_condition(condition, columns)}{by})").fetchall()
+                connection.sql(f"FROM estimate({checked_condition(condition, columns).text}{by})").fetchall()
             )
         for measure in (f"mean({years}", f"quantile({years}, 0.5"):
             asked_of = f"{measure}, {illness} <> 'flu', split := {sex})"

@@ -477,7 +477,7 @@ def test_what_is_asked_reaches_no_file(folder):
         for words in escapes:
             with pytest.raises(duckdb.Error):
                 connection.execute(words)
-    assert checked_condition("AGE<3", columns_of(package)) == "(AGE < 3)"
+    assert checked_condition("AGE<3", columns_of(package)).text == "(AGE < 3)"
     assert checked_column("--by", "SEX", columns_of(package)).written == '"sex"'
 
 

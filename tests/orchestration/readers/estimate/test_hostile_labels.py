@@ -73,7 +73,7 @@ def counted(labels, folder, groups=30):
         f"label <> {label} AND value IN ({value}, {text(labels[0])})",
     )
     with prepared(folder, estimate_sql(package)) as connection:
-        conditions = [checked_condition(one, columns_of(package)) for one in asked]
+        conditions = [checked_condition(one, columns_of(package)).text for one in asked]
         found = [connection.sql(f"FROM estimate({one})").fetchall() for one in ("true", *conditions)]
         by_value = connection.sql("FROM estimate(true, split := value)").fetchall()
     return found, {split: rest for _, split, *rest in by_value}
