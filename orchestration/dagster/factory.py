@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterable
 
 import dagster as dg
-import networkx as nx
 
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.dagster.assets import assets_of
@@ -60,8 +59,11 @@ def product_definitions(series: Series, *, among: Iterable[ContractFile] = ()) -
 
 def _each_other(series: Series, among: Iterable[ContractFile]) -> set[str]:
     """The other products of a circle, of any length, that are joined with releases of each other."""
+    if not published_here(series.file, series.home):
+        return set()
+    import networkx as nx  # noqa: PLC0415 - takes a while, and few products are joined with others
+
     product, joined = series.contract.product, nx.DiGraph()
-    joined.add_node(product)
     for file in (series.file, *among):
         others = published_here(file, series.home)
         joined.add_edges_from((file.contract.product, other) for other, _ in others)
