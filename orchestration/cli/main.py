@@ -9,6 +9,7 @@ import sys
 from anonymize.errors import RepublishError, as_data
 from orchestration.cli.app import app
 from orchestration.cli.terminal import err
+from orchestration.processes import KEEPS_MEMORY
 
 
 def run() -> None:
@@ -17,6 +18,7 @@ def run() -> None:
     To look all that is imported over for garbage, and take it apart in the end, is a fifth of its time.
     """
     gc.set_threshold(100_000, 50, 100)
+    os.environ |= KEEPS_MEMORY
     code: object = 0
     try:
         main()

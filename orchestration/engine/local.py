@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from anonymize.errors import HomeError
 from orchestration.engine.answers import answer, counted, opened
-from orchestration.processes import begin_process
+from orchestration.processes import KEEPS_MEMORY, begin_process
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -21,9 +21,6 @@ BASE, PER_PERSON = 400 * 2**20, 1_000
 """Bytes of memory that a process takes, and that each person of its shard takes beside; measured."""
 WORTH = 100_000
 """People of a shard from which on a process of its own is worth its two seconds of imports."""
-KEEPS_MEMORY = "dirty_decay_ms:10000,muzzy_decay_ms:-1"
-"""To polars' allocator, jemalloc: memory is given back ten seconds after its last use, and not half a second.
-A tenth of a shard's time goes into getting it again; the price is an eighth more memory."""
 TRIES = 2
 """How often a job is begun whose process ends before it is done."""
 
@@ -67,7 +64,7 @@ class _Worker:
             _work,
             function,
             POLARS_MAX_THREADS=str(threads),  # together, the workers have as many as there are cores
-            _RJEM_MALLOC_CONF=KEEPS_MEMORY,
+            **KEEPS_MEMORY,
         )
 
     def end(self) -> None:
