@@ -24,11 +24,12 @@ def commands_here(monkeypatch):
     """
 
     def run(command, environment):
-        with monkeypatch.context() as patch, pytest.raises(SystemExit) as ended:
+        with monkeypatch.context() as patch:
             for name, value in environment.items():
                 patch.setenv(name, value)
             patch.setattr(sys, "argv", ["republish", *command[3:]])
-            cli.main()
+            with pytest.raises(SystemExit) as ended:
+                cli.main()
         assert not ended.value.code
 
     def watched(command, limit, environment):
