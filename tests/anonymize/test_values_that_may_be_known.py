@@ -285,8 +285,7 @@ def test_fewer_listed_values_than_m_are_enough_if_one_may_be_known():
 
 
 @pytest.mark.parametrize(
-    ("method", "values"),
-    [("gda", ("flu", NONE, NONE, NONE)), ("rda", ("flu", "flu", NONE, NONE))],
+    ("method", "values"), [("gda", ("flu", NONE, NONE, NONE)), ("rda", ("flu", "flu", NONE, NONE))]
 )
 def test_every_table_and_every_lot_leaves_the_streamliners_promise(monkeypatch, method, values):
     """An adversary who knows the algorithm: all tables, all secret orders of people, and all of lots."""

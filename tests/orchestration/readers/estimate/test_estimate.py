@@ -339,12 +339,7 @@ COUNTERFEITING = {
 PRINCIPLES = {
     "m_invariance": {"name": "m_invariance", "m": 4},
     "streamliner": {"name": "streamliner", "l": 4},
-    "global_guarantee": {
-        "name": "global_guarantee",
-        "l": 2,
-        "strategy": "constant_ratio",
-        "releases": 2,
-    },
+    "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 2},
     "e_equivalence": {"name": "e_equivalence", "m": 4, "e": 3},
 }
 
