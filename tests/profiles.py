@@ -84,7 +84,7 @@ def chosen(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     return [item for item in items if item in taken]
 
 
-def dearest_first(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+def longest_first(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """The tests, file by file: a long file that was begun last would leave all workers but one waiting."""
     costs = known_costs()
     times = 10 if is_thorough() else 1  # as many examples of each property
