@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 from hypothesis import settings
 
-from tests.profiles import QUICK, Costs, Run, chosen, is_the_same_in_both, is_thorough
+from tests.profiles import QUICK, Costs, Run, chosen, is_the_same_in_both, is_thorough, longest_first
 
 # Nearly all tests have tables of a few rows, where further threads only wait for each other. Commands that
 # tests start as processes of their own have several (`tests.hospital.several_threads`), and what
@@ -51,7 +51,8 @@ class Failures:
 def pytest_sessionstart(session):
     if terminal := session.config.pluginmanager.get_plugin("terminalreporter"):
         session.config.pluginmanager.register(Failures(terminal))
-        if session.config.getoption("--costs") and not hasattr(session.config, "workerinput"):
+        measures = session.config.getoption("--costs") and not session.config.getoption("--collect-only")
+        if measures and not hasattr(session.config, "workerinput"):
             session.config.pluginmanager.register(Costs(), Costs.__name__)
 
 
@@ -122,4 +123,4 @@ def pytest_collection_modifyitems(config, items):
             kept = [item for item in items if not (item in quick and is_the_same_in_both(item))]
     left_out = set(items) - set(kept)
     config.hook.pytest_deselected(items=list(left_out))
-    items[:] = kept
+    items[:] = longest_first(kept) if Run.is_whole else kept

@@ -84,6 +84,18 @@ def chosen(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     return [item for item in items if item in taken]
 
 
+def longest_first(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The tests, file by file: a long file that was begun last would leave all workers but one waiting."""
+    costs = known_costs()
+    times = 10 if is_thorough() else 1  # as many examples of each property
+    of_file: dict[Path, float] = defaultdict(float)
+    of_tests = list(items)
+    for item in of_tests:
+        has_examples = is_hypothesis_test(getattr(item, "obj", None))
+        of_file[item.path] += costs.get(function_of(item.nodeid), 0) * (times if has_examples else 1)
+    return sorted(of_tests, key=lambda item: (-of_file[item.path], item.path))
+
+
 def is_the_same_in_both(item: pytest.Item) -> bool:
     """Whether a test does no more in a thorough run than in a quick one."""
     return not is_hypothesis_test(item.obj) and "is_thorough" not in item.path.read_text()  # type: ignore[attr-defined]
@@ -108,7 +120,9 @@ class Costs:
                 self._users[file, name].append(report.nodeid)
 
     def write(self) -> None:
-        """Write `costs.json` anew, or of some tests what they cost."""
+        """Write `costs.json` anew, or of some tests what they cost. A run that ran nothing writes nothing."""
+        if not self._own:
+            return
         for key, seconds in self._shared.items():
             for nodeid in self._users[key]:
                 self._own[nodeid] += seconds / len(self._users[key])

@@ -21,7 +21,7 @@ from benchmarks.census import DOMAINS, QUASI_IDENTIFIERS, census
 from benchmarks.series import dynamic_series, released
 from benchmarks.tables import Table, main
 
-QUICK = {"people": 500, "r": 50, "releases": 2, "m": 4, "trained": 1, "attacked": 1}
+QUICK = {"people": 200, "r": 20, "releases": 2, "m": 4, "trained": 1, "attacked": 1}
 LEARNED_FROM = 6_000
 """People of each series for training that the adversary learns from."""
 

@@ -32,7 +32,7 @@ from benchmarks.tables import Table, main
 from orchestration.snapshots.sources import enter
 from orchestration.snapshots.validation import conform
 
-QUICK = {"people": 600, "releases": 2, "large": 1000}
+QUICK = {"people": 200, "releases": 2, "large": 300}
 HEADINGS = (
     "sensitive",
     "m",

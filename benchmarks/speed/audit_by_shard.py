@@ -23,7 +23,7 @@ from orchestration.contracts.contract_file import load_contract
 from orchestration.series.series import Series
 from orchestration.storage.home import Home
 
-QUICK = {"people": (2_000,), "shards": (2,), "chunk": 1_000, "patience": 1}
+QUICK = {"people": (600,), "shards": (2,), "chunk": 300, "patience": 1}
 HEADINGS = ("", "seconds", "CPU seconds", "memory, MiB")
 
 

@@ -17,7 +17,13 @@ from pathlib import Path
 from benchmarks.speed.shards import RELEASES, deliver, series_contract, watched
 from benchmarks.tables import Table, main
 
-QUICK = {"people": 2_000, "shards": 2, "chunk": 1_000, "engines": ("local[1]", "local[2]")}
+QUICK = {
+    "people": 2_000,
+    "shards": 2,
+    "chunk": 1_000,
+    "engines": ("local[1]", "local[2]"),
+    "formats": ("anatomy",),
+}
 FORMATS = "generalization", "anatomy"
 HEADINGS = ("", "seconds", "memory, MiB", "files", "digest")
 

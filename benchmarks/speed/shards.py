@@ -43,7 +43,7 @@ from orchestration.series.shards import shard_folders
 from orchestration.snapshots.sources import PIECE
 from orchestration.storage.home import Home
 
-QUICK = {"people": (2_000,), "shards": (2,), "chunk": 1_000, "limit": 8_192, "whole": 0}
+QUICK = {"people": (2_000,), "shards": (2,), "chunk": 1_000, "limit": 8_192, "engine": "local[1]", "whole": 0}
 MACHINE = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
 """The memory of this machine, in MiB."""
 RELEASES = "2024-01-01", "2025-01-01"

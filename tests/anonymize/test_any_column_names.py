@@ -38,61 +38,12 @@ INSIDE = (
 )
 """Names of columns and tables that are, or were, used inside."""
 IN_SQL = (
-    *(
-        "release",
-        "Release",
-        "RELEASE",
-        "point",
-        "part",
-        "expected",
-        "split",
-        "condition",
-        "z",
-        "real",
-        "region",
-    ),
-    *(
-        "low",
-        "high",
-        "low_0",
-        "code",
-        "code_0",
-        "label",
-        "labels",
-        "attribute",
-        "bins",
-        "width",
-        "cell",
-        "codes",
-    ),
-    *(
-        "published",
-        "points",
-        "slots",
-        "groups",
-        "spread",
-        "wide",
-        "part_of",
-        "all",
-        "among",
-        "everybody",
-        "y",
-    ),
-    *("estimate_value", "Estimate_Group", "estimate_split", "estimate_people", "estimate_weight_1"),
-    *(
-        "select",
-        "order",
-        "group",
-        "user",
-        "rowid",
-        "current_date",
-        "Value",
-        "VALUE",
-        "value_1",
-        "É",
-        "ß",
-        "SS",
-    ),
+    *("release", "Release", "RELEASE", "point", "part", "expected", "split", "condition", "z", "real"),
+    *("region", "low", "high", "low_0", "code", "code_0", "label", "labels", "attribute", "bins"),
+    *("width", "cell", "codes", "published", "points", "slots", "groups", "spread", "wide", "part_of"),
+    *("all", "among", "everybody", "y", "estimate_value", "Estimate_Group", "estimate_split"),
+    *("estimate_people", "estimate_weight_1", "select", "order", "group", "user", "rowid"),
+    *("current_date", "Value", "VALUE", "value_1", "É", "ß", "SS"),
 )
 """Names that mean something in the statements of an estimate, or that SQL does not tell from another."""
 CHARACTERS = (
@@ -333,6 +284,10 @@ GROUPED = [name for name in PRINCIPLES if name != "sequential"]
 """Principles of tables with quasi-identifiers; a view has columns of another kind."""
 
 
+OF_EACH_FORMAT = ["m_invariance", "e_equivalence"]
+"""Readers count by a release's format, whatever its principle is."""
+
+
 @pytest.mark.parametrize("principle", GROUPED)
 @examples(10)
 @given(names=COLUMN_NAMES)
@@ -352,7 +307,8 @@ def test_any_column_names_at_all_give_what_ordinary_names_give(principle, names,
         assert in_any_order(here.knowledge) == in_any_order(usual.knowledge)
         assert_same(here.found, renamed(usual.found, names))
         assert here.figures == usual.figures
-    assert_counted_as_usual(principle, names, folder, ordinary)
+    if principle in OF_EACH_FORMAT:
+        assert_counted_as_usual(principle, names, folder, ordinary)
 
 
 def assert_counted_as_usual(principle, names, folder, ordinary):
@@ -373,7 +329,7 @@ def counted(principle, ordinary, folder):
 FIVES = [pytest.param((*AWKWARD, *AWKWARD[:4])[at : at + 5]) for at in range(0, len(AWKWARD), 5)]
 
 
-@pytest.mark.parametrize("principle", ["m_invariance", "e_equivalence"])
+@pytest.mark.parametrize("principle", OF_EACH_FORMAT)
 @pytest.mark.parametrize("names", FIVES)
 def test_every_awkward_name_is_counted_as_an_ordinary_one(principle, names, folder, ordinary):
     if not refused_names(principle, names):

@@ -2,17 +2,49 @@
 
 import datetime as dt
 import re
+import sys
 
 import pytest
 
 from benchmarks.real_data import data_folder
+from benchmarks.speed.shards import Spent
 from benchmarks.tables import PAGES, Table, benchmarks, main, page
+from orchestration.cli import main as cli
 
 BENCHMARKS = benchmarks()
 OF_REAL_DATA = {"sequential"}
 """Those that measure nothing else."""
 
 
+@pytest.fixture
+def commands_here(monkeypatch):
+    """Commands that three benchmarks measure run in this process, which has imported what they need.
+
+    `shards` and `reading` measure processes of their own, in the same two ways.
+    """
+
+    def run(command, environment):
+        with monkeypatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            patch.setattr(sys, "argv", ["republish", *command[3:]])
+            with pytest.raises(SystemExit) as ended:
+                cli.main()
+        assert not ended.value.code
+
+    def watched(command, limit, environment):
+        run(command, environment)
+        return Spent(1.0, 1.0, 1.0)
+
+    def spent(*command):
+        run(command, {})
+        return {"processor": 1.0, "clock": 1.0, "memory": 1}
+
+    for name, measures in (("engines", watched), ("audit_by_shard", watched), ("long_series", spent)):
+        monkeypatch.setattr(BENCHMARKS[name], measures.__name__, measures)
+
+
+@pytest.mark.usefixtures("commands_here")
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_makes_its_tables(name):
     if name in OF_REAL_DATA and data_folder() is None:

@@ -234,11 +234,7 @@ def is_strongly_globally_safe(
 
 
 def safe_sets(
-    table: Table,
-    is_safe: Callable[[Table, Group], bool],
-    share: Fraction,
-    *,
-    strongly: bool,
+    table: Table, is_safe: Callable[[Table, Group], bool], share: Fraction, *, strongly: bool
 ) -> list[frozenset[Partition]]:
     """Every set of locally safe partitions that is a GSS, or an SGSS; the largest ones first."""
     locally_safe = locally_safe_set(table, is_safe)

@@ -179,12 +179,7 @@ def test_table_3a_the_groups_their_signatures_and_their_intervals(second):
 
 def _on_the_grid(youngest, oldest, lowest, highest):
     """The paper's intervals end at people's own values; ours where cells of 2 years and 2,000 codes do."""
-    return (
-        youngest // 2 * 2,
-        oldest // 2 * 2 + 1,
-        lowest // 2000 * 2000,
-        highest // 2000 * 2000 + 1999,
-    )
+    return (youngest // 2 * 2, oldest // 2 * 2 + 1, lowest // 2000 * 2000, highest // 2000 * 2000 + 1999)
 
 
 def test_bobs_interval_is_as_wide_as_in_table_3a_and_not_placed_around_him(second):

@@ -76,12 +76,7 @@ def test_one_signature_is_the_whole_series():
 
 
 # p and q come back; no whole numbers as weights prove them alike.
-HALVES = [
-    ("p r13 r14", "x y z"),
-    ("p r23 r24", "x y z"),
-    ("q r13 r23", "x y z"),
-    ("q r14 r24", "x y z"),
-]
+HALVES = [("p r13 r14", "x y z"), ("p r23 r24", "x y z"), ("q r13 r23", "x y z"), ("q r14 r24", "x y z")]
 
 
 def test_where_people_come_back_halves_of_partitions_tell_what_whole_ones_do_not():

@@ -25,9 +25,7 @@ def published(groups, counterfeits=None):
         pl.DataFrame(boxes, schema=["group_id", "age_low", "age_high"], orient="row"),
         frame.group_by("group_id", "value").agg(pl.len().cast(pl.Int64).alias("tuples")),
         pl.DataFrame(
-            list((counterfeits or {}).items()),
-            schema={"group_id": pl.Int64, "count": pl.Int64},
-            orient="row",
+            list((counterfeits or {}).items()), schema={"group_id": pl.Int64, "count": pl.Int64}, orient="row"
         ),
     )
 
@@ -166,10 +164,7 @@ def test_who_knows_the_hosting_groups_is_left_with_no_more():
     everybody = everybody.with_columns(
         pl.when(pl.col("person").is_in([*"wz"])).then(15).otherwise("age").alias("age")
     )
-    overlapping = [
-        releases[0],
-        published({1: (1, 29, "a b d"), 2: (10, 29, "b c"), 3: (10, 29, "b c")}),
-    ]
+    overlapping = [releases[0], published({1: (1, 29, "a b d"), 2: (10, 29, "b c"), 3: (10, 29, "b c")})]
     hosts = [
         pl.DataFrame({"person": [*"tuv"], "group_id": [1, 1, 1]}),
         pl.DataFrame({"person": [*"twzuxvy"], "group_id": [1, 1, 1, 2, 2, 3, 3]}),

@@ -99,10 +99,7 @@ def test_each_row_is_broken_for_its_own_people():
 
 @pytest.mark.parametrize(
     ("name", "stated", "figures"),
-    [
-        (fi.BREACH, "breach_probability", (0.95, 0.99)),
-        ("share among people", "people_per_group", (2, 3)),
-    ],
+    [(fi.BREACH, "breach_probability", (0.95, 0.99)), ("share among people", "people_per_group", (2, 3))],
 )
 def test_so_have_probabilities_and_company(name, stated, figures):
     released, declared = m_invariant([4, 4])

@@ -84,8 +84,7 @@ def with_counterfeits(place):
     rows = pl.DataFrame({"group_id": np.repeat(np.arange(200), 5), "place": np.tile(np.arange(5), 200)})
     forged = rng.integers(0, 5, 200) if place is None else np.full(200, place)
     return rows.with_columns(
-        counterfeit=pl.col("place") == pl.Series(np.repeat(forged, 5)),
-        noise=pl.Series(rng.normal(size=1000)),
+        counterfeit=pl.col("place") == pl.Series(np.repeat(forged, 5)), noise=pl.Series(rng.normal(size=1000))
     )
 
 

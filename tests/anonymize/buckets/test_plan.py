@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.buckets.counts import is_eligible
-from anonymize.buckets.plan import (
-    assign_counts,
-    assign_to_existing,
-    balance,
-    make_plan,
-    shortages,
-)
+from anonymize.buckets.plan import assign_counts, assign_to_existing, balance, make_plan, shortages
 from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible
 from tests.plans import as_tables, counted

@@ -169,11 +169,7 @@ OF_A_COLUMN = [
         ".min_width",
         "must be a whole number, as the domain's bounds are, not 1.5",
     ),
-    (
-        date(domain=["2024-02-30", "2024-03-01"]),
-        ".domain[0]",
-        "must be a date, YYYY-MM-DD, not 2024-02-30",
-    ),
+    (date(domain=["2024-02-30", "2024-03-01"]), ".domain[0]", "must be a date, YYYY-MM-DD, not 2024-02-30"),
     (date(domain=[0, "2024-03-01"]), ".domain[0]", "must be a date, YYYY-MM-DD, not 0"),
     (
         date(domain=["2024-01-01", "2024-01-31"], min_width=32),
@@ -258,11 +254,7 @@ OF_THE_CONTRACT = [
         "source.date_format",
         "must have %d, %m and %Y once each, as in %d.%m.%Y, and may have %H, %M and %S, not %d.%m.%y",
     ),
-    (
-        {"source": {"path": "{release}.csv", "decimal": ";"}},
-        "source.decimal",
-        "; is unknown; accepted: ., ,",
-    ),
+    ({"source": {"path": "{release}.csv", "decimal": ";"}}, "source.decimal", "; is unknown; accepted: ., ,"),
     (
         {"source": {"path": "{release}.csv", "decimal": ",", "columns": {"age": {"thousands": ","}}}},
         "source",
@@ -525,10 +517,7 @@ def test_intervals_need_the_names_of_their_ends_and_exact_quasi_identifiers_do_n
 
 
 def test_faults_of_the_whole_contract_are_reported_together_when_its_parts_are_right():
-    declared = hospital(
-        identifier="group_id",
-        principle={"name": "e_equivalence", "m": 5, "e": 2},
-    )
+    declared = hospital(identifier="group_id", principle={"name": "e_equivalence", "m": 5, "e": 2})
     too_wide = (
         "min_width of age, admitted can't be kept: the format anatomy publishes exact quasi-identifiers."
         " Leave it out, or make the column coarser in the source"

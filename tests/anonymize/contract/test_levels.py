@@ -67,11 +67,7 @@ def test_values_are_those_of_the_level(level, values):
         ({"hierarchy": None, "level": 1}, "level", "is a level of hierarchy: name the file with it"),
         ({"values": ["flu"]}, "values", "follow from hierarchy: leave values out"),
         ({"hierarchy": "why.csv"}, "hierarchy", "names a file (why.csv), and there are no files here"),
-        (
-            {"hierarchy": [["flu", "gout", "any"], ["gout", "joints", "any"]]},
-            "level",
-            "makes gout ambiguous",
-        ),
+        ({"hierarchy": [["flu", "gout", "any"], ["gout", "joints", "any"]]}, "level", "makes gout ambiguous"),
     ],
 )
 def test_what_is_wrong_with_a_level_is_said_where_it_is(changes, key, words):

@@ -23,14 +23,7 @@ from anonymize.m_invariance.neighbours import (
     worth,
 )
 from anonymize.m_invariance.regions import Regions, cut, find_regions
-from tests.anonymize.attack.attack_series import (
-    VALUES,
-    attack_each,
-    broken,
-    contract,
-    publish,
-    snapshots,
-)
+from tests.anonymize.attack.attack_series import VALUES, attack_each, broken, contract, publish, snapshots
 from tests.anonymize.buckets.test_core import eligible
 from tests.plans import as_tables, counted
 from tests.profiles import examples

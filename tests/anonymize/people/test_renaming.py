@@ -39,10 +39,7 @@ CASES = {
         table(("burn-out", 10), ("influenza", 26), ("gout", 1)),
         [("flu", ["influenza"], 20, 20), ("grippe", ["influenza"], 6, 6)],
     ),
-    "merged into the other": (
-        table(("burn-out", 10), ("flu", 26), ("gout", 1)),
-        [("grippe", ["flu"], 6, 6)],
-    ),
+    "merged into the other": (table(("burn-out", 10), ("flu", 26), ("gout", 1)), [("grippe", ["flu"], 6, 6)]),
     "one person's value changed": (table(("burn-out", 10), ("flu", 20), ("grippe", 6), ("podagra", 1)), []),
     "all left": (table((None, 10), *SAME), []),
     "nobody is left": (BEFORE.clear(), []),

@@ -27,10 +27,7 @@ from tests.anonymize.sequential.sequential_tables import view_contract
 from tests.clinic import CLINIC
 from tests.findings import promise
 
-BASE = {
-    **CLINIC,
-    "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 99]}],
-}
+BASE = {**CLINIC, "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 99]}]}
 SEX = {"name": "sex", "kind": "category", "order": ["F", "M"]}
 T2 = {"path": "t2.csv", "columns": ["job", "disease"]}
 
@@ -42,10 +39,7 @@ def promised(contract: Table) -> Promise:
 @pytest.mark.parametrize(
     ("principle", "promise"),
     [
-        (
-            {"name": "m_invariance", "m": 4},
-            promise(candidates=4, largest_share=1 / 4, signatures="unique"),
-        ),
+        ({"name": "m_invariance", "m": 4}, promise(candidates=4, largest_share=1 / 4, signatures="unique")),
         (
             {"name": "e_equivalence", "m": 3, "e": 5},
             promise(candidates=3, largest_share=1 / 3, signatures="even", equivalence=5),

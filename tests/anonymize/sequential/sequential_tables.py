@@ -21,10 +21,7 @@ NAMES = [["Alice", "A-B", "ANY"], ["Bob", "A-B", "ANY"], ["Cathy", "C-D", "ANY"]
 
 def view_contract(columns, identifier="pid", **principle) -> ViewContract:
     defaults = {"name": "sequential", "requirement": "anonymity", "k": 2}
-    product = {
-        **CLINIC,
-        "product": "views",
-    }
+    product = {**CLINIC, "product": "views"}
     declared = {"identifier": identifier, "columns": columns, "principle": {**defaults, **principle}}
     return parse_contract(product | declared)
 

@@ -64,9 +64,7 @@ def test_rda_leaves_no_value_above_one_in_l(l, colors):
 def test_gda_leaves_no_value_above_one_in_l(l, colors, distances):
     weighted = np.array(distances[: len(colors)], float)
     worst = worst_posterior(
-        lambda color, ranks: as_published(gda(color, ranks, weighted, l), color),
-        colors,
-        orders_within_colors,
+        lambda color, ranks: as_published(gda(color, ranks, weighted, l), color), colors, orders_within_colors
     )
     assert worst <= Fraction(1, l)
 

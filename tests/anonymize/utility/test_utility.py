@@ -9,12 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.utility.discernibility import discernibility
-from anonymize.utility.queries import (
-    Workload,
-    random_workload,
-    true_counts,
-    workload_error,
-)
+from anonymize.utility.queries import Workload, random_workload, true_counts, workload_error
 from benchmarks.adversaries.every_table import all_partitions
 from benchmarks.measures.penalties import least_discernibility, normalized_certainty_penalty
 from benchmarks.measures.queries import estimated_counts

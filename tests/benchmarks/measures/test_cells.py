@@ -7,10 +7,7 @@ import pytest
 from anonymize.contract import Contract
 from anonymize.formats.published import Published
 from anonymize.principles import parse_contract
-from anonymize.utility.queries import (
-    Workload,
-    true_counts,
-)
+from anonymize.utility.queries import Workload, true_counts
 from benchmarks.measures.cells import cells_of_groups, cells_of_people
 from benchmarks.measures.queries import estimated_counts, median_relative_error, range_workload
 

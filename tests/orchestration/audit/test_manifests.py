@@ -75,14 +75,7 @@ def test_a_forged_place_in_the_chain_is_found(folder, series, forged):
 
 
 @pytest.mark.parametrize(
-    "forged",
-    [
-        {"counterfeits": 10**6},
-        {"tuples": 1},
-        {"groups": 1},
-        {"held_back": -1},
-    ],
-    ids=str,
+    "forged", [{"counterfeits": 10**6}, {"tuples": 1}, {"groups": 1}, {"held_back": -1}], ids=str
 )
 def test_a_forged_number_is_found(folder, series, forged):
     forge(series / NAMES[2], **forged)

@@ -22,11 +22,7 @@ FIRST, SECOND, THIRD = RELEASES
 
 @pytest.mark.parametrize(
     ("release", "shards"),
-    [
-        pytest.param(FIRST, 1),
-        (SECOND, 1),
-        pytest.param(SECOND, 2),
-    ],
+    [pytest.param(FIRST, 1), (SECOND, 1), pytest.param(SECOND, 2)],
     ids=["the first release", "a release built on another", "a release of people who are divided"],
 )
 def test_killed_at_every_step_in_the_file_system(hospital, tmp_path, release, shards):

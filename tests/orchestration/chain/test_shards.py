@@ -58,23 +58,27 @@ def divided(hospital, home, shards=SHARDS, **keys):
     return hospital.series(home)
 
 
-@pytest.mark.parametrize("principle", PRINCIPLES)
-def test_a_divided_series_is_released_verified_and_audited(hospital, tmp_path, principle):
-    semantics = {"semantics": "transient"} if principle == "global_guarantee" else {}
-    hospital.under(PRINCIPLES[principle], shards=SHARDS, sensitive=semantics)
+def test_a_divided_series_is_released_verified_and_audited(hospital, tmp_path):
+    """Under the other principles, see `test_shards_attacked.py`."""
+    hospital.under(PRINCIPLES["generalization"], shards=SHARDS)
     series = make(hospital.series(tmp_path / "home"), *RELEASES)
-    assert [one["n"] for one in verify_series(series.published_folder)] == [1, 2, 3]
-    for private in (True, False):
-        code, promises = audited(hospital, series, tmp_path / f"report {private}", private=private)
-        assert code == 0
-        assert all(one["holds"] for one in promises.values())
-        assert f"in which of {SHARDS} shards" in (tmp_path / f"report {private}/audit.json").read_text()
-        assert ("shards" in promises) is private
+    audited_both_ways(hospital, series, tmp_path, SHARDS)
     people = kept_in(series, THIRD, "linkage.parquet")
     assert people["patient_id"].is_unique().all()
     assert people.group_by("group_id").agg(pl.col("shard").n_unique())["shard"].max() == 1
     counted = series.committed(THIRD).counts
     assert (counted.people, counted.groups) == (people.height, people["group_id"].n_unique())
+
+
+def audited_both_ways(hospital, series, folder, shards):
+    """Three releases are verified, and audited with the private folder and without it: all promises hold."""
+    assert [one["n"] for one in verify_series(series.published_folder)] == [1, 2, 3]
+    for private in (True, False):
+        code, promises = audited(hospital, series, folder / f"report {private}", private=private)
+        assert code == 0
+        assert all(one["holds"] for one in promises.values())
+        assert f"in which of {shards} shards" in (folder / f"report {private}/audit.json").read_text()
+        assert ("shards" in promises) is private
 
 
 def test_people_stay_in_their_shard_and_keep_their_signatures(hospital, tmp_path):
@@ -116,9 +120,12 @@ def test_charts_of_a_divided_release_are_of_whole_groups_from_all_of_it(hospital
 
 
 def test_the_bytes_do_not_depend_on_how_many_processes_there_are(hospital, tmp_path, monkeypatch):
-    make(divided(hospital, tmp_path / "one"), FIRST, SECOND)
+    """Of a release on another; a first release is made by several processes below."""
+    make(divided(hospital, tmp_path / "one"), FIRST)
+    shutil.copytree(tmp_path / "one", tmp_path / "two[2]")
+    make(hospital.series(tmp_path / "one"), SECOND)
     monkeypatch.setenv(engines.VARIABLE, "local[2]")
-    make(divided(hospital, tmp_path / "two[2]"), FIRST, SECOND)
+    make(hospital.series(tmp_path / "two[2]"), SECOND)
     assert published(tmp_path / "one") == published(tmp_path / "two[2]")
 
 
@@ -135,19 +142,17 @@ def test_manifests_and_figures_do_not_depend_on_how_many_processes_there_are(
     """The process that puts shards together imports no principle where others make them."""
     semantics = {"semantics": "transient"} if principle["name"] == "global_guarantee" else {}
     hospital.under(principle, shards=2, sensitive=semantics)
-    made = {}
-    for workers in (1, 2):
-        home = tmp_path / f"of {workers}"
-        (hospital.folder / ".hospital.yaml.home").unlink(missing_ok=True)
-        monkeypatch.setenv(engines.VARIABLE, f"local[{workers}]")
-        release = begin(hospital.contract, home, FIRST)
-        _, said = release.communicate()
-        assert release.returncode == 0, said
-        series = hospital.series(home)
-        made[workers] = series.committed(FIRST).figures, read_json(series.published(FIRST) / MANIFEST)
-    assert made[1] == made[2]
-    assert figures <= made[1][0].keys()
-    assert all(isinstance(made[1][0][name], int) for name in figures)
+    one = make(hospital.series(tmp_path / "one"), FIRST)
+    (hospital.folder / ".hospital.yaml.home").unlink()  # the first home never was
+    monkeypatch.setenv(engines.VARIABLE, "local[2]")
+    release = begin(hospital.contract, tmp_path / "two", FIRST)
+    _, said = release.communicate()
+    assert release.returncode == 0, said
+    assert published(tmp_path / "one") == published(tmp_path / "two")
+    found, other = (series.committed(FIRST).figures for series in (one, hospital.series(tmp_path / "two")))
+    assert found == other
+    assert figures <= found.keys()
+    assert all(isinstance(found[name], int) for name in figures)
 
 
 @pytest.mark.parametrize("release_format", ["generalization", "anatomy"])

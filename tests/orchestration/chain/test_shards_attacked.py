@@ -10,7 +10,6 @@ from anonymize.errors import NotEligible
 from anonymize.formats.published import knowledge_table
 from anonymize.principles import principle_of
 from orchestration.series.shards import shard_numbers
-from orchestration.storage.manifest import verify_series
 from tests.anonymize.attack.attack_series import (
     Release,
     attack_series,
@@ -20,8 +19,8 @@ from tests.anonymize.attack.attack_series import (
     publish,
     snapshots,
 )
-from tests.hospital import RELEASES, audited, make
-from tests.orchestration.chain.test_shards import PRINCIPLES
+from tests.hospital import RELEASES, make
+from tests.orchestration.chain.test_shards import PRINCIPLES, audited_both_ways
 from tests.papers.disclosure_risk import disclosure_risk
 from tests.profiles import is_thorough
 
@@ -112,9 +111,4 @@ def test_a_tiny_divided_series_withstands_every_attack_of_the_audit(hospital, tm
         hospital.deliver(release, table)
     semantics = {"semantics": "transient"} if principle == "global_guarantee" else {}
     hospital.under(ALL_PRINCIPLES[principle], shards=shards, sensitive=semantics)
-    series = make(hospital.series(tmp_path / "home"), *RELEASES)
-    assert len(verify_series(series.published_folder)) == 3
-    for private in (True, False):
-        code, promises = audited(hospital, series, tmp_path / f"report {private}", private=private)
-        assert code == 0
-        assert all(one["holds"] for one in promises.values())
+    audited_both_ways(hospital, make(hospital.series(tmp_path / "home"), *RELEASES), tmp_path, shards)

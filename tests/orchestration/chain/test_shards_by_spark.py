@@ -25,8 +25,7 @@ from tests.orchestration.engine.test_local import killed_always, killed_once, re
 FIRST, SECOND, _ = RELEASES
 MASTER = "local[2]"
 needs_spark = pytest.mark.skipif(
-    find_spec("pyspark") is None or shutil.which("java") is None,
-    reason="pyspark or Java is not installed",
+    find_spec("pyspark") is None or shutil.which("java") is None, reason="pyspark or Java is not installed"
 )
 
 

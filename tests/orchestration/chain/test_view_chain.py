@@ -215,10 +215,7 @@ def _defaults():
 @pytest.mark.parametrize(
     ("t2", "words"),
     [
-        (
-            "job,disease\nBanker,HIV\n",
-            "t2.csv is not population-related: 0 of its 1 records match no record",
-        ),
+        ("job,disease\nBanker,HIV\n", "t2.csv is not population-related: 0 of its 1 records match no record"),
         ("job,disease\nBanker,\n", "t2.csv: 1 values are missing"),
         ("job\nBanker\n", "t2.csv lacks disease: it has job"),
         ("job,disease,name\nBanker,HIV,Bob\n", "t2.csv has name in common with the view"),

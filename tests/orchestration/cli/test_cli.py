@@ -192,11 +192,7 @@ def test_a_home_that_may_not_be_written(republish, hospital, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["nowhere.yaml"], "there is no such file"),
-        (["."], "is a folder, not a YAML file"),
-    ],
+    ("words", "said"), [(["nowhere.yaml"], "there is no such file"), (["."], "is a folder, not a YAML file")]
 )
 def test_a_contract_that_is_not_there(republish, tmp_path, monkeypatch, words, said):
     monkeypatch.chdir(tmp_path)

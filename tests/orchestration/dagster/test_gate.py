@@ -157,10 +157,7 @@ def test_two_hosts_are_none(browser):
 )
 def test_a_page_of_another_origin_gets_nothing(browser, origin):
     assert browser.post("/graphql", json=QUERY, headers={"origin": origin}).status_code == 403
-    with (
-        pytest.raises(WebSocketDisconnect),
-        browser.websocket_connect(SOCKET, headers={"origin": origin}),
-    ):
+    with pytest.raises(WebSocketDisconnect), browser.websocket_connect(SOCKET, headers={"origin": origin}):
         pass
 
 

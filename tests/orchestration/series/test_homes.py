@@ -52,10 +52,7 @@ def test_a_series_in_the_working_folder_s_home_goes_on_there(hospital, home, tmp
 
 def test_only_a_home_with_releases_of_the_series_is_in_the_way_of_another(hospital, home, tmp_path):
     marker = hospital.folder / ".hospital.yaml.home"
-    assert json.loads(marker.read_text()) == {
-        "hospital/v1": "../home",
-        "last": {"hospital/v1": SECOND},
-    }
+    assert json.loads(marker.read_text()) == {"hospital/v1": "../home", "last": {"hospital/v1": SECOND}}
     refuse_other_home(hospital.series(home))
     with pytest.raises(HomeError, match="two publications of the same people give them away"):
         refuse_other_home(hospital.series(tmp_path / "second"))

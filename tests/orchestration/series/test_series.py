@@ -199,8 +199,10 @@ def in_the_middle(content):
     return content[:-300_000] + bytes(200_000) + content[-100_000:]
 
 
-@pytest.mark.parametrize("shards", [1, 2])
-@pytest.mark.parametrize("damage", [half, in_the_middle, lambda _: b"", lambda _: b"no database" * 999])
+DAMAGES = [half, in_the_middle, lambda _: b"", lambda _: b"no database" * 999]
+
+
+@pytest.mark.parametrize(("damage", "shards"), [*((damage, 1) for damage in DAMAGES), (in_the_middle, 2)])
 def test_a_damaged_history_is_set_aside_and_written_anew(hospital, series, home, damage, shards, caplog):
     if shards > 1:
         home = home.parent / "divided"

@@ -14,11 +14,7 @@ from polars.testing import assert_frame_equal
 from anonymize.errors import ContractError, SnapshotError
 from orchestration.contracts.contract_file import load_contract
 from orchestration.snapshots.databases import ask
-from orchestration.snapshots.sources import (
-    enter,
-    snapshot_faults,
-    source_of,
-)
+from orchestration.snapshots.sources import enter, snapshot_faults, source_of
 from tests.sources import read_snapshot, snapshot_exists
 
 RELEASE = "2024-04-01"

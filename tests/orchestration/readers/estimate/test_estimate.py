@@ -339,12 +339,7 @@ COUNTERFEITING = {
 PRINCIPLES = {
     "m_invariance": {"name": "m_invariance", "m": 4},
     "streamliner": {"name": "streamliner", "l": 4},
-    "global_guarantee": {
-        "name": "global_guarantee",
-        "l": 2,
-        "strategy": "constant_ratio",
-        "releases": 2,
-    },
+    "global_guarantee": {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 2},
     "e_equivalence": {"name": "e_equivalence", "m": 4, "e": 3},
 }
 
@@ -352,7 +347,7 @@ PRINCIPLES = {
 @pytest.mark.parametrize("principle", PRINCIPLES)
 def test_intervals_are_right_as_often_as_they_say_and_not_much_wider_than_need_be(principle):
     """A normal error is 0.8 standard errors on average, so that 1.25 is as narrow as can be."""
-    hospitals = [simulated(principle, seed=seed) for seed in (1, 2, 3)]
+    hospitals = [simulated(principle, seed=seed) for seed in (1, 2)]
     found = {part: np.concatenate([one[part] for one in hospitals]) for part in hospitals[0]}
     right = shares_right(found)
     assert right[0] > 0.91

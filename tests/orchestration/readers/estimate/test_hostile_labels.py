@@ -21,22 +21,8 @@ DATE = "2024-01-01"
 LABELS = (
     *("{{x}}", "{x}", "{", "}", "{}", "{0}", "{{", "{% x %}", "{# x", "$x", "%s", "a'b", 'a"b', "''", '"'),
     *("all", "ALL", "null", "NULL", "NaN", "true", "0", "-1", " ", "a ", " a", "\\", "\\n", "\n", "\t", "\r"),
-    *(
-        "a\x1fb",
-        "\x1f",
-        "é",
-        "e\u0301",
-        "\u200b",
-        "\u202e",
-        "名",
-        "a;b",
-        "--",
-        "/*",
-        "*/",
-        "1:a",
-        "a, b",
-        "release",
-    ),
+    *("a\x1fb", "\x1f", "é", "e\u0301", "\u200b", "\u202e", "名", "a;b", "--", "/*", "*/", "1:a", "a, b"),
+    "release",
 )
 
 
@@ -91,7 +77,7 @@ def six_from(at):
     return distinct["label"].to_list()[:6]
 
 
-@pytest.mark.parametrize("at", range(len(LABELS)))
+@pytest.mark.parametrize("at", range(0, len(LABELS), 3))  # each label is asked for, in one of the conditions
 def test_any_labels_are_counted_as_ordinary_ones(at, ordinary, tmp_path):
     labels = six_from(at)
     usual, by_value = ordinary()
