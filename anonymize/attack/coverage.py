@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Floats, Ints, Words
 from anonymize.attack.bits import bitsets, place
 from anonymize.formats.published import Published
 from anonymize.kernels import coverage as kernel
 from anonymize.kernels.read_only import read_only
 
 CELLS = 128
-"""Into so many cells the codes of a quasi-identifier are divided: one for each, if there are no more codes."""
+"""The cells that the codes of a quasi-identifier are divided into: one for each, if there are no more codes."""
 
 
 def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.DataFrame:
@@ -91,10 +92,10 @@ def _words(boxes: pl.DataFrame) -> np.ndarray:
     return read_only(np.ascontiguousarray(words.to_numpy()))
 
 
-def _near(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[np.ndarray, ...]:
-    """What kernels take: what is to be compared exactly, the cells of points, and the boxes that reach there."""
-    corners = [_matrix(boxes, [f"{name}{end}" for name in points.columns]) for end in ("_low", "_high")]
-    at, (lows, highs) = _matrix(points, points.columns), corners
+def _near(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[Floats, Ints, Floats, Floats, Words]:
+    """The points' cells and the boxes that reach there, and what is left to compare, as kernels take them."""
+    at = _matrix(points, points.columns)
+    lows, highs = (_matrix(boxes, [f"{name}{end}" for name in points.columns]) for end in ("_low", "_high"))
     cells, begin, to, several = [], [], [], []
     for a, name in enumerate(points.columns):
         codes = points[name].unique().sort().cast(pl.Float64).to_numpy()
@@ -107,10 +108,8 @@ def _near(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[np.ndarray, ...]:
         cells.append(np.searchsorted(codes, at[:, a]))
         begin.append(np.searchsorted(codes, lows[:, a]))
     reached = kernel.reaching(np.stack(begin, axis=1), np.stack(to, axis=1), CELLS)
-    compared, lowest, highest = (
-        read_only(np.ascontiguousarray(one[:, several])) for one in (at, lows, highs)
-    )
-    return compared, np.stack(cells, axis=1), lowest, highest, reached
+    at, lows, highs = (read_only(np.ascontiguousarray(one[:, several])) for one in (at, lows, highs))
+    return at, np.stack(cells, axis=1), lows, highs, reached
 
 
 def value_domain(*columns: pl.Series, known: pl.Series | None = None) -> pl.Series:

@@ -116,7 +116,7 @@ def reaching(begin: Ints, to: Ints, cells: int) -> Words:
 @compiled(inline="always")
 def _near(reached: Words, cells: Ints) -> Words:
     """uint64[n]: the boxes that reach into one point's cell of every attribute."""
-    near = reached[0, cells[0]].copy()
+    near: Words = reached[0, cells[0]].copy()
     for a in range(1, len(cells)):
         near &= reached[a, cells[a]]
     return near
