@@ -12,7 +12,7 @@ from anonymize.kernels import coverage as kernel
 from anonymize.kernels.read_only import read_only
 
 CELLS = 128
-"""The cells that the codes of a quasi-identifier are divided into: one for each, if there are no more codes."""
+"""Cells that the codes of a quasi-identifier are divided into: one for each, if there are no more codes."""
 
 
 def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.DataFrame:

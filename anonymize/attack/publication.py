@@ -8,6 +8,7 @@ from anonymize.attack.coverage import holds
 from anonymize.attack.figures import EndFigures
 from anonymize.attack.finding import AttackResult, one
 from anonymize.attack.input import AttackInput
+from anonymize.attack.numbers import joined
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier
 from anonymize.formats import Published
@@ -25,7 +26,7 @@ def attack_coverage(seen: AttackInput) -> AttackResult:
     if not seen.is_linked:
         astray = int((~holds(covered, VALUE, seen.values)).sum())
         return one(len(covered), max(0, astray - seen.held_back))
-    present = covered.join(seen.hosts.select("person"), on="person", how="semi", maintain_order="left")
+    present = joined(covered, seen.hosts, how="semi")
     astray = int((~holds(present, VALUE, seen.values)).sum())
     return one(len(covered), astray, table=_by_column(seen))
 
@@ -45,9 +46,7 @@ def attack_hosts(seen: AttackInput) -> AttackResult:
     """Judge whether people lie within the intervals of their groups, and groups consist of their people."""
     if not seen.is_linked:
         return AttackResult()
-    present = seen.covered.drop("group_id").join(
-        seen.hosts.select("person", host="group_id"), on="person", how="inner"
-    )
+    present = joined(seen.covered.drop("group_id"), seen.hosts.select("person", host="group_id"))
     return one(len(seen.hosts), _misplaced(present, seen.published))
 
 
@@ -105,7 +104,7 @@ def _by_column(seen: AttackInput) -> pl.DataFrame:
     quasi-identifiers and of values, people who are alike need as many as they are.
     """
     names = [column for column, _ in seen.schema.attributes()]
-    hosted = seen.known.join(seen.hosts.select("person", "group_id"), on="person")
+    hosted = joined(seen.known, seen.hosts.select("person", "group_id"))
     values = seen.published.values.select("group_id", VALUE, held="tuples")
     missing = {seen.schema.sensitive.name: _missing(hosted, values, ["group_id", VALUE])}
     if set(names) <= set(seen.main.columns):
@@ -117,7 +116,8 @@ def _by_column(seen: AttackInput) -> pl.DataFrame:
     else:
         # All rows of a group have its interval; should they not, a person has to be in each of them.
         ends = [end for name in names for end in (pl.col(f"{name}_low").max(), pl.col(f"{name}_high").min())]
-        placed = hosted.join(seen.published.boxes.group_by("group_id").agg(ends), on="group_id", how="left")
+        boxes = seen.published.boxes.group_by("group_id").agg(ends)
+        placed = joined(hosted, boxes, on="group_id", how="left")
         uncovered = {
             attribute.name: placed.select(
                 (~pl.col(name).is_between(f"{name}_low", f"{name}_high").fill_null(value=False)).sum()

@@ -10,6 +10,7 @@ import polars as pl
 
 from anonymize.attack.finding import AttackResult, one
 from anonymize.attack.input import AttackInput
+from anonymize.attack.numbers import joined
 from anonymize.attack.side_channels import (
     CERTAIN,
     CHANCE,
@@ -80,7 +81,7 @@ def _hidden_orders(seen: AttackInput) -> pl.DataFrame:
         pl.col(IDENTIFIER).rank("ordinal").cast(pl.Int64).alias("by_identifier"),
         *(encode(pl.col(column), qi).alias(f"by_{column}") for column, qi in seen.schema.attributes()),
     )
-    return ordered.join(seen.hosts.select("person", "group_id"), on="person")
+    return joined(ordered, seen.hosts.select("person", "group_id"))
 
 
 def _disorderly(seen: AttackInput) -> list[str]:
@@ -232,12 +233,7 @@ def _labelled(
 
     Rows that could be either are left out, and groups whose people are not all known.
     """
-    real = (
-        people.select("person", *key)
-        .join(hosts, on="person", how="inner")
-        .group_by("group_id", *key)
-        .len("people")
-    )
+    real = joined(people.select("person", *key), hosts).group_by("group_id", *key).len("people")
     none = pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64})
     whole = (
         table.group_by("group_id")
