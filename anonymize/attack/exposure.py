@@ -24,12 +24,10 @@ def attack_minimum_people(seen: AttackInput, least: Bounds[int]) -> AttackResult
     most = [1 / one if one else 1.0 for one in least]
     people = pl.col("stated") - pl.col("count")
     groups = seen.groups.filter(people > 0).select("group_id", "most", people=people)
-    hosted = seen.hosts.select("person", "group_id", bound=promised(most))
-    known = seen.known.filter(~seen.schema.sensitive.may_be_known(seen.known[VALUE]))
-    hosted = joined(hosted, known.select("person", VALUE))
-    carried = hosted.group_by("group_id", VALUE).agg(carriers=pl.len().cast(pl.Int64))
-    carried = carried.group_by("group_id").agg(pl.col("carriers").max())
-    bounds = hosted.group_by("group_id").agg(promised=pl.col("bound").min())
+    is_owed = ~seen.schema.sensitive.may_be_known(seen.carried[VALUE])
+    carried = seen.carried.filter(is_owed).group_by("group_id").agg(carriers=pl.col("people").max())
+    owed = seen.hosted.filter(~seen.schema.sensitive.may_be_known(seen.hosted[VALUE]))
+    bounds = owed.group_by("group_id").agg(promised=promised(most).min())
     groups = groups.join(carried, on="group_id", how="left").join(bounds, on="group_id", how="left")
     carriers = pl.col("carriers") if seen.is_linked else pl.min_horizontal("most", "people")
     table = groups.select(
@@ -69,7 +67,7 @@ def _figures(seen: AttackInput, groups: pl.DataFrame) -> MinimumPeopleFigures:
         .group_by("group_id", maintain_order=True)
         .agg(guess=pl.col(VALUE).first())
     )
-    beside = joined(joined(seen.hosts, guess, on="group_id"), seen.known.select("person", VALUE))
+    beside = joined(seen.hosted.select("group_id", VALUE), guess, on="group_id")
     return MinimumPeopleFigures(
         fewest_people=least_of(groups["people"]),
         beside_counterfeits=int(groups.join(forged, on="group_id", how="semi")["people"].sum()),

@@ -95,6 +95,16 @@ class AttackInput(TablesInput):
         return self.linkage is not None
 
     @cached_property
+    def hosted(self) -> pl.DataFrame:
+        """The people whose group is known: the columns of `known`, `group_id`, `promised`."""
+        return joined(self.known, self.hosts)
+
+    @cached_property
+    def carried(self) -> pl.DataFrame:
+        """How many people of each group carry each value: as `carried`."""
+        return carried(self.published, self.hosted)
+
+    @cached_property
     def combinations(self) -> Combinations | None:
         """The values that combinations are made of, where there are several sensitive columns."""
         return Combinations.of(self.knowledge.domain)
@@ -137,6 +147,13 @@ class AttackInput(TablesInput):
         for other in (rows, self.published.counterfeits, hosted):
             held = held.join(other, on="group_id", how="full", coalesce=True)
         return held.fill_null(0).sort("group_id")
+
+
+def carried(published: Published, hosted: pl.DataFrame) -> pl.DataFrame:
+    """Count `tuples`, and `people` by their true values, for each `group_id` and `value` that has either."""
+    people = hosted.group_by("group_id", VALUE).agg(people=pl.len().cast(pl.Int64))
+    held = published.values.with_columns(pl.col("tuples").cast(pl.Int64))
+    return held.join(people, on=["group_id", VALUE], how="full", coalesce=True).fill_null(0)
 
 
 def prepare_groups(

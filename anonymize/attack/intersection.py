@@ -166,7 +166,13 @@ def left_of(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataFram
     ).with_columns(pl.col("^candidates_.*$").fill_null(0))
     keys, bits = _keys(scope), words(together)
     if scope != "lifespan":
-        together = together.group_by(keys).agg(pl.col(bits).bitwise_and(), pl.col("promised").min())
+        # Nearly everybody has one row, in which there is nothing to intersect.
+        several = together["person"].is_duplicated()
+        again = (
+            together.filter(several).group_by(keys).agg(pl.col("promised").min(), pl.col(bits).bitwise_and())
+        )
+        columns = [*keys, "promised", *bits]
+        together = pl.concat([together.filter(~several).select(columns), again.select(columns)])
     return together.drop_nulls("promised").select(*keys, "promised", *bits)
 
 
@@ -176,7 +182,8 @@ def _keys(scope: str) -> list[str]:
 
 def changed(states: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """`person`: those whose value changed, so that intersecting over everything misleads an adversary."""
-    pairs = pl.concat([state.select("person", "value") for state in states]).unique()
+    pairs = pl.concat([state.select("person", "value") for state in states])
+    pairs = pairs.filter(pairs["person"].is_duplicated()).unique()
     return pairs.group_by("person").len().filter(pl.col("len") > 1).select("person")
 
 

@@ -102,17 +102,15 @@ def _rows_of_names(names: pl.Series, among: pl.Series) -> Ints:
     """
     if names.equals(among):
         return np.arange(len(names))
+    if among.is_empty():
+        return np.full(len(names), ABSENT)
     last = (1 << (SPARSE * len(among)).bit_length()) - 1
     wanted, own = ((one.hash().to_numpy() & np.uint64(last)).astype(np.int64) for one in (names, among))
     slot = np.zeros(last + 1, np.int64)
     slot[own] = np.arange(len(among))
     row = slot[wanted]
     lost = np.flatnonzero(slot[own] != np.arange(len(among)))
-    other = (
-        np.flatnonzero(~names.eq_missing(among.gather(row)).to_numpy())
-        if len(among)
-        else np.arange(len(names))
-    )
+    other = np.flatnonzero(~names.eq_missing(among.gather(row)).to_numpy())
     rest = pl.DataFrame({"name": among.gather(lost), "row": lost})
     found = (
         names.gather(other)
