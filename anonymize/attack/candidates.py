@@ -13,7 +13,7 @@ from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.attack.intersection import candidates, changed, intersected
 from anonymize.attack.invariance import moved_people, moved_since
 from anonymize.attack.knowledge import Knowledge
-from anonymize.attack.numbers import joined
+from anonymize.attack.numbers import is_repeated, joined
 from anonymize.attack.stays import Stays
 from anonymize.columns import VALUE, counted, least_of
 from anonymize.figures import mean, reached
@@ -195,4 +195,6 @@ def _signatures(seen: AttackInput) -> pl.DataFrame:
 
 
 def _had(before: Stays) -> pl.DataFrame:
-    return before.people.select("person", "signature").unique()
+    had = before.people.select("person", "signature")
+    again = is_repeated(had["person"])
+    return pl.concat([had.filter(~again), had.filter(again).unique()])

@@ -26,8 +26,7 @@ def attack_minimum_people(seen: AttackInput, least: Bounds[int]) -> AttackResult
     groups = seen.groups.filter(people > 0).select("group_id", "most", people=people)
     is_owed = ~seen.schema.sensitive.may_be_known(seen.carried[VALUE])
     carried = seen.carried.filter(is_owed).group_by("group_id").agg(carriers=pl.col("people").max())
-    owed = seen.hosted.filter(~seen.schema.sensitive.may_be_known(seen.hosted[VALUE]))
-    bounds = owed.group_by("group_id").agg(promised=promised(most).min())
+    bounds = seen.owed.group_by("group_id").agg(promised=promised(most).min())
     groups = groups.join(carried, on="group_id", how="left").join(bounds, on="group_id", how="left")
     carriers = pl.col("carriers") if seen.is_linked else pl.min_horizontal("most", "people")
     table = groups.select(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,9 +18,10 @@ from anonymize.attack.finding import Count
 from anonymize.attack.intersection import intersect_hosts, narrow
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.numbers import Numbers, joined
+from anonymize.attack.side_channels import is_canonical
 from anonymize.attack.stays import FORMERLY, content_numbers, follow_stays
 from anonymize.columns import VALUE
-from anonymize.contract import Schema
+from anonymize.contract import CategoryAttribute, Schema
 from anonymize.formats import Format, Published
 from anonymize.formats.published import GROUP, by_column, knowledge_table
 from anonymize.people.codes import encode
@@ -46,9 +47,26 @@ class TablesInput:
     people: pl.DataFrame
     """The truth in its own row order: `person` (of an `AttackInput` a number, as in all of its tables),
     `identifier`, `qi_0`, …, `value`."""
+    published: Published
+    """The same as groups."""
     entries: Count
     """What was found of entries that can't be read."""
     is_own_format: bool
+
+    @cached_property
+    def orders(self) -> dict[str, list[Any]]:
+        """The labels of the columns whose values have an order of their own."""
+        return {
+            f"{column}{end}": list(qi.labels)
+            for column, qi in self.schema.attributes()
+            if isinstance(qi, CategoryAttribute)
+            for end in ("", "_low", "_high")
+        }
+
+    @cached_property
+    def disorderly(self) -> list[str]:
+        """Tables that are not sorted by all their columns: whatever their order says, it says something."""
+        return [name for name, table in self.tables.items() if not is_canonical(table, self.orders)]
 
     @cached_property
     def main(self) -> pl.DataFrame:
@@ -62,7 +80,6 @@ class AttackInput(TablesInput):
 
     numbers: Numbers
     """Whose number is which."""
-    published: Published
     numbered: Published
     """The release with numbered tuples of values that may be known (`copies`), in which candidates count."""
     known: pl.DataFrame
@@ -115,6 +132,11 @@ class AttackInput(TablesInput):
         return self.groups.join(guarded(self.published, self.schema.sensitive), on="group_id", how="semi")
 
     @cached_property
+    def owed(self) -> pl.DataFrame:
+        """`group_id`, `promised`, `people`: how many people of each group are judged by which promise."""
+        return self.hosts.group_by("group_id", "promised").agg(people=pl.len().cast(pl.Int64))
+
+    @cached_property
     def groups(self) -> pl.DataFrame:
         """A row for each group: what it holds, and for whom.
 
@@ -140,10 +162,9 @@ class AttackInput(TablesInput):
                 .agg(pl.col("stated").first(), pl.col("values", "fewest").min(), pl.col("most").max())
             )
         rows = self.main.group_by(GROUP).agg(tuples=pl.len().cast(pl.Int64))
-        hosted = self.hosts.group_by("group_id").agg(
-            people=pl.len().cast(pl.Int64),
-            newcomers=(pl.col("promised") == self.release).sum().cast(pl.Int64),
-        )
+        people = pl.col("people")
+        newcomers = people.filter(pl.col("promised") == self.release).sum()
+        hosted = self.owed.group_by("group_id").agg(people.sum(), newcomers=newcomers)
         for other in (rows, self.published.counterfeits, hosted):
             held = held.join(other, on="group_id", how="full", coalesce=True)
         return held.fill_null(0).sort("group_id")
@@ -258,9 +279,10 @@ def prepare_tables(
     this release's values.
     """
     tables, entries = _readable(tables, release_format, schema, domain)
-    values = numbered(release_format.read(tables, schema), schema.sensitive).values[VALUE]
+    published = release_format.read(tables, schema)
+    values = numbered(published, schema.sensitive).values[VALUE]
     domain = value_domain(values, people[VALUE], known=domain)
-    return TablesInput(schema, release_format, tables, people, entries, is_own_format=True), domain
+    return TablesInput(schema, release_format, tables, people, published, entries, is_own_format=True), domain
 
 
 def _readable(

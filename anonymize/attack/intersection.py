@@ -15,7 +15,7 @@ import polars as pl
 
 from anonymize.attack.combinations import Combinations
 from anonymize.attack.coverage import cover, signatures
-from anonymize.attack.numbers import joined
+from anonymize.attack.numbers import is_repeated, joined
 from anonymize.columns import least_of, mean_of
 from anonymize.figures import Figures, Least, MeanBy, Total
 from anonymize.formats.published import Published
@@ -167,10 +167,9 @@ def left_of(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataFram
     keys, bits = _keys(scope), words(together)
     if scope != "lifespan":
         # Nearly everybody has one row, in which there is nothing to intersect.
-        several = together["person"].is_duplicated()
-        again = (
-            together.filter(several).group_by(keys).agg(pl.col("promised").min(), pl.col(bits).bitwise_and())
-        )
+        several = is_repeated(together["person"])
+        groups = together.filter(several).group_by(keys)
+        again = groups.agg(pl.col("promised").min(), pl.col(bits).bitwise_and())
         columns = [*keys, "promised", *bits]
         together = pl.concat([together.filter(~several).select(columns), again.select(columns)])
     return together.drop_nulls("promised").select(*keys, "promised", *bits)
@@ -183,7 +182,7 @@ def _keys(scope: str) -> list[str]:
 def changed(states: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """`person`: those whose value changed, so that intersecting over everything misleads an adversary."""
     pairs = pl.concat([state.select("person", "value") for state in states])
-    pairs = pairs.filter(pairs["person"].is_duplicated()).unique()
+    pairs = pairs.filter(is_repeated(pairs["person"])).unique()
     return pairs.group_by("person").len().filter(pl.col("len") > 1).select("person")
 
 

@@ -66,6 +66,6 @@ def attack_regularity(seen: AttackInput, given: Bounds[str], least: Bounds[int])
     is_irregular = pl.col("most") > 1 if given[-1] == "unique" else pl.col("most") != pl.col("fewest")
     if not seen.is_linked:
         return one(groups.height, groups.filter(is_irregular).height)
-    owed = seen.hosts.group_by("group_id").agg(least=promised(least).max().cast(pl.Int64))
+    owed = seen.owed.group_by("group_id").agg(least=promised(least).max().cast(pl.Int64))
     table = seen.guarded.join(owed, on="group_id", how="left").with_columns(pl.col("least").fill_null(2))
     return one(groups.height, groups.filter(is_irregular).height, table=table)

@@ -71,6 +71,21 @@ def joined(
     )
 
 
+def is_repeated(numbers: pl.Series) -> pl.Series:
+    """Boolean[N]: whether each number is there more than once."""
+    if not _are_dense(numbers) or numbers.null_count():
+        return numbers.is_duplicated()
+    return pl.Series(np.bincount(numbers.to_numpy())[numbers.to_numpy()] > 1, dtype=pl.Boolean)
+
+
+def _are_dense(*columns: pl.Series) -> bool:
+    """Whether all are numbers that an array may have as its indexes."""
+    if not all(one.dtype.is_integer() for one in columns):
+        return False
+    lowest, highest = min(least_of(one) or 0 for one in columns), max(most_of(one) or 0 for one in columns)
+    return lowest >= 0 and highest <= SPARSE * (sum(map(len, columns)) + 1)
+
+
 def _with_nulls(row: Ints) -> pl.Series:
     """Rows, with a null in place of `ABSENT`."""
     rows = pl.Series(row)
@@ -79,13 +94,9 @@ def _with_nulls(row: Ints) -> pl.Series:
 
 def _rows_of_numbers(numbers: pl.Series, among: pl.Series, *, once: bool) -> Ints | None:
     """int64[N]: the row of each number; None if they are too sparse, or not `once` in the other column."""
-    if not (numbers.dtype.is_integer() and among.dtype.is_integer()) or among.null_count():
+    if not _are_dense(numbers, among) or among.null_count():
         return None
-    lowest = min(least_of(one) or 0 for one in (numbers, among))
-    beyond = max(most_of(one) or 0 for one in (numbers, among)) + 1
-    if lowest < 0 or beyond > SPARSE * (len(numbers) + len(among) + 1):
-        return None
-    places = among.to_numpy()
+    places, beyond = among.to_numpy(), max(most_of(one) or 0 for one in (numbers, among)) + 1
     row: Ints = np.full(beyond + 1, ABSENT)
     row[places] = np.arange(len(among))
     if once and (row[places] != np.arange(len(among))).any():

@@ -59,12 +59,10 @@ def attack_widths(seen: AttackInput) -> AttackResult:
     ends = [f"{column}_{end}" for column, _ in seen.schema.attributes() for end in ("low", "high")]
     if not set(ends) <= set(seen.main.columns):
         return AttackResult()
-    groups = seen.main.unique(["group_id", *ends])
+    groups = seen.published.boxes
     rows, lone_ends = [], 0
     for column, attribute in seen.schema.attributes():
-        coded = groups.select(
-            encode(pl.col(f"{column}_{end}"), attribute).alias(end) for end in ("low", "high")
-        )
+        coded = groups.select(pl.col(f"{column}_{end}").alias(end) for end in ("low", "high"))
         width = pl.col("high") - pl.col("low") + int(attribute.discrete)
         narrower, mean = coded.select(
             (width < attribute.min_width).sum().alias("narrower"), width.mean().alias("mean")
