@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,26 +17,56 @@ SPARSE = 8
 """Numbers up to so many times the number of rows are looked up in an array."""
 
 
-@dataclass
 class Numbers:
     """Everybody whom an attack on a release knows, by number: first the people of T(n), by their rows."""
 
-    names: pl.Series
-    """What tells people apart over releases: that of number 0, 1, …."""
+    def __init__(self, people: pl.Series):
+        self.names = people
+        """What tells people apart over releases: that of number 0, 1, …."""
+        self._find_slots()
+        self._last = people, pl.Series("person", range(len(people)), pl.UInt32)
 
     def numbered(self, table: pl.DataFrame) -> pl.DataFrame:
         """The table with the number of each `person`. People who were not known before get the next ones."""
         person = table["person"]
-        row = _rows_of_names(person, self.names)
-        if (row == ABSENT).any():
-            strangers = person.filter(pl.Series(row == ABSENT)).unique()
-            self.names = pl.concat([self.names, strangers], rechunk=True)
-            row = _rows_of_names(person, self.names)
-        return table.with_columns(pl.Series("person", row, pl.UInt32))
+        if person.equals(self._last[0]):  # tables of a release often have the same people in the same order
+            return table.with_columns(self._last[1])
+        row = self._rows(person)
+        if len(absent := np.flatnonzero(row == ABSENT)):
+            strangers = person.gather(absent)
+            self.names = pl.concat([self.names, strangers.unique()], rechunk=True)
+            self._find_slots()
+            row[absent] = self._rows(strangers)
+        self._last = person, pl.Series("person", row, pl.UInt32)
+        return table.with_columns(self._last[1])
 
     def named(self, table: pl.DataFrame) -> pl.DataFrame:
         """The table with the name of each `person` again."""
         return table.with_columns(person=self.names.gather(table["person"]))
+
+    def _find_slots(self) -> None:
+        """Give each name a slot by its hash, or list it apart if another has this slot."""
+        rows = np.arange(len(self.names))
+        self._slots = np.zeros(1 << (SPARSE * len(rows)).bit_length(), np.int64)
+        slot = self._slot(self.names)
+        self._slots[slot] = rows
+        others = np.flatnonzero(self._slots[slot] != rows)
+        self._others = pl.DataFrame({"person": self.names.gather(others), "row": others})
+
+    def _slot(self, names: pl.Series) -> Ints:
+        return (names.hash().to_numpy() & np.uint64(len(self._slots) - 1)).astype(np.int64)
+
+    def _rows(self, names: pl.Series) -> Ints:
+        """int64[N]: the number of each name, `ABSENT` if it has none."""
+        row: Ints = np.full(len(names), ABSENT)
+        if self.names.is_empty():
+            return row
+        row = self._slots[self._slot(names)]
+        elsewhere = np.flatnonzero(names.ne_missing(self.names.gather(row)).to_numpy())
+        rest = names.gather(elsewhere).alias("person").to_frame()
+        found = rest.join(self._others, on="person", how="left", nulls_equal=True, maintain_order="left")
+        row[elsewhere] = found["row"].fill_null(ABSENT).to_numpy()
+        return row
 
 
 def joined(
@@ -103,30 +132,3 @@ def _rows_of_numbers(numbers: pl.Series, among: pl.Series, *, once: bool) -> Int
         return None
     found: Ints = row[numbers.fill_null(beyond).to_numpy()]
     return found
-
-
-def _rows_of_names(names: pl.Series, among: pl.Series) -> Ints:
-    """int64[N]: the row of each name in a column of different names.
-
-    Each name has a slot by its hash. A name that is not in its slot is not in the column, unless another has
-    the slot: these few are joined.
-    """
-    if names.equals(among):
-        return np.arange(len(names))
-    if among.is_empty():
-        return np.full(len(names), ABSENT)
-    last = (1 << (SPARSE * len(among)).bit_length()) - 1
-    wanted, own = ((one.hash().to_numpy() & np.uint64(last)).astype(np.int64) for one in (names, among))
-    slot = np.zeros(last + 1, np.int64)
-    slot[own] = np.arange(len(among))
-    row = slot[wanted]
-    lost = np.flatnonzero(slot[own] != np.arange(len(among)))
-    other = np.flatnonzero(~names.eq_missing(among.gather(row)).to_numpy())
-    rest = pl.DataFrame({"name": among.gather(lost), "row": lost})
-    found = (
-        names.gather(other)
-        .to_frame("name")
-        .join(rest, on="name", how="left", nulls_equal=True, maintain_order="left")
-    )
-    row[other] = found["row"].fill_null(ABSENT).to_numpy()
-    return row
