@@ -7,6 +7,7 @@ import polars as pl
 
 from anonymize.arrays import Floats, Ints, Words
 from anonymize.attack.bits import bitsets, place
+from anonymize.attack.numbers import joined
 from anonymize.formats.published import Published
 from anonymize.kernels import coverage as kernel
 from anonymize.kernels.read_only import read_only
@@ -27,9 +28,7 @@ def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.D
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 15.
     """
     names = [column.removesuffix("_low") for column in published.boxes.columns if column.endswith("_low")]
-    boxes = published.boxes.with_row_index("box").join(
-        signatures(published.values, domain), on="group_id", how="left", maintain_order="left"
-    )
+    boxes = joined(published.boxes, signatures(published.values, domain), on="group_id", how="left")
     # Many people have the same quasi-identifiers: on census data one in four is a new point.
     alike = people.select(names).with_row_index("row").group_by(names).agg("row")
     union, first, groups = kernel.cover(*_near(alike.select(names), boxes), _words(boxes))
