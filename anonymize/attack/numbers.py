@@ -15,6 +15,8 @@ ABSENT = -1
 """In place of the row of what is in none."""
 SPARSE = 8
 """Numbers up to so many times the number of rows are looked up in an array."""
+SLOTS = 2
+"""So many slots there are for each name, or up to twice as many: one name in eight has none of its own."""
 
 
 class Numbers:
@@ -47,7 +49,7 @@ class Numbers:
     def _find_slots(self) -> None:
         """Give each name a slot by its hash, or list it apart if another has this slot."""
         rows = np.arange(len(self.names))
-        self._slots = np.zeros(1 << (SPARSE * len(rows)).bit_length(), np.int64)
+        self._slots = np.zeros(1 << (SLOTS * len(rows)).bit_length(), np.int32)
         slot = self._slot(self.names)
         self._slots[slot] = rows
         others = np.flatnonzero(self._slots[slot] != rows)
@@ -61,7 +63,7 @@ class Numbers:
         row: Ints = np.full(len(names), ABSENT)
         if self.names.is_empty():
             return row
-        row = self._slots[self._slot(names)]
+        row = self._slots[self._slot(names)].astype(np.int64)
         elsewhere = np.flatnonzero(names.ne_missing(self.names.gather(row)).to_numpy())
         rest = names.gather(elsewhere).alias("person").to_frame()
         found = rest.join(self._others, on="person", how="left", nulls_equal=True, maintain_order="left")
