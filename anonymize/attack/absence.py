@@ -18,6 +18,7 @@ from anonymize.attack.copies import is_copy
 from anonymize.attack.figures import AbsenceFigures
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput
+from anonymize.attack.numbers import joined
 from anonymize.columns import VALUE, least_of
 from anonymize.contract.combined import values_of
 from anonymize.formats.published import by_column
@@ -40,10 +41,10 @@ def attack_absence(seen: AttackInput, least: int | None, *, in_company: bool) ->
     if not seen.is_own_format or least is None:
         return AttackResult()
     here = seen.hosts if seen.is_linked else seen.covered.filter(pl.col("groups") > 0)
-    absent = seen.known.select("person", VALUE).join(here, on="person", how="anti")
+    absent = joined(seen.known.select("person", VALUE), here, how="anti")
     had = _linked(seen, absent) if seen.is_linked else _covering(seen)
     owed = absent.filter(~seen.schema.sensitive.may_be_known(absent[VALUE])).select("person")
-    ever = had.ever.join(owed, on="person", how="semi")
+    ever = joined(had.ever, owed, how="semi")
     ruled_out = _ruled_out(ever, had) if in_company else ever
     left = _left(seen, ever.select("person").unique(), ruled_out, had, least)
     few = int(left.filter(pl.col("candidates") < least)["people"].sum())
@@ -73,7 +74,7 @@ def _linked(seen: AttackInput, absent: pl.DataFrame) -> _Had:
     """Describe people who are absent, and those with their signatures, where everybody's group is known."""
     stays, before = seen.knowledge.linked, seen.before.stays
     there = stays.people.clear() if before is None else before.people
-    of_absent = there.join(absent, on="person", how="semi")["signature"].unique().implode()
+    of_absent = joined(there, absent, how="semi")["signature"].unique().implode()
     ever, now = (
         some.filter(pl.col("signature").is_in(of_absent)).select("person", "signature")
         for some in (there, stays.people.filter(pl.col("until") == seen.release))
@@ -128,10 +129,10 @@ def _new(seen: AttackInput, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.Da
     """Describe people who were not published so far, and what is remembered of them."""
     waited = seen.before.parts.get(WAITING, absent.select("person", deferred=pl.lit(value=False)).clear())
     ever = absent.clear() if seen.before.stays is None else seen.before.stays.people
-    new = absent.select("person").join(ever, on="person", how="anti")
+    new = joined(absent.select("person"), ever, how="anti")
     if new.is_empty() and waited.is_empty():
         return AbsenceFigures(), waited
-    is_partial = not seen.hosts.join(ever, on="person", how="anti").is_empty()
+    is_partial = not joined(seen.hosts, ever, how="anti").is_empty()
     both = pl.concat([waited, new.with_columns(deferred=pl.lit(is_partial))])
     both = both.group_by("person").agg(pl.col("deferred").any()).sort("person")
     still = pl.col("person").is_in(new["person"].implode())

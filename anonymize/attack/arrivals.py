@@ -14,6 +14,7 @@ from anonymize.arrays import Floats
 from anonymize.attack.figures import ArrivalFigures
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput
+from anonymize.attack.numbers import joined
 from anonymize.columns import VALUE, most_of
 from anonymize.rounding import MANY_STEPS
 
@@ -60,10 +61,8 @@ def arrivals(seen: AttackInput) -> pl.DataFrame:
     """Count who came to each signature by their value: `signature` (a number), `value`, `people`."""
     ever = seen.hosts.clear() if seen.before.stays is None else seen.before.stays.people
     here = seen.knowledge.linked.people.filter(pl.col("until") == seen.release)
-    new = here.select("person", "signature").join(ever.select("person"), on="person", how="anti")
-    came = (
-        new.join(seen.known.select("person", VALUE), on="person").group_by("signature", VALUE).len("people")
-    )
+    new = joined(here.select("person", "signature"), ever, how="anti")
+    came = joined(new, seen.known.select("person", VALUE)).group_by("signature", VALUE).len("people")
     held = seen.knowledge.linked.signatures.join(new.select("signature").unique(), on="signature")
     held = held.select("signature", pl.col("values").alias(VALUE)).explode(VALUE)
     return held.join(came, on=["signature", VALUE], how="left").with_columns(

@@ -13,6 +13,7 @@ from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.attack.intersection import candidates, changed, intersected
 from anonymize.attack.invariance import moved_people, moved_since
 from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.numbers import is_repeated, joined
 from anonymize.attack.stays import Stays
 from anonymize.columns import VALUE, counted, least_of
 from anonymize.figures import mean, reached
@@ -69,7 +70,7 @@ def _figures(
     """Count what is left by quasi-identifiers (`left`), and by hosting groups, too (`kept`)."""
     covered = seen.knowledge.covered
     assert covered is not None
-    here = left.join(seen.covered.select("person", VALUE), on=["person", VALUE], how="semi")
+    here = joined(left, seen.covered, on=["person", VALUE], how="semi")
     found = intersected(left)
     by_candidates, by_groups = counted(here["candidates"]), counted(seen.covered["groups"])
     by_host = None if kept is None else least_of(kept["candidates"])
@@ -98,7 +99,7 @@ def _reciprocal(fewest: float | None) -> float | None:
 
 def _after_a_change(seen: AttackInput, state: pl.DataFrame, least: Bounds[int]) -> list[Count]:
     """Judge whether people whose value changed leave an adversary with nothing, or with enough."""
-    left = _left(seen, state.join(changed([state]), on="person", how="semi"), "person", least)
+    left = _left(seen, joined(state, changed([state]), how="semi"), "person", least)
     return _few(left, left.filter(pl.col("candidates") > 0), least)
 
 
@@ -146,12 +147,12 @@ def _staying(seen: AttackInput, least: Bounds[int]) -> tuple[list[Count], dict[s
     for since, bound in vintages(least):
         owed = seen.hosts.filter(promised(least) == bound)
         if seen.is_linked:
-            moved = len(moved_from.join(owed, on="person", how="semi"))
+            moved = len(joined(moved_from, owed, how="semi"))
         else:
-            known = seen.known.join(owed.select("person"), on="person", how="semi")
+            known = joined(seen.known, owed, how="semi")
             moved, now = moved_since(known, owed, seen.numbered, seen.before.parts.get(SIGNATURES))
             kept.append(now)
-        hosted = owed.join(seen.groups.select("group_id", "values"), on="group_id")
+        hosted = joined(owed, seen.groups.select("group_id", "values"), on="group_id")
         broken = moved + len(hosted.filter(pl.col("values") < bound))
         undecided = min(broken, excused)
         excused -= undecided
@@ -173,7 +174,7 @@ def _signatures(seen: AttackInput) -> pl.DataFrame:
     earlier = (
         here.clear().rename({"now": "signature"}) if seen.before.stays is None else _had(seen.before.stays)
     )
-    pairs = here.join(earlier, on="person").group_by("signature", "now").agg(people=pl.len().cast(pl.Int64))
+    pairs = joined(earlier, here).group_by("signature", "now").agg(people=pl.len().cast(pl.Int64))
     held = stays.signatures
     compared = pairs.join(held, on="signature").join(
         held.rename({"signature": "now", "values": "today"}), on="now"
@@ -194,4 +195,6 @@ def _signatures(seen: AttackInput) -> pl.DataFrame:
 
 
 def _had(before: Stays) -> pl.DataFrame:
-    return before.people.select("person", "signature").unique()
+    had = before.people.select("person", "signature")
+    again = is_repeated(had["person"])
+    return pl.concat([had.filter(~again), had.filter(again).unique()])

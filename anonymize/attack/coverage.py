@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Floats, Ints, Words
 from anonymize.attack.bits import bitsets, place
+from anonymize.attack.numbers import joined
 from anonymize.formats.published import Published
 from anonymize.kernels import coverage as kernel
 from anonymize.kernels.read_only import read_only
 
-BINS = 32
-"""Cells along each side of the grid; two sides, so at most 1,024 lists of boxes."""
+CELLS = 128
+"""Cells that the codes of a quasi-identifier are divided into: one for each, if there are no more codes."""
 
 
 def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.DataFrame:
@@ -26,27 +28,17 @@ def cover(people: pl.DataFrame, published: Published, domain: pl.Series) -> pl.D
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definition 15.
     """
     names = [column.removesuffix("_low") for column in published.boxes.columns if column.endswith("_low")]
-    boxes = published.boxes.with_row_index("box").join(
-        signatures(published.values, domain), on="group_id", how="left", maintain_order="left"
-    )
+    boxes = joined(published.boxes, signatures(published.values, domain), on="group_id", how="left")
     # Many people have the same quasi-identifiers: on census data one in four is a new point.
-    points = people.select(names).unique()
-    at, lows, highs = _corners(points, boxes)
-    cells, offsets, listed = _grid(at, lows, highs)
-    # Neighbours are looked at in turn: the boxes that one is compared with are at hand for the next.
-    near = np.argsort(cells, kind="stable")
-    points, at, cells = points[near], at[near], cells[near]
-    union, first, groups = kernel.cover(at, cells, lows, highs, _words(boxes), offsets, listed)
-    found = points.with_columns(
-        pl.Series("box", first),
-        pl.Series("groups", groups),
-        *(pl.Series(f"candidates_{word}", union[:, word]) for word in range(union.shape[1])),
-    )
-    hosts = boxes.select(pl.col("box").cast(pl.Int32), "group_id")
-    return (
-        people.join(found.join(hosts, on="box", how="left"), on=names, how="left", maintain_order="left")
-        .with_columns(pl.when(pl.col("groups") == 1).then(pl.col("group_id")))
-        .drop("box")
+    alike = people.select(names).with_row_index("row").group_by(names).agg("row")
+    union, first, groups = kernel.cover(*_near(alike.select(names), boxes), _words(boxes))
+    point = np.empty(len(people), dtype=np.int64)
+    point[alike["row"].explode().to_numpy()] = np.repeat(np.arange(len(alike)), alike["row"].list.len())
+    only = pl.Series(first[point]).set(pl.Series(groups[point] != 1), None)
+    return people.with_columns(
+        pl.Series("groups", groups[point]),
+        *(pl.Series(f"candidates_{n}", word[point]) for n, word in enumerate(union.T)),
+        boxes["group_id"].gather(only),
     )
 
 
@@ -56,10 +48,8 @@ def covering(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[np.ndarray, np.
     Points have a column of codes per quasi-identifier, boxes `<column>_low` and `<column>_high`, closed on
     both ends.
     """
-    at, lows, highs = _corners(points, boxes)
-    cells, offsets, listed = _grid(at, lows, highs)
-    ends, found = kernel.covering(at, cells, lows, highs, offsets, listed)
-    return np.repeat(np.arange(len(at)), np.diff(ends)), found
+    ends, found = kernel.covering(*_near(points, boxes))
+    return np.repeat(np.arange(len(points)), np.diff(ends)), found
 
 
 def signatures(values: pl.DataFrame, domain: pl.Series) -> pl.DataFrame:
@@ -91,12 +81,6 @@ def holds(people: pl.DataFrame, column: str, domain: pl.Series) -> pl.Series:
     return pl.Series("holds", held & found.is_not_null().to_numpy(), dtype=pl.Boolean)
 
 
-def _corners(points: pl.DataFrame, boxes: pl.DataFrame) -> list[np.ndarray]:
-    """The points, and the lowest and the highest corner of each box, as matrices."""
-    corners = ((points, ""), (boxes, "_low"), (boxes, "_high"))
-    return [_matrix(frame, [f"{name}{end}" for name in points.columns]) for frame, end in corners]
-
-
 def _matrix(frame: pl.DataFrame, columns: list[str]) -> np.ndarray:
     codes = frame.select(pl.col(columns).cast(pl.Float64))
     return read_only(np.ascontiguousarray(codes.to_numpy()).reshape(len(frame), len(columns)))
@@ -107,33 +91,24 @@ def _words(boxes: pl.DataFrame) -> np.ndarray:
     return read_only(np.ascontiguousarray(words.to_numpy()))
 
 
-def _grid(points: np.ndarray, lows: np.ndarray, highs: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The cell of every point, and the boxes listed by cell, on the two attributes that prune most."""
-    edges = [_edges(points[:, attribute]) for attribute in range(points.shape[1])]
-    reach = [
-        np.stack([np.searchsorted(edge, lows[:, a], "left"), np.searchsorted(edge, highs[:, a], "left")])
-        for a, edge in enumerate(edges)
-    ]
-    spans = [
-        float((1 + to - begin).mean()) / (len(edge) + 1) if len(lows) else 1.0
-        for (begin, to), edge in zip(reach, edges, strict=True)
-    ]
-    row, column = (list(np.argsort(spans, kind="stable")) * 2)[:2]
-    columns = len(edges[column]) + 1
-    inside = [np.searchsorted(edges[a], points[:, a], "left") for a in (row, column)]
-    rows, stripes = reach[row], reach[column]
-    offsets, listed = kernel.list_boxes(
-        rows[0], rows[1], stripes[0], stripes[1], columns, (len(edges[row]) + 1) * columns
-    )
-    return inside[0] * columns + inside[1], offsets, listed
-
-
-def _edges(codes: np.ndarray) -> np.ndarray:
-    """Quantiles of the people's codes: about as many people between any two of them."""
-    if len(codes) == 0:
-        return np.empty(0)
-    quantiles = np.quantile(codes, np.linspace(0, 1, BINS + 1)[1:-1], method="nearest")
-    return np.unique(quantiles)
+def _near(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[Floats, Ints, Floats, Floats, Words]:
+    """The points' cells and the boxes that reach there, and what is left to compare, as kernels take them."""
+    at = _matrix(points, points.columns)
+    lows, highs = (_matrix(boxes, [f"{name}{end}" for name in points.columns]) for end in ("_low", "_high"))
+    cells, begin, to, several = [], [], [], []
+    for a, name in enumerate(points.columns):
+        codes = points[name].unique().sort().cast(pl.Float64).to_numpy()
+        if len(codes) <= CELLS:
+            to.append(np.searchsorted(codes, highs[:, a], "right") - 1)
+        else:
+            several.append(a)
+            codes = np.unique(np.quantile(at[:, a], np.linspace(0, 1, CELLS)[1:-1], method="nearest"))
+            to.append(np.searchsorted(codes, highs[:, a]))
+        cells.append(np.searchsorted(codes, at[:, a]))
+        begin.append(np.searchsorted(codes, lows[:, a]))
+    reached = kernel.reaching(np.stack(begin, axis=1), np.stack(to, axis=1), CELLS)
+    at, lows, highs = (read_only(np.ascontiguousarray(one[:, several])) for one in (at, lows, highs))
+    return at, np.stack(cells, axis=1), lows, highs, reached
 
 
 def value_domain(*columns: pl.Series, known: pl.Series | None = None) -> pl.Series:

@@ -7,6 +7,7 @@ import polars as pl
 from anonymize.attack.figures import MinimumPeopleFigures
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from anonymize.attack.numbers import joined
 from anonymize.columns import VALUE, least_of, most_of
 from anonymize.formats import Published
 from anonymize.rounding import FEW_STEPS
@@ -23,12 +24,9 @@ def attack_minimum_people(seen: AttackInput, least: Bounds[int]) -> AttackResult
     most = [1 / one if one else 1.0 for one in least]
     people = pl.col("stated") - pl.col("count")
     groups = seen.groups.filter(people > 0).select("group_id", "most", people=people)
-    hosted = seen.hosts.select("person", "group_id", bound=promised(most))
-    known = seen.known.filter(~seen.schema.sensitive.may_be_known(seen.known[VALUE]))
-    hosted = hosted.join(known.select("person", VALUE), on="person")
-    carried = hosted.group_by("group_id", VALUE).agg(carriers=pl.len().cast(pl.Int64))
-    carried = carried.group_by("group_id").agg(pl.col("carriers").max())
-    bounds = hosted.group_by("group_id").agg(promised=pl.col("bound").min())
+    is_owed = ~seen.schema.sensitive.may_be_known(seen.carried[VALUE])
+    carried = seen.carried.filter(is_owed).group_by("group_id").agg(carriers=pl.col("people").max())
+    bounds = seen.owed.group_by("group_id").agg(promised=promised(most).min())
     groups = groups.join(carried, on="group_id", how="left").join(bounds, on="group_id", how="left")
     carriers = pl.col("carriers") if seen.is_linked else pl.min_horizontal("most", "people")
     table = groups.select(
@@ -68,7 +66,7 @@ def _figures(seen: AttackInput, groups: pl.DataFrame) -> MinimumPeopleFigures:
         .group_by("group_id", maintain_order=True)
         .agg(guess=pl.col(VALUE).first())
     )
-    beside = seen.hosts.join(guess, on="group_id").join(seen.known.select("person", VALUE), on="person")
+    beside = joined(seen.hosted.select("group_id", VALUE), guess, on="group_id")
     return MinimumPeopleFigures(
         fewest_people=least_of(groups["people"]),
         beside_counterfeits=int(groups.join(forged, on="group_id", how="semi")["people"].sum()),

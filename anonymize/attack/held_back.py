@@ -11,6 +11,7 @@ from anonymize.arrays import Ints
 from anonymize.attack.figures import HeldBackFigures
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput
+from anonymize.attack.numbers import joined
 from anonymize.columns import VALUE
 from anonymize.contract.combined import values_of
 from anonymize.rounding import FEW_STEPS
@@ -29,9 +30,9 @@ def attack_held_back(seen: AttackInput, share: float | None, *, of_numbers: bool
     if not sensitive.is_several or not seen.is_linked:
         return AttackResult()
     ever = seen.hosts.clear() if seen.before.stays is None else seen.before.stays.people
-    new = seen.known.select("person", VALUE).join(ever, on="person", how="anti")
+    new = joined(seen.known.select("person", VALUE), ever, how="anti")
     counted = (
-        new.join(seen.hosts.select("person", here=True), on="person", how="left")
+        joined(new, seen.hosts.select("person", here=True), how="left")
         .group_by(VALUE)
         .agg(people=pl.len().cast(pl.Int64), held_back=pl.col("here").is_null().sum().cast(pl.Int64))
     )

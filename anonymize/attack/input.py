@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,9 +17,11 @@ from anonymize.attack.entries import readable_rows
 from anonymize.attack.finding import Count
 from anonymize.attack.intersection import intersect_hosts, narrow
 from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.numbers import Numbers, joined
+from anonymize.attack.side_channels import is_canonical
 from anonymize.attack.stays import FORMERLY, content_numbers, follow_stays
 from anonymize.columns import VALUE
-from anonymize.contract import Schema
+from anonymize.contract import CategoryAttribute, Schema
 from anonymize.formats import Format, Published
 from anonymize.formats.published import GROUP, by_column, knowledge_table
 from anonymize.people.codes import encode
@@ -43,10 +45,28 @@ class TablesInput:
     tables: Mapping[str, pl.DataFrame]
     """The published tables by name, in file order, under our own column names, as far as they can be read."""
     people: pl.DataFrame
-    """The truth in its own row order: `person`, `identifier`, `qi_0`, …, `value`."""
+    """The truth in its own row order: `person` (of an `AttackInput` a number, as in all of its tables),
+    `identifier`, `qi_0`, …, `value`."""
+    published: Published
+    """The same as groups."""
     entries: Count
     """What was found of entries that can't be read."""
     is_own_format: bool
+
+    @cached_property
+    def orders(self) -> dict[str, list[Any]]:
+        """The labels of the columns whose values have an order of their own."""
+        return {
+            f"{column}{end}": list(qi.labels)
+            for column, qi in self.schema.attributes()
+            if isinstance(qi, CategoryAttribute)
+            for end in ("", "_low", "_high")
+        }
+
+    @cached_property
+    def disorderly(self) -> list[str]:
+        """Tables that are not sorted by all their columns: whatever their order says, it says something."""
+        return [name for name, table in self.tables.items() if not is_canonical(table, self.orders)]
 
     @cached_property
     def main(self) -> pl.DataFrame:
@@ -58,7 +78,8 @@ class TablesInput:
 class AttackInput(TablesInput):
     """A release of groups as the attacks on it take it."""
 
-    published: Published
+    numbers: Numbers
+    """Whose number is which."""
     numbered: Published
     """The release with numbered tuples of values that may be known (`copies`), in which candidates count."""
     known: pl.DataFrame
@@ -91,6 +112,16 @@ class AttackInput(TablesInput):
         return self.linkage is not None
 
     @cached_property
+    def hosted(self) -> pl.DataFrame:
+        """The people whose group is known: the columns of `known`, `group_id`, `promised`."""
+        return joined(self.known, self.hosts)
+
+    @cached_property
+    def carried(self) -> pl.DataFrame:
+        """How many people of each group carry each value: as `carried`."""
+        return carried(self.published, self.hosted)
+
+    @cached_property
     def combinations(self) -> Combinations | None:
         """The values that combinations are made of, where there are several sensitive columns."""
         return Combinations.of(self.knowledge.domain)
@@ -99,6 +130,11 @@ class AttackInput(TablesInput):
     def guarded(self) -> pl.DataFrame:
         """The rows of `groups` that are of groups with a sensitive value: nothing is promised of others."""
         return self.groups.join(guarded(self.published, self.schema.sensitive), on="group_id", how="semi")
+
+    @cached_property
+    def owed(self) -> pl.DataFrame:
+        """`group_id`, `promised`, `people`: how many people of each group are judged by which promise."""
+        return self.hosts.group_by("group_id", "promised").agg(people=pl.len().cast(pl.Int64))
 
     @cached_property
     def groups(self) -> pl.DataFrame:
@@ -126,13 +162,19 @@ class AttackInput(TablesInput):
                 .agg(pl.col("stated").first(), pl.col("values", "fewest").min(), pl.col("most").max())
             )
         rows = self.main.group_by(GROUP).agg(tuples=pl.len().cast(pl.Int64))
-        hosted = self.hosts.group_by("group_id").agg(
-            people=pl.len().cast(pl.Int64),
-            newcomers=(pl.col("promised") == self.release).sum().cast(pl.Int64),
-        )
+        people = pl.col("people")
+        newcomers = people.filter(pl.col("promised") == self.release).sum()
+        hosted = self.owed.group_by("group_id").agg(people.sum(), newcomers=newcomers)
         for other in (rows, self.published.counterfeits, hosted):
             held = held.join(other, on="group_id", how="full", coalesce=True)
         return held.fill_null(0).sort("group_id")
+
+
+def carried(published: Published, hosted: pl.DataFrame) -> pl.DataFrame:
+    """Count `tuples`, and `people` by their true values, for each `group_id` and `value` that has either."""
+    people = hosted.group_by("group_id", VALUE).agg(people=pl.len().cast(pl.Int64))
+    held = published.values.with_columns(pl.col("tuples").cast(pl.Int64))
+    return held.join(people, on=["group_id", VALUE], how="full", coalesce=True).fill_null(0)
 
 
 def prepare_groups(
@@ -159,6 +201,9 @@ def prepare_groups(
     """
     domain = None if before.domain is None else before.domain[VALUE]
     tables, entries = _readable(tables, release_format, schema, domain)
+    numbers = Numbers(people["person"])
+    people, linkage = numbers.numbered(people), None if linkage is None else numbers.numbered(linkage)
+    before = before.with_persons(numbers.numbered, numbers.names.dtype)
     published, known = release_format.read(tables, schema), knowledge_table(people, schema)
     with_copies = numbered(published, schema.sensitive)
     values = value_domain(with_copies.values[VALUE], known[VALUE], known=domain)
@@ -171,26 +216,24 @@ def prepare_groups(
     forged, stays = with_copies.counterfeits.clear(), before.stays
     if linkage is not None or everything:
         forged = forged_tuples(with_copies, known, hosts, release_format, tables, schema, release)
-        present = known.select("person", VALUE).join(hosts.select("person", "group_id"), on="person")
+        present = joined(known.select("person", VALUE), hosts)
         stays = follow_stays(
             present, forged, with_copies.values, release, before.stays, whole_buckets=whole_buckets
         )
     after = replace(before, domain=with_parts(values, schema.sensitive), stays=stays)
     since = _promised_since(covered, after, release, is_linked=linkage is not None)
-    since = covered.select("person", VALUE).join(since, on="person", how="left", maintain_order="left")
+    since = joined(covered.select("person", VALUE), since, how="left")
     # Nothing is promised to people whose value may be known.
     is_owed = ~schema.sensitive.may_be_known(since[VALUE])
     since = since.select("person", promised=pl.when(is_owed).then(pl.col("promised").fill_null(release)))
-    covered, hosts = (
-        table.join(since, on="person", how="left", maintain_order="left") for table in (covered, hosts)
-    )
+    covered, hosts = (joined(table, since, how="left") for table in (covered, hosts))
     if linkage is None:
-        in_release = covered.join(can_be_in.select("person"), on="person", how="semi", maintain_order="left")
+        in_release = joined(covered, can_be_in, how="semi")
         unknown = max(0, held_back - (len(covered) - len(in_release)))
         after = _with_held_back(after, unknown, in_release, release, before, again=again)
     else:
-        in_release = covered.join(hosts.select("person"), on="person", how="semi")
-        hosted = known.join(since, on="person")
+        in_release = joined(covered, hosts, how="semi")
+        hosted = joined(known, since)
         after = replace(
             after,
             hosted=intersect_hosts(
@@ -204,6 +247,7 @@ def prepare_groups(
         published=published,
         numbered=with_copies,
         people=people,
+        numbers=numbers,
         known=known,
         values=values,
         covered=covered,
@@ -235,9 +279,10 @@ def prepare_tables(
     this release's values.
     """
     tables, entries = _readable(tables, release_format, schema, domain)
-    values = numbered(release_format.read(tables, schema), schema.sensitive).values[VALUE]
+    published = release_format.read(tables, schema)
+    values = numbered(published, schema.sensitive).values[VALUE]
     domain = value_domain(values, people[VALUE], known=domain)
-    return TablesInput(schema, release_format, tables, people, entries, is_own_format=True), domain
+    return TablesInput(schema, release_format, tables, people, published, entries, is_own_format=True), domain
 
 
 def _readable(
@@ -276,7 +321,7 @@ def _hosts(covered: pl.DataFrame, linkage: pl.DataFrame | None) -> pl.DataFrame:
     """`person`, `group_id`: by the linkage, or where just one group covers a person."""
     if linkage is None:
         return covered.filter(pl.col("group_id").is_not_null()).select("person", "group_id")
-    return covered.select("person").join(linkage.select("person", GROUP), on="person")
+    return joined(covered.select("person"), linkage.select("person", GROUP))
 
 
 def _with_held_back(
@@ -297,7 +342,7 @@ def _with_held_back(
     begun = in_release.select("person", VALUE)
     if not again and before.covered is not None:
         earlier = before.covered.filter(pl.col("until") == release - 1)
-        begun = begun.join(earlier, on=["person", VALUE], how="anti")
+        begun = joined(begun, earlier, on=["person", VALUE], how="anti")
     number = pl.lit(release, pl.Int32)
     begun = begun.head(len(begun) if people else 0).select("person", release=number)
     row = pl.select(release=number, people=pl.lit(people, pl.Int64))
@@ -317,12 +362,12 @@ def _promised_since(
     """
     if is_linked:
         here = knowledge.linked.people.filter(pl.col("until") == release).select("person", "signature")
-        first = knowledge.linked.people.join(here, on=["person", "signature"], how="semi")
+        first = joined(knowledge.linked.people, here, on=["person", "signature"], how="semi")
         return first.group_by("person").agg(pl.col("since").min().alias("promised"))
     if knowledge.covered is None:
         return covered.select("person", pl.lit(release, pl.Int32).alias("promised"))
     assert knowledge.domain is not None  # it is known from the first release on
-    earlier = knowledge.covered.join(covered.select("person", now=VALUE), on="person")
+    earlier = joined(knowledge.covered, covered.select("person", now=VALUE))
     earlier = earlier.with_columns(holds(earlier, "now", knowledge.domain[VALUE])).filter(
         (pl.col(VALUE) == pl.col("now")) | pl.col("holds")
     )
@@ -346,7 +391,7 @@ def forged_tuples(
         return _numbered(each.with_columns(release=release), ["release", "group_id", "copy"])
     main = tables[release_format.tables(schema)[0]]
     encoded = [encode(pl.col(column), qi).alias(column) for column, qi in schema.attributes()]
-    real = known.join(hosts, on="person").group_by("group_id", *vector).len("people")
+    real = joined(known, hosts).group_by("group_id", *vector).len("people")
     forged = (
         main.select("group_id", *encoded)
         .group_by("group_id", *vector)

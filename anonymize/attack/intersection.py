@@ -15,6 +15,7 @@ import polars as pl
 
 from anonymize.attack.combinations import Combinations
 from anonymize.attack.coverage import cover, signatures
+from anonymize.attack.numbers import is_repeated, joined
 from anonymize.columns import least_of, mean_of
 from anonymize.figures import Figures, Least, MeanBy, Total
 from anonymize.formats.published import Published
@@ -77,9 +78,7 @@ def intersect_hosts(
     Stronger than coverage, and what m-invariance promises to withstand (Definition 17, condition 2). People
     whom `hosts` (`person`, `group_id`) leaves out are not in the release.
     """
-    hosted = people.join(hosts, on="person", how="inner").join(
-        signatures(published.values, domain), on="group_id", how="left"
-    )
+    hosted = joined(joined(people, hosts), signatures(published.values, domain), on="group_id", how="left")
     return narrow(hosted.with_columns(pl.col("^candidates_.*$").fill_null(0)), release, state)
 
 
@@ -102,7 +101,7 @@ def narrow(covered: pl.DataFrame, release: int, state: pl.DataFrame | None) -> p
     going_on = pl.col("until") == release - 1
     ended = state.filter(~going_on)
     before = state.filter(going_on)
-    linked = now.join(before, on=["person", "value"], how="left", suffix="_before", maintain_order="left")
+    linked = joined(now, before, on=["person", "value"], how="left", suffix="_before")
     is_linked = set(linked.columns)
     narrowed = linked.select(
         "person",
@@ -119,7 +118,7 @@ def narrow(covered: pl.DataFrame, release: int, state: pl.DataFrame | None) -> p
             for word in words(now)
         ),
     )
-    left = before.join(now, on=["person", "value"], how="anti")
+    left = joined(before, now, on=["person", "value"], how="anti")
     return pl.concat([ended, left, narrowed], how="diagonal").with_columns(
         pl.col("^candidates_.*$").fill_null(0)
     )
@@ -167,7 +166,12 @@ def left_of(states: Sequence[pl.DataFrame], scope: str = "value") -> pl.DataFram
     ).with_columns(pl.col("^candidates_.*$").fill_null(0))
     keys, bits = _keys(scope), words(together)
     if scope != "lifespan":
-        together = together.group_by(keys).agg(pl.col(bits).bitwise_and(), pl.col("promised").min())
+        # Nearly everybody has one row, in which there is nothing to intersect.
+        several = is_repeated(together["person"])
+        groups = together.filter(several).group_by(keys)
+        again = groups.agg(pl.col("promised").min(), pl.col(bits).bitwise_and())
+        columns = [*keys, "promised", *bits]
+        together = pl.concat([together.filter(~several).select(columns), again.select(columns)])
     return together.drop_nulls("promised").select(*keys, "promised", *bits)
 
 
@@ -177,7 +181,8 @@ def _keys(scope: str) -> list[str]:
 
 def changed(states: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """`person`: those whose value changed, so that intersecting over everything misleads an adversary."""
-    pairs = pl.concat([state.select("person", "value") for state in states]).unique()
+    pairs = pl.concat([state.select("person", "value") for state in states])
+    pairs = pairs.filter(is_repeated(pairs["person"])).unique()
     return pairs.group_by("person").len().filter(pl.col("len") > 1).select("person")
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from anonymize.attack.finding import AttackResult, one
 from anonymize.attack.input import AttackInput, Bounds, promised
+from anonymize.attack.numbers import joined
 from anonymize.attack.stays import Stays
 from anonymize.formats.published import Published
 
@@ -30,8 +31,7 @@ def moved_since(
     """
     groups = published.values.group_by("group_id").agg(pl.col("value").unique().sort().alias("signature"))
     now = (
-        people.select("person", "value")
-        .join(hosts.select("person", "group_id"), on="person", how="inner")
+        joined(people.select("person", "value"), hosts.select("person", "group_id"))
         .join(groups, on="group_id", how="inner")
         .select("person", "value", "signature")
     )
@@ -40,8 +40,8 @@ def moved_since(
     # Both releases' signatures in one list: numbers are quicker to compare.
     signatures = [frame.select("signature").unique() for frame in (groups, before)]
     numbers = pl.concat(signatures).unique().with_row_index("number")
-    numbered = [frame.join(numbers, on="signature").drop("signature") for frame in (now, before)]
-    stayed = numbered[0].join(numbered[1], on=["person", "value"], how="inner", suffix="_before")
+    here, there = (frame.join(numbers, on="signature").drop("signature") for frame in (now, before))
+    stayed = joined(here, there, on=["person", "value"], suffix="_before")
     return int((stayed["number"] != stayed["number_before"]).sum()), now
 
 
@@ -54,7 +54,7 @@ def moved_people(stays: Stays, before: Stays | None, release: int) -> pl.DataFra
     if before is None:
         return now.clear().select("person")
     earlier = before.people.filter(pl.col("until") == release - 1).select("person", "value", "signature")
-    both = now.join(earlier, on=["person", "value"], suffix="_before")
+    both = joined(now, earlier, on=["person", "value"], suffix="_before")
     return both.filter(pl.col("signature") != pl.col("signature_before")).select("person")
 
 
@@ -66,6 +66,6 @@ def attack_regularity(seen: AttackInput, given: Bounds[str], least: Bounds[int])
     is_irregular = pl.col("most") > 1 if given[-1] == "unique" else pl.col("most") != pl.col("fewest")
     if not seen.is_linked:
         return one(groups.height, groups.filter(is_irregular).height)
-    owed = seen.hosts.group_by("group_id").agg(least=promised(least).max().cast(pl.Int64))
+    owed = seen.owed.group_by("group_id").agg(least=promised(least).max().cast(pl.Int64))
     table = seen.guarded.join(owed, on="group_id", how="left").with_columns(pl.col("least").fill_null(2))
     return one(groups.height, groups.filter(is_irregular).height, table=table)

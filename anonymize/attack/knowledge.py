@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 
 import polars as pl
@@ -84,6 +84,15 @@ class Knowledge:
     def with_releases(self, tables: Mapping[str, pl.DataFrame]) -> Knowledge:
         """The knowledge with more released tables."""
         return replace(self, releases={**self.releases, **tables})
+
+    def with_persons(self, change: Callable[[pl.DataFrame], pl.DataFrame], dtype: pl.DataType) -> Knowledge:
+        """The knowledge with a change to each table that has a column `person` of a type."""
+
+        def changed(tables: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+            is_of_people = {name: table.schema.get("person") == dtype for name, table in tables.items()}
+            return {name: change(one) if is_of_people[name] else one for name, one in tables.items()}
+
+        return Knowledge.of(changed(self.tables()))
 
     def of_the_present(self, release: int) -> Knowledge:
         """The knowledge without the values of people who left.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from anonymize.attack.coverage import holds
 from anonymize.attack.figures import EndFigures
 from anonymize.attack.finding import AttackResult, one
-from anonymize.attack.input import AttackInput
+from anonymize.attack.input import AttackInput, carried
+from anonymize.attack.numbers import joined
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier
-from anonymize.formats import Published
 from anonymize.people.codes import code_domain, encode
 
 
@@ -25,7 +26,7 @@ def attack_coverage(seen: AttackInput) -> AttackResult:
     if not seen.is_linked:
         astray = int((~holds(covered, VALUE, seen.values)).sum())
         return one(len(covered), max(0, astray - seen.held_back))
-    present = covered.join(seen.hosts.select("person"), on="person", how="semi", maintain_order="left")
+    present = joined(covered, seen.hosts, how="semi")
     astray = int((~holds(present, VALUE, seen.values)).sum())
     return one(len(covered), astray, table=_by_column(seen))
 
@@ -45,10 +46,7 @@ def attack_hosts(seen: AttackInput) -> AttackResult:
     """Judge whether people lie within the intervals of their groups, and groups consist of their people."""
     if not seen.is_linked:
         return AttackResult()
-    present = seen.covered.drop("group_id").join(
-        seen.hosts.select("person", host="group_id"), on="person", how="inner"
-    )
-    return one(len(seen.hosts), _misplaced(present, seen.published))
+    return one(len(seen.hosts), _misplaced(seen))
 
 
 def attack_widths(seen: AttackInput) -> AttackResult:
@@ -61,12 +59,10 @@ def attack_widths(seen: AttackInput) -> AttackResult:
     ends = [f"{column}_{end}" for column, _ in seen.schema.attributes() for end in ("low", "high")]
     if not set(ends) <= set(seen.main.columns):
         return AttackResult()
-    groups = seen.main.unique(["group_id", *ends])
+    groups = seen.published.boxes
     rows, lone_ends = [], 0
     for column, attribute in seen.schema.attributes():
-        coded = groups.select(
-            encode(pl.col(f"{column}_{end}"), attribute).alias(end) for end in ("low", "high")
-        )
+        coded = groups.select(pl.col(f"{column}_{end}").alias(end) for end in ("low", "high"))
         width = pl.col("high") - pl.col("low") + int(attribute.discrete)
         narrower, mean = coded.select(
             (width < attribute.min_width).sum().alias("narrower"), width.mean().alias("mean")
@@ -105,19 +101,22 @@ def _by_column(seen: AttackInput) -> pl.DataFrame:
     quasi-identifiers and of values, people who are alike need as many as they are.
     """
     names = [column for column, _ in seen.schema.attributes()]
-    hosted = seen.known.join(seen.hosts.select("person", "group_id"), on="person")
-    values = seen.published.values.select("group_id", VALUE, held="tuples")
-    missing = {seen.schema.sensitive.name: _missing(hosted, values, ["group_id", VALUE])}
+    hosted = seen.hosted
+    values = seen.carried.select(needed="people", held="tuples")
+    missing = {seen.schema.sensitive.name: _lacking(values)}
     if set(names) <= set(seen.main.columns):
         codes = [
             encode(pl.col(column), attribute).alias(column) for column, attribute in seen.schema.attributes()
         ]
         rows = seen.main.select("group_id", *codes).group_by("group_id", *names).len("held")
-        uncovered = {"quasi-identifiers": _missing(hosted, rows, ["group_id", *names])}
+        needed = hosted.group_by("group_id", *names).len("needed")
+        rows = needed.join(rows, on=["group_id", *names], how="left")
+        uncovered = {"quasi-identifiers": _lacking(rows)}
     else:
         # All rows of a group have its interval; should they not, a person has to be in each of them.
         ends = [end for name in names for end in (pl.col(f"{name}_low").max(), pl.col(f"{name}_high").min())]
-        placed = hosted.join(seen.published.boxes.group_by("group_id").agg(ends), on="group_id", how="left")
+        boxes = seen.published.boxes.group_by("group_id").agg(ends)
+        placed = joined(hosted, boxes, on="group_id", how="left")
         uncovered = {
             attribute.name: placed.select(
                 (~pl.col(name).is_between(f"{name}_low", f"{name}_high").fill_null(value=False)).sum()
@@ -131,11 +130,10 @@ def _by_column(seen: AttackInput) -> pl.DataFrame:
     )
 
 
-def _missing(hosted: pl.DataFrame, held: pl.DataFrame, key: list[str]) -> int:
-    """Count the people who have no row of their own among those that their groups hold."""
-    needed = hosted.group_by(key).len("needed").join(held, on=key, how="left")
+def _lacking(rows: pl.DataFrame) -> int:
+    """Count the people who have no row of their own, from rows that are `needed` and rows that are `held`."""
     lacking = pl.col("needed").cast(pl.Int64) - pl.col("held").cast(pl.Int64).fill_null(0)
-    return int(needed.select(lacking.clip(0).sum()).item())
+    return int(rows.select(lacking.clip(0).sum()).item())
 
 
 def _accounted(seen: AttackInput, linkage: pl.DataFrame) -> pl.DataFrame:
@@ -169,31 +167,27 @@ def _unequal_groups(seen: AttackInput) -> int:
     return int((seen.groups["tuples"] - seen.groups["stated"]).abs().sum())
 
 
-def _misplaced(present: pl.DataFrame, published: Published) -> int:
+def _misplaced(seen: AttackInput) -> int:
     """People outside their hosting group's intervals, or in a group whose tuples don't add up."""
-    who = ["person", "host", "value"]
-    found = _inside_their_host(present, published.boxes).select(*who, inside=True)
-    placed = present.select(who).unique().join(found.unique(), on=who, how="left")
-    placed = placed.with_columns(pl.col("inside").fill_null(value=False))
-    counted = placed.group_by("host", "value").agg(pl.len().alias("people"))
-    surplus = (
-        published.values.join(
-            counted, left_on=["group_id", "value"], right_on=["host", "value"], how="full", coalesce=True
-        )
-        .with_columns(pl.col("tuples", "people").fill_null(0))
-        .with_columns((pl.col("tuples").cast(pl.Int64) - pl.col("people").cast(pl.Int64)).alias("surplus"))
-        .group_by("group_id")
-        .agg(pl.col("surplus").sum(), pl.col("surplus").min().alias("least"))
-        .join(published.counterfeits, on="group_id", how="full", coalesce=True)
-        .filter((pl.col("least") < 0) | (pl.col("surplus").fill_null(0) != pl.col("count").fill_null(0)))
+    hosted, held = seen.hosted, seen.carried
+    if hosted["person"].n_unique() < len(hosted):  # a row of the linkage that is there twice is one
+        hosted = hosted.unique()
+        held = carried(seen.published, hosted)
+    surplus = pl.col("tuples") - pl.col("people")
+    groups = held.group_by("group_id").agg(
+        surplus=surplus.sum(), least=surplus.min(), people=pl.col("people").sum()
     )
-    wrong = placed.filter(~pl.col("inside") | pl.col("host").is_in(surplus["group_id"].implode()))
+    groups = groups.join(seen.published.counterfeits, on="group_id", how="full", coalesce=True)
+    is_wrong = (pl.col("least") < 0) | (pl.col("surplus").fill_null(0) != pl.col("count").fill_null(0))
+    wrong = groups.filter(is_wrong)
+    inside = _inside_their_host(hosted, seen.published.boxes)
+    astray = hosted.filter(~inside | hosted["group_id"].is_in(wrong["group_id"].implode()))
     # A group nobody is hosted in and whose tuples don't add up counts as one.
-    return len(wrong) + len(surplus.join(placed, left_on="group_id", right_on="host", how="anti"))
+    return len(astray) + int((wrong["people"].fill_null(0) == 0).sum())
 
 
-def _inside_their_host(present: pl.DataFrame, boxes: pl.DataFrame) -> pl.DataFrame:
-    """The people whom a box of their hosting group covers.
+def _inside_their_host(hosted: pl.DataFrame, boxes: pl.DataFrame) -> pl.Series:
+    """Whether a box of their hosting group covers each person.
 
     Boxes of no width are looked up: by Anatomy a group has as many as people, too many to compare each
     person with each.
@@ -201,10 +195,14 @@ def _inside_their_host(present: pl.DataFrame, boxes: pl.DataFrame) -> pl.DataFra
     names = [column.removesuffix("_low") for column in boxes.columns if column.endswith("_low")]
     is_point = pl.all_horizontal(pl.col(f"{name}_low") == pl.col(f"{name}_high") for name in names)
     points = boxes.filter(is_point).select(
-        host="group_id", **{name: pl.col(f"{name}_low").cast(present.schema[name]) for name in names}
+        "group_id", **{name: pl.col(f"{name}_low").cast(hosted.schema[name]) for name in names}
     )
     inside = pl.all_horizontal(
         pl.col(name).is_between(pl.col(f"{name}_low"), pl.col(f"{name}_high")) for name in names
     )
-    wide = present.join(boxes.filter(~is_point), left_on="host", right_on="group_id").filter(inside)
-    return pl.concat([present.join(points, on=["host", *names], how="semi"), wide.select(present.columns)])
+    rows = hosted.select(pl.int_range(pl.len()).alias("row"), "group_id", *names)
+    wide = joined(rows, boxes.filter(~is_point), on="group_id").filter(inside)
+    narrow = rows.join(points, on=["group_id", *names], how="semi") if len(points) else rows.clear()
+    found = np.zeros(len(hosted), dtype=bool)
+    found[pl.concat([wide["row"], narrow["row"]]).to_numpy()] = True
+    return pl.Series(found, dtype=pl.Boolean)

@@ -10,6 +10,7 @@ from anonymize.attack.cuts import cuts
 from anonymize.attack.equivalence import compromised
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from anonymize.attack.numbers import joined
 from anonymize.attack.stays import GROUPS_PER_RELEASE, followed_counterfeits
 from anonymize.columns import VALUE
 
@@ -86,7 +87,8 @@ def _followed(seen: AttackInput) -> dict[str, pl.DataFrame]:
     """
     published, before = seen.numbered, seen.before.parts
     number = pl.lit(seen.release * GROUPS_PER_RELEASE) + pl.col("group_id")
-    real = seen.hosts.join(seen.known.select("person", VALUE), on="person").select(
+    # A member is known by a hash of their name, because numbers are others in every release.
+    real = seen.numbers.named(joined(seen.hosts, seen.known.select("person", VALUE))).select(
         "group_id", pl.struct("person", VALUE).hash(1).alias("person")
     )
     forged = followed_counterfeits(

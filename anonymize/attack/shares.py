@@ -21,7 +21,7 @@ def attack_shares(seen: AttackInput, most: Bounds[float]) -> AttackResult:
     if not given:
         return AttackResult()
     strictest = (
-        seen.hosts.with_columns(promised(most).alias("promised"))
+        seen.owed.with_columns(promised(most).alias("promised"))
         .group_by("group_id")
         .agg(pl.col("promised").min())
     )

@@ -246,19 +246,19 @@ def one_throw(rows: pl.DataFrame, feature: str) -> float:
 def _is_sorted(table: pl.DataFrame) -> bool:
     """Whether every row is at least the one above it, in all columns from left to right.
 
-    Columns are looked at one after another, and of each only the rows that equal the one above so far.
+    Columns are looked at one after another, and count where rows equal the one above so far.
     """
     if len(table) < 2:
         return True
-    below = np.arange(1, len(table))
+    is_alike = pl.repeat(value=True, n=len(table) - 1, eager=True)
     for column in table.get_columns():
-        here, above = column.gather(below), column.gather(below - 1)
+        here, above = column.slice(1), column.head(-1)
         # A missing value comes first, as in polars' sort.
         descends = (here < above).fill_null(value=False) | (here.is_null() & above.is_not_null())
-        if descends.any():
+        if (descends & is_alike).any():
             return False
-        below = below[here.eq_missing(above).to_numpy()]
-        if len(below) == 0:
+        is_alike &= here.eq_missing(above)
+        if not is_alike.any():
             break
     return True
 

@@ -192,7 +192,7 @@ def _groups(seen: AttackInput, least: Bounds[Least]) -> pl.DataFrame:
             for ratio in (False, True)
         )
     )
-    owed = seen.hosts.group_by("group_id").agg(pl.col("promised").max())
+    owed = seen.owed.group_by("group_id").agg(pl.col("promised").max())
     rows = measured.join(owed, on="group_id", how="left").with_columns(
         pl.col("promised").fill_null(len(least))
     )

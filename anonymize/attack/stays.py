@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from anonymize.attack.numbers import joined
 from anonymize.kernels.splitmix import STEP, mixed
 
 OLDER = pl.UInt64()
@@ -64,7 +65,8 @@ def follow_stays(
     signatures = _numbered(held["values"], None if before is None else before.signatures)
     group = held.join(signatures, on="values").select("group_id", "signature")
     number = pl.col("group_id").cast(pl.Int64) + release * GROUPS_PER_RELEASE
-    now = present.join(group.with_columns(bucket=number if whole_buckets else _any_bucket()), on="group_id")
+    bucket = number if whole_buckets else _any_bucket()
+    now = joined(present, group.with_columns(bucket=bucket), on="group_id")
     if before is not None and not (whole_buckets and "bucket" in before.people.columns):
         before = _in_one_bucket(before)
     if before is not None and whole_buckets:
@@ -88,7 +90,7 @@ def followed_counterfeits(
     `follow_stays`, and `stays`, which it returned.
     """
     group = _signatures(values).join(stays.signatures, on="values").select("group_id", "signature")
-    now = stays.people.filter(pl.col("until") == release).join(hosts, on="person")
+    now = joined(stays.people.filter(pl.col("until") == release), hosts)
     current = stays.forged.filter(pl.col("until") == release).select("person", "bucket", "since")
     here = _numbered_alike(_in_groups(forged, group, now)).join(current, on=["person", "bucket"])
     return here.select("group_id", pl.struct("person", "bucket", "since").hash(2).alias("person"))
@@ -193,10 +195,10 @@ def _continued(now: pl.DataFrame, before: pl.DataFrame | None, release: int) -> 
         return now.with_columns(since=number, until=number, edge=pl.lit(value=True))
     key = ["person", "signature"]
     going_on = before.filter(pl.col("until") == release - 1)
-    current = going_on.join(now.select(*key, here="value"), on=key)
+    current = joined(going_on, now.select(*key, here="value"), on=key)
     current = current.filter(pl.col("value").eq_missing(pl.col("here"))).drop("here")
-    over = before.join(current.select(*key, "until"), on=[*key, "until"], how="anti")
-    fresh = now.join(current, on=key, how="anti")
+    over = joined(before, current, on=[*key, "until"], how="anti")
+    fresh = joined(now, current, on=key, how="anti")
     # Whoever begins another stay in the same signature is no edge, in none of their stays.
     repeated = fresh.join(over, on=key, how="semi").select(key).with_columns(repeated=True)
     over = over.join(repeated.unique(), on=key, how="left").with_columns(

@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 
 from anonymize.attack.finding import AttackResult, one
-from anonymize.attack.input import AttackInput
+from anonymize.attack.input import AttackInput, TablesInput
+from anonymize.attack.numbers import joined
 from anonymize.attack.side_channels import (
     CERTAIN,
     CHANCE,
     are_numbered_by_content,
     classifier_advantage,
-    is_canonical,
     marks,
     numbered_as_sorted,
     numbering_against,
@@ -26,7 +26,6 @@ from anonymize.attack.side_channels import (
 )
 from anonymize.attack.view import ViewInput
 from anonymize.columns import IDENTIFIER, VALUE, most_of
-from anonymize.contract import CategoryAttribute, Schema
 from anonymize.formats.format import EXTRA
 from anonymize.people.codes import encode
 
@@ -35,7 +34,7 @@ Tables = Mapping[str, pl.DataFrame]
 
 def attack_row_order(seen: AttackInput) -> AttackResult:
     """Judge whether the order of rows says nothing: exactly in our own formats, else by tests."""
-    disorderly = _disorderly(seen)
+    disorderly = seen.disorderly
     if seen.is_own_format:
         rows = sum(len(table) for table in seen.tables.values())
         return one(rows, sum(len(seen.tables[name]) for name in disorderly))
@@ -44,10 +43,9 @@ def attack_row_order(seen: AttackInput) -> AttackResult:
 
 def attack_numbering(seen: AttackInput) -> AttackResult:
     """Judge whether the numbering of groups says nothing: exactly in our own formats, else by tests."""
-    orders = _orders(seen.schema)
     if seen.is_own_format:
-        return _canonical_numbering(seen.tables, seen.main, orders, seen.schema)
-    return _numbering(seen.main, orders, _hidden_orders(seen))
+        return _canonical_numbering(seen)
+    return _numbering(seen.main, seen.orders, _hidden_orders(seen))
 
 
 def attack_intervals(seen: AttackInput) -> AttackResult:
@@ -55,17 +53,8 @@ def attack_intervals(seen: AttackInput) -> AttackResult:
     bounds = [column for column in seen.main.columns if column.endswith(("_low", "_high"))]
     if not bounds or not seen.is_own_format:
         return AttackResult()
-    return one(seen.main["group_id"].n_unique(), ragged_groups(seen.main, bounds))
-
-
-def _orders(schema: Schema) -> dict[str, list[Any]]:
-    """The labels of the columns whose values have an order of their own."""
-    return {
-        f"{column}{end}": list(qi.labels)
-        for column, qi in schema.attributes()
-        if isinstance(qi, CategoryAttribute)
-        for end in ("", "_low", "_high")
-    }
+    boxes = seen.published.boxes
+    return one(boxes["group_id"].n_unique(), ragged_groups(boxes, bounds))
 
 
 def _hidden_orders(seen: AttackInput) -> pl.DataFrame:
@@ -80,52 +69,44 @@ def _hidden_orders(seen: AttackInput) -> pl.DataFrame:
         pl.col(IDENTIFIER).rank("ordinal").cast(pl.Int64).alias("by_identifier"),
         *(encode(pl.col(column), qi).alias(f"by_{column}") for column, qi in seen.schema.attributes()),
     )
-    return ordered.join(seen.hosts.select("person", "group_id"), on="person")
+    return joined(ordered, seen.hosts.select("person", "group_id"))
 
 
-def _disorderly(seen: AttackInput) -> list[str]:
-    """Tables that are not sorted by all their columns: whatever their order says, it says something."""
-    orders = _orders(seen.schema)
-    return [name for name, table in seen.tables.items() if not is_canonical(table, orders)]
-
-
-def _canonical_numbering(
-    tables: Tables, main: pl.DataFrame, orders: dict[str, list[Any]], schema: Schema
-) -> AttackResult:
+def _canonical_numbering(seen: TablesInput) -> AttackResult:
     """Groups that are not numbered 1, 2, … by first row, values, counterfeits and then all their rows."""
-    known = {column for name, _ in schema.attributes() for column in (name, f"{name}_low", f"{name}_high")}
-    shown = [column for column in main.columns if column in known]
-    first = main.select("group_id", *shown).group_by("group_id").agg(pl.col(shown).first())
-    content = first.join(_held(tables), on="group_id", how="left")
+    tables, main = seen.tables, seen.main
+    of_people = {
+        column for name, _ in seen.schema.attributes() for column in (name, f"{name}_low", f"{name}_high")
+    }
+    shown = main.select("group_id", *(column for column in main.columns if column in of_people))
+    content = shown.filter(shown["group_id"].is_first_distinct()).sort("group_id")
+    held = next(table for table in tables.values() if VALUE in table.columns)
+    content = _with_rows(content, held.select("group_id", VALUE), "held")
     if "counterfeits" in tables:
-        content = content.join(
-            tables["counterfeits"].select("group_id", "count"), on="group_id", how="left"
-        ).with_columns(pl.col("count").fill_null(0))
-    content = content.join(_rows(main.select("group_id", *shown)), on="group_id", how="left")
-    broken = 0 if numbered_as_sorted(content, orders) else len(content)
+        count = tables["counterfeits"].select("group_id", "count")
+        content = joined(content, count, on="group_id", how="left").with_columns(pl.col("count").fill_null(0))
+    content = _with_rows(content, shown, "rows")
+    broken = 0 if numbered_as_sorted(content, seen.orders) else len(content)
     return one(len(content), broken)
 
 
-def _rows(main: pl.DataFrame) -> pl.DataFrame:
-    """`group_id`, `rows`: all rows of each group, by their places among all different rows, as text."""
-    shown = main.columns[1:]
-    places = main.select(shown).unique().sort(shown).with_row_index("place")
-    width = len(str(len(places)))
-    listed = main.join(places, on=shown, nulls_equal=True).sort("group_id", "place")
-    return listed.group_by("group_id", maintain_order=True).agg(
-        pl.col("place").cast(pl.String).str.zfill(width).str.join("").alias("rows")
-    )
+def _with_rows(content: pl.DataFrame, table: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Groups in order with all their rows of a table, by their places among all different rows, as text.
 
-
-def _held(tables: Tables) -> pl.DataFrame:
-    """`group_id`, `held`: the values of each group, by their places among all values, as text."""
-    table = next(table for table in tables.values() if VALUE in table.columns)
-    places = table.select(VALUE).unique().sort(VALUE).with_row_index("place")
+    Only groups that are the same so far as one beside them have it: for others it is not looked at.
+    """
+    above = pl.all_horizontal(pl.exclude("group_id").eq_missing(pl.exclude("group_id").shift()))
+    is_alike = content.select(above & (pl.int_range(pl.len()) > 0)).to_series()
+    alike = content.filter(is_alike | is_alike.shift(-1, fill_value=False)).select("group_id")
+    table = joined(table, alike, on="group_id", how="semi")
+    columns = table.columns[1:]
+    places = table.select(columns).unique().sort(columns).with_row_index("place")
     width = len(str(len(places)))
-    listed = table.select("group_id", VALUE).join(places, on=VALUE).sort("group_id", "place")
-    return listed.group_by("group_id", maintain_order=True).agg(
-        pl.col("place").cast(pl.String).str.zfill(width).str.join("").alias("held")
+    listed = table.join(places, on=columns, nulls_equal=True).sort("group_id", "place")
+    text = listed.group_by("group_id", maintain_order=True).agg(
+        pl.col("place").cast(pl.String).str.zfill(width).str.join("").alias(name)
     )
+    return joined(content, text, on="group_id", how="left")
 
 
 def _row_order(tables: Tables, disorderly: list[str], places: pl.DataFrame) -> AttackResult:
@@ -165,9 +146,12 @@ def attack_counterfeits(seen: AttackInput) -> AttackResult:
     its columns, is judged as that of another tool.
     """
     main, *_ = seen.release_format.tables(seen.schema)
-    is_ordered, key = main not in _disorderly(seen), seen.release_format.counterfeit_key(seen.schema)
-    rows = _labelled(seen.main, seen.tables.get("counterfeits"), seen.people, seen.hosts, key)
+    is_ordered, key = main not in seen.disorderly, seen.release_format.counterfeit_key(seen.schema)
+    rows = _labelled(seen, key)
     extra = [column for column in rows.columns if column.startswith(EXTRA)]
+    level = CERTAIN if seen.is_own_format and is_ordered and not extra else CHANCE
+    if not rows["counterfeit"].any():
+        return one(0, 0, 1.0, level)
     features = [] if is_ordered else ["place"]
     constant = {"group_id", "counterfeit", "place", VALUE}
     features += [column for column in rows.columns if column not in constant and _varies(rows, column)]
@@ -178,7 +162,6 @@ def attack_counterfeits(seen: AttackInput) -> AttackResult:
     signatures = _signatures(seen) if seen.is_own_format else None
     rarest = min(1.0, min([*_chances(ranked, features, signatures, extra, tests), *marked]) * tests)
     counterfeits = int(rows["counterfeit"].sum())
-    level = CERTAIN if seen.is_own_format and is_ordered and not extra else CHANCE
     broken, odd = (counterfeits if rarest < limit else 0 for limit in (level, CHANCE))
     return one(counterfeits, broken, rarest, level, odd - broken)
 
@@ -221,40 +204,29 @@ def _chances(
     return [*chances.values(), together]
 
 
-def _labelled(
-    table: pl.DataFrame,
-    counterfeits: pl.DataFrame | None,
-    people: pl.DataFrame,
-    hosts: pl.DataFrame,
-    key: list[str],
-) -> pl.DataFrame:
+def _labelled(seen: AttackInput, key: list[str]) -> pl.DataFrame:
     """The published rows with `counterfeit` and `place`.
 
     Rows that could be either are left out, and groups whose people are not all known.
     """
-    real = (
-        people.select("person", *key)
-        .join(hosts, on="person", how="inner")
-        .group_by("group_id", *key)
-        .len("people")
-    )
-    none = pl.DataFrame(schema={"group_id": pl.Int64, "count": pl.Int64})
-    whole = (
-        table.group_by("group_id")
-        .len("tuples")
-        .join(hosts.group_by("group_id").len("hosted"), on="group_id")
-        .join(counterfeits if counterfeits is not None else none, on="group_id", how="left")
-        .filter(pl.col("tuples") == pl.col("hosted") + pl.col("count").fill_null(0))
-    )
-    return (
-        table.with_columns(
-            pl.int_range(pl.len()).over("group_id").alias("place"),
-            pl.len().over("group_id", *key).alias("alike"),
+    if key == [VALUE]:
+        counted = seen.carried.filter(pl.col("tuples") > 0).rename({"tuples": "alike"})
+    else:
+        people = joined(seen.people.select("person", *key), seen.hosts)
+        counted = (
+            seen.main.group_by("group_id", *key)
+            .len("alike")
+            .join(people.group_by("group_id", *key).len("people"), on=["group_id", *key], how="left")
+            .with_columns(pl.col("people").fill_null(0))
         )
-        .join(whole, on="group_id", how="semi", maintain_order="left")
-        .join(real, on=["group_id", *key], how="left", maintain_order="left")
-        .filter(pl.col("people").is_null() | (pl.col("people") >= pl.col("alike")))
-        .with_columns(pl.col("people").is_null().alias("counterfeit"))
+    is_whole = (pl.col("people") > 0) & (pl.col("tuples") == pl.col("people") + pl.col("count"))
+    counted = joined(counted, seen.groups.filter(is_whole), on="group_id", how="semi")
+    is_forged = pl.col("people") == 0
+    certain = counted.filter(is_forged.any() & (is_forged | (pl.col("people") >= pl.col("alike"))))
+    return (
+        seen.main.with_columns(place=pl.int_range(pl.len()).over("group_id"))
+        .join(certain, on=["group_id", *key], maintain_order="left")
+        .with_columns(counterfeit=pl.col("people") == 0)
         .drop("people", "alike")
     )
 
@@ -266,9 +238,11 @@ def _varies(rows: pl.DataFrame, column: str) -> bool:
 
 def attack_identifiers(seen: AttackInput | ViewInput) -> AttackResult:
     """Columns that the format does not know and that are full of identifiers."""
-    known = seen.people[IDENTIFIER].cast(pl.String).unique().implode()
     columns = [column for table in seen.tables.values() for column in table.get_columns()]
     unexpected = [column for column in columns if column.name.startswith(EXTRA)]
+    if not unexpected:
+        return one(len(columns), 0)
+    known = seen.people[IDENTIFIER].cast(pl.String).unique().implode()
     leaks = [
         column
         for column in unexpected

@@ -4,77 +4,138 @@ import numpy as np
 from numba import prange
 
 from anonymize.arrays import Floats, Ints, Words
-from anonymize.kernels.compiled import compiled
+from anonymize.kernels.compiled import compiled, int64, uint64
+
+DE_BRUIJN = uint64(0x03F79D71B4CB0A89)
+"""Shifted left by each of 0 to 63 places, it has another number in its highest six bits."""
+PLACES = np.empty(64, np.int64)
+for place in range(64):
+    PLACES[((int(DE_BRUIJN) << place) & (2**64 - 1)) >> 58] = place
 
 
 @compiled(parallel=True)
 def cover(
-    points: Floats, cells: Ints, lows: Floats, highs: Floats, words: Words, offsets: Ints, listed: Ints
+    points: Floats, cells: Ints, lows: Floats, highs: Floats, reached: Words, sets: Words
 ) -> tuple[Words, Ints, Ints]:
     """The union of the bitsets of all boxes that cover each point, and which boxes those are.
 
     Parameters
     ----------
     points : float64[p, d]
-        One row of codes per point.
-    cells : int64[p]
-        The grid cell each point lies in.
+        One row of codes per point: of the attributes whose cells have several codes.
+    cells : int64[p, a]
+        The cell of every attribute that each point lies in.
     lows, highs : float64[b, d]
-        Boxes, closed on both ends.
-    words : uint64[b, w]
+        Boxes, closed on both ends; attributes as those of `points`.
+    reached : uint64[a, c, n]
+        The boxes that reach into each cell, as `reaching` lists them.
+    sets : uint64[b, w]
         One bitset per box.
-    offsets, listed : int64[c + 1], int32[n]
-        The boxes that may cover a point of cell `i` are `listed[offsets[i]:offsets[i + 1]]`.
 
     Returns
     -------
     union : uint64[p, w]
         Bitsets of the covering boxes, united.
     first : int32[p]
-        The first covering box in the cell's list, -1 where none covers.
+        The first covering box, -1 where none covers.
     covering : int32[p]
         How many boxes cover the point.
     """
-    width = words.shape[1]
+    width = sets.shape[1]
+    everything = np.zeros(width, dtype=np.uint64)
+    for box in range(len(sets)):
+        everything |= sets[box]
     union = np.zeros((len(points), width), dtype=np.uint64)
     first = np.full(len(points), -1, dtype=np.int32)
     covering = np.zeros(len(points), dtype=np.int32)
+    is_decided = points.shape[1] == 0
     for p in prange(len(points)):
-        for at in range(offsets[cells[p]], offsets[cells[p] + 1]):
-            box = listed[at]
-            if _covers(lows, highs, box, points, p):
-                if first[p] < 0:
-                    first[p] = box
-                covering[p] += 1
-                for w in range(width):
-                    union[p, w] |= words[box, w]
+        found, missing = 0, 1
+        every = _near(reached, cells[p])
+        for word in range(len(every)):
+            near = every[word]
+            # Once nothing can be added to the union, boxes are only counted.
+            while near and (missing or not is_decided):
+                box, near = _next(near, word)
+                if is_decided or _covers(lows, highs, box, points, p):
+                    if found == 0:
+                        first[p] = box
+                    found += 1
+                    missing = 0
+                    for w in range(width):
+                        union[p, w] |= sets[box, w]
+                        missing |= union[p, w] != everything[w]
+            found += int64(_ones(near))
+        covering[p] = found
     return union, first, covering
 
 
 @compiled()
-def covering(
-    points: Floats, cells: Ints, lows: Floats, highs: Floats, offsets: Ints, listed: Ints
-) -> tuple[Ints, Ints]:
+def covering(points: Floats, cells: Ints, lows: Floats, highs: Floats, reached: Words) -> tuple[Ints, Ints]:
     """The boxes that cover each point; arguments as those of `cover`.
 
     Returns
     -------
     ends, boxes : int64[p + 1], int32[n]
-        The boxes of point `i` are `boxes[ends[i]:ends[i + 1]]`.
+        The boxes of point `i` are `boxes[ends[i]:ends[i + 1]]`, in ascending order.
     """
     ends = np.zeros(len(points) + 1, dtype=np.int64)
-    for p in range(len(points)):
-        for at in range(offsets[cells[p]], offsets[cells[p] + 1]):
-            ends[p + 1] += _covers(lows, highs, listed[at], points, p)
-    ends = np.cumsum(ends)
-    boxes = np.empty(ends[-1], dtype=np.int32)
+    boxes = np.empty(len(points), dtype=np.int32)
     found = 0
     for p in range(len(points)):
-        for at in range(offsets[cells[p]], offsets[cells[p] + 1]):
-            if _covers(lows, highs, listed[at], points, p):
-                boxes[found] = listed[at]
-                found += 1
-    return ends, boxes
+        every = _near(reached, cells[p])
+        for word in range(len(every)):
+            near = every[word]
+            while near:
+                box, near = _next(near, word)
+                if _covers(lows, highs, box, points, p):
+                    if found == len(boxes):
+                        boxes = np.concatenate((boxes, np.empty_like(boxes)))
+                    boxes[found] = box
+                    found += 1
+        ends[p + 1] = found
+    return ends, boxes[:found]
+
+
+@compiled()
+def reaching(begin: Ints, to: Ints, cells: int) -> Words:
+    """The boxes that reach into each cell of each attribute: uint64[d, cells, n], 64 boxes to a word.
+
+    A box reaches from cell `begin` to cell `to` of each attribute (int64[b, d]), both included.
+    """
+    boxes, attributes = begin.shape
+    reached = np.zeros((attributes, cells, (boxes + 63) // 64), dtype=np.uint64)
+    for box in range(boxes):
+        bit = uint64(1) << uint64(box % 64)
+        for a in range(attributes):
+            for cell in range(begin[box, a], to[box, a] + 1):
+                reached[a, cell, box // 64] |= bit
+    return reached
+
+
+@compiled(inline="always")
+def _near(reached: Words, cells: Ints) -> Words:
+    """uint64[n]: the boxes that reach into one point's cell of every attribute."""
+    near: Words = reached[0, cells[0]].copy()
+    for a in range(1, len(cells)):
+        near &= reached[a, cells[a]]
+    return near
+
+
+@compiled(inline="always")
+def _next(near: int, word: int) -> tuple[int, int]:
+    """The first box of a word that is not empty, and the word without it."""
+    lowest = near & (~near + uint64(1))
+    return word * 64 + PLACES[(lowest * DE_BRUIJN) >> uint64(58)], near ^ lowest
+
+
+@compiled(inline="always")
+def _ones(bits: int) -> int:
+    """How many bits of a word are set."""
+    bits -= (bits >> uint64(1)) & uint64(0x5555555555555555)
+    bits = (bits & uint64(0x3333333333333333)) + ((bits >> uint64(2)) & uint64(0x3333333333333333))
+    bits = (bits + (bits >> uint64(4))) & uint64(0x0F0F0F0F0F0F0F0F)
+    return (bits * uint64(0x0101010101010101)) >> uint64(56)
 
 
 @compiled(inline="always")
@@ -84,31 +145,3 @@ def _covers(lows: Floats, highs: Floats, box: int, points: Floats, p: int) -> bo
         if points[p, a] < lows[box, a] or points[p, a] > highs[box, a]:
             return False
     return True
-
-
-@compiled()
-def list_boxes(
-    from_row: Ints, to_row: Ints, from_column: Ints, to_column: Ints, columns: int, cells: int
-) -> tuple[Ints, Ints]:
-    """List the boxes that reach into each cell of a grid, from and to rows and columns, both ends included.
-
-    Returns
-    -------
-    offsets, listed : int64[cells + 1], int32[n]
-        The boxes of cell `i` are `listed[offsets[i]:offsets[i + 1]]`, in ascending order.
-    """
-    offsets = np.zeros(cells + 1, dtype=np.int64)
-    for box in range(len(from_row)):
-        for row in range(from_row[box], to_row[box] + 1):
-            for column in range(from_column[box], to_column[box] + 1):
-                offsets[row * columns + column + 1] += 1
-    offsets = np.cumsum(offsets)
-    listed = np.empty(offsets[-1], dtype=np.int32)
-    at = offsets[:-1].copy()
-    for box in range(len(from_row)):
-        for row in range(from_row[box], to_row[box] + 1):
-            for column in range(from_column[box], to_column[box] + 1):
-                cell = row * columns + column
-                listed[at[cell]] = box
-                at[cell] += 1
-    return offsets, listed

@@ -163,6 +163,8 @@ def attack(
         broken_promises=int((~findings["holds"]).sum()),
     )
     after = replace(seen.knowledge, parts={**seen.before.parts, **remembered})
+    if not is_view:
+        after = after.with_persons(seen.numbers.named, seen.people.schema["person"])
     return ReleaseAttack(findings, (*counted, of_all), after, tables_judged)
 
 

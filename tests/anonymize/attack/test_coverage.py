@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.attack.coverage import cover, holds, signatures, value_domain
+from anonymize.attack.coverage import cover, covering, holds, signatures, value_domain
 from anonymize.formats.published import Published
 from tests.profiles import examples
 
@@ -21,6 +21,30 @@ def test_candidate_sets_are_the_union_of_all_covering_groups(seed, attributes, p
         assert unpack(row) == union
         assert row["groups"] >= len(covering)
         assert row["group_id"] == (covering[0] if row["groups"] == 1 else None)
+
+
+@given(st.integers(0, 2**32 - 1))
+@examples(20)
+def test_codes_that_share_a_cell_are_compared_exactly(seed):
+    rng = np.random.default_rng(seed)
+    lows = rng.random((200, 2))
+    highs = lows + rng.random((200, 2)) * 0.3
+    ends = {f"q{a}_{end}": side[:, a] for a in range(2) for end, side in (("low", lows), ("high", highs))}
+    # Some people are at the very ends of intervals.
+    at = np.concatenate([rng.random((300, 2)), lows[:50], highs[:50]])
+    people = pl.DataFrame({"person": range(400), "q0": at[:, 0], "q1": at[:, 1]})
+    boxes = pl.DataFrame({"group_id": range(200)} | ends)
+    values = pl.DataFrame({"group_id": range(200), "value": np.arange(200) % 70, "tuples": [1] * 200})
+    found = cover(people, Published(boxes, values, values.clear()), pl.Series("value", range(70)))
+    inside = ((at[:, None] >= lows) & (at[:, None] <= highs)).all(axis=2)
+    assert found["groups"].to_list() == inside.sum(axis=1).tolist()
+    assert [unpack(row) for row in found.iter_rows(named=True)] == [
+        {int(group) % 70 for group in np.flatnonzero(row)} for row in inside
+    ]
+    points, covered_by = covering(people.select("q0", "q1"), boxes)
+    assert set(zip(points.tolist(), covered_by.tolist(), strict=True)) == set(
+        zip(*np.nonzero(inside), strict=True)
+    )
 
 
 def test_intervals_are_closed_on_both_ends():
