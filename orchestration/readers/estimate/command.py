@@ -17,6 +17,7 @@ import duckdb
 import polars as pl
 import pyarrow.parquet as pq
 
+from anonymize.columns import exactly
 from anonymize.errors import LimitError, PublishedFolderError, QueryError
 from orchestration.limits import check
 from orchestration.readers.datapackage.words import sensitive_columns
@@ -349,13 +350,14 @@ def _widened(answer: pl.DataFrame, ends: Sequence[pl.DataFrame]) -> pl.DataFrame
     It has a row also where nobody who is drawn meets the condition, as in `cost = 30` of a bin from 20 to 50.
     """
     figures = [name for name in answer.columns if name in FIGURES - {"release", "before"}]
-    keys = [name for name in answer.columns if name not in figures]
-    every = pl.concat([answer.with_columns(drawn=True), *(end.with_columns(drawn=False) for end in ends)])
+    # Columns that people are counted by may be called anything.
+    keys = {name: f"key_{number}" for number, name in enumerate(answer.columns) if name not in figures}
+    tables = [table.rename(keys).with_columns(drawn=table is answer) for table in (answer, *ends)]
     # Nobody who meets a condition is a count of 0 without a row, and no mean.
     is_count = not {"mean", "quantile"} & set(figures)
     nobody = pl.when(pl.len() < 1 + len(ends)).then(0.0) if is_count else None
     drawn = {
-        name: pl.coalesce(pl.col(name).filter("drawn").first(), 0.0 if is_count else pl.col(name).last())
+        name: pl.coalesce(exactly(name).filter("drawn").first(), 0.0 if is_count else exactly(name).last())
         for name in figures
     }
     ends_of_all = {
@@ -363,7 +365,7 @@ def _widened(answer: pl.DataFrame, ends: Sequence[pl.DataFrame]) -> pl.DataFrame
         "high": pl.max_horizontal(pl.col("high").max(), nobody),
         "one": (pl.col("share") / pl.col("people")).max() if "share" in figures else pl.lit(None),
     }
-    wide = every.group_by(keys).agg(**drawn | ends_of_all)
+    wide = pl.concat(tables).group_by(pl.col("^key_.*$")).agg(**drawn | ends_of_all)
     error = (pl.col("high") - pl.col("low")) / (2 * Z)
     if "standard_error" in drawn:
         wide = wide.with_columns(
@@ -373,7 +375,8 @@ def _widened(answer: pl.DataFrame, ends: Sequence[pl.DataFrame]) -> pl.DataFrame
         wide = wide.with_columns(
             share_error=pl.max_horizontal("share_error", (error * pl.col("one")).round(4))
         )
-    return wide.sort(keys).select(answer.columns)
+    order = [keys.get(name, name) for name in answer.columns]
+    return wide.sort(pl.col("^key_.*$"))[order].rename({key: name for name, key in keys.items()})
 
 
 def heading(name: str) -> str:
