@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anonymize.buckets.counts import is_eligible
@@ -107,6 +107,8 @@ def test_assignment_is_that_of_figure_3(batch, existing):
 
 
 @examples(200)
+@example(([1, 1], 2), [{0, 1}])
+@example(([2, 1, 1], 2), [{0, 1, 2}, {0, 1}])
 @given(eligible_batches(), st.lists(st.sets(st.integers(0, 8), min_size=2), max_size=5, unique_by=frozenset))
 def test_existing_buckets_take_all_they_can_such_that_the_others_stay_eligible(batch, existing):
     rest, m = batch
@@ -302,6 +304,27 @@ def test_a_plan_places_everybody_where_they_may_be_and_balances_every_bucket(cou
     hosts_people = np.where(plan.signatures, plan.counterfeits, 1 << 40).min(axis=1) == 0
     empty = ~(plan.moved + plan.counterfeits).any(axis=1)
     assert (hosts_people | empty).all()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_people_with_a_changed_value_go_where_it_lacks_and_no_counterfeit_is_needed(order):
+    """Two buckets lack the value 1, once and twice, and three people have it who may be in either."""
+    signatures, bound = [[0, 1], [1, 2]], [[3, 2, 0, 0], [0, 1, 3, 0]]
+    counts = counts_of(
+        [signatures[n] for n in order],
+        [bound[n] for n in order],
+        [0] * 4,
+        separated_value=[1],
+        forbidden=[[False, False, False, True]],
+        separated=[3],
+    )
+    plan = as_tables(make_plan(counts, 2, "refuse", RANDOM("plan")))
+    assert is_balanced(plan, counts)
+    assert not plan.counterfeits.any()
+    assert dict(zip(plan.separated.bucket.tolist(), plan.separated.people.tolist(), strict=True)) == {
+        order.index(0): 1,
+        order.index(1): 2,
+    }
 
 
 def test_shortages_are_what_a_bucket_lacks_to_its_most_frequent_value():

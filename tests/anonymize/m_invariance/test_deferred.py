@@ -116,7 +116,9 @@ def test_nobody_who_misses_new_people_learns_several_of_their_values():
             assert held_back_by(attacked.findings)["holds"].all()
             figures = one.candidate.figures
             assert figures.deferred_now == len(absent)
-            if absent:
+            if not absent:
+                assert (figures.deferred_alike, figures.deferred_alike_in_a_column) == (0, 0)
+            else:
                 alike = Counter(absent).most_common(1)[0][1]
                 by_column = max(Counter(column).most_common(1)[0][1] for column in zip(*absent, strict=True))
                 assert (figures.deferred_alike, figures.deferred_alike_in_a_column) == (alike, by_column)
