@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible
 from anonymize.m_invariance import deferred
 from anonymize.m_invariance.combinations import Combinations
@@ -212,6 +213,23 @@ def test_no_more_are_held_back_than_it_takes(seed):
     assert values.are_eligible(staying, m)
     others = [m * held > staying.sum() for held in np.delete(values.by_part(staying), [0, 4])]
     assert 16 - staying.sum() == fewest or any(others)
+
+
+def test_groups_are_given_up_that_bring_people_with_one_of_two_values_and_nobody_with_both():
+    """Of 160 new people 100 have x or y, and 20 both; of those left over, two of six have both."""
+    x, y, other = 0, 10, np.arange(1, 6)
+    part = np.array([[x, y], [x, 11], [1, y], *zip(other + 1, other + 11, strict=True)])
+    values = Combinations(part, 20)
+    everybody = np.array([20, 40, 40, 12, 12, 12, 12, 12])
+    left = np.array([2, 2, 2, 0, 0, 0, 0, 0])
+    table = np.zeros((3, 8), bool)
+    table[0, [1, 2, 3]] = table[1, [0, 4, 5]] = table[2, [5, 6, 7]] = True
+    signatures = Signatures.of(table)
+    batch = everybody, np.zeros_like(everybody)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        stay = deferred.give_up_groups(np.array([6, 12, 12]), left, signatures, batch, values, 3, rng)
+        assert stay.tolist() == [4, 12, 12]
 
 
 def test_one_sensitive_column_has_no_finding_on_people_held_back():
