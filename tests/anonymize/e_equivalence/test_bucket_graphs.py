@@ -91,6 +91,13 @@ def test_a_bucket_is_remembered_by_as_many_nodes_as_it_may_and_cohorts_that_are_
         assert graphs.edges.height <= graphs.nodes.height**2
 
 
+def texts(plot):
+    """Names of nodes, and the weights of edges."""
+    axes = Figure().add_subplot()
+    plot.draw(axes)
+    return {text.get_text() for text in axes.texts}
+
+
 def test_the_chart_shows_the_cuts_above_the_bound_and_the_weakest_bucket_of_the_last_release():
     made = publish(Life(3, churn=0.3, releases=4).snapshots(), contract(e=3))
     states = {f"2024-0{number}-01": one.candidate.state for number, one in enumerate(made, start=1)}
@@ -101,12 +108,13 @@ def test_the_chart_shows_the_cuts_above_the_bound_and_the_weakest_bucket_of_the_
     assert set(bound) == {4}
     assert min(min(line) for line in lines) > 4
     assert [text.get_position()[1] for text in axes.texts] == [4]
-    axes = Figure().add_subplot()
-    weakest.draw(axes)
     graphs = Graphs.of(made[-1].candidate.state, pl.String())
     here = graphs.cuts.join(graphs.present, on="bucket_id", how="semi").sort("min_cut", "bucket_id")
     shown = bucket_graph(graphs, here["bucket_id"][0])
-    assert {text.get_text() for text in axes.texts} >= {str(node) for node in shown}
+    assert texts(weakest) >= {str(node) for node in shown}
+    _, alone = E_EQUIVALENCE.plots(made[0].contract, {"2024-04-01": made[-1].candidate.state})
+    _, before = E_EQUIVALENCE.plots(made[0].contract, {"2024-03-01": made[-2].candidate.state})
+    assert texts(weakest) == texts(alone) != texts(before)
 
 
 def test_a_release_in_which_all_left_who_came_is_a_node_without_edges():
