@@ -88,6 +88,12 @@ def test_people_of_the_batch_fill_what_new_buckets_lack_before_counterfeits_do(f
     assert plan.counterfeits.sum() == fewest
 
 
+def test_a_bucket_that_was_planned_for_nobody_is_none():
+    counts = counted(np.zeros((0, 3), bool), np.zeros((0, 3), int), np.array([4, 3, 4]))
+    plan = plan_of(counts, Cuts(np.empty(0, int), np.empty(0, bool)), e=3)
+    assert inserted_tuples(plan).min() > 0
+
+
 def test_a_bucket_nothing_happens_in_is_left_alone():
     counts = counted(np.array([[True, True]]), np.array([[2, 2]]), np.array([0, 0]))
     plan = plan_of(counts, Cuts(np.array([0]), np.array([False])), e=5)
