@@ -23,6 +23,9 @@ def mutants_of(source):
         ("zip(a, b, strict=True)", set()),
         ("'a word'", set()),
         ("MOST = 2_000", set()),
+        ("SHOWN = (-1, 2.5)", set()),
+        ("NAMED = f(True)", {"NAMED = f(False)"}),
+        ("draw(x, fontsize=8, bins=8)", {"draw(x, fontsize=8, bins=9)"}),
         ("def f(x: int | None=True):\n    pass", {"def f(x: int | None=False):\n    pass"}),
     ],
 )

@@ -77,8 +77,8 @@ def test_partition_holds_and_no_group_can_be_cut(seed, people, values):
 
 @pytest.mark.parametrize(
     "admits",
-    [[0.12, 0.5], [0.12, 0.5, 0.6], [0.12] + [0.5] * 99],
-    ids=["half of all", "a third", "one in a hundred"],
+    [[0.12, 0.5], [0.12, 0.5, 0.6], [0.12] + [0.5] * 119],
+    ids=["half of all", "a third", "ten of 1,200"],
 )
 def test_people_who_admit_little_are_set_apart_from_the_others(admits):
     """Of ten values, each a tenth, some people admit shares of 0.12, and others of 0.5 and more."""
