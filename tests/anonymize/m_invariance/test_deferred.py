@@ -215,6 +215,19 @@ def test_no_more_are_held_back_than_it_takes(seed):
     assert 16 - staying.sum() == fewest or any(others)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_value_that_becomes_too_frequent_when_others_wait_keeps_few_more_waiting(seed):
+    """Five of eight people have x, and without two of them y, which four have, is that of too many.
+
+    So one of the two has y as well, and the other one has not.
+    """
+    x, y = 1, 4
+    part = np.array([[0, 3], [x, 3], [x, y], [2, y], [2, 5]])
+    free = np.array([1, 2, 3, 1, 1])
+    staying = deferred.eligible_part(free, Combinations(part, 6), 2, np.random.default_rng(seed))
+    assert (free - staying).tolist() == [0, 1, 1, 0, 0]
+
+
 def test_groups_are_given_up_that_bring_people_with_one_of_two_values_and_nobody_with_both():
     """Of 160 new people 100 have x or y, and 20 both; of those left over, two of six have both."""
     x, y, other = 0, 10, np.arange(1, 6)
