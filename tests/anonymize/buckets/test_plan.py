@@ -14,6 +14,7 @@ from anonymize.buckets.plan import (
     assign_to_existing,
     balance,
     make_plan,
+    people_lacking,
     shortages,
 )
 from anonymize.buckets.signatures import Signatures
@@ -346,6 +347,17 @@ def test_people_fill_shortages_anywhere_and_not_in_the_first_buckets():
         for n in range(300)
     )
     assert all(70 <= received[bucket] <= 130 for bucket in range(3))
+
+
+def test_people_are_put_where_others_would_be_alone_with_counterfeits():
+    """Two people for each group: half of the lots allow that, and it is done wherever lots allow it."""
+    counts = counts_of([[1, 2, 4], [1, 2, 3]], [[0, 1, 0, 0, 0], [0, 0, 1, 0, 0]], [0, 2, 4, 1, 2])
+    done = 0
+    for n in range(30):
+        plan = make_plan(counts, 3, "counterfeit", np.random.default_rng(n), least=2)
+        people = plan.moved + np.pad(counts.bound, (0, len(plan.moved) - len(counts.bound)))
+        done += not people_lacking(plan.signatures, people + plan.counterfeits, people, 2).any()
+    assert done > 10
 
 
 def test_the_company_of_one_person_is_any_other_value():
