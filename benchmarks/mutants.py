@@ -91,6 +91,8 @@ class Mutant(NamedTuple):
     lines: range
     before: str
     after: str
+    at_import: bool = False
+    """Whether it runs when the module is imported, whichever test happens to be the first to do that."""
 
 
 KILLED, LATE, SURVIVED = "killed", "too slow", "survived"
@@ -164,10 +166,22 @@ def mutated(source: str, number: int) -> ast.Module:
 
 def mutants(file: str) -> list[Mutant]:
     """All mutants of a module."""
-    found = enumerate(changes(ast.parse((ROOT / file).read_text())))
+    tree = ast.parse((ROOT / file).read_text())
+    bodies = [
+        range(one.body[0].lineno, (one.end_lineno or one.lineno) + 1)
+        for one in ast.walk(tree)
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
     return [
-        Mutant(file, number, range(of.lineno, old.lineno + 1), _first_line(old), _first_line(new))
-        for number, (of, old, new) in found
+        Mutant(
+            file,
+            number,
+            range(of.lineno, old.lineno + 1),
+            _first_line(old),
+            _first_line(new),
+            not any(of.lineno in body for body in bodies),
+        )
+        for number, (of, old, new) in enumerate(changes(tree))
     ]
 
 
@@ -230,7 +244,8 @@ def _check_that_tests_pass(call: partial[int], jobs: int) -> None:
 def reaching(mutant: Mutant, lines: Mapping[str, Mapping[int, set[str]]]) -> set[str]:
     """The tests that run what changed; if that is at the import of the module, all that use the module."""
     of_file = lines.get(mutant.file, {})
-    of_lines: set[str] = set().union(*(of_file.get(line, ()) for line in mutant.lines))
+    lines_run = () if mutant.at_import else mutant.lines
+    of_lines: set[str] = set().union(*(of_file.get(line, ()) for line in lines_run))
     return of_lines or set().union(*of_file.values())
 
 
