@@ -4,6 +4,7 @@ import json
 import re
 from functools import partial
 
+import polars as pl
 import pytest
 
 from anonymize.attack.figures import CandidateFigures
@@ -23,6 +24,7 @@ from anonymize.promise import (
     Signatures,
     promise_of,
 )
+from anonymize.promise.check import named_together
 from anonymize.promise.held_back import HeldBack
 from anonymize.promise.minimum_people import MinimumPeople
 from anonymize.promise.part import Chart, Curve, Figure
@@ -165,7 +167,16 @@ def test_a_promise_is_as_old_as_the_first_of_the_last_releases_that_promise_as_m
     assert [Candidates.since(promises[:number]) for number in (1, 2, 3, 4)] == [1, 2, 3, 3]
     for name in (fi.CANDIDATES, fi.HOST_CANDIDATES):
         assert [promised_in(name, since, promises) for since in (2, 3)] == [[2], [3, 4]]
-    assert promised_in(fi.COVERAGE, 1, promises) == [1, 2, 3, 4]
+    assert promised_in(fi.COVERAGE, 1, promises) == promised_in(fi.COVERAGE, 3, promises) == [1, 2, 3, 4]
+
+
+def test_charts_draw_the_promised_number_of_candidates_and_the_risk_that_it_allows():
+    assert {chart.level(Candidates(4)) for chart in Candidates.charts if chart.level} == {4, 0.25}
+
+
+def test_evidence_of_one_shard_is_all_there_is():
+    cuts = pl.DataFrame({"column": ["age"], "uncovered_sum": [2]})
+    assert named_together([cuts]).equals(cuts)
 
 
 def test_each_part_that_readers_are_told_says_what_is_promised():
