@@ -5,7 +5,7 @@ a statement that is gone. It is killed if one of the tests that run the changed 
 they take several times as long as without it. Mutants are drawn by a seed. The tests are those of
 `anonymize/`, with the examples of a quick run, the cheapest first. Kernels are left out: they are compiled
 once, and each is compared with plain Python in a test. So are numbers that a module gives a name: they were
-chosen, and a test says what is true of any.
+chosen, and a test says what is true of any; and how large or thick something is drawn.
 """
 
 from __future__ import annotations
@@ -76,8 +76,11 @@ _WORDS = (
 WORDS = {**dict(_WORDS), **{other: one for one, other in _WORDS}}
 """Names of functions and kinds of joins, and what each is changed into."""
 NO_CODE = ("annotation", "returns", "decorator_list")
-NO_OPTION = {"strict", "maintain_order"}
-"""Options that guard against what does not happen, or cost an order that nobody needs."""
+NO_OPTION = {
+    *("strict", "maintain_order"),
+    *("fontsize", "font_size", "labelrotation", "labelsize", "linewidth", "title_fontsize"),
+}
+"""Options that guard against what does not happen, cost an order that nobody needs, or are looks."""
 
 
 class Mutant(NamedTuple):
@@ -88,6 +91,8 @@ class Mutant(NamedTuple):
     lines: range
     before: str
     after: str
+    at_import: bool = False
+    """Whether it runs when the module is imported, whichever test happens to be the first to do that."""
 
 
 KILLED, LATE, SURVIVED = "killed", "too slow", "survived"
@@ -136,15 +141,20 @@ def changes(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.AST, ast.AST]]:
             holder = value if isinstance(value, list) else vars(parent)
             for key, node in enumerate(value) if isinstance(value, list) else [(name, value)]:
                 is_code = isinstance(node, ast.AST) and name not in NO_CODE
-                is_chosen = parent in tree.body and isinstance(node, ast.Constant)
-                if not is_code or is_chosen or getattr(node, "arg", None) in NO_OPTION:
-                    continue
                 of = node if isinstance(node, ast.stmt) else statement
+                if not is_code or _is_chosen(node, of, tree) or getattr(node, "arg", None) in NO_OPTION:
+                    continue
                 waiting.append((of, node))
                 for new in _changed(node):
                     holder[key] = ast.fix_missing_locations(ast.copy_location(new, node))
                     yield of, node, new
                     holder[key] = node
+
+
+def _is_chosen(node: ast.AST, statement: ast.stmt | None, tree: ast.Module) -> bool:
+    """Whether it is a number that the module gives a name, or one of several."""
+    is_named = isinstance(statement, ast.Assign | ast.AnnAssign) and statement in tree.body
+    return is_named and isinstance(node, ast.Constant) and not isinstance(node.value, bool | str)
 
 
 def mutated(source: str, number: int) -> ast.Module:
@@ -156,10 +166,22 @@ def mutated(source: str, number: int) -> ast.Module:
 
 def mutants(file: str) -> list[Mutant]:
     """All mutants of a module."""
-    found = enumerate(changes(ast.parse((ROOT / file).read_text())))
+    tree = ast.parse((ROOT / file).read_text())
+    bodies = [
+        range(one.body[0].lineno, (one.end_lineno or one.lineno) + 1)
+        for one in ast.walk(tree)
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
     return [
-        Mutant(file, number, range(of.lineno, old.lineno + 1), _first_line(old), _first_line(new))
-        for number, (of, old, new) in found
+        Mutant(
+            file,
+            number,
+            range(of.lineno, old.lineno + 1),
+            _first_line(old),
+            _first_line(new),
+            not any(of.lineno in body for body in bodies),
+        )
+        for number, (of, old, new) in enumerate(changes(tree))
     ]
 
 
@@ -222,7 +244,8 @@ def _check_that_tests_pass(call: partial[int], jobs: int) -> None:
 def reaching(mutant: Mutant, lines: Mapping[str, Mapping[int, set[str]]]) -> set[str]:
     """The tests that run what changed; if that is at the import of the module, all that use the module."""
     of_file = lines.get(mutant.file, {})
-    of_lines: set[str] = set().union(*(of_file.get(line, ()) for line in mutant.lines))
+    lines_run = () if mutant.at_import else mutant.lines
+    of_lines: set[str] = set().union(*(of_file.get(line, ()) for line in lines_run))
     return of_lines or set().union(*of_file.values())
 
 

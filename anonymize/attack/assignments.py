@@ -138,8 +138,7 @@ def _candidates(left: pl.DataFrame, choices: Sequence[Choices], enough: int) -> 
         for one in choices
     )
     fewest = often.group_by(key).agg(pl.col("copies").min())
-    counted = left.join(fewest, on=key, how="left").with_columns(pl.col("copies").fill_null(1))
-    return counted.group_by("person", VALUE).agg(candidates=pl.col("copies").sum())
+    return left.join(fewest, on=key).group_by("person", VALUE).agg(candidates=pl.col("copies").sum())
 
 
 def _risks_of_columns(choices: Sequence[Choices]) -> pl.DataFrame:

@@ -203,7 +203,7 @@ def prepare_groups(
     tables, entries = _readable(tables, release_format, schema, domain)
     numbers = Numbers(people["person"])
     people, linkage = numbers.numbered(people), None if linkage is None else numbers.numbered(linkage)
-    before = before.with_persons(numbers.numbered, numbers.names.dtype)
+    before = before.with_persons(numbers.numbered)
     published, known = release_format.read(tables, schema), knowledge_table(people, schema)
     with_copies = numbered(published, schema.sensitive)
     values = value_domain(with_copies.values[VALUE], known[VALUE], known=domain)

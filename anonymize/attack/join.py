@@ -8,7 +8,6 @@ Wang and Fung, Anonymizing Sequential Releases, KDD 2006, sections 1.1, 3.1 and 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -196,8 +195,8 @@ def _read(release: Release, number: str, domains: Domains, x: Sequence[str], y: 
             low, high = pl.Series(begin[0]), pl.Series(end[1])
             joins |= {f"j_{name}_low": low, f"j_{name}_high": high}
             text = pl.select(pl.format("{}|{}", low, high)).to_series()
-            one = pl.Series([_after(start, domains.numbers[name]) for start in low], dtype=pl.Float64) >= high
             whole = all(isinstance(end, int) for end in domains.numbers[name])
+            one = (low + 1 if whole else pl.Series(np.nextafter(low.to_numpy(), np.inf))) >= high
             digits = (low.cast(pl.Int64) if whole else low).cast(pl.String)
             exact = pl.select(pl.when(one).then(digits).otherwise(text)).to_series()
         else:
@@ -289,15 +288,6 @@ def _places(begin: str, end: str, below: Mapping[str, Sequence[int]]) -> Sequenc
     if begin == end:
         return first
     return range(min(first), max(last) + 1) if first and last else ()
-
-
-def _after(number: float, domain: tuple[float, float]) -> float:
-    """The end of the half-open interval whose last number this is."""
-    return (
-        number + 1
-        if isinstance(domain[0], int) and isinstance(domain[1], int)
-        else math.nextafter(number, math.inf)
-    )
 
 
 def _where(number: str) -> str:

@@ -15,6 +15,8 @@ RELEASE = "release_"
 """What released tables are called among the others."""
 OWN = ("domain", "covered", "hosted", "held_back", "waiting")
 """What every attack on groups has in common, a table each."""
+FORGED = f"{STAYS}forged"
+"""Of counterfeits, whose numbers stand in the column `person`."""
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,14 @@ class Knowledge:
         """The knowledge with more released tables."""
         return replace(self, releases={**self.releases, **tables})
 
-    def with_persons(self, change: Callable[[pl.DataFrame], pl.DataFrame], dtype: pl.DataType) -> Knowledge:
-        """The knowledge with a change to each table that has a column `person` of a type."""
+    def with_persons(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Knowledge:
+        """The knowledge with a change to each table of people; counterfeits have numbers of their own."""
 
-        def changed(tables: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-            is_of_people = {name: table.schema.get("person") == dtype for name, table in tables.items()}
-            return {name: change(one) if is_of_people[name] else one for name, one in tables.items()}
+        def changed(name: str, table: pl.DataFrame) -> pl.DataFrame:
+            is_of_people = "person" in table.columns and name != FORGED and not name.startswith(RELEASE)
+            return change(table) if is_of_people else table
 
-        return Knowledge.of(changed(self.tables()))
+        return Knowledge.of({name: changed(name, table) for name, table in self.tables().items()})
 
     def of_the_present(self, release: int) -> Knowledge:
         """The knowledge without the values of people who left.

@@ -92,5 +92,5 @@ def leave_eligible(
         worst = int(np.argmax(limits.excess(left, m)))
         spare = (limited < limits.most(known.sizes))[:, worst]
         helps = (new > 0) & (inside[:, np.argmin(left)] if left.min() < 0 else spare)
-        new[np.argmax(np.where(helps if helps.any() else new > 0, new, -1))] -= 1
+        new[np.argmax(new * helps if helps.any() else new)] -= 1
     return new

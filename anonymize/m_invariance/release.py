@@ -154,7 +154,7 @@ class _Release(BucketRelease[MInvariance, _Planned]):
 
 def _most_alike(columns: Sequence[pl.Series]) -> int:
     """The most people who have the same value in one of some columns."""
-    return max((int(most_of(one.value_counts()["count"]) or 0) for one in columns), default=0)
+    return max(int(most_of(one.value_counts()["count"]) or 0) for one in columns)
 
 
 def _refuse_too_few_others(division: Division, several: Combinations, m: int) -> None:

@@ -164,7 +164,7 @@ def attack(
     )
     after = replace(seen.knowledge, parts={**seen.before.parts, **remembered})
     if not is_view:
-        after = after.with_persons(seen.numbers.named, seen.people.schema["person"])
+        after = after.with_persons(seen.numbers.named)
     return ReleaseAttack(findings, (*counted, of_all), after, tables_judged)
 
 

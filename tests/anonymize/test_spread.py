@@ -17,6 +17,7 @@ from anonymize.m_invariance import release as module
 from anonymize.m_invariance.combinations import Combinations, combinations_of
 from anonymize.m_invariance.parameters import parameter_changes
 from anonymize.m_invariance.spread import near_bins
+from anonymize.promise import Candidates, Promise, Spread
 from benchmarks.adversaries.every_key import reconstructions
 from benchmarks.series import contract_of, released
 from tests import findings as fi
@@ -234,6 +235,20 @@ def test_a_release_whose_numbers_are_too_close_is_convicted(monkeypatch, sensiti
     assert fi.HOST_SPREAD in broken <= {fi.HOST_SPREAD, fi.SPREAD}
     assert found[0].tables["spread"]["too_narrow"].sum() > 0
     assert found[-1].figures["least_spread"] < 0.1
+
+
+def test_only_people_who_came_since_it_is_promised_are_judged_by_it():
+    """A quarter of the people came with the second release; the planner heard of no spread in either."""
+    made = list(released(staff(240, 2), contract()))
+    promises = [Promise(Candidates(2)), Promise(Candidates(2), Spread(SHARE))]
+    found = attacked(made, promises=promises)[0][-1]
+    values = dict(made[1].read.values.group_by("group_id").agg(pl.col(VALUE).unique()).iter_rows())
+    came = made[1].linkage.join(made[0].linkage, on="person", how="anti")
+    close = sum(not is_far(values[group], SHARE) for group in came["group_id"])
+    (row,) = found.findings.filter(promise=fi.HOST_SPREAD).rows(named=True)
+    assert (row["people"], row["broken"], row["since"]) == (60, close, 2)
+    assert 0 < close < 60
+    assert found.tables["spread"]["too_narrow"].max() == 1
 
 
 def test_what_is_not_promised_is_a_figure():

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from benchmarks.mutants import Mutant, changes, mutated, reaching
+from benchmarks.mutants import Mutant, changes, mutants, mutated, reaching
 
 
 def mutants_of(source):
@@ -23,6 +23,9 @@ def mutants_of(source):
         ("zip(a, b, strict=True)", set()),
         ("'a word'", set()),
         ("MOST = 2_000", set()),
+        ("SHOWN = (-1, 2.5)", set()),
+        ("NAMED = f(True)", {"NAMED = f(False)"}),
+        ("draw(x, fontsize=8, bins=8)", {"draw(x, fontsize=8, bins=9)"}),
         ("def f(x: int | None=True):\n    pass", {"def f(x: int | None=False):\n    pass"}),
     ],
 )
@@ -45,3 +48,11 @@ def test_reaching_a_mutant_run_its_lines_or_use_its_module():
     at_import = Mutant("a.py", 0, range(1, 2), before="", after="")
     assert reaching(within, lines) == {"one", "two"}
     assert reaching(at_import, lines) == {"one", "two", "three"}
+    by_the_first_test = Mutant("a.py", 0, range(3, 4), before="", after="", at_import=True)
+    assert reaching(by_the_first_test, lines) == {"one", "two", "three"}
+
+
+def test_what_runs_at_import_is_what_is_in_no_function():
+    at_import = {mutant.before for mutant in mutants("anonymize/promise/held_back.py") if mutant.at_import}
+    assert {"1", "0"} <= at_import
+    assert not any("promises[-1]" in before for before in at_import)

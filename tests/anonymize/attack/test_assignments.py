@@ -81,3 +81,8 @@ def test_where_no_number_of_candidates_is_promised_nothing_is_attacked():
     seen = release(["ux"], linked=True)
     owed = seen.covering.select("person", "value", promised=pl.lit(1))
     assert attack_assignments(SeriesInput([seen], owed), [None]) is None
+
+
+def test_a_single_release_is_a_series():
+    counts, _ = attacked(["ux", "vy"])
+    assert counts["assignments"] == (4, 0, 2, 2, 0, 1)

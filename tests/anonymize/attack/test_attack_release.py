@@ -5,13 +5,17 @@ import hashlib
 import polars as pl
 import pytest
 
+from anonymize.attack.input import prepare_tables
 from anonymize.attack.intersection import candidates
 from anonymize.formats import ANATOMY
+from anonymize.principles import principle_of
+from anonymize.promise.attacked import ReleaseAttack, attack_tables
 from tests import findings as fi
 from tests.anonymize.attack.attack_series import (
     Release,
     attack_each,
     attack_series,
+    attacked_people,
     broken,
     contract,
     publish,
@@ -283,6 +287,36 @@ def test_a_mutant_is_caught_under_the_right_name(series, declared, mutate, promi
     assert promises <= broken(found)
     caught = found.findings.filter(pl.col("promise").is_in(list(promises)))
     assert caught["broken"].min() >= 1
+
+
+OF_TABLES = {fi.ENTRIES, fi.INTERVALS, fi.NUMBERING, fi.ROW_ORDER, fi.IDENTIFIERS, fi.UNREAD}
+
+
+@pytest.mark.parametrize(
+    ("mutate", "promises"),
+    [(mutate, promises) for mutate, promises in MUTANTS if promises <= OF_TABLES],
+    ids=lambda of: getattr(of, "__name__", ""),
+)
+def test_what_tables_show_is_found_without_knowing_whose_groups_they_are(series, declared, mutate, promises):
+    """Of people in shards, only the whole release can show it, and no shard does."""
+    release_format = principle_of(declared).format(declared)
+
+    def judged(release):
+        people = attacked_people(release.snapshot, declared)
+        seen, _ = prepare_tables(declared, release_format, release.tables, people, None)
+        return attack_tables(seen)
+
+    assert set(judged(series[-1])["promise"]) == OF_TABLES
+    assert judged(series[-1])["holds"].all()
+    assert promises <= set(judged(mutate(series)[-1]).filter(~pl.col("holds"))["promise"])
+
+
+def test_a_promise_that_one_shard_breaks_is_broken(series, declared):
+    shards = [attack_series(one[-1:], declared) for one in (series, publish_one_value_twice(series))]
+    whole = ReleaseAttack.of_shards(shards)
+    assert broken(whole) == broken(shards[1])
+    assert whole.figures["broken_promises"] == len(broken(whole)) < whole.figures["promises"]
+    assert not whole.holds
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-from itertools import permutations
+from itertools import combinations, permutations, product
+from statistics import NormalDist
 
 import numpy as np
 import polars as pl
@@ -6,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anonymize.attack import side_channels
 from anonymize.attack.side_channels import (
     CHANCE,
     are_numbered_by_content,
@@ -159,6 +161,23 @@ def test_the_chance_of_hits_is_exact_for_few_rows(groups):
         assert found["p"] == pytest.approx(hits_by_trying(groups, found["hits"]))
 
 
+@pytest.mark.parametrize("groups", [["aab"], ["aab", "abcd"], ["aabb", "abbb", "cc"]])
+def test_where_rows_are_too_many_chance_is_normal_with_the_mean_and_variance_of_all_orders(
+    monkeypatch, groups
+):
+    monkeypatch.setattr(side_channels, "EXACT_ROWS", 0)
+    rows = [(number, value) for number, values in enumerate(groups) for value in values]
+    people = pl.DataFrame(rows, schema=["group_id", "value"], orient="row").with_row_index("order")
+    every = [
+        [sum(a == b for a, b in zip(values, order, strict=True)) for order in permutations(values)]
+        for values in groups
+    ]
+    mean, variance = sum(map(np.mean, every)), sum(map(np.var, every))
+    found = order_against(people.select("group_id", "value"), people)
+    assert found["expected"] == pytest.approx(mean)
+    assert found["p"] == pytest.approx(NormalDist().cdf((mean - len(people)) / variance**0.5))
+
+
 def test_fourteen_pairs_in_somebodys_order_are_enough():
     pairs = pl.DataFrame({"group_id": np.repeat(np.arange(14), 2), "value": [*"ab"] * 14, "order": range(28)})
     assert order_against(pairs.select("group_id", "value"), pairs)["p"] == 2**-14 < CHANCE
@@ -224,6 +243,32 @@ def test_the_chance_of_ranks_is_exact_with_ties_and_several_counterfeits_in_a_gr
     )
     # Doubled ranks 6 6 2 6 and 6 2 4: sums 12 (3 of 6) or 8 (3 of 6), and 6, 2, 4; observed 18, mean 14.
     assert told_apart(rows, ["x"])["p"].item() == pytest.approx((1 / 2 + 1 / 2) * 1 / 3)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_chance_of_ranks_is_that_of_all_ways_to_draw_the_counterfeits(seed):
+    rng = np.random.default_rng(seed)
+    groups = [rng.integers(0, 3, rng.integers(2, 6)).tolist() for _ in range(2)]
+    drawn = [range(rng.integers(1, len(own))) for own in groups]
+
+    def ahead(own, forged):
+        """Pairs of a counterfeit and a person that the counterfeit wins, less those that it loses."""
+        people = [x for place, x in enumerate(own) if place not in forged]
+        return sum(np.sign(own[place] - x) for place in forged for x in people)
+
+    observed = abs(sum(map(ahead, groups, drawn)))
+    every = [
+        [ahead(own, some) for some in combinations(range(len(own)), len(forged))]
+        for own, forged in zip(groups, drawn, strict=True)
+    ]
+    chance = np.mean([abs(sum(way)) >= observed for way in product(*every)])
+    rows = pl.concat(
+        pl.DataFrame({"x": own, "counterfeit": [n in forged for n in range(len(own))]}).with_columns(
+            group_id=number
+        )
+        for number, (own, forged) in enumerate(zip(groups, drawn, strict=True))
+    )
+    assert told_apart(rows, ["x"])["p"].item() == pytest.approx(chance)
 
 
 @pytest.mark.parametrize("forged", [4, 5, 6, 7])

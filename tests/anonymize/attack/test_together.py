@@ -1,9 +1,15 @@
-"""Two series of the same people: what the signatures of both leave of a person."""
+"""Two series of the same people: what the signatures, or the candidates, of both leave of a person."""
+
+from types import SimpleNamespace
 
 import polars as pl
+import pytest
 
+from anonymize.attack import candidates, spread
+from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.stays import Stays
 from anonymize.attack.together import below_together
+from anonymize.contract import Sensitive
 
 
 def stays(**signatures):
@@ -59,3 +65,57 @@ def test_of_several_columns_those_in_common_are_compared_in_either_order():
         assert below_together(here, stays(ann=[list(values)]), 2, names, others) == (1, 1)
         other = present(ann=[list(values)][0])
         assert below_together(other, stays(ann=[here["values"][0].to_list()]), 2, others, names) == (1, 1)
+
+
+# ---- candidates, and numbers, of which both series leave some
+
+
+BINS = Sensitive.model_validate({"name": "wage", "kind": "number", "bins": [0, 10, 20, 40, 80, 100]})
+
+
+def known(kinds, **left):
+    """A series that leaves each person, by each kind of knowledge, the values at these places."""
+    state = pl.DataFrame(
+        {
+            "person": list(left),
+            "value": [BINS.values[places[0]] for places in left.values()],
+            "since": 1,
+            "until": 1,
+            "promised": 1,
+            "candidates_0": pl.Series(
+                [sum(1 << n for n in places) for places in left.values()], dtype=pl.UInt64
+            ),
+        }
+    )
+    return Knowledge(pl.DataFrame({"value": BINS.values}), **dict.fromkeys(kinds, state))
+
+
+BOTH = ("hosted", "covered")
+SENSITIVE = SimpleNamespace(sensitive=BINS)
+SEVERAL = [known(BOTH, ann=[0, 1, 2], bob=[2, 4]), known(BOTH, ann=[0, 2, 4], bob=[2, 3, 4])]
+
+
+@pytest.mark.parametrize(("least", "broken"), [(2, 0), (3, 2)])
+def test_both_series_leave_as_many_candidates_as_promised_or_fewer(least, broken):
+    """Ann is left with the bins 0 and 2, and Bob with 2 and 4."""
+    found = dict(candidates.attack_several_series(SEVERAL, least).each())
+    assert found["hosts together"] == found["covered together"] == (2, broken, 2, least, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("least", "broken"), [(0.1, 0), (0.2, 1), (0.5, 2), ({"ratio": 2}, 0), ({"ratio": 2.1}, 2)]
+)
+def test_both_series_leave_numbers_as_far_apart_as_promised_or_closer(least, broken):
+    """Between Ann's 0 to 10 and 20 to 40 lies a tenth of all, between Bob's 20 to 40 and 80 to 100 four."""
+    found = dict(spread.attack_several_series(SEVERAL, {"wage": least}, SENSITIVE).each())
+    assert found["hosts together"] == found["covered together"]
+    assert found["hosts together"][:3] == (2, broken, 2 if isinstance(least, dict) else 0.1)
+
+
+def test_only_what_is_known_of_every_series_is_taken_together():
+    series = [SEVERAL[0], known(["covered"], ann=[0, 4])]
+    for found in (
+        candidates.attack_several_series(series, 2),
+        spread.attack_several_series(series, {"wage": 0.1}, SENSITIVE),
+    ):
+        assert set(found.counts) == {"covered together"}

@@ -54,6 +54,13 @@ def test_large_buckets_are_filled_first():
     assert assigned[:2].sum() == 400
 
 
+def test_groups_without_a_frequent_value_are_put_into_large_buckets_first():
+    """Of a hundred people, 40 have the first value: ten groups lack it, and all of these fit."""
+    rest = np.array([40, 12, 24, 24])
+    assigned = assigned_as_table(rest, 2, np.array([[0, 1, 1, 0], [1, 1, 0, 0]], bool), np.array([40, 500]))
+    assert assigned.tolist() == [[0, 10, 10, 0], [2, 2, 0, 0]]
+
+
 @pytest.mark.parametrize(
     ("rest", "signatures", "new", "left"),
     [
@@ -64,6 +71,8 @@ def test_large_buckets_are_filled_first():
         # Nobody is there for the first value of the first bucket, and then nobody beside the second one.
         ([0, 1, 2, 2], [[1, 1, 0, 0], [0, 0, 1, 1]], [1, 2], [0, 1]),
         ([5, 5, 5], [[1, 1, 1], [0, 1, 1]], [1, 2], [1, 2]),
+        # One person lacks for the first bucket; the second one is larger, and takes nobody of theirs.
+        ([1, 3, 6, 6, 3], [[1, 1, 0, 0, 0], [0, 0, 1, 1, 0]], [2, 5], [1, 5]),
     ],
 )
 def test_groups_are_given_back_until_the_others_are_eligible(rest, signatures, new, left):

@@ -135,8 +135,9 @@ def test_whoever_may_be_alone_with_counterfeits_is_warned_of(not_sensitive, comp
     assert not principle_of(contract).advice(contract)
 
 
-def test_where_changes_are_refused_a_correction_is_none():
-    contract = contract_of(PRINCIPLES[1])
+@pytest.mark.parametrize("principle", PRINCIPLES[1::2], ids=lambda principle: principle["name"])
+def test_where_changes_are_refused_a_correction_is_none(principle):
+    contract = contract_of(principle | {"on_value_change": "refuse"})
     before = dict(enumerate("abababcdcd"))
     first = published(contract, before, State.empty(), 1)
     after = before | {0: "e"}

@@ -5,11 +5,18 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anonymize.buckets.counts import is_eligible
-from anonymize.buckets.plan import assign_counts, assign_to_existing, balance, make_plan, shortages
+from anonymize.buckets.plan import (
+    assign_counts,
+    assign_to_existing,
+    balance,
+    make_plan,
+    people_lacking,
+    shortages,
+)
 from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible
 from tests.plans import as_tables, counted
@@ -101,6 +108,8 @@ def test_assignment_is_that_of_figure_3(batch, existing):
 
 
 @examples(200)
+@example(([1, 1], 2), [{0, 1}])
+@example(([2, 1, 1], 2), [{0, 1, 2}, {0, 1}])
 @given(eligible_batches(), st.lists(st.sets(st.integers(0, 8), min_size=2), max_size=5, unique_by=frozenset))
 def test_existing_buckets_take_all_they_can_such_that_the_others_stay_eligible(batch, existing):
     rest, m = batch
@@ -298,6 +307,27 @@ def test_a_plan_places_everybody_where_they_may_be_and_balances_every_bucket(cou
     assert (hosts_people | empty).all()
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_people_with_a_changed_value_go_where_it_lacks_and_no_counterfeit_is_needed(order):
+    """Two buckets lack the value 1, once and twice, and three people have it who may be in either."""
+    signatures, bound = [[0, 1], [1, 2]], [[3, 2, 0, 0], [0, 1, 3, 0]]
+    counts = counts_of(
+        [signatures[n] for n in order],
+        [bound[n] for n in order],
+        [0] * 4,
+        separated_value=[1],
+        forbidden=[[False, False, False, True]],
+        separated=[3],
+    )
+    plan = as_tables(make_plan(counts, 2, "refuse", RANDOM("plan")))
+    assert is_balanced(plan, counts)
+    assert not plan.counterfeits.any()
+    assert dict(zip(plan.separated.bucket.tolist(), plan.separated.people.tolist(), strict=True)) == {
+        order.index(0): 1,
+        order.index(1): 2,
+    }
+
+
 def test_shortages_are_what_a_bucket_lacks_to_its_most_frequent_value():
     signatures = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], bool)
     present = np.array([[3, 1, 0], [0, 2, 1], [0, 0, 0]])
@@ -317,6 +347,17 @@ def test_people_fill_shortages_anywhere_and_not_in_the_first_buckets():
         for n in range(300)
     )
     assert all(70 <= received[bucket] <= 130 for bucket in range(3))
+
+
+def test_people_are_put_where_others_would_be_alone_with_counterfeits():
+    """Two people for each group: half of the lots allow that, and it is done wherever lots allow it."""
+    counts = counts_of([[1, 2, 4], [1, 2, 3]], [[0, 1, 0, 0, 0], [0, 0, 1, 0, 0]], [0, 2, 4, 1, 2])
+    done = 0
+    for n in range(30):
+        plan = make_plan(counts, 3, "counterfeit", np.random.default_rng(n), least=2)
+        people = plan.moved + np.pad(counts.bound, (0, len(plan.moved) - len(counts.bound)))
+        done += not people_lacking(plan.signatures, people + plan.counterfeits, people, 2).any()
+    assert done > 10
 
 
 def test_the_company_of_one_person_is_any_other_value():

@@ -1,12 +1,19 @@
 """What the graphs of a bucket say of its history: settled cuts, and attacks that are never smaller."""
 
+from dataclasses import replace
+
 import networkx as nx
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 from anonymize.attack.equivalence import minimum_equivalence
+from anonymize.e_equivalence import E_EQUIVALENCE
+from anonymize.e_equivalence.graph import Graphs
 from anonymize.e_equivalence.parameters import smallest_safe_cut
 from anonymize.e_equivalence.plots import bucket_graph
+from anonymize.principle.state import State
+from tests.anonymize.e_equivalence.equivalence_series import Life, contract, publish
 from tests.anonymize.e_equivalence.histories import History
 from tests.papers.equivalence_matrices import build_graph, matrices, smallest_cut
 from tests.profiles import is_thorough
@@ -82,3 +89,35 @@ def test_a_bucket_is_remembered_by_as_many_nodes_as_it_may_and_cohorts_that_are_
         cohorts = graphs.present["node"].n_unique()
         assert graphs.nodes.height <= 12 + cohorts + 1
         assert graphs.edges.height <= graphs.nodes.height**2
+
+
+def texts(plot):
+    """Names of nodes, and the weights of edges."""
+    axes = Figure().add_subplot()
+    plot.draw(axes)
+    return {text.get_text() for text in axes.texts}
+
+
+def test_the_chart_shows_the_cuts_above_the_bound_and_the_weakest_bucket_of_the_last_release():
+    made = publish(Life(3, churn=0.3, releases=4).snapshots(), contract(e=3))
+    states = {f"2024-0{number}-01": one.candidate.state for number, one in enumerate(made, start=1)}
+    cuts, weakest = E_EQUIVALENCE.plots(made[0].contract, states)
+    axes = Figure().add_subplot()
+    cuts.draw(axes)
+    *lines, bound = (line.get_ydata() for line in axes.get_lines())
+    assert set(bound) == {4}
+    assert min(min(line) for line in lines) > 4
+    assert [text.get_position()[1] for text in axes.texts] == [4]
+    graphs = Graphs.of(made[-1].candidate.state, pl.String())
+    here = graphs.cuts.join(graphs.present, on="bucket_id", how="semi").sort("min_cut", "bucket_id")
+    shown = bucket_graph(graphs, here["bucket_id"][0])
+    assert texts(weakest) >= {str(node) for node in shown}
+    _, alone = E_EQUIVALENCE.plots(made[0].contract, {"2024-04-01": made[-1].candidate.state})
+    _, before = E_EQUIVALENCE.plots(made[0].contract, {"2024-03-01": made[-2].candidate.state})
+    assert texts(weakest) == texts(alone) != texts(before)
+
+
+def test_a_release_in_which_all_left_who_came_is_a_node_without_edges():
+    alone = pl.DataFrame({"bucket_id": [0, 1], "node": [4, 5]})
+    graphs = replace(Graphs.of(State.empty(), pl.String()), nodes=alone)
+    assert set(bucket_graph(graphs, 0)) == {0, 4}

@@ -73,6 +73,27 @@ def test_real_people_fill_whole_signatures_before_counterfeits_do():
     assert not plan.counterfeits.any()
 
 
+@pytest.mark.parametrize(
+    ("free", "e", "fewest"),
+    [
+        # Two buckets of five tuples and more, with the third value in both: 6 tuples each.
+        ([1, 1, 5], 3, 5),
+        # Two buckets of three tuples and more, with the first value in both: 5 pairs.
+        ([5, 2, 0, 0, 1], 2, 2),
+    ],
+)
+def test_people_of_the_batch_fill_what_new_buckets_lack_before_counterfeits_do(free, e, fewest):
+    counts = counted(np.zeros((0, len(free)), bool), np.zeros((0, len(free)), int), np.array(free))
+    plan = plan_of(counts, Cuts(np.empty(0, int), np.empty(0, bool)), e)
+    assert plan.counterfeits.sum() == fewest
+
+
+def test_a_bucket_that_was_planned_for_nobody_is_none():
+    counts = counted(np.zeros((0, 3), bool), np.zeros((0, 3), int), np.array([4, 3, 4]))
+    plan = plan_of(counts, Cuts(np.empty(0, int), np.empty(0, bool)), e=3)
+    assert inserted_tuples(plan).min() > 0
+
+
 def test_a_bucket_nothing_happens_in_is_left_alone():
     counts = counted(np.array([[True, True]]), np.array([[2, 2]]), np.array([0, 0]))
     plan = plan_of(counts, Cuts(np.array([0]), np.array([False])), e=5)

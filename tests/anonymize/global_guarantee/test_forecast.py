@@ -2,10 +2,12 @@
 
 from itertools import pairwise
 
+import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
-from anonymize.global_guarantee import GLOBAL_GUARANTEE
-from anonymize.global_guarantee.forecast import forecast
+from anonymize.global_guarantee import GLOBAL_GUARANTEE, plots
+from anonymize.global_guarantee.forecast import HORIZON, forecast
 from anonymize.principle.state import State
 from tests.anonymize.global_guarantee.guarantee_series import crowd, make_contract, publish
 
@@ -37,9 +39,18 @@ class TestForecast:
 
 def test_charts_are_drawn():
     steps = publish([CONTRACT] * 4, crowd(seed=21, size=300, number_of_values=12, turnover=0.2).snapshots(4))
-    from matplotlib.figure import Figure
-
     (plot,) = GLOBAL_GUARANTEE.plots(CONTRACT, {f"2024-0{s.number}": s.candidate.state for s in steps})
     axes = Figure().add_subplot()
     plot.draw(axes)
     assert sum(bar.get_height() for bar in axes.patches) == 4 * 300
+
+
+def test_the_chart_counts_everybody_whatever_is_left_to_them(monkeypatch):
+    """One person each for whom it is 0, 1, … more releases, up to as many as are told apart."""
+    table = pl.DataFrame({"releases_left": range(HORIZON + 1), "people": [1] * (HORIZON + 1)})
+    monkeypatch.setattr(plots, "forecast", lambda *_: table)
+    (plot,) = plots.plots(CONTRACT, {"2024-01": State.empty()})
+    axes = Figure().add_subplot()
+    plot.draw(axes)
+    heights = {bars.get_label(): bars[0].get_height() for bars in axes.containers}
+    assert heights == {"0": 1, "1": 1, "2 to 3": 2, "4 to 7": 4, "8 or more": HORIZON - 7}

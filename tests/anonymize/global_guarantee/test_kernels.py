@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymize.global_guarantee.admission import looseness
+from anonymize.global_guarantee.partition import set_apart
 from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.admission import admit
 from anonymize.kernels.ledger import fewest_releases, post
@@ -72,6 +73,24 @@ def test_partition_holds_and_no_group_can_be_cut(seed, people, values):
             for at in np.unique(column[members])[1:]:
                 left, right = members[column[members] < at], members[column[members] >= at]
                 assert not (holds(left, limits, largest, value) and holds(right, limits, largest, value))
+
+
+@pytest.mark.parametrize(
+    "admits",
+    [[0.12, 0.5], [0.12, 0.5, 0.6], [0.12] + [0.5] * 119],
+    ids=["half of all", "a third", "ten of 1,200"],
+)
+def test_people_who_admit_little_are_set_apart_from_the_others(admits):
+    """Of ten values, each a tenth, some people admit shares of 0.12, and others of 0.5 and more."""
+    people = np.arange(1200)
+    admits, value = np.array(admits)[people // 10 % len(admits)], (people % 10).astype(np.int32)
+    stratum = set_apart(accounts_of([{}] * len(people), admits.tolist()), value, 10)
+    assert (stratum == (admits < 0.5)).all()
+
+
+def test_people_who_admit_alike_stay_together():
+    value = (np.arange(400) % 10).astype(np.int32)
+    assert not set_apart(accounts_of([{}] * 400, [0.12] * 400), value, 10).any()
 
 
 def plain_admission(order, unseen, sample, limits, largest, value, expected, factor, passes):

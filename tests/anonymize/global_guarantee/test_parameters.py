@@ -33,6 +33,11 @@ def test_faults(declared, words):
         make_contract(**declared)
 
 
+def test_one_release_is_a_number_of_releases():
+    declared = make_contract(strategy="constant_ratio", releases=1, forget_after=1).principle
+    assert (declared.releases, declared.forget_after) == (1, 1)
+
+
 def test_fewer_declared_values_than_l():
     contract = make_contract(values=["a", "b"], l=3, strategy="minimum")
     assert GLOBAL_GUARANTEE.faults(contract) == [

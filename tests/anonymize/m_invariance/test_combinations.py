@@ -128,6 +128,17 @@ def test_people_who_cannot_be_grouped_are_refused_or_held_back():
     assert deferred.signatures.by_value(deferred.moved).tolist() == [0, 2, 2]
 
 
+def test_that_somebody_is_left_over_is_refused_though_others_are_grouped():
+    """The last two people can be grouped with anybody, and of the first four no two with each other."""
+    part = np.array([[0, 4, 8], [0, 5, 9], [1, 4, 9], [1, 5, 8], [2, 6, 10], [3, 7, 11]])
+    counts = Counts(Signatures.none(6), np.empty(0, np.int64), np.ones(6, np.int64))
+    with pytest.raises(
+        NotEligible,
+        match=r"[24] of the 6 inserted people are left over: .* every sensitive column\. Set",
+    ):
+        plan_combinations(counts, Combinations(part, 12), 2, "refuse", np.random.default_rng(1))
+
+
 @pytest.mark.parametrize("columns", [2, 3])
 def test_lots_say_who_of_those_with_a_frequent_value_is_held_back(columns):
     """Of 270 people with one diagnosis, 105 are too many; their other values tell nobody which ones wait."""

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from anonymize.buckets.signatures import Signatures
 from anonymize.errors import NotEligible
 from anonymize.m_invariance import deferred
 from anonymize.m_invariance.combinations import Combinations
@@ -116,7 +117,9 @@ def test_nobody_who_misses_new_people_learns_several_of_their_values():
             assert held_back_by(attacked.findings)["holds"].all()
             figures = one.candidate.figures
             assert figures.deferred_now == len(absent)
-            if absent:
+            if not absent:
+                assert (figures.deferred_alike, figures.deferred_alike_in_a_column) == (0, 0)
+            else:
                 alike = Counter(absent).most_common(1)[0][1]
                 by_column = max(Counter(column).most_common(1)[0][1] for column in zip(*absent, strict=True))
                 assert (figures.deferred_alike, figures.deferred_alike_in_a_column) == (alike, by_column)
@@ -210,6 +213,35 @@ def test_no_more_are_held_back_than_it_takes(seed):
     assert values.are_eligible(staying, m)
     others = [m * held > staying.sum() for held in np.delete(values.by_part(staying), [0, 4])]
     assert 16 - staying.sum() == fewest or any(others)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_value_that_becomes_too_frequent_when_others_wait_keeps_few_more_waiting(seed):
+    """Five of eight people have x. Without two who have not y as well, y would be that of four of six."""
+    x, y = 1, 4
+    part = np.array([[0, 3], [x, 3], [x, y], [2, y], [2, 5]])
+    free = np.array([1, 2, 3, 1, 1])
+    values = Combinations(part, 6)
+    staying = deferred.eligible_part(free, values, 2, np.random.default_rng(seed))
+    assert values.are_eligible(staying, 2)
+    assert (free - staying).tolist() in ([0, 1, 1, 0, 0], [0, 0, 2, 0, 0])
+
+
+def test_groups_are_given_up_that_bring_people_with_one_of_two_values_and_nobody_with_both():
+    """Of 160 new people 100 have x or y, and 20 both; of those left over, two of six have both."""
+    x, y, other = 0, 10, np.arange(1, 6)
+    part = np.array([[x, y], [x, 11], [1, y], *zip(other + 1, other + 11, strict=True)])
+    values = Combinations(part, 20)
+    everybody = np.array([20, 40, 40, 12, 12, 12, 12, 12])
+    left = np.array([2, 2, 2, 0, 0, 0, 0, 0])
+    table = np.zeros((3, 8), bool)
+    table[0, [1, 2, 3]] = table[1, [0, 4, 5]] = table[2, [5, 6, 7]] = True
+    signatures = Signatures.of(table)
+    batch = everybody, np.zeros_like(everybody)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        stay = deferred.give_up_groups(np.array([6, 12, 12]), left, signatures, batch, values, 3, rng)
+        assert stay.tolist() == [4, 12, 12]
 
 
 def test_one_sensitive_column_has_no_finding_on_people_held_back():

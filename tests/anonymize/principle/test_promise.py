@@ -2,7 +2,9 @@
 
 import json
 import re
+from functools import partial
 
+import polars as pl
 import pytest
 
 from anonymize.attack.figures import CandidateFigures
@@ -22,13 +24,21 @@ from anonymize.promise import (
     Signatures,
     promise_of,
 )
+from anonymize.promise.check import named_together
+from anonymize.promise.held_back import HeldBack
+from anonymize.promise.minimum_people import MinimumPeople
 from anonymize.promise.part import Chart, Curve, Figure
+from anonymize.promise.registry import promised_in, scopes
+from anonymize.promise.reidentification import KAnonymity, LDiversity
+from anonymize.promise.spread import Spread
+from tests import findings as fi
 from tests.anonymize.sequential.sequential_tables import view_contract
 from tests.clinic import CLINIC
 from tests.findings import promise
 
 BASE = {**CLINIC, "quasi_identifiers": [{"name": "age", "kind": "number", "domain": [0, 99]}]}
 SEX = {"name": "sex", "kind": "category", "order": ["F", "M"]}
+A_JOIN = Join(x=("age",), y=("disease",))
 T2 = {"path": "t2.csv", "columns": ["job", "disease"]}
 
 
@@ -114,12 +124,69 @@ def test_a_file_of_an_earlier_version_states_what_is_not_promised_as_null():
         (LargestShare, 1.5, "largest_share (1.5) must be at least 0, at most 1"),
         (BreachProbability, -0.1, "breach_probability (-0.1) must be at least 0, at most 1"),
         (Equivalence, 0, "equivalence (0) must be at least 1"),
+        (MinimumPeople, 1, "people_per_group (1) must be at least 2"),
+        (HeldBack, 1.5, "too_frequent (1.5) must be at least 0, at most 1"),
+        (KAnonymity, 0, "k_anonymity (0) must be at least 1"),
+        (LDiversity, 0, "l_diversity (0) must be at least 1"),
+        (partial(LinkedValues, join=A_JOIN), 0, "linked_values (0) must be at least 1"),
+        (partial(Linkability, join=A_JOIN), 1.1, "linkability (1.1) must be at least 0, at most 1"),
+        (Spread, {"wage": 1.5}, "spread of wage (1.5) must be at least 0, at most 1"),
+        (Spread, {"wage": {"ratio": 0.5}}, "spread of wage (0.5) must be at least 1"),
         (Signatures, "odd", "signatures (odd) must be one of unique, even"),
     ],
 )
 def test_a_bound_that_can_not_be_promised_is_refused_where_it_is_made(kind, bound, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         kind(bound)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds"),
+    [
+        (Candidates, [1]),
+        (BreachProbability, [0, 1]),
+        (MinimumPeople, [2]),
+        (HeldBack, [0, 1]),
+        (partial(LinkedValues, join=A_JOIN), [1]),
+        (partial(Linkability, join=A_JOIN), [0, 1]),
+        (Spread, [{"wage": 0}, {"wage": 1}, {"wage": {"ratio": 1}}]),
+    ],
+)
+def test_the_ends_of_what_can_be_promised_can_be(kind, bounds):
+    assert len({str(kind(bound)) for bound in bounds}) == len(bounds)
+
+
+def test_a_promise_is_as_old_as_the_first_of_the_last_releases_that_promise_as_much():
+    promises = [Promise(), Promise(Candidates(2)), Promise(Candidates(3)), Promise(Candidates(3))]
+    assert [Candidates.since(promises[:number]) for number in (1, 2, 3, 4)] == [1, 2, 3, 3]
+    for name in (fi.CANDIDATES, fi.HOST_CANDIDATES):
+        assert [promised_in(name, since, promises) for since in (2, 3)] == [[2], [3, 4]]
+    assert promised_in(fi.COVERAGE, 1, promises) == promised_in(fi.COVERAGE, 3, promises) == [1, 2, 3, 4]
+
+
+def test_charts_draw_the_promised_number_of_candidates_and_the_risk_that_it_allows():
+    assert {chart.level(Candidates(4)) for chart in Candidates.charts if chart.level} == {4, 0.25}
+
+
+def test_evidence_of_one_shard_is_all_there_is():
+    cuts = pl.DataFrame({"column": ["age"], "uncovered_sum": [2]})
+    assert named_together([cuts]).equals(cuts)
+
+
+def test_each_part_that_readers_are_told_says_what_is_promised():
+    said = Promise(Candidates(3), MinimumPeople(2), Signatures("unique"), KAnonymity(5)).sentences()
+    assert all(said)
+    assert "stands in at least 5 rows" in said[-1]
+    assert any("at most one in 2 has" in sentence for sentence in said)
+
+
+def test_what_is_about_files_tables_and_groups_counts_no_people():
+    """A reader is not told of people, where entries, rows or columns were counted."""
+    assert {name for name, scope in scopes().items() if not scope.counts_people} == {
+        *(fi.ENTRIES, fi.VALUES, fi.INTERVALS, "minimum widths", "taxonomy cuts"),
+        *(fi.ROW_ORDER, fi.NUMBERING, fi.COUNTERFEITS, fi.IDENTIFIERS, fi.UNREAD),
+        *("k-anonymity", "l-diversity", fi.CHAIN, fi.CLAIMS, fi.METADATA),
+    }
 
 
 def test_every_row_of_findings_has_a_name_of_its_own():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from anonymize.errors import ContractError, NotEligible, SnapshotError
+from anonymize.errors import ContractError, NotEligible, RepublishError, SnapshotError
 from anonymize.sequential import SEQUENTIAL
 from orchestration.snapshots.previous import enter_previous
 from tests.anonymize.sequential.sequential_tables import JOBS, people, state, table, view_contract
@@ -160,6 +160,32 @@ def test_records_outside_taxonomies_are_refused_without_naming_values(view, word
 def test_previous_releases_that_cannot_be_joined_are_refused(t2, words):
     with pytest.raises(SnapshotError, match=words):
         released(before=state(table(**t2)))
+
+
+def test_a_whole_number_is_not_the_next_one():
+    """Two people of the view are 40 years old, and nobody is 41."""
+    by_age = {"path": "t2.parquet", "columns": ["age", "disease"]}
+    wanted = view_contract([{**AGE, "keep": True}, CLASS], **{**GOOD, "x": ["age"], "previous": [by_age]})
+    view = people(**{"age": [40, 40, 60, 60], "class": ["c1", "c2"] * 2})
+
+    def joined_with(ages):
+        before = state(table(age=ages, disease=["flu", "HIV"] * 2))
+        return SEQUENTIAL.release(view, wanted, before, 1, None)
+
+    assert joined_with([40, 40, 60, 60]).published["view"].height == 4
+    with pytest.raises(SnapshotError, match=r"2 of its 4 records .*, and 2 of the view's 4"):
+        joined_with([41, 41, 60, 60])
+
+
+def test_more_combinations_than_there_is_room_for_are_refused_before_they_are_made(monkeypatch):
+    changes = {"x": ["age"], "requirement": "linkability", "y": ["disease"], "k": 1.0}
+    wanted = view_contract([{**JOB, "keep": True}, AGE, CLASS], **{**GOOD, **changes})
+    view = people(**{"job": ["Banker", "Driver"], "age": [17, 40], "class": ["c1", "c2"]})
+    before = state(table(**JOBS_OF_T2))
+    assert SEQUENTIAL.release(view, wanted, before, 1, None).published["view"].height == 2
+    monkeypatch.setattr("anonymize.sequential.index.MOST_COMBINATIONS", 1)
+    with pytest.raises(RepublishError, match=r"match the view in 2 combinations of partitions, more than 1"):
+        SEQUENTIAL.release(view, wanted, before, 1, None)
 
 
 def test_a_previous_release_that_was_not_read_is_missed():

@@ -175,6 +175,20 @@ def test_cuts_are_drawn():
     assert SEQUENTIAL.plots(wanted, {}) == []
 
 
+def test_a_node_is_drawn_between_the_first_and_the_last_below_it():
+    wanted = view_contract([*COLUMNS], x=["name", "job"], y=["pid"])
+    made = SEQUENTIAL.release(people(**PEOPLE), wanted, state(), 1, None)
+    for chart in SEQUENTIAL.plots(wanted, {"2024-01-01": made.state}):
+        axes = Figure().add_subplot()
+        chart.draw(axes)
+        below = {}
+        for line in axes.get_lines():
+            (_, above), (_, height) = zip(line.get_xdata(), line.get_ydata(), strict=True)
+            below.setdefault((line.get_xdata()[0], above), []).append(height)
+        assert below
+        assert all(above == (max(heights) + min(heights)) / 2 for (_, above), heights in below.items())
+
+
 def test_a_series_is_joined_with_all_of_its_earlier_releases():
     wanted = view_contract(list(COLUMNS), x=["name", "job"], y=["pid"], k=2, information="class:class")
     first = SEQUENTIAL.release(people(**PEOPLE), wanted, state(), 1, None)

@@ -302,6 +302,38 @@ def test_l_above_the_number_of_values_and_weights_of_no_column_are_faults_of_the
     found = STREAMLINER.faults(contract.model_copy(update=update))
     assert [key for key, _ in found] == ["principle.l", "principle.weights"]
     assert "sensitive.values lists 2" in found[0][1]
+    update["principle"] = contract.principle.model_copy(
+        update={"weights": {"zip": 1}, "then": "m_invariance"}
+    )
+    assert [key for key, _ in STREAMLINER.faults(contract.model_copy(update=update))] == ["principle.weights"]
+
+
+def test_ranks_are_positions_in_the_domain_from_0_to_1():
+    declared = {
+        **CLINIC,
+        "quasi_identifiers": [{"name": "year", "kind": "number", "domain": [1950, 2000]}],
+        "sensitive": {"name": "disease"},
+        "principle": {"name": "streamliner", "l": 2},
+    }
+    years = pl.DataFrame({"qi_0": [1950, 1960, 2000]})
+    assert weighted_rank(years, parse_contract(declared)).tolist() == [0, 0.2, 1]
+
+
+def test_groups_are_counted_and_the_largest_of_them_is_measured():
+    made = run(people([20, 30, 40, 50, 60, 70, 80], [1] * 7, list("ababcab")), make_contract(l=2))
+    sizes = made.linkage["group_id"].value_counts()["count"]
+    assert (made.figures.groups, made.figures.largest_group) == (len(sizes), sizes.max()) == (3, 3)
+    assert made.figures.values == 3
+
+
+def test_a_quasi_identifier_without_a_weight_has_the_weight_1():
+    codes = pl.DataFrame({"qi_0": [0, 50, 99], "qi_1": [9, 3, 0]})
+    names = [qi.name for qi in make_contract().quasi_identifiers]
+    ranks = [
+        weighted_rank(codes, make_contract(weights=weights)).tolist()
+        for weights in ({}, {names[0]: 1}, {names[1]: 1}, dict.fromkeys(names, 1), {names[0]: 2})
+    ]
+    assert ranks[0] == ranks[1] == ranks[2] == ranks[3] != ranks[4]
 
 
 def test_draws_are_named_by_their_purpose_alone():
