@@ -1,9 +1,11 @@
 """Valid series pass, and every way of breaking one is caught under the right name."""
 
 import hashlib
+from dataclasses import replace
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from anonymize.attack.input import prepare_tables
 from anonymize.attack.intersection import candidates
@@ -331,6 +333,24 @@ FORGING_MUTANTS = [
     (drop_a_counterfeit, {fi.SHARE, fi.HOST_CANDIDATES}),
     (forget_a_counterfeit_in_the_statistics, {fi.COUNTS, fi.HOSTS}),
 ]
+
+
+@pytest.mark.parametrize("kind", [pl.Int64, pl.UInt32, pl.UInt64])
+def test_whatever_tells_people_apart_the_same_is_found(with_counterfeits, declared, kind):
+    """Numbers do, too; counterfeits have numbers of their own."""
+    number = pl.col(declared.identifier).str.slice(1).cast(kind).alias("person")
+    numbered = [
+        replace(
+            one,
+            snapshot=one.snapshot.with_columns(number),
+            linkage=one.linkage.select(number, "group_id"),
+        )
+        for one in with_counterfeits
+    ]
+    named, found = (attack_series(series, declared) for series in (with_counterfeits, numbered))
+    assert_frame_equal(found.findings, named.findings)
+    assert found.figures == named.figures
+    assert found.knowledge.covered.schema["person"] == kind
 
 
 @pytest.mark.parametrize(("mutate", "promises"), FORGING_MUTANTS, ids=lambda of: getattr(of, "__name__", ""))
