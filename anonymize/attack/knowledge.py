@@ -15,8 +15,8 @@ RELEASE = "release_"
 """What released tables are called among the others."""
 OWN = ("domain", "covered", "hosted", "held_back", "waiting")
 """What every attack on groups has in common, a table each."""
-FORGED = f"{STAYS}forged"
-"""Of counterfeits, whose numbers stand in the column `person`."""
+FORGED, MEMBERS = f"{STAYS}forged", "members"
+"""Tables whose `person` is no person: a counterfeit, or a hash of who was in which group."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Knowledge:
         """The knowledge with a change to each table of people; counterfeits have numbers of their own."""
 
         def changed(name: str, table: pl.DataFrame) -> pl.DataFrame:
-            is_of_people = "person" in table.columns and name != FORGED and not name.startswith(RELEASE)
+            is_of_people = "person" in table.columns and name not in (FORGED, MEMBERS)
             return change(table) if is_of_people else table
 
         return Knowledge.of({name: changed(name, table) for name, table in self.tables().items()})

@@ -10,12 +10,13 @@ from anonymize.attack.cuts import cuts
 from anonymize.attack.equivalence import compromised
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput, Bounds, promised, vintages
+from anonymize.attack.knowledge import MEMBERS
 from anonymize.attack.numbers import joined
 from anonymize.attack.stays import GROUPS_PER_RELEASE, followed_counterfeits
 from anonymize.columns import VALUE
 
-MEMBERS, CONTENTS = "members", "contents"
-"""What is remembered: `partition`, `person` (a hash), and `partition`, `value`, `tuples`."""
+CONTENTS = "contents"
+"""What is remembered beside `MEMBERS` (`partition`, `person`): `partition`, `value`, `tuples`."""
 
 
 def attack_same_values(seen: AttackInput, given: Bounds[int]) -> AttackResult:

@@ -12,11 +12,11 @@ import polars as pl
 from anonymize.attack.assignments import MOST_PEOPLE, SeriesInput, choices_of
 from anonymize.attack.equivalence import Equivalence, minimum_equivalence
 from anonymize.attack.intersection import candidates
-from anonymize.attack.knowledge import Knowledge
+from anonymize.attack.knowledge import MEMBERS, Knowledge
 from anonymize.attack.measures.correlations import guess_by_correlations
 from anonymize.attack.measures.guessing import Guesses, guess_values
 from anonymize.attack.measures.presence import Presence, guess_presence
-from anonymize.attack.same_values import CONTENTS, MEMBERS
+from anonymize.attack.same_values import CONTENTS
 from anonymize.columns import PSEUDONYM, VALUE
 from anonymize.contract import Product, Schema, View
 from anonymize.errors import PublishedFolderError
