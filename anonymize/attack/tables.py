@@ -169,7 +169,8 @@ def attack_counterfeits(seen: AttackInput) -> AttackResult:
 def _signatures(seen: AttackInput) -> pl.DataFrame:
     """`group_id`, `signature`: a number for the set of values that each group holds."""
     held = seen.published.values.group_by("group_id").agg(pl.col(VALUE).unique().sort())
-    numbers = held.select(VALUE).unique().with_row_index("signature")
+    # The classifier's halves follow from the numbers, so they are the same whenever a release is attacked.
+    numbers = held.sort("group_id").select(VALUE).unique(maintain_order=True).with_row_index("signature")
     return held.join(numbers, on=VALUE).select("group_id", "signature")
 
 
@@ -191,7 +192,7 @@ def _chances(
     """
     chances = dict(zip(features, told_apart(rows, features)["p"], strict=True))
     together = classifier_advantage(rows, features)["p"]
-    signed = None if signatures is None else rows.join(signatures, on="group_id")
+    signed = None if signatures is None else rows.join(signatures, on="group_id", maintain_order="left")
     if signed is None or signed["signature"].n_unique() == signed["group_id"].n_unique():
         return [*chances.values(), together]
     merged = signed.with_columns(group_id="signature")
