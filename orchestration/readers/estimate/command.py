@@ -54,7 +54,7 @@ FIGURES = {
 """The columns of an answer; those that people are counted by stand behind the release."""
 
 Z = 1.96
-"""Standard errors on either side of an estimate between which the truth is in 95 of 100 cases."""
+"""So many standard errors on either side of an estimate have the truth between them in 95 of 100 cases."""
 
 
 @dataclass(frozen=True)
@@ -345,36 +345,34 @@ def _asked(
 
 
 def _widened(answer: pl.DataFrame, ends: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """An answer with intervals that hold those of the least and of the most people who may meet a condition.
+    """Widen the intervals of an answer, so that they contain those of both extremes.
 
-    It has a row also where nobody who is drawn meets the condition, as in `cost = 30` of a bin from 20 to 50.
+    `ends` are the answers for what every number of a bin meets, and for what some number meets. A part of the
+    people has a row also if no drawn number meets the condition: `cost = 30`, in a bin from 20 to 50.
     """
     figures = [name for name in answer.columns if name in FIGURES - {"release", "before"}]
     # Columns that people are counted by may be called anything.
     keys = {name: f"key_{number}" for number, name in enumerate(answer.columns) if name not in figures}
     tables = [table.rename(keys).with_columns(drawn=table is answer) for table in (answer, *ends)]
-    # Nobody who meets a condition is a count of 0 without a row, and no mean.
+    # If nobody meets a condition, there is no row: the count is 0, and there is no mean.
     is_count = not {"mean", "quantile"} & set(figures)
-    nobody = pl.when(pl.len() < 1 + len(ends)).then(0.0) if is_count else None
-    drawn = {
+    nobody = pl.when(pl.len() < len(tables)).then(0.0) if is_count else None
+    found = {
         name: pl.coalesce(exactly(name).filter("drawn").first(), 0.0 if is_count else exactly(name).last())
         for name in figures
     }
-    ends_of_all = {
-        "low": pl.min_horizontal(pl.col("low").min(), nobody),
-        "high": pl.max_horizontal(pl.col("high").max(), nobody),
-        "one": (pl.col("share") / pl.col("people")).max() if "share" in figures else pl.lit(None),
-    }
-    wide = pl.concat(tables).group_by(pl.col("^key_.*$")).agg(**drawn | ends_of_all)
+    found["low"] = pl.min_horizontal(pl.col("low").min(), nobody)
+    found["high"] = pl.max_horizontal(pl.col("high").max(), nobody)
+    if "share" in figures:
+        found["share_of_one"] = (pl.col("share") / pl.col("people")).max()
+    wide = pl.concat(tables).group_by(pl.col("^key_.*$")).agg(**found)
     error = (pl.col("high") - pl.col("low")) / (2 * Z)
-    if "standard_error" in drawn:
-        wide = wide.with_columns(
-            standard_error=pl.max_horizontal("standard_error", error.round(1 if is_count else 3))
-        )
-    if "share_error" in drawn:
-        wide = wide.with_columns(
-            share_error=pl.max_horizontal("share_error", (error * pl.col("one")).round(4))
-        )
+    errors = {"standard_error": error.round(1 if is_count else 3)}
+    if "share" in figures:
+        errors["share_error"] = (error * pl.col("share_of_one")).round(4)
+    wide = wide.with_columns(
+        **{name: pl.max_horizontal(name, wider) for name, wider in errors.items() if name in figures}
+    )
     order = [keys.get(name, name) for name in answer.columns]
     return wide.sort(pl.col("^key_.*$"))[order].rename({key: name for name, key in keys.items()})
 

@@ -7,8 +7,9 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -90,11 +91,11 @@ class Condition:
     """A condition as DuckDB understands it: nothing but a boolean expression is left in it."""
 
     text: str
-    """What is estimated. Of a bin, a number that is drawn from it is compared."""
+    """The condition that is estimated. A number that is drawn from a bin is compared for it."""
     certain: str | None = None
-    """What every number of the bins meets that are compared with numbers; None if none are."""
+    """True of a row if every number of its bin meets the condition. None if no bin is compared."""
     possible: str | None = None
-    """What any number of these bins meets."""
+    """True of a row if some number of its bin meets the condition. None if no bin is compared."""
 
 
 def columns_of(
@@ -141,31 +142,51 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> Condition:
     for part in parts:
         _check(part, where, columns)
 
-    def written(number_of: Callable[[Column], str]) -> str:
-        plain["statements"][0]["node"]["where_clause"] = _with_numbers(condition, columns, number_of)
-        with duckdb.connect() as connection:
-            text = _one(connection, "SELECT json_deserialize_sql($sql::JSON)", json.dumps(plain))
-        return text.partition(" WHERE ")[2]
-
     met: set[Column] = set()
-    text = written(lambda column: met.add(column) or column.number)  # type: ignore[func-returns-value]
-    binned = [column for column in met if column.is_in_bins]
-    if not binned:
-        return Condition(text)
-    numbers = _numbers_to_try([number for part in parts for number in _numbers(part)], len(binned))
-    tried = (dict(zip(binned, some, strict=True)) for some in itertools.product(numbers, repeat=len(binned)))
-    each = [
-        written(lambda one: f"estimate_nearest({quoted(one.name)}, {at[one]})" if one in at else one.number)  # noqa: B023
-        for at in tried
-    ]
-    return Condition(text, *(f"(({f') {word} ('.join(each)}))" for word in ("AND", "OR")))
+
+    def drawn(column: Column) -> str:
+        met.add(column)
+        return column.number
+
+    trees = [_with_numbers(condition, columns, drawn)]
+    if binned := [column for column in met if column.is_in_bins]:
+        numbers = _numbers_to_try([number for part in parts for number in _numbers(part)], len(binned))
+        tried = [
+            _with_numbers(condition, columns, partial(_nearest, dict(zip(binned, some, strict=True))))
+            for some in itertools.product(numbers, repeat=len(binned))
+        ]
+        trees += [_conjunction(word, tried) for word in ("AND", "OR")]
+    return Condition(*(_written(plain, tree) for tree in trees))
+
+
+def _conjunction(word: str, conditions: Sequence[Any]) -> Any:
+    """Several parsed conditions as one: that all of them are met, by AND, or any, by OR."""
+    joined = _taken(_parsed(f"{ROWS}true {word} true"))
+    joined["children"] = conditions
+    return joined
+
+
+def _written(plain: Any, condition: Any) -> str:
+    """The SQL of a parsed condition; `plain` is a statement in which it can stand."""
+    plain["statements"][0]["node"]["where_clause"] = condition
+    with duckdb.connect() as connection:
+        text = _one(connection, "SELECT json_deserialize_sql($sql::JSON)", json.dumps(plain))
+    return text.partition(" WHERE ")[2]
+
+
+def _nearest(numbers: Mapping[Column, str], column: Column) -> str:
+    """The number of a column's bin that is nearest to one that is tried, as SQL."""
+    if column not in numbers:
+        return column.number
+    return f"estimate_nearest({quoted(column.name)}, {numbers[column]})"
 
 
 def _numbers_to_try(compared: Collection[float], columns: int) -> list[str]:
-    """Numbers at which a condition on bins may turn out differently, as SQL.
+    """The numbers, as SQL, for which a condition on a bin is tried: it may change from one to the next.
 
-    They are those that are compared, their neighbours, and what lies below and above all bins. Where that is
-    too much for several columns, it is below and above alone.
+    These are the numbers that the condition compares, the next ones on either side of each, and both
+    infinities for the ends of the bin. If there are too many combinations of several columns, only the ends
+    are tried.
     """
     near = {math.nextafter(one, end) for one in compared for end in (-math.inf, one, math.inf)}
     if (len(near) + 2) ** columns > MOST_TRIED:
@@ -228,8 +249,14 @@ def _sides(part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _parsed(sql: str) -> Any:
+    return json.loads(_serialized(sql))
+
+
+@cache
+def _serialized(sql: str) -> str:
+    """The parsed statement as JSON: a condition on bins has the same few columns many times."""
     with duckdb.connect() as connection:
-        return json.loads(_one(connection, "SELECT json_serialize_sql($sql)", sql))
+        return _one(connection, "SELECT json_serialize_sql($sql)", sql)
 
 
 def _one(connection: duckdb.DuckDBPyConnection, statement: str, sql: str) -> str:
