@@ -11,11 +11,6 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-KEEPS_MEMORY = {"_RJEM_MALLOC_CONF": "dirty_decay_ms:1000,muzzy_decay_ms:-1"}
-"""For polars' allocator, jemalloc: free memory stays with the process until another one needs it.
-
-To get it again for each table is a tenth of a large release. Its price: it looks a quarter larger."""
-
 
 def begin_process(
     work: Callable[..., None], *given: Any, **environment: str

@@ -79,7 +79,7 @@ class AttackInput(TablesInput):
     """A release of groups as the attacks on it take it."""
 
     numbers: Numbers
-    """Whose number is which."""
+    """The number of each person whom the attack knows."""
     numbered: Published
     """The release with numbered tuples of values that may be known (`copies`), in which candidates count."""
     known: pl.DataFrame
@@ -118,7 +118,7 @@ class AttackInput(TablesInput):
 
     @cached_property
     def carried(self) -> pl.DataFrame:
-        """How many people of each group carry each value: as `carried`."""
+        """The tuples of each value in each group, and the people there who truly have it."""
         return carried(self.published, self.hosted)
 
     @cached_property

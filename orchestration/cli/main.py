@@ -9,7 +9,7 @@ import sys
 from anonymize.errors import RepublishError, as_data
 from orchestration.cli.app import app
 from orchestration.cli.terminal import err
-from orchestration.processes import KEEPS_MEMORY
+from orchestration.memory import KEEPS_MEMORY
 
 
 def run() -> None:

@@ -78,13 +78,13 @@ def usable_tables(folder: Path) -> Iterator[None]:
 def few_disk_waits(folder: Path) -> Iterator[None]:
     """Let Dagster's SQLite files in a folder wait for the disk once at the end, and not after every event.
 
-    Dagster opens and closes such a file for each of some 250 reads and writes of a release, and whatever
-    closes it last copies its write-ahead log into it. Here a connection to each file stays open meanwhile. A
-    machine that loses its power may lose the last events, and no file.
+    Dagster opens and closes such a file for each of some 250 reads and writes of a release. The connection
+    that is closed last copies the write-ahead log into the file, and waits for the disk. Therefore one
+    connection to each file stays open here. A power cut may lose the last events, and damages no file.
     """
     kept: dict[str, sqlite3.Connection] = {}
 
-    def see(connection: Any, _: Any) -> None:
+    def opened(connection: Any, _: Any) -> None:
         if not isinstance(connection, sqlite3.Connection):
             return
         file = connection.execute("PRAGMA database_list").fetchone()[2]
@@ -95,11 +95,11 @@ def few_disk_waits(folder: Path) -> Iterator[None]:
             kept[file] = sqlite3.connect(file, check_same_thread=False)
             kept[file].execute("SELECT 1 FROM sqlite_master").fetchone()
 
-    event.listen(Engine, "connect", see)
+    event.listen(Engine, "connect", opened)
     try:
         yield
     finally:
-        event.remove(Engine, "connect", see)
+        event.remove(Engine, "connect", opened)
         for connection in kept.values():
             connection.close()
 

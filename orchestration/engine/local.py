@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 from anonymize.errors import HomeError
 from orchestration.engine.answers import answer, counted, opened
-from orchestration.processes import KEEPS_MEMORY, begin_process
+from orchestration.memory import KEEPS_MEMORY
+from orchestration.processes import begin_process
 
 J = TypeVar("J")
 R = TypeVar("R")

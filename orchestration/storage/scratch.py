@@ -1,23 +1,23 @@
-"""Folders for a while, with people in them: what a killed process leaves of them does not stay."""
+"""Temporary folders with people in them. If a process is killed, the next one deletes the folder it left."""
 
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
 from orchestration.storage.home import if_free, only_one
 
-PREFIX = "republish-"
-LOCK = ".lock"
+PREFIX, LOCK = "republish-", ".lock"
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder for its owner alone, deleted in the end; what killed processes left is deleted first."""
+    """A temporary folder for its owner alone. Folders that killed processes left are deleted first."""
     for lock in Path(gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
-        _delete_if_left(lock.parent)
+        with suppress(FileNotFoundError):  # its process has just ended, and deleted it
+            _delete_if_left(lock.parent)
     with (
         TemporaryDirectory(prefix=PREFIX) as place,
         only_one(Path(place), "a folder of temporary files", name=LOCK),

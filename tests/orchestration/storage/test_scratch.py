@@ -1,12 +1,15 @@
 """Folders for a while: what a killed process leaves is deleted by the next one, and nobody else's is."""
 
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 
 import pytest
 
+from orchestration.storage import scratch
 from orchestration.storage.scratch import scratch_folder
 
 WORK = """
@@ -24,6 +27,21 @@ def temporary(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     return tmp_path
+
+
+def test_a_folder_that_its_process_deletes_meanwhile_is_in_nobodys_way(temporary, monkeypatch):
+    ended = temporary / "republish-ended"
+    ended.mkdir()
+    (ended / ".lock").touch()
+
+    @contextmanager
+    def too_late(folder, _):
+        shutil.rmtree(folder)
+        yield (folder / ".lock").stat()
+
+    monkeypatch.setattr(scratch, "if_free", too_late)
+    with scratch_folder():
+        assert not ended.exists()
 
 
 def test_what_a_killed_process_leaves_is_deleted_and_what_is_in_use_is_not(temporary):
