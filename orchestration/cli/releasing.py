@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -75,11 +76,13 @@ def make_due_releases(
                 waits = True
                 break
             start_judge()  # it gets ready while Dagster does
+            began = time.perf_counter()
             instance = dagster()
             from orchestration.dagster.run import make_release
 
+            loading = time.perf_counter() - began
             released = make_release(series, release, instance)
-            work.print(_line(released, work.end()))
+            work.print(_line(released, work.end(), loading))
     for sentence in principle_of(file.contract).advice(file.contract) if work.done else ():
         out.print(f"{series.name}: {sentence}")
     if not work.done and not waits:
@@ -114,10 +117,14 @@ def _seconds_of_the_last(series: Series, unpublished: list[str]) -> float | None
     return sum(record.seconds.values()) if record else None
 
 
-def _line(released: Released, seconds: float) -> str:
-    """A line on a release, with the seconds that were waited for it by what they were spent on."""
-    rest = {"dagster": seconds - sum(released.seconds.values())}
-    spent = ", ".join(f"{part} {took:.1f}" for part, took in (released.seconds | rest).items())
+def _line(released: Released, seconds: float, loading: float) -> str:
+    """A line on a release, with the seconds that were waited for it by what they were spent on.
+
+    The first release of a command waits until what makes releases is loaded, Dagster most of all.
+    """
+    took = ({"loading": loading} if loading >= 0.05 else {}) | released.seconds
+    took["dagster"] = seconds - sum(took.values())
+    spent = ", ".join(f"{part} {one:.1f}" for part, one in took.items())
     counts = released.counts
     held_back = f"  {counts.held_back:,} held back" if counts.held_back else ""
     return (
