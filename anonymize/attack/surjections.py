@@ -176,10 +176,11 @@ class _Tuples(NamedTuple):
             {self.held[number][group] for group in groups if group in self.held[number]}
             for number, groups in hosts.items()
         ]
+        choices: list[tuple[frozenset[Hashable] | None, frozenset[Hashable]]]
         if invariant:
             choices = [(signature, signature) for signature in set.intersection(*signatures)]
         else:
-            choices = [(None, frozenset().union(*one)) for one in signatures[:1]]
+            choices = [(None, frozenset[Hashable]().union(*one)) for one in signatures[:1]]
         for signature, values in choices:
             for value in values:
                 some = {left: 1}
