@@ -153,17 +153,20 @@ def grouped_counts(boxes: pl.DataFrame, published: Published, workload: Workload
         for column in workload.columns
     }
     answers = np.zeros(len(workload.value))
-    for query, value in enumerate(workload.value):
-        if value not in by_value:
-            continue
-        share = rows.astype(float)
-        for position, column in enumerate(workload.columns):
-            asked = workload.low[query, position], workload.high[query, position]
-            low, high = ends[column]
-            share = share * overlap(low, high, *asked, int(attributes[column].discrete))
-        inside = np.bincount(group, share, minlength=len(ids)) / of_group
-        part = by_value[value]
-        answers[query] = (inside[part["place"].to_numpy()] * part["tuples"].to_numpy()).sum()
+    for value in by_value.keys() & set(workload.value):
+        place, tuples = (by_value[value][name].to_numpy() for name in ("place", "tuples"))
+        # Only the groups with the value count.
+        has_value = np.zeros(len(ids), dtype=bool)
+        has_value[place] = True
+        own = np.flatnonzero(has_value[group])
+        of_value = {column: [end[own] for end in both] for column, both in ends.items()}
+        for query in (at for at, one in enumerate(workload.value) if one == value):
+            share = rows[own].astype(float)
+            for position, column in enumerate(workload.columns):
+                asked = workload.low[query, position], workload.high[query, position]
+                share = share * overlap(*of_value[column], *asked, int(attributes[column].discrete))
+            inside = np.bincount(group[own], share, minlength=len(ids)) / of_group
+            answers[query] = (inside[place] * tuples).sum()
     return answers
 
 

@@ -228,7 +228,8 @@ def note_shard(job: ShardJob) -> None:
     shard, series = job.shard, job.shard.series
     name = NOTED.replace(".", f"-{shard.place}.") if shard.place else NOTED
     file, people = series.private_folder / name, read_table(job.own / PEOPLE, [IDENTIFIER, PSEUDONYM])
-    now, before = _noted(series.home, people, job.release), _before(shard, file)
+    before = _before(shard, file)
+    now = _noted(series.home, people, job.release, before)
     table = now if before is None else _joined([before, now])
     write_table(file, table.sort("person"))
 
@@ -242,9 +243,23 @@ def _before(shard: Shard, file: Path) -> pl.DataFrame | None:
     return read_table(file).filter(pl.col("since").is_in(releases)) if file.exists() else None
 
 
-def _noted(home: Home, people: pl.DataFrame, release: str) -> pl.DataFrame:
-    person, at = comparable(home, people[IDENTIFIER]), pl.lit(release)
-    return people.select(person.alias("person"), PSEUDONYM, since=at, until=at).unique("person")
+def _noted(
+    home: Home, people: pl.DataFrame, release: str, before: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """A row for each of some people. Of those who were noted `before`, it is known what they are called."""
+    at, called = pl.lit(release), pl.lit(None, pl.Binary).alias("person")
+    named = people.select(IDENTIFIER, PSEUDONYM, called)
+    if before is not None:
+        known = before.select(PSEUDONYM, "person").drop_nulls().unique(PSEUDONYM, keep="none")
+        named = people.select(IDENTIFIER, PSEUDONYM).join(known, on=PSEUDONYM, how="left")
+    new = named.filter(pl.col("person").is_null())
+    found = pl.concat(
+        [
+            named.drop_nulls("person").select("person", PSEUDONYM),
+            new.select(comparable(home, new[IDENTIFIER]), PSEUDONYM),
+        ]
+    )
+    return found.with_columns(since=at, until=at).unique("person")
 
 
 def _joined(noted: Iterable[pl.DataFrame]) -> pl.DataFrame:
