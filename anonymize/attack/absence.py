@@ -19,6 +19,7 @@ from anonymize.attack.figures import AbsenceFigures
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput
 from anonymize.attack.numbers import joined
+from anonymize.attack.several_rows import of_others
 from anonymize.columns import VALUE, least_of
 from anonymize.contract.combined import values_of
 from anonymize.formats.published import by_column
@@ -55,7 +56,7 @@ def attack_absence(seen: AttackInput, least: int | None, *, in_company: bool) ->
     if not seen.is_linked:
         signatures = pl.concat([had.ever, had.now]).unique()
         return AttackResult(counts, AbsenceFigures(), remembered={SIGNATURES: signatures})
-    figures, waiting = _new(seen, absent)
+    figures, waiting = _new(seen, of_others(seen, absent))
     return AttackResult(counts, figures, remembered={WAITING: waiting})
 
 

@@ -15,6 +15,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import View
 from anonymize.errors import ContractError
+from anonymize.people.rows import persons_of
 from orchestration.chain.snapshot import PEOPLE, kept_snapshot, most_people
 from orchestration.engine import the_engine
 from orchestration.series.facts import Facts, facts_of, sensitive_names
@@ -244,7 +245,8 @@ def _before(shard: Shard, file: Path) -> pl.DataFrame | None:
 
 def _noted(home: Home, people: pl.DataFrame, release: str) -> pl.DataFrame:
     person, at = comparable(home, people[IDENTIFIER]), pl.lit(release)
-    return people.select(person.alias("person"), PSEUDONYM, since=at, until=at).unique("person")
+    own = persons_of(people[PSEUDONYM])
+    return people.select(person.alias("person"), own, since=at, until=at).unique("person")
 
 
 def _joined(noted: Iterable[pl.DataFrame]) -> pl.DataFrame:

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.columns import IDENTIFIER
 from anonymize.contract.combined import combine
 from anonymize.errors import AlreadyPublished, SnapshotError
-from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.rows import keyed
 from orchestration.chain.arrival import missing_before, never_comes
 from orchestration.chain.audit import refuse_broken
 from orchestration.chain.division import Divided, divide
@@ -52,7 +52,7 @@ class Snapshot:
     """A snapshot, or one shard of it, under our own column names, in the order of pseudonyms."""
 
     table: pl.DataFrame
-    """`identifier`, `qi_0`, …, `value`, `pseudonym`."""
+    """`identifier`, `qi_0`, …, `value`, `pseudonym`; where people have several rows, `row_name`."""
     columns: Mapping[str, str]
     """The publisher's names by ours."""
 
@@ -222,7 +222,9 @@ def look_at_shard(divided: Divided, job: ShardJob) -> tuple[ValidationResult, _F
 def _found(job: ShardJob, people: pl.DataFrame) -> _Found:
     series, contract = job.shard.series, job.shard.contract
     left = without_forgotten(series.home, contract.product, contract.series, people, job.release)
-    snapshot = Snapshot(keyed(combine(left, contract), series.pseudonym_key), contract.column_names())
+    snapshot = Snapshot(
+        keyed(combine(left, contract), contract, series.pseudonym_key), contract.column_names()
+    )
     snapshot.keep(job.own)
     return _Found(snapshot.stated, snapshot_faults(people, contract), people.height - left.height)
 
@@ -265,11 +267,6 @@ def _in_words(faults: pl.DataFrame, forgotten: int) -> str:
     found = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
     left_out = f" {forgotten:,} of them were forgotten, and are left out." if forgotten else ""
     return f"{faults['rows'][0]:,} people in {faults.height} columns: {found}.{left_out}"
-
-
-def keyed(people: pl.DataFrame, key: bytes) -> pl.DataFrame:
-    """A snapshot with everybody's pseudonym under a key, in the order of pseudonyms."""
-    return people.with_columns(pseudonyms(people[IDENTIFIER], key).alias(PSEUDONYM)).sort(PSEUDONYM)
 
 
 def content_digest(people: pl.DataFrame) -> str:

@@ -13,6 +13,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, PSEUDONYM, entries
 from anonymize.errors import HomeError
 from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.rows import persons_of
 from anonymize.spelling import identifier_forms
 from orchestration.chain.population_overlap import noted_files
 from orchestration.chain.snapshot import FAULTS, Snapshot, kept_snapshot
@@ -153,6 +154,7 @@ class Asked:
     def _whose(self, column: pl.Series, *, is_identifier: bool) -> pl.Series:
         """Binary[N]: whom of them each cell is about, as all products of the home call them, or null."""
         names = self._names
+        column = column if is_identifier else persons_of(column)
         if is_identifier:
             mine = column.filter(self.within(column)).unique()
             names = pl.DataFrame({"name": mine, "person": comparable(self.home, mine)})

@@ -13,8 +13,9 @@ from functools import partial
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, VALUE, exactly
+from anonymize.columns import IDENTIFIER, ROW_NAME, VALUE, exactly
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
+from anonymize.people.rows import has_several_rows
 from anonymize.spelling import SEVERAL, describe_twins, normal_form, of_several, twins, value_form
 from orchestration.contracts.yaml_text import on_a_line
 from orchestration.snapshots.locale_formats import proposals
@@ -39,6 +40,8 @@ COMPARED = 100
 """Values outside a domain that are compared with its labels."""
 OUTSIDE = "outside all bins"
 """Stands for a number that is in no bin."""
+SPELT = "differ from another identifier by spaces, capital letters or signs that nobody sees alone"
+"""What is said of identifiers, where people have several rows, that are one person's."""
 NO_VALUE = ("#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
 """Words of other programs for no value, in small letters."""
 
@@ -162,6 +165,8 @@ def rows_at_fault(snapshot: pl.DataFrame, schema: Table, numbers: pl.Series | No
 
 
 def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
+    if measure == "duplicates" and (rule.role == "row" or rule.repeats == SPELT):
+        return f"write each {rule.role} in one way, and no other in the same, in the source"
     if measure == "misspelt":
         values = snapshot.select(rule.converted(snapshot.schema[rule.column]).alias("value"))["value"]
         named = of_several(values)
@@ -213,7 +218,8 @@ _OUT = {
     "missing": "add or rename it in the source, or correct the contract",
     "nulls": "fill them in the source, or leave these people out",
     "duplicates": "a snapshot has one row for each person, and identifiers that differ by spaces, capital"
-    " letters or signs that nobody sees alone are one person's",
+    " letters or signs that nobody sees alone are one person's. If people have several rows (visits, claims),"
+    " say so (rows: several), or choose one of each in the source: the last one, say",
     "wrong_type": "correct them in the source, or what the contract says of the column",
     "outside_domain": "correct them in the source, or widen the domain in the contract",
     "misspelt": "correct them in the source, or list every value under sensitive.values",
@@ -242,6 +248,8 @@ class _Rule:
     """The domain, where it consists of labels."""
     written: str = ""
     """`number` or `date`, which text writes in several ways; else something else."""
+    repeats: str = ""
+    """A verb for the rows that name what another row names, where each is to name something else."""
 
     def converted(self, dtype: pl.DataType) -> pl.Expr:
         """The column as the contract has it; null where a value is null or of another type."""
@@ -260,12 +268,13 @@ class _Rule:
         values, converted = _values(self.column, dtype), self.converted(dtype)
         nothing = pl.lit(value=False)
         # An unhashable kind of value (a list, say) is of a wrong type as a whole: nothing to compare.
-        is_identifier = self.role == "identifier" and not dtype.is_nested()
-        form = normal_form(values) if is_identifier and _is_text(dtype) else values
+        is_name = self.repeats != "" and not dtype.is_nested()
+        form = normal_form(values) if is_name and _is_text(dtype) else values
+        again = ~form.is_first_distinct() if self.repeats != SPELT else values.n_unique().over(form) > 1
         free_text = self.inside is None and _is_text(dtype)
         return {
             "nulls": values.is_null(),
-            "duplicates": values.is_not_null() & ~form.is_first_distinct() if is_identifier else nothing,
+            "duplicates": values.is_not_null() & again if is_name else nothing,
             "wrong_type": values.is_not_null() & converted.is_null(),
             "outside_domain": (~self.inside(converted)).fill_null(value=False) if self.inside else nothing,
             "misspelt": _misspelt(converted) if self.role == "sensitive" and free_text else nothing,
@@ -275,7 +284,7 @@ class _Rule:
         """A verb for the rows that break a rule."""
         return {
             "nulls": "have no value",
-            "duplicates": "repeat the identifier of another row",
+            "duplicates": self.repeats,
             "wrong_type": f"are not {self.kind}",
             "outside_domain": f"lie outside the domain ({self.domain})",
             "misspelt": "have spaces around them, differ from another value by capital letters alone, by"
@@ -314,14 +323,21 @@ def _values(column: str, dtype: pl.DataType) -> pl.Expr:
 
 def _rules(schema: Table) -> list[_Rule]:
     """One rule per column, in the contract's order."""
-    identifier = _Rule(
-        IDENTIFIER, schema.identifier, "identifier", "text or whole numbers", _as_identifier, pl.String()
-    )
+    is_several = has_several_rows(schema)
+    repeats = {IDENTIFIER: SPELT if is_several else "repeat the identifier of another row"}
+    repeats[ROW_NAME] = "repeat the row of another one"
+    names = [
+        _Rule(
+            column, name, role, "text or whole numbers", _as_identifier, pl.String(), repeats=repeats[column]
+        )
+        for column, role in ((IDENTIFIER, "identifier"), (ROW_NAME, "row"))
+        if (name := schema.column_names().get(column)) is not None
+    ]
     attributes = [
         _attribute_rule(column, attribute, schema.ROLE) for column, attribute in schema.attributes()
     ]
     sensitive = [_sensitive_rule(column, one) for column, one in schema.sensitive_columns()]
-    return [identifier, *attributes, *sensitive]
+    return [*names, *attributes, *sensitive]
 
 
 def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule:

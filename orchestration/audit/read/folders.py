@@ -14,12 +14,13 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from anonymize.attack.finding import Count
-from anonymize.columns import IDENTIFIER, entries, exactly
+from anonymize.columns import entries, exactly
 from anonymize.contract import Contract, FileSource, Product, Sensitive
 from anonymize.contract.combined import combine
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
+from anonymize.people.rows import named_by_row, names_in_linkage, with_row_names
 from anonymize.people.values import by_own_names
 from anonymize.principles import SOME_PRINCIPLE, principle_of
 from anonymize.promise.rules import METADATA
@@ -320,8 +321,8 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
     Returns
     -------
     polars.DataFrame
-        `person` (the identifier), `identifier`, `qi_0`, …, `value` (of a view `column_0`, …), in the file's
-        row order.
+        `person` (the identifier, with the row's name where people have several), `identifier`, `qi_0`, …,
+        `value` (of a view `column_0`, …), in the file's row order.
 
     Raises
     ------
@@ -346,9 +347,8 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
     if faults := describe_faults(snapshot, contract, present):
         raise SnapshotError(f"{file}: " + "; ".join(faults))
     reading.note(file, len(snapshot))
-    return combine(conform(snapshot, contract), contract).with_columns(
-        person=pl.col(IDENTIFIER).cast(pl.String)
-    )
+    people = with_row_names(combine(conform(snapshot, contract), contract), contract)
+    return people.with_columns(person=named_by_row(people, contract))
 
 
 def read_linkage(
@@ -413,11 +413,12 @@ def _linked_folder(folder: Path, series: str, release: str) -> Path:
 def read_linked(file: Path, contract: Product, reading: Reading) -> pl.DataFrame:
     """`person`, `group_id` of one file of a linkage."""
     linkage = _read_table(file)
-    if missing := {contract.identifier, "group_id"} - set(linkage.columns):
+    names = names_in_linkage(contract)
+    if missing := {*names.values(), "group_id"} - set(linkage.columns):
         raise SnapshotError(f"{file}: has no column {min(missing)}")
     reading.note(file, len(linkage))
-    person = entries(linkage, contract.identifier).cast(pl.String).alias("person")
-    return pl.DataFrame([person, linkage["group_id"].cast(pl.Int64)])
+    own = pl.DataFrame([entries(linkage, name).cast(pl.String).alias(ours) for ours, name in names.items()])
+    return pl.DataFrame([named_by_row(own, contract).alias("person"), linkage["group_id"].cast(pl.Int64)])
 
 
 def metadata_finding(

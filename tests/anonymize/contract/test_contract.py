@@ -202,7 +202,7 @@ NO_KEY = (
 NAMES = "must be an e-mail address or team:name"
 NAMED = f"name is missing; accepted: {', '.join(PRINCIPLES)}"
 TAKEN = "the column {} bears the name of a column of republish's own: rename it in the source"
-ROLES = "the column age has more than one role: identifier, quasi-identifier or sensitive"
+ROLES = "the column age has more than one role: identifier, row, quasi-identifier or sensitive"
 OF_THE_CONTRACT = [
     ({"product": "Hospital"}, "product", "Hospital is not accepted; it must match ^[a-z][a-z0-9_]*$"),
     ({"product": "p" * 101}, "product", "must have at most 100 letters, not 101"),
