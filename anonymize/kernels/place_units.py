@@ -23,14 +23,15 @@ def place_units(
 
     A unit comes to the bucket of its queue that has the most open places, if these are enough for all of its
     rows, and if the bucket's signature has nothing that is forbidden to its person, but for the unit's own
-    value. From then on the whole signature is forbidden to the person.
+    value. From then on the whole signature is forbidden to the person. Buckets that leave a place for each
+    other unit of the person come first.
 
     Parameters
     ----------
     order
         int64[n]: the units, in the order in which they are placed.
     queue, value, rows, person
-        int64[U]: of each unit.
+        int64[U]: of each unit; those of a person follow one another.
     forbidden
         uint64[H, W]: of each person, the values that no further signature may have, a bit each.
     signature
@@ -48,18 +49,18 @@ def place_units(
         unit = order[at]
         if found[unit] >= 0:
             continue
-        own = value[unit] // 64
-        bit = uint64(1) << uint64(value[unit] % 64)
-        best = -1
-        most = int64(0)
+        needed = int64(-(1 << 62)) if beyond else rows[unit]
+        best, most, others = -1, int64(0), int64(-1)
         for entry in range(first[queue[unit]], first[queue[unit] + 1]):
             left = open_places[entry]
-            if (best >= 0 and left <= most) or (not beyond and left < rows[unit]):
+            if left < needed or _meets(forbidden[person[unit]], signature[bucket[entry]], value[unit]):
                 continue
-            if _meets(forbidden[person[unit]], signature[bucket[entry]], own, bit):
-                continue
-            best = entry
-            most = left
+            placed = _others_that_fit(
+                unit, bucket[entry], queue, value, rows, person, forbidden, signature, first, bucket, open_places,
+                found,
+            )  # fmt: skip
+            if best < 0 or (placed, left) > (others, most):
+                best, most, others = entry, left, placed
         if best < 0:
             continue
         found[unit] = bucket[best]
@@ -68,13 +69,57 @@ def place_units(
             forbidden[person[unit], word] |= signature[bucket[best], word]
 
 
+@compiled()
+def _others_that_fit(
+    unit: int,
+    taken: int,
+    queue: Ints,
+    value: Ints,
+    rows: Ints,
+    person: Ints,
+    forbidden: Words,
+    signature: Words,
+    first: Ints,
+    bucket: Ints,
+    open_places: Ints,
+    found: Ints,
+) -> int:
+    """Count the other units of a unit's person that find a bucket, each by itself, if this one is taken."""
+    fit = int64(0)
+    other = unit
+    while other > 0 and person[other - 1] == person[unit]:
+        other -= 1
+    while other < len(person) and person[other] == person[unit]:
+        if other != unit and found[other] < 0:
+            for entry in range(first[queue[other]], first[queue[other] + 1]):
+                if open_places[entry] < rows[other]:
+                    continue
+                its = signature[bucket[entry]]
+                if not _share(its, signature[taken]) and not _meets(
+                    forbidden[person[unit]], its, value[other]
+                ):
+                    fit += 1
+                    break
+        other += 1
+    return fit
+
+
 @compiled(inline="always")
-def _meets(forbidden: Words, signature: Words, own: int, bit: int) -> bool:
-    """Whether a signature has a forbidden value other than the unit's own, whose word and bit are given."""
+def _share(one: Words, other: Words) -> bool:
+    """Whether two signatures have a value in common."""
+    for word in range(len(one)):  # noqa: SIM110 - numba compiles loops
+        if one[word] & other[word] != 0:
+            return True
+    return False
+
+
+@compiled(inline="always")
+def _meets(forbidden: Words, signature: Words, own: int) -> bool:
+    """Whether a signature has a forbidden value other than the unit's own."""
     for word in range(len(signature)):
         both = forbidden[word] & signature[word]
-        if word == own:
-            both &= ~bit
+        if word == own // 64:
+            both &= ~(uint64(1) << uint64(own % 64))
         if both != 0:
             return True
     return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
@@ -101,8 +101,12 @@ class _Planned(Planned):
 
 
 class _Release(BucketRelease[MInvariance, _Planned]):
-    def plan(self, people: pl.DataFrame, values: pl.Series, division: Division) -> _Planned:
+    def plan(
+        self, people: pl.DataFrame, values: pl.Series, division: Division, on_ineligible: str | None = None
+    ) -> _Planned:
         principle, sensitive = self.contract.principle, self.contract.sensitive
+        if on_ineligible is not None:
+            principle = principle.model_copy(update={"on_ineligible": on_ineligible})
         codes = encode_columns(people, self.contract)
         if principle.adversary == KNOWS_ALGORITHM:
             whole = self._whole_groups(division)
@@ -122,8 +126,9 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         values, value, division = divide_people(people, self.contract, self.memory, self.number)
         ranks = keyed_ranks(people[PSEUDONYM], self.draw("assign"))
         units, division = find_units(people, value, division, self.memory, principle.values_per_person, ranks)
-        planned = self.plan(people, values, division)
-        plan, bucket = assign_units(units, value, division, planned.plan, planned.regional, principle.m)
+        planned, plan, bucket = assign_units(
+            units, value, division, partial(self.plan, people, values), principle.m
+        )
         return Assignment(people, values, value, division, replace(planned, plan=plan, regional=()), bucket)
 
     def _whole_groups(self, division: Division) -> WholeGroups:

@@ -35,14 +35,15 @@ counts these people.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
 
 from anonymize.arrays import Bools, Ints, Words
-from anonymize.buckets.assign import RegionalDemand
+from anonymize.buckets.assign import Planned
 from anonymize.buckets.counts import Demand, Plan
 from anonymize.buckets.divide import UNDECIDED, Division
 from anonymize.buckets.memory import Memory
@@ -55,6 +56,7 @@ from anonymize.kernels.place_units import place_units
 from anonymize.people.rows import persons_of
 
 BITS = 64
+P = TypeVar("P", bound=Planned)
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class Units:
     """int[U]: one of these rows, drawn by lot."""
     order: Ints
     """int[U]: those that are hardest to place come first."""
+    have_others: Bools
+    """bool[U]: whether their person has other units, or signatures."""
     forbidden: Words
     """uint64[H, W]: the values of each person's signatures and new units, a bit each."""
 
@@ -129,6 +133,7 @@ def find_units(
         rows=rows,
         row=new[first],
         order=np.lexsort((first, -rows, -others[person])),
+        have_others=others[person] > 1,
         forbidden=forbidden,
     )
     free = np.bincount(unit_value, rows, signatures.values).astype(np.int64)
@@ -136,57 +141,108 @@ def find_units(
 
 
 def assign_units(
-    units: Units, value: Ints, division: Division, plan: Plan, regional: Iterable[RegionalDemand], m: int
-) -> tuple[Plan, Ints]:
-    """Find the bucket of every row, int64[N] or `HELD_BACK`, and what becomes of a plan by that.
+    units: Units,
+    value: Ints,
+    division: Division,
+    plan: Callable[[Division, str | None], P],
+    m: int,
+) -> tuple[P, Plan, Ints]:
+    """Find the bucket of every row, int64[N] or `HELD_BACK`: a plan, what became of it, and the buckets.
 
     A plan on counts says how many rows of a value each bucket gets, and from which regions. Units are placed
     such that it comes true, as far as all rows of a unit go to one bucket, whose signature shares no value
-    with those of the person's other units. Counterfeits make up for the rest.
+    with those of the person's other units. People with several values come first. Then it is planned anew:
+    people with one value fill what is short where those are. Counterfeits make up for the rest.
+
+    Parameters
+    ----------
+    units, value, division
+        What `find_units` found, and everybody's value.
+    plan
+        Plans for a division; its second argument is what becomes of people who are not eligible, where it is
+        not what the contract says.
+    m
+        Privacy parameter.
 
     Raises
     ------
     NotEligible
         If fewer than m values are left to units of people who have others.
     """
-    bucket = division.bucket.copy()
-    if plan.held_back.any():  # all new rows wait
-        return plan, bucket
-    found, signatures = np.full(len(units.value), UNDECIDED), plan.signatures
-    for where, regions, demand in regional:
-        _place(units, units.value * regions + where[units.row], demand, signatures, found)
-    for beyond in (False, True):
-        open_places = plan.moved - _rows_at(signatures, units, found)
-        anywhere = Demand(signatures.value, signatures.bucket, open_places)
-        _place(units, units.value, anywhere, signatures, found, beyond=beyond)
-    present = np.bincount(
-        signatures.find(bucket[(kept := bucket != UNDECIDED)], value[kept]), minlength=len(signatures.value)
-    )
-    often = signatures.by_value(present + _rows_at(signatures, units, found))
-    signatures = _with_new_signatures(units, signatures, found, often, m)
-    is_new = units.of_row >= 0
-    bucket[is_new] = found[units.of_row[is_new]]
-    moved = _rows_at(signatures, units, found)
-    present = np.pad(present, (0, len(moved) - len(present))) + moved
+    planned = plan(division, None)
+    if planned.plan.held_back.any():  # all new rows wait
+        return planned, planned.plan, division.bucket
+    found, has_others = np.full(len(units.value), UNDECIDED), units.have_others
+    if has_others.any():
+        signatures = _follow(units, has_others, value, division, planned, found, m)
+        division = _divided_again(units, value, division, signatures, found)
+        planned = plan(division, "counterfeit")
+    signatures = _follow(units, ~has_others, value, division, planned, found, m)
+    counts = _divided_again(units, value, division, signatures, found)
+    present = counts.counts.bound
     none = np.empty(0, np.int64)
-    planned = Plan(
+    followed = Plan(
         signatures=signatures,
-        moved=moved,
+        moved=_rows_at(signatures, units, found),
         separated=Demand(none, none, none),
         counterfeits=shortages(signatures, present),
-        held_back=np.zeros_like(plan.held_back),
+        held_back=np.zeros_like(planned.plan.held_back),
     )
-    return planned, bucket
+    return planned, followed, counts.bucket
+
+
+def _follow(
+    units: Units, which: Bools, value: Ints, division: Division, planned: Planned, found: Ints, m: int
+) -> Signatures:
+    """Place some of the units by a plan; returns the signatures there are then. `found` follows."""
+    plan, signatures = planned.plan, planned.plan.signatures
+    order, before = units.order[which[units.order]], _rows_at(signatures, units, found)
+    for where, regions, demand in planned.regional:
+        _place(units, order, units.value * regions + where[units.row], demand, signatures, found)
+    kept = division.bucket != UNDECIDED
+    present = np.bincount(
+        signatures.find(division.bucket[kept], value[kept]), minlength=len(signatures.value)
+    )
+    for step in range(4):
+        placed = _rows_at(signatures, units, found) - before
+        open_places = plan.moved - placed if step == 0 else shortages(signatures, present + placed)
+        anywhere = Demand(signatures.value, signatures.bucket, open_places)
+        _place(units, order, units.value, anywhere, signatures, found, beyond=step == 3)
+    often = signatures.by_value(present + _rows_at(signatures, units, found) - before)
+    return _with_new_signatures(units, order, signatures, found, often, m)
+
+
+def _divided_again(
+    units: Units, value: Ints, division: Division, signatures: Signatures, found: Ints
+) -> Division:
+    """The division in which the rows of units that were placed have a signature."""
+    bucket, is_new = division.bucket.copy(), units.of_row >= 0
+    bucket[is_new] = found[units.of_row[is_new]]
+    kept, waiting = bucket != UNDECIDED, found == UNDECIDED
+    counts = replace(
+        division.counts,
+        signatures=signatures,
+        bound=np.bincount(signatures.find(bucket[kept], value[kept]), minlength=len(signatures.value)),
+        free=np.bincount(units.value[waiting], units.rows[waiting], signatures.values).astype(np.int64),
+    )
+    return replace(division, bucket=bucket, counts=counts)
 
 
 def _place(
-    units: Units, queue: Ints, demand: Demand, signatures: Signatures, found: Ints, *, beyond: bool = False
+    units: Units,
+    order: Ints,
+    queue: Ints,
+    demand: Demand,
+    signatures: Signatures,
+    found: Ints,
+    *,
+    beyond: bool = False,
 ) -> None:
     """Place units that have no bucket yet, each in its `queue`; `units.forbidden` and `found` follow."""
     in_line = np.argsort(demand.queue, kind="stable")
     last = max(queue.max(initial=0), demand.queue.max(initial=0)) + 1
     place_units(
-        units.order,
+        order,
         queue,
         units.value,
         units.rows,
@@ -209,7 +265,7 @@ def _rows_at(signatures: Signatures, units: Units, found: Ints) -> Ints:
 
 
 def _with_new_signatures(
-    units: Units, signatures: Signatures, found: Ints, often: Ints, m: int
+    units: Units, order: Ints, signatures: Signatures, found: Ints, often: Ints, m: int
 ) -> Signatures:
     """Signatures with new ones for the units that no bucket fits; `found` follows.
 
@@ -217,7 +273,7 @@ def _with_new_signatures(
     in that, and depend on nothing else (`new_signature`).
     """
     frequent_first, new, too_few = np.argsort(-often, kind="stable"), list[Ints](), 0
-    waiting = units.order[found[units.order] == UNDECIDED]
+    waiting = order[found[order] == UNDECIDED]
     while waiting.size:
         unit = waiting[0]
         allowed = ~_has(units.forbidden[units.person[unit]], frequent_first)
