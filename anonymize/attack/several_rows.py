@@ -15,7 +15,7 @@ from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput, Bounds
 from anonymize.attack.numbers import joined
 from anonymize.columns import VALUE, least_of, mean_of, most_of
-from anonymize.people.rows import persons_of
+from anonymize.people.persons import persons_of
 from anonymize.rounding import FEW_STEPS
 
 
@@ -121,10 +121,10 @@ def _left_out(
     return Count(len(left), int((left < least).sum()), least_of(left), least)
 
 
-def of_others(seen: AttackInput, absent: pl.DataFrame) -> pl.DataFrame:
-    """The absent rows of people who have no other row in the release."""
+def of_other_people(seen: AttackInput, rows: pl.DataFrame, known: pl.Series) -> pl.DataFrame:
+    """The rows of people who have no row among those known, which are given by number."""
     if seen.schema.rows == "one":
-        return absent
+        return rows
     names = seen.numbers.names
-    published = persons_of(names.gather(seen.hosts["person"])).unique()
-    return absent.filter(~persons_of(names.gather(absent["person"])).is_in(published.implode()))
+    theirs = persons_of(names.gather(known)).unique()
+    return rows.filter(~persons_of(names.gather(rows["person"])).is_in(theirs.implode()))

@@ -18,7 +18,8 @@ from anonymize.buckets.signatures import Signatures
 from anonymize.columns import CORRECTED, VALUE
 from anonymize.contract import Contract
 from anonymize.errors import NotEligible, ValueChangeRefused
-from anonymize.people.rows import has_several_rows, persons_of
+from anonymize.people.persons import persons_of
+from anonymize.people.rows import has_several_rows
 from anonymize.people.values import known_values, positions
 
 UNDECIDED = -1

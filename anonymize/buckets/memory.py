@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from anonymize.people.rows import persons_of
+from anonymize.people.persons import persons_of
 from anonymize.principle.state import State
 
 PEOPLE = "memory"

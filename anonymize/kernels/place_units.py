@@ -56,8 +56,8 @@ def place_units(
             if left < needed or _meets(forbidden[person[unit]], signature[bucket[entry]], value[unit]):
                 continue
             placed = _others_that_fit(
-                unit, bucket[entry], queue, value, rows, person, forbidden, signature, first, bucket, open_places,
-                found,
+                unit, bucket[entry], queue, value, rows, person, forbidden, signature, first, bucket,
+                open_places, found,
             )  # fmt: skip
             if best < 0 or (placed, left) > (others, most):
                 best, most, others = entry, left, placed

@@ -46,8 +46,8 @@ class MInvariance(BucketParameters):
     one is as large as the other."""
 
     values_per_person: StrictInt | None = Field(None, ge=1, exclude_if=lambda most: most is None)
-    """Where people have several rows (`rows: several`): so many different values of a person are published at
-    most, ever. Rows with further values are left out, by lot."""
+    """Where people have several rows (`rows: several`): so many signatures a person gets at most, ever, one
+    for each of their values. Rows with further values are left out, by lot, unless a signature has them."""
 
     @property
     def promises_spread(self) -> bool:

@@ -22,7 +22,7 @@ It follows that more rows do not add up: somebody who takes rows as independent 
 rows. But rows of a unit have one value, and rows of two units can't have the same one.
 
 **What shows.** Everybody who follows a person sees how many signatures they have: how many different values.
-`values_per_person` bounds it. Rows with further values are left out, by a lot of rows, so that a value that a
+`values_per_person` bounds it. Rows with further values, of no signature of the person, are left out, by a lot of rows, so that a value that a
 person has in many rows is rather published than one that they have once. Whoever misses such a row knows that
 its value is in none of the person's signatures; it is one of at least m others (attacked by absence).
 
@@ -53,7 +53,7 @@ from anonymize.buckets.signatures import Signatures
 from anonymize.columns import PSEUDONYM
 from anonymize.errors import NotEligible
 from anonymize.kernels.place_units import place_units
-from anonymize.people.rows import persons_of
+from anonymize.people.persons import persons_of
 
 BITS = 64
 P = TypeVar("P", bound=Planned)

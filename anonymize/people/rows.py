@@ -10,12 +10,11 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM, ROW_NAME
 from anonymize.contract import Schema, Table
-from anonymize.people.pseudonyms import DIGEST_BYTES, pseudonyms
+from anonymize.people.persons import SEPARATOR
+from anonymize.people.pseudonyms import pseudonyms
 
 OWN_BYTES = 8
 """Bytes of a row's pseudonym that are its own. Of two rows of a person, 2^-64 is the chance to share them."""
-SEPARATOR = "\x1f"
-"""Stands between an identifier and the name of a row where a text is to name both."""
 NOTHING = "\x00"
 """Stands for a cell that has no value."""
 PUBLIC_KEY = b"rows by their content"
@@ -25,6 +24,11 @@ PUBLIC_KEY = b"rows by their content"
 def has_several_rows(schema: Table) -> bool:
     """Whether a person may have several rows in a snapshot."""
     return isinstance(schema, Schema) and schema.rows == "several"
+
+
+def counted_in(schema: Table) -> str:
+    """What a snapshot's rows are counted in, in words: people, or the rows of people who have several."""
+    return "rows" if has_several_rows(schema) else "people"
 
 
 def with_row_names(people: pl.DataFrame, schema: Table) -> pl.DataFrame:
@@ -73,20 +77,3 @@ def named_by_row(people: pl.DataFrame, schema: Table) -> pl.Series:
     if not has_several_rows(schema):
         return identifier
     return identifier + SEPARATOR + people[ROW_NAME]
-
-
-def persons_of(names: pl.Series) -> pl.Series:
-    """The person of each row, by what the row is called: a pseudonym, or a text of `named_by_row`.
-
-    Names of people who have one row stay as they are.
-
-    Examples
-    --------
-    >>> persons_of(pl.Series([b"0123456789abcdef" + b"01234567"])).item()
-    b'0123456789abcdef'
-    """
-    if names.dtype == pl.Binary:
-        return names.bin.slice(0, DIGEST_BYTES)
-    if names.dtype == pl.String:
-        return names.str.splitn(SEPARATOR, 2).struct.field("field_0").alias(names.name)
-    return names

@@ -15,7 +15,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import View
 from anonymize.errors import ContractError
-from anonymize.people.rows import persons_of
+from anonymize.people.persons import persons_of
 from orchestration.chain.snapshot import PEOPLE, kept_snapshot, most_people
 from orchestration.engine import the_engine
 from orchestration.series.facts import Facts, facts_of, sensitive_names

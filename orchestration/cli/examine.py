@@ -9,6 +9,7 @@ import polars as pl
 
 from anonymize.contract.changes import declared_columns
 from anonymize.errors import RepublishError, SnapshotError
+from anonymize.people.rows import counted_in
 from orchestration.chain.arrival import has_arrived
 from orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
 from orchestration.chain.dry_run import dry_run, refuse_damaged, with_home_untouched
@@ -127,7 +128,7 @@ def _look_at_snapshot(series: Series, release: str, folder: Path, say: Say) -> T
         say(f"  {release}: no snapshot yet in {source_of(series.file, release).place}")
         return None
     taken = look_at_snapshot(series, release, folder)
-    say(f"  {release}: {taken.people:,} people, no faults")
+    say(f"  {release}: {taken.people:,} {counted_in(series.contract)}, no faults")
     return taken
 
 
@@ -167,7 +168,7 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
     figures = foreseen.figures
     say(
         f"  {release}: would be released with {figures.groups:,} groups, {figures.counterfeits:,}"
-        f" counterfeits and {figures.held_back:,} people held back"
+        f" counterfeits and {figures.held_back:,} {counted_in(series.contract)} held back"
     )
     if 0 < foreseen.waiting < SMALL_BATCH:
         say(

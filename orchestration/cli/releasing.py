@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymize.errors import ContractError
+from anonymize.people.rows import counted_in
 from anonymize.principles import principle_of
 from orchestration.chain.arrival import has_arrived
 from orchestration.cli.terminal import out
@@ -79,7 +80,7 @@ def make_due_releases(
             from orchestration.dagster.run import make_release
 
             released = make_release(series, release, instance)
-            work.print(_line(released, work.end()))
+            work.print(_line(released, work.end(), counted_in(series.contract)))
     for sentence in principle_of(file.contract).advice(file.contract) if work.done else ():
         out.print(f"{series.name}: {sentence}")
     if not work.done and not waits:
@@ -114,14 +115,14 @@ def _seconds_of_the_last(series: Series, unpublished: list[str]) -> float | None
     return sum(record.seconds.values()) if record else None
 
 
-def _line(released: Released, seconds: float) -> str:
+def _line(released: Released, seconds: float, what: str) -> str:
     """A line on a release, with the seconds that were waited for it by what they were spent on."""
     rest = {"dagster": seconds - sum(released.seconds.values())}
     spent = ", ".join(f"{part} {took:.1f}" for part, took in (released.seconds | rest).items())
     counts = released.counts
     held_back = f"  {counts.held_back:,} held back" if counts.held_back else ""
     return (
-        f"{released.release}  published  {counts.people:>9,} people  {counts.groups:>7,} groups"
+        f"{released.release}  published  {counts.people:>9,} {what}  {counts.groups:>7,} groups"
         f"  {counts.counterfeits:>5,} counterfeits{held_back}  {seconds:5.1f} s ({spent})"
     )
 

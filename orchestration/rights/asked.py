@@ -12,8 +12,8 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM, entries
 from anonymize.errors import HomeError
+from anonymize.people.persons import persons_of
 from anonymize.people.pseudonyms import pseudonyms
-from anonymize.people.rows import persons_of
 from anonymize.spelling import identifier_forms
 from orchestration.chain.population_overlap import noted_files
 from orchestration.chain.snapshot import FAULTS, Snapshot, kept_snapshot
@@ -85,6 +85,7 @@ class Asked:
             )
         self.terms: Mapping[str, Any] = facts.terms if facts else {}
         self.column: str = self.terms.get("identifier", column)
+        self.has_several_rows = self.terms.get("rows") == "several"
         given = pl.Series(identifiers, dtype=pl.String)
         self._forms = identifier_forms(given).unique()
         self.spellings = given

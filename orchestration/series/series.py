@@ -17,6 +17,7 @@ import numpy as np
 from anonymize.contract import Product
 from anonymize.errors import ContractError, HomeError, PublishedFolderError
 from anonymize.people.randomness import derive_key, generator
+from anonymize.people.rows import has_several_rows
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.due import due_releases, today
 from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, write_facts
@@ -305,6 +306,7 @@ class Series:
         return {
             "key_fingerprint": self.key_fingerprint,
             "identifier": self.contract.identifier,
+            **({"rows": "several"} if has_several_rows(self.contract) else {}),
             "sensitive": sensitive if len(sensitive) > 1 else next(iter(sensitive), None),
             "principle": self.contract.principle.name,
             "supersedes": self.contract.supersedes,

@@ -17,6 +17,7 @@ from anonymize.contract import CategoryAttribute, DateAttribute, Product, Sensit
 from anonymize.contract.scalars import WordedColumn
 from anonymize.formats import Format
 from anonymize.formats.format import RELEASE, PublishedColumn
+from anonymize.people.rows import has_several_rows
 from anonymize.principles import PRINCIPLES
 from orchestration.readers.datapackage.words import GRID, SEMANTICS, may_be_known, own_values, several_columns
 from orchestration.storage.parts import SUFFIX, table_of
@@ -31,6 +32,13 @@ TABLES = {
     "view": "A row for each person.",
 }
 """Descriptions of the tables of all formats, by name."""
+
+
+def _described_table(name: str, contract: Product) -> str:
+    """The description of a table; of people with several rows, a tuple is one of these."""
+    if not has_several_rows(contract):
+        return TABLES[name]
+    return TABLES[name].replace("a person, or", "a row of a person, or")
 
 
 def _not_promised(stated: Mapping[str, Any]) -> dict[str, str]:
@@ -108,6 +116,7 @@ def data_package(
             "republish": {
                 **{key: stated[key] for key in ("product", "series", "release", "n")},
                 "format": release_format.name,
+                "rows": "several" if has_several_rows(contract) else None,
                 "principle": dict(stated["principle"]),
                 "promised": [
                     *promise.sentences(),
@@ -146,7 +155,7 @@ def _table(
         "path": path,
         "format": "parquet",
         "mediatype": "application/vnd.apache.parquet",
-        "description": TABLES[name],
+        "description": _described_table(name, contract),
         "schema": {"fields": [release, *(_field(column, contract, types) for column in columns)]},
     }
 

@@ -72,7 +72,7 @@ def test_what_is_declared_is_what_is_there():
 def test_an_attacker_is_given_the_columns_of_a_contract_and_not_what_it_promises():
     contract = parse_contract(hospital())
     schema = contract.table_schema
-    assert set(type(schema).model_fields) == {"identifier", "quasi_identifiers", "sensitive"}
+    assert set(type(schema).model_fields) == {"identifier", "quasi_identifiers", "sensitive", "rows", "row"}
     assert schema.column_names() == contract.column_names()
     assert schema.quasi_identifiers == contract.quasi_identifiers
     assert schema.sensitive == contract.sensitive
@@ -114,7 +114,8 @@ def test_a_missing_key_is_named(key):
         ),
         (
             "principle",
-            "name, m, on_ineligible, people_per_group, on_value_change, effort, format, adversary, spread",
+            "name, m, on_ineligible, people_per_group, on_value_change, effort, format, adversary, spread,"
+            " values_per_person",
         ),
     ],
 )
@@ -142,7 +143,16 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     optional = {"description", "owners", "keep_private", "retention", "corrections", "shards"}
     optional |= {"published_to"}
     optional |= {"title", "licence", "contact", "citation", "governance"}
-    optional |= {"upstream", "expect", "accept", "supersedes", "separate_readers", "same_people"}
+    optional |= {
+        "upstream",
+        "expect",
+        "accept",
+        "supersedes",
+        "separate_readers",
+        "same_people",
+        "rows",
+        "row",
+    }
     assert sorted(keys.split(", ")) == sorted(HOSPITAL.keys() | optional)
 
 
@@ -300,7 +310,7 @@ OF_THE_CONTRACT = [
         "principle.e",
         (
             "is unknown; accepted: name, m, on_ineligible, people_per_group, on_value_change, effort, format,"
-            " adversary, spread"
+            " adversary, spread, values_per_person"
         ),
     ),
     ({"keep_private": 0}, "keep_private", "must be all, or a whole number of releases from 1 on, not 0"),
