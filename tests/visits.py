@@ -1,8 +1,8 @@
-"""Made-up visits: people come, leave and come again, have several diagnoses, and more of them as time goes by."""
+"""Made-up visits: people come, leave and come again, have several diagnoses, and more as time goes by."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import polars as pl
@@ -36,43 +36,57 @@ def visits(
     """
     rng = np.random.default_rng(seed)
     chance = 1 / (np.arange(values) + 6)
-    chance /= chance.sum()
-    everybody: list[list[int]] = []
-    rows: list[tuple[int, int, str, int]] = []
+    clinic = _Clinic(rng, chance / chance.sum(), most)
+    clinic.arrive(patients)
     away: dict[int, int] = {}
-
-    def arrive(number: int) -> None:
-        for _ in range(number):
-            several = 1 + rng.binomial(most - 1, 0.3)
-            everybody.append(rng.choice(values, several, replace=False, p=chance).tolist())
-            for _ in range(1 + rng.poisson(1.5)):
-                visit(len(everybody) - 1)
-
-    def visit(patient: int) -> None:
-        ward = "ABCD"[patient % 4 if rng.random() < 0.7 else rng.integers(4)]
-        rows.append((patient, len(rows), ward, int(rng.choice(everybody[patient]))))
-
-    arrive(patients)
     for release in range(releases):
-        for patient in range(len(everybody)) if release else ():
-            if rng.random() < 0.05 and len(everybody[patient]) < most:
-                everybody[patient].append(int(rng.choice(values, p=chance)))
-            if rng.random() < 0.2:
-                visit(patient)
         if release:
-            arrive(patients // 10)
-        here = [one for one in rows if away.get(one[0], 0) <= release]
-        yield (
-            f"2024-{release + 1:02}-01",
-            pl.DataFrame(
-                {
-                    "patient": [f"P{one[0]}" for one in here],
-                    "visit": [f"V{one[1]}" for one in here],
-                    "age": [one[0] * 7 % 100 for one in here],
-                    "ward": [one[2] for one in here],
-                    "diagnosis": [VALUES[one[3]] for one in here],
-                }
-            ),
-        )
-        for patient in rng.choice(len(everybody), len(everybody) // 10, replace=False):
+            clinic.go_on()
+            clinic.arrive(patients // 10)
+        yield f"2024-{release + 1:02}-01", clinic.table(lambda one: away.get(one, 0) <= release)  # noqa: B023
+        everybody = len(clinic.diagnoses)
+        for patient in rng.choice(everybody, everybody // 10, replace=False):
             away[int(patient)] = release + (3 if rng.random() < 0.4 else releases)
+
+
+class _Clinic:
+    """Everybody's diagnoses, and the visits so far."""
+
+    def __init__(self, rng: np.random.Generator, chance: np.ndarray, most: int):
+        self.rng, self.chance, self.most = rng, chance, most
+        self.diagnoses: list[list[int]] = []
+        self.visits: list[tuple[int, str, int]] = []
+
+    def arrive(self, patients: int) -> None:
+        """New patients have their diagnoses and their first visits."""
+        for _ in range(patients):
+            several = 1 + self.rng.binomial(self.most - 1, 0.3)
+            own = self.rng.choice(len(self.chance), several, replace=False, p=self.chance)
+            self.diagnoses.append(own.tolist())
+            for _ in range(1 + self.rng.poisson(1.5)):
+                self.visit(len(self.diagnoses) - 1)
+
+    def visit(self, patient: int) -> None:
+        ward = "ABCD"[patient % 4 if self.rng.random() < 0.7 else self.rng.integers(4)]
+        self.visits.append((patient, ward, int(self.rng.choice(self.diagnoses[patient]))))
+
+    def go_on(self) -> None:
+        """Some patients get another diagnosis, and some come again."""
+        for patient, own in enumerate(self.diagnoses):
+            if self.rng.random() < 0.05 and len(own) < self.most:
+                own.append(int(self.rng.choice(len(self.chance), p=self.chance)))
+            if self.rng.random() < 0.2:
+                self.visit(patient)
+
+    def table(self, is_here: Callable[[int], bool]) -> pl.DataFrame:
+        """The visits of patients who are here."""
+        here = [(number, *one) for number, one in enumerate(self.visits) if is_here(one[0])]
+        return pl.DataFrame(
+            {
+                "patient": [f"P{patient}" for _, patient, _, _ in here],
+                "visit": [f"V{number}" for number, *_ in here],
+                "age": [patient * 7 % 100 for _, patient, _, _ in here],
+                "ward": [ward for *_, ward, _ in here],
+                "diagnosis": [VALUES[value] for *_, value in here],
+            }
+        )

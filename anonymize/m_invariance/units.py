@@ -22,9 +22,10 @@ It follows that more rows do not add up: somebody who takes rows as independent 
 rows. But rows of a unit have one value, and rows of two units can't have the same one.
 
 **What shows.** Everybody who follows a person sees how many signatures they have: how many different values.
-`values_per_person` bounds it. Rows with further values, of no signature of the person, are left out, by a lot of rows, so that a value that a
-person has in many rows is rather published than one that they have once. Whoever misses such a row knows that
-its value is in none of the person's signatures; it is one of at least m others (attacked by absence).
+`values_per_person` bounds it. Rows with further values, of no signature of the person, are left out, by a lot
+of rows, so that a value that a person has in many rows is rather published than one that they have once.
+Whoever misses such a row knows that its value is in none of the person's signatures; it is one of at least m
+others (attacked by absence).
 
 **What can't be kept.** A value that comes later may lie in a signature that the person has. Its rows go there
 (as a changed value does): to leave them out would say more, that the value is one of that signature. Then

@@ -343,11 +343,12 @@ class Series:
     def _refuse_other_terms(self, on_disk: list[str], facts: Facts) -> None:
         if not on_disk:
             return
-        begun, now = {SHARDS: 1, **facts.terms}, self._terms()
+        usual = {SHARDS: 1, "rows": "one"}
+        begun, now = {**usual, **facts.terms}, {**usual, **self._terms()}
         said = f"but series {self.contract.series} was begun with"
         self._refuse(
             (part, f"is {now[part]}, {said} {begun.get(part)}: begin a new series")
-            for part in ("identifier", "sensitive", "principle", "supersedes", SHARDS)
+            for part in ("identifier", "sensitive", "principle", "supersedes", "rows", SHARDS)
             if begun.get(part) != now[part]
         )
 

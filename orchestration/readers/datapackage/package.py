@@ -116,7 +116,7 @@ def data_package(
             "republish": {
                 **{key: stated[key] for key in ("product", "series", "release", "n")},
                 "format": release_format.name,
-                "rows": "several" if has_several_rows(contract) else None,
+                **({"rows": "several"} if has_several_rows(contract) else {}),
                 "principle": dict(stated["principle"]),
                 "promised": [
                     *promise.sentences(),

@@ -114,8 +114,10 @@ def test_a_missing_key_is_named(key):
         ),
         (
             "principle",
-            "name, m, on_ineligible, people_per_group, on_value_change, effort, format, adversary, spread,"
-            " values_per_person",
+            (
+                "name, m, on_ineligible, people_per_group, on_value_change, effort, format, adversary,"
+                " spread, values_per_person"
+            ),
         ),
     ],
 )
