@@ -328,10 +328,10 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
     SnapshotError
         If it is missing, unreadable, or not what the contract says.
     """
-    source = contract.source
+    source = contract.source_of(release)
     candidates = [folder / f"{release}{suffix}" for suffix in (".parquet", ".csv")]
-    if isinstance(source, FileSource) and "{release}" in (name := Path(source.path).name):
-        candidates.append(folder / name.replace("{release}", release))
+    if isinstance(source, FileSource):
+        candidates.append(folder / Path(source.at(release)).name)
     file = next((path for path in candidates if path.is_file()), None)
     if file is None:
         raise SnapshotError(

@@ -140,7 +140,7 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     words, keys = message.split(": ")
     assert words == "is unknown; accepted"
     optional = {"description", "owners", "keep_private", "retention", "corrections", "shards"}
-    optional |= {"published_to"}
+    optional |= {"published_to", "sources"}
     optional |= {"title", "licence", "contact", "citation", "governance"}
     optional |= {"upstream", "expect", "accept", "supersedes", "separate_readers", "same_people"}
     assert sorted(keys.split(", ")) == sorted(HOSPITAL.keys() | optional)
@@ -227,12 +227,44 @@ OF_THE_CONTRACT = [
         "source.path",
         "needs {release} in it: each release has a snapshot of its own",
     ),
-    ({"source": {"path": "{release}.xlsx"}}, "source.path", "must end in .parquet or .csv"),
+    (
+        {"source": {"path": "{release}.txt"}},
+        "source.path",
+        "must end in .parquet, .xlsx, .sas7bdat, .sav, .dta, .csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst",
+    ),
+    (
+        {"source": {"path": "{release:day}.csv"}},
+        "source.path",
+        "has day for the date, and no part of a date is in it: %Y%m, say",
+    ),
+    (
+        {"sources": {"2024-07-01": {"seperator": ";"}}},
+        "sources.2024-07-01.seperator",
+        "is unknown; accepted: decimal, thousands, date_format, null_values, path, separator, encoding, columns",
+    ),
+    ({"sources": {"July": {"separator": ";"}}}, "sources", "July must be the date of a release, YYYY-MM-DD"),
+    ({"sources": {"2024-07-01": ";"}}, "sources.2024-07-01", "must be a mapping of keys, not ;"),
+    (
+        {"sources": {"2024-07-01": {"path": "x.csv"}}},
+        "sources.2024-07-01.path",
+        "needs {release} in it: each release has a snapshot of its own",
+    ),
+    (
+        {"source": {"dsn": "duckdb:", "query": "SELECT 1"}, "sources": {"2024-07-01": {"separator": ";"}}},
+        "sources",
+        "is for files: a query or a table says by itself what it answers of which release",
+    ),
+    (
+        {"releases": {"first": "2024-01-01", "cron": "@fortnightly"}},
+        "releases.cron",
+        "@fortnightly is no word for a schedule; there are @daily, @weekly, @monthly, @quarterly, @halfyearly,"
+        " @yearly",
+    ),
     ({"source": {"dsn": "duckdb:///x.duckdb"}}, "source.query", "is missing"),
     (
         {"source": {"dsn": "mysql://x", "query": "SELECT 1"}},
         "source.dsn",
-        "must start with duckdb:/// or postgresql://",
+        "must start with duckdb:/// or postgresql://, or be duckdb:",
     ),
     (
         {"source": {"path": "{release}.csv", "separator": "::"}},

@@ -387,10 +387,14 @@ class TestWhatIsRefused:
     def test_a_column_that_is_there_twice(self, csv):
         assert "the column age is in the header twice" in refusal(csv(b"patient_id,age,age\n1,2,3\n"))
 
-    @pytest.mark.parametrize("source", [PARQUET, CSV, "{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"])
+    @pytest.mark.parametrize("source", [PARQUET, CSV])
     def test_a_file_that_is_not_there(self, hospital, source):
         message = refusal(hospital(source))
         assert "there is no such file; deliver the snapshot" in message
+
+    def test_a_database_that_is_not_there(self, hospital):
+        message = refusal(hospital("{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"))
+        assert "there is no such database; correct source.dsn in the contract" in message
 
     @pytest.mark.parametrize("source", [PARQUET, CSV])
     def test_a_folder_or_an_empty_file(self, hospital, tmp_path, source):
@@ -898,8 +902,23 @@ class TestWhetherASnapshotHasArrived:
         assert snapshot_exists(contract_file, RELEASE)
         assert not snapshot_exists(contract_file, "2024-07-01")
 
-    def test_a_duckdb_file_that_is_not_there(self, hospital):
-        assert not snapshot_exists(hospital("{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"), RELEASE)
+    def test_a_database_that_is_not_there_never_comes_by_itself(self, hospital):
+        with pytest.raises(SnapshotError, match="there is no such database; correct source.dsn"):
+            snapshot_exists(hospital("{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"), RELEASE)
+
+    def test_a_file_that_a_query_names_by_the_release(self, hospital, tmp_path):
+        query = "SELECT * FROM read_parquet('snapshots/' || :release || '.parquet')"
+        contract_file = hospital(f"{{dsn: 'duckdb:', query: \"{query}\"}}")
+        assert not snapshot_exists(contract_file, RELEASE)
+        PEOPLE.write_parquet(tmp_path / f"snapshots/{RELEASE}.parquet")
+        assert snapshot_exists(contract_file, RELEASE)
+        assert read_snapshot(contract_file, RELEASE).equals(READ)
+        assert not snapshot_exists(contract_file, "2024-07-01")
+
+    def test_a_file_that_a_query_names_whatever_the_release(self, hospital):
+        query = "SELECT * FROM 'nowhere.parquet' WHERE seen = :release"
+        with pytest.raises(SnapshotError, match="there is no file nowhere.parquet"):
+            snapshot_exists(hospital(f"{{dsn: 'duckdb:', query: \"{query}\"}}"), RELEASE)
 
     def test_a_query_that_fails_is_told(self, in_duckdb):
         with pytest.raises(SnapshotError, match="Table with name nowhere does not exist"):
