@@ -201,9 +201,8 @@ class Product(Table, Generic[P_co]):
         if not declared or not isinstance(declared, Mapping) or before is None:
             return declared
         if not isinstance(before, FileSource):
-            raise ValueError(
-                "is for files: a query or a table says by itself what it answers of which release"
-            )  # noqa: TRY004
+            why = "is for files: a query or a table says by itself what it answers of which release"
+            raise ValueError(why)  # noqa: TRY004 - pydantic's way
         said, found = before.model_dump(exclude_unset=True), {}
         for release in sorted(map(str, declared)):
             one = declared[release]

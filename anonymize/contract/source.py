@@ -130,9 +130,8 @@ class FileSource(Written):
         if not path.endswith((*TYPED, *CSV)):
             raise ValueError(f"must end in {', '.join((*TYPED, *CSV))}")
         for written in DATE.findall(path):
-            if written and _dated(f"{{release:{written}}}", "2000-01-01") == _dated(
-                f"{{release:{written}}}", "2011-12-31"
-            ):
+            two = {_dated(f"{{release:{written}}}", date) for date in ("2000-01-01", "2011-12-31")}
+            if written and len(two) == 1:
                 raise ValueError(
                     f"has {shown(written)} for the date, and no part of a date is in it: %Y%m, say"
                 )

@@ -140,7 +140,9 @@ _MAY_NAME_A_FILE = re.compile(r"""\b(?:read|scan|glob)|_scan\b|['"][^'"]*[./*?][
 def _ask_duckdb(
     file: Path | None, bound: str, around: str, query: str, folder: Path, where: str
 ) -> Generator[Part]:
-    """Ask a DuckDB file, or none where the query reads files alone. A relative path in the query begins in the folder.
+    """Ask a DuckDB file, or none where the query reads files alone.
+
+    A relative path in the query begins in the folder.
 
     DuckDB looks for it in the working folder, whatever its settings say. So a query that may name a file is
     asked in a process of its own, whose working folder is the contract's.

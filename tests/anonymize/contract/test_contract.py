@@ -6,6 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from anonymize.contract import FileSource
+from anonymize.contract.source import SCHEDULES
 from anonymize.errors import ContractError
 from anonymize.principles import PRINCIPLES, parse_contract, principle_of
 
@@ -203,6 +205,7 @@ NAMES = "must be an e-mail address or team:name"
 NAMED = f"name is missing; accepted: {', '.join(PRINCIPLES)}"
 TAKEN = "the column {} bears the name of a column of republish's own: rename it in the source"
 ROLES = "the column age has more than one role: identifier, quasi-identifier or sensitive"
+TEXT_FILES = ".csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst"
 OF_THE_CONTRACT = [
     ({"product": "Hospital"}, "product", "Hospital is not accepted; it must match ^[a-z][a-z0-9_]*$"),
     ({"product": "p" * 101}, "product", "must have at most 100 letters, not 101"),
@@ -230,7 +233,7 @@ OF_THE_CONTRACT = [
     (
         {"source": {"path": "{release}.txt"}},
         "source.path",
-        "must end in .parquet, .xlsx, .sas7bdat, .sav, .dta, .csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst",
+        f"must end in .parquet, .xlsx, .sas7bdat, .sav, .dta, {TEXT_FILES}",
     ),
     (
         {"source": {"path": "{release:day}.csv"}},
@@ -240,7 +243,7 @@ OF_THE_CONTRACT = [
     (
         {"sources": {"2024-07-01": {"seperator": ";"}}},
         "sources.2024-07-01.seperator",
-        "is unknown; accepted: decimal, thousands, date_format, null_values, path, separator, encoding, columns",
+        f"is unknown; accepted: {', '.join(FileSource.model_fields)}",
     ),
     ({"sources": {"July": {"separator": ";"}}}, "sources", "July must be the date of a release, YYYY-MM-DD"),
     ({"sources": {"2024-07-01": ";"}}, "sources.2024-07-01", "must be a mapping of keys, not ;"),
@@ -257,8 +260,7 @@ OF_THE_CONTRACT = [
     (
         {"releases": {"first": "2024-01-01", "cron": "@fortnightly"}},
         "releases.cron",
-        "@fortnightly is no word for a schedule; there are @daily, @weekly, @monthly, @quarterly, @halfyearly,"
-        " @yearly",
+        f"@fortnightly is no word for a schedule; there are {', '.join(SCHEDULES)}",
     ),
     ({"source": {"dsn": "duckdb:///x.duckdb"}}, "source.query", "is missing"),
     (

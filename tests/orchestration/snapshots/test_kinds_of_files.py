@@ -1,4 +1,4 @@
-"""Files of other kinds than Parquet and CSV, dates in paths, and files that are written in another way later."""
+"""Files of other kinds than Parquet and CSV, dates in paths, and files that are written otherwise later."""
 
 import gzip
 import sys

@@ -903,7 +903,7 @@ class TestWhetherASnapshotHasArrived:
         assert not snapshot_exists(contract_file, "2024-07-01")
 
     def test_a_database_that_is_not_there_never_comes_by_itself(self, hospital):
-        with pytest.raises(SnapshotError, match="there is no such database; correct source.dsn"):
+        with pytest.raises(SnapshotError, match=r"there is no such database; correct source\.dsn"):
             snapshot_exists(hospital("{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"), RELEASE)
 
     def test_a_file_that_a_query_names_by_the_release(self, hospital, tmp_path):
@@ -917,7 +917,7 @@ class TestWhetherASnapshotHasArrived:
 
     def test_a_file_that_a_query_names_whatever_the_release(self, hospital):
         query = "SELECT * FROM 'nowhere.parquet' WHERE seen = :release"
-        with pytest.raises(SnapshotError, match="there is no file nowhere.parquet"):
+        with pytest.raises(SnapshotError, match=r"there is no file nowhere\.parquet"):
             snapshot_exists(hospital(f"{{dsn: 'duckdb:', query: \"{query}\"}}"), RELEASE)
 
     def test_a_query_that_fails_is_told(self, in_duckdb):
