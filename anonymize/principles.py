@@ -124,9 +124,7 @@ def _one_column(contract: Product, principle: Principle) -> list[tuple[str, str]
 
 def _one_file(contract: Product) -> list[tuple[str, str]]:
     """The fault of a contract with a schedule whose releases would all have the same file."""
-    declared = {"source": contract.source} | {
-        f"sources.{date}": one for date, one in contract.sources.items()
-    }
+    later = {f"sources.{date}": one for date, one in contract.sources.items()}
     return [
         (f"{key}.path", "needs {release} in it: each release has a snapshot of its own")
         for key, one in {"source": contract.source, **later}.items()
