@@ -107,6 +107,16 @@ def proposals(values: pl.Series, kind: str) -> list[str]:
         What they are meant as: `number` or `date`.
     """
     values = values.drop_nulls().filter(values.drop_nulls() != "")
+    return [
+        on_a_line(written.model_dump(exclude_none=True))[1:-1] for written in ways_to_read(values, kind)
+    ]
+
+
+def ways_to_read(values: pl.Series, kind: str) -> list[Written]:
+    """The usual ways of writing numbers or dates in which all of these values, text, can be read.
+
+    A sign between thousands is among them only where nothing can be read without it.
+    """
     found = [
         written
         for written in (NUMBERS if kind == "number" else DATES)
@@ -114,10 +124,15 @@ def proposals(values: pl.Series, kind: str) -> list[str]:
     ]
     simple = {written.decimal for written in found if written.thousands is None}
     return [
-        on_a_line(written.model_dump(exclude_none=True))[1:-1]
+        written
         for written in found
         if kind != "number" or written.thousands is None or written.decimal not in simple
     ]
+
+
+def read_plainly(values: pl.Series, kind: str, written: Written) -> pl.Series:
+    """Text that is written in such a way, as our own programs write numbers and dates."""
+    return _read(values, kind, written)
 
 
 def _read(text: pl.Series, kind: str | None, written: Written) -> pl.Series:
