@@ -19,7 +19,7 @@ from orchestration.contracts.json_schema import schema_text
 from orchestration.drafts.columns import Column
 from orchestration.drafts.draft import SCHEMA, Draft, draft_of, product_of, without_what_cannot_be_read
 from orchestration.drafts.found import FoundTable, in_database, in_files
-from orchestration.drafts.roles import Roles, likely_identifier, likely_sensitive, roles_of
+from orchestration.drafts.roles import Roles, likely_identifier, likely_sensitive, names_somebody, roles_of
 from orchestration.storage.scratch import scratch_folder
 
 DATABASES = ("duckdb:", "postgresql:")
@@ -74,7 +74,7 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
     if secret is person:
         raise ContractError("--sensitive", [("", "names the identifier: name another column")])
     if secret is None:
-        secret = likely_sensitive(_fit(roles_of(others, person, None)))
+        secret = likely_sensitive([one for one in others if not names_somebody(one)])
         if asks:
             secret = _asked({one.name: one for one in others}, "Which column must nobody learn?", secret)
     if secret is None:
@@ -90,10 +90,6 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
         )
         raise SnapshotError(f"{found.name}: {why}")
     return roles
-
-
-def _fit(roles: Roles) -> list[Column]:
-    return [*roles.quasi_identifiers, *roles.more]
 
 
 def _named(columns: dict[str, Column], name: str | None, option: str) -> Column | None:

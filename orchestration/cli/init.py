@@ -22,7 +22,8 @@ def init(
         str | None, typer.Option(metavar="COLUMN", help="The column that identifies a person.")
     ] = None,
     sensitive: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of which nobody may learn a person's value.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of which nobody may learn a person's value."),
     ] = None,
     not_sensitive: Annotated[
         list[str] | None,
@@ -30,7 +31,9 @@ def init(
     ] = None,
     query: Annotated[
         str | None,
-        typer.Option(metavar="SELECT", help="Of a database: the query; :release in it is the release's date."),
+        typer.Option(
+            metavar="SELECT", help="Of a database: the query; :release in it is the release's date."
+        ),
     ] = None,
     out: Annotated[
         Path | None,

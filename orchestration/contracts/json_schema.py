@@ -77,7 +77,7 @@ def _also(*forms: dict[str, Any]) -> Callable[[dict[str, Any], Any], None]:
     """Add forms beside the one that the class itself has."""
 
     def add(key: dict[str, Any], _parts: Any) -> None:
-        told = {word: key.pop(word) for word in ("description", "default") if word in key}
+        told: dict[str, Any] = {word: key.pop(word) for word in ("description", "default") if word in key}
         own = key.pop("anyOf", None) or [dict(key)]
         key.clear()
         key |= {"anyOf": [*own, *forms], **told}

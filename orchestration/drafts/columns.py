@@ -14,11 +14,23 @@ from anonymize.people.own_values import own_values
 from orchestration.snapshots.locale_formats import AMBIGUOUS, read_plainly, ways_to_read
 from orchestration.snapshots.validation import NO_VALUE
 
-Kind = Literal["number", "date", "category", "free text", "time", "nothing"]
+Kind = Literal["number", "date", "category", "free text", "time", "nothing", "other"]
 
 SEVERAL = 5
 """A label may be named in words only if so many people have it."""
-NO_VALUES = (*NO_VALUE, "k.a.", "k. a.", "n.a.", "n. a.", "k/a", "keine angabe", "#null!", "(null)", r"\n", "")
+NO_VALUES = (
+    *NO_VALUE,
+    "k.a.",
+    "k. a.",
+    "n.a.",
+    "n. a.",
+    "k/a",
+    "keine angabe",
+    "#null!",
+    "(null)",
+    r"\n",
+    "",
+)
 """Words for no value, in small letters."""
 NEARLY_ALL = 0.95
 """Where so large a share of a column are numbers or dates, a word that several have stands for no value."""
@@ -57,12 +69,6 @@ class Column:
         return self.values.n_unique()
 
     @property
-    def most_frequent(self) -> float:
-        """The share of the most frequent value, 1 of nothing."""
-        counts = self.values.value_counts(name="people")["people"]
-        return 1.0 if counts.is_empty() else int(counts.max() or 0) / len(self.values)  # type: ignore[call-overload]
-
-    @property
     def is_whole(self) -> bool:
         """Whether it has whole numbers alone."""
         return self.values.dtype.is_integer()
@@ -86,23 +92,26 @@ def column_of(name: str, values: pl.Series) -> Column:
         values = values.cast(pl.String)
     if values.dtype == pl.String:
         return _of_text(name, values)
-    there, rows = values.drop_nulls(), len(values)
+    there = values.drop_nulls()
+    kind: Kind = "other"
     if there.is_empty():
-        return Column(name, "nothing", there, rows)
-    if values.dtype == pl.Boolean:
-        return Column(name, "category", there.cast(pl.String), rows)
-    if values.dtype.is_numeric():
+        kind = "nothing"
+    elif values.dtype == pl.Boolean:
+        there, kind = there.cast(pl.String), "category"
+    elif values.dtype.is_numeric():
         there = there.cast(pl.Float64) if values.dtype.is_decimal() else there
         there = there if there.dtype.is_integer() else _whole_if_all_are(there.fill_nan(None).drop_nulls())
-        return Column(name, "number", there, rows)
-    if values.dtype == pl.Date:
-        return Column(name, "date", there, rows)
-    if isinstance(values.dtype, pl.Datetime):
+        kind = "number"
+    elif values.dtype == pl.Date:
+        kind = "date"
+    elif isinstance(values.dtype, pl.Datetime):
         if values.dtype.time_zone is not None:
             there = there.dt.convert_time_zone("UTC")
-        is_date = bool((there.dt.time() == dt.time()).all())
-        return Column(name, "date" if is_date else "time", there.dt.date() if is_date else there, rows)
-    return Column(name, "free text", pl.Series([""], dtype=pl.String), rows, unsure="of a type that is not read")
+        kind = "date" if bool((there.dt.time() == dt.time()).all()) else "time"
+        there = there.dt.date() if kind == "date" else there
+    if kind == "other":
+        there = pl.Series(["?"] * len(there), dtype=pl.String)
+    return Column(name, kind, there, len(values))
 
 
 def _of_text(name: str, text: pl.Series) -> Column:
@@ -117,7 +126,9 @@ def _of_text(name: str, text: pl.Series) -> Column:
     for kind in ("number", "date"):
         # A word that several have among numbers stands for none of them.
         others = _others(there, kind)
-        strange = others.unique() if len(others) < (1 - NEARLY_ALL) * len(there) else pl.Series(dtype=pl.String)
+        strange = (
+            others.unique() if len(others) < (1 - NEARLY_ALL) * len(there) else pl.Series(dtype=pl.String)
+        )
         counts = [int((others == word).sum()) for word in strange]
         if 0 < len(strange) <= 3 and min(counts) >= SEVERAL:
             left = there.filter(~there.is_in(strange.implode()))
@@ -202,14 +213,6 @@ def labels_of(column: Column) -> tuple[list[str], int]:
     """The labels of a category in their order, and how many of them fewer than `SEVERAL` people have."""
     counts = column.values.cast(pl.String).alias("value").value_counts(name="people").sort("value")
     return counts["value"].to_list(), int((counts["people"] < SEVERAL).sum())
-
-
-def frequent(column: Column) -> tuple[str, float] | None:
-    """The most frequent value and its share, if several people have it."""
-    counts = column.values.cast(pl.String).alias("value").value_counts(name="people", sort=True)
-    if counts.is_empty() or counts["people"][0] < SEVERAL:
-        return None
-    return str(counts["value"][0]), counts["people"][0] / len(column.values)
 
 
 def together(columns: Sequence[pl.Series]) -> pl.Series | None:

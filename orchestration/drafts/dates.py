@@ -42,7 +42,7 @@ class DatedFiles:
 
 
 def dated_files(file: Path) -> DatedFiles | None:
-    """A file whose name, or whose folder's, has a date in it, and the others that are named alike; or None."""
+    """A file with a date in its name, or its folder's, and the others that are named alike; None without."""
     for part in (file.name, file.parent.name):
         for written, looks in WRITTEN.items():
             for found in reversed([*re.finditer(rf"(?<!\d){looks}(?!\d)", part)]):

@@ -39,9 +39,13 @@ def dialect_of(file: Path, where: str) -> dict[str, str]:
         separator = _separator(file, where, packed, encoding)
     except FAILURES:
         raise SnapshotError(f"{where}: is no CSV file that can be read, or a part of one") from None
-    usual = "\t" if ".tsv" in file.name else ","
-    said = {"separator": separator} if separator != usual else {}
+    said = {"separator": separator} if separator != usual_separator(file) else {}
     return said | ({"encoding": encoding} if encoding != "utf-8" else {})
+
+
+def usual_separator(file: Path) -> str:
+    """The separator of a text file whose contract says nothing of it."""
+    return "\t" if ".tsv" in file.suffixes[-2:] else ","
 
 
 def _encoding(file: Path, packed: str | None) -> str:

@@ -100,8 +100,8 @@ def date_domain(dates: pl.Series, release: dt.date) -> tuple[dt.date, dt.date]:
     return dt.date(max(begin, 1), 1, 1), dt.date(min(end, 9999), 12, 31)
 
 
-def bins_of(numbers: pl.Series, fewest: int) -> list[Any]:
-    """Edges of bins of about as many people each, rounded outward at both ends; empty if there are too few."""
+def bins_of(numbers: pl.Series) -> list[Any]:
+    """Edges of two bins and more of about as many people each, rounded outward at both ends."""
     low, high = number_domain(numbers)
     step = _step(float(high) - float(low)) / 10
     if numbers.dtype.is_integer():
@@ -112,5 +112,6 @@ def bins_of(numbers: pl.Series, fewest: int) -> list[Any]:
         quantile = numbers.quantile(at / BINS, "lower")
         edge = kind(_down(quantile, step))
         edges += [edge] if edges[-1] < edge < high else []
-    edges.append(high)
-    return edges if len(edges) > fewest else []
+    if len(edges) == 1:
+        edges.append(kind((Decimal(str(low)) + Decimal(str(high))) / 2))
+    return [*edges, high]

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
 
+import polars as pl
+
 from anonymize.contract import DateAttribute, Sensitive
 from anonymize.principles import PRINCIPLES
-from orchestration.drafts.columns import SEVERAL, Column, frequent, labels_of
+from orchestration.drafts.columns import SEVERAL, Column, labels_of
 from orchestration.drafts.domains import bins_of, date_domain, number_domain, width_of
 from orchestration.drafts.found import FoundTable, common_written
 from orchestration.drafts.roles import MUST_NOT_BE_LEARNT, Roles, has_word
@@ -75,8 +77,8 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
     sensitive = _sensitive(roles.sensitive, not_sensitive)
     lines = [
         f"# yaml-language-server: $schema={SCHEMA}",
-        "# A contract, drafted by republish init from what is in the table. It says what is published, and what is",
-        f"# promised of it. Read each line; where a comment begins with {GUESS}, something was guessed.",
+        "# A contract, drafted by republish init from what is in the table. It says what is published, and",
+        f"# what is promised of it. Read each line. Where a comment begins with {GUESS}, it was guessed.",
         *(comment(one) for one in found.remarks),
         f"product: {product}",
         "series: v1                         # a chain of releases that keep one promise together",
@@ -166,7 +168,8 @@ def _releases(found: FoundTable) -> Iterator[str]:
     first = found.releases[0]
     if found.cron is None:
         yield f"releases: {{first: {first}}}"
-        yield f'# {GUESS} a single release. For a series, add a schedule: releases: {{first: {first}, cron: "@quarterly"}}'
+        more = flow({"first": dt.date.fromisoformat(first), "cron": "@quarterly"})
+        yield f"# {GUESS} a single release. For a series, add a schedule: releases: {more}"
     else:
         yield f"releases: {{first: {first}, cron: {flow(found.cron)}}}"
         yield f"# {GUESS} the schedule that the {len(found.releases)} snapshots follow"
@@ -175,10 +178,8 @@ def _releases(found: FoundTable) -> Iterator[str]:
 def _of_identifier(found: FoundTable, identifier: Column) -> tuple[str, ...]:
     if identifier.name in found.unique:
         return ()
-    return (
-        f"{GUESS} rows repeat it. A snapshot has one row for each person: keep the last visit, say, or name"
-        " another column",
-    )
+    what = "A snapshot has one row for each person: keep the last visit, say, or name another column"
+    return (f"{GUESS} rows repeat it. {what}",)
 
 
 def _quasi_identifier(column: Column, product: str, release: dt.date) -> _Declared:
@@ -197,8 +198,8 @@ def _quasi_identifier(column: Column, product: str, release: dt.date) -> _Declar
         labels, rare = labels_of(column)
         if rare:
             remarks.append(
-                f"{GUESS} {rare} of these {len(labels):,} labels are those of fewer than {SEVERAL} rows; labels are"
-                " published. Better list all that there are in your country, say"
+                f"{GUESS} {rare} of {len(labels):,} labels are those of fewer than {SEVERAL} rows, and labels"
+                " are published. Better list all that there are in your country, say"
             )
         if len(labels) <= LISTED:
             keys["order"] = labels
@@ -210,7 +211,9 @@ def _quasi_identifier(column: Column, product: str, release: dt.date) -> _Declar
             remarks.append(f"{len(labels):,} labels; put groups between them and the last column of the file")
     if column.missing and _may_be_missing(DateAttribute):
         keys["missing"] = "publish"
-        remarks.append(f"{column.missing:,} of {column.rows:,} rows have no value: leave_out, or refuse, else")
+        remarks.append(
+            f"{column.missing:,} of {column.rows:,} rows have no value: leave_out, or refuse, else"
+        )
     return _Declared(keys, tuple(remarks), file)
 
 
@@ -234,8 +237,8 @@ def _sensitive(column: Column, not_sensitive: tuple[str, ...]) -> _Declared:
     remarks = []
     if not has_word(column, MUST_NOT_BE_LEARNT):
         remarks.append(f"{GUESS} nothing in its name says that this is the column")
-    if column.kind == "number" and (not column.is_whole or column.distinct > FEW_NUMBERS):
-        keys |= {"kind": "number", "bins": bins_of(column.values, FEWEST)}
+    if is_in_bins(column):
+        keys |= {"kind": "number", "bins": bins_of(column.values)}
         remarks.append(f"{GUESS} bins of about as many people each, of which the bin is published")
     if not_sensitive:
         keys["not_sensitive"] = [int(one) if column.is_whole else one for one in not_sensitive]
@@ -246,27 +249,33 @@ def _sensitive(column: Column, not_sensitive: tuple[str, ...]) -> _Declared:
     return _Declared(keys, tuple(remarks))
 
 
+def is_in_bins(column: Column) -> bool:
+    """Whether a sensitive column has numbers that bins are published of."""
+    return column.kind == "number" and (not column.is_whole or column.distinct > FEW_NUMBERS)
+
+
 def _principle(column: Column, not_sensitive: tuple[str, ...]) -> Iterator[str]:
     """The first principle that there is, and an m that the table bears, if it bears any."""
-    values = column.values.filter(~column.values.cast(str).is_in(list(not_sensitive)))
-    counts = values.value_counts(name="people")["people"]
-    share = 0.0 if counts.is_empty() else int(counts.max()) / len(column.values)  # type: ignore[call-overload]
-    distinct = column.distinct - len(not_sensitive)
-    bears = min(MOST, int(1 / share) if share else MOST, max(FEWEST, distinct // 2))
+    values = column.values.cast(pl.String)
+    if is_in_bins(column):
+        edges = pl.Series(bins_of(column.values), dtype=pl.Float64)
+        values = edges.search_sorted(column.values.cast(pl.Float64), side="right").cast(pl.String)
+    values = values.filter(~values.is_in(list(not_sensitive)))
+    counts = values.alias("value").value_counts(name="people", sort=True)
+    share = 0.0 if counts.is_empty() else counts["people"][0] / len(column.values)
+    # A person whose value changes gets a signature that shares no value with the one before.
+    bears = min(MOST, int(1 / share) if share else MOST, counts.height // 2)
     m = max(FEWEST, bears)
-    yield f"principle: {flow({'name': next(iter(PRINCIPLES)), 'm': m})}".ljust(34) + (
-        f" # at least {m} values stay possible for each person"
-    )
+    yield f"# At least {m} values stay possible for each person."
     if share * FEWEST > 1:
-        named = frequent(replace(column, values=values))
-        what = comment(named[0])[2:] if named else "one value"
-        yield (
-            f"# {GUESS} {what} is the value of {share:.0%} of the people, and no m is small enough. If it may be known"
-            " of a person (nothing found, say):"
-        )
-        yield "#   write it under sensitive as not_sensitive; else merge values into groups"
+        is_named = counts["people"][0] >= SEVERAL and not is_in_bins(column)
+        what = comment(counts["value"][0])[2:] if is_named else "one value"
+        yield f"# {GUESS} {share:.0%} of the people have {what}, and no m is small enough for that. If it may"
+        yield "#   be known of a person, because it says that nothing was found, list it under sensitive as"
+        yield "#   not_sensitive; else merge values into groups"
     else:
         yield f"# {GUESS} republish compare says what another m costs, before the first release"
+    yield f"principle: {flow({'name': next(iter(PRINCIPLES)), 'm': m})}"
 
 
 def _listed(declared: _Declared) -> Iterator[str]:

@@ -14,13 +14,17 @@ from anonymize.contract import QuerySource
 from anonymize.errors import SnapshotError, as_data
 from orchestration.drafts.columns import Column, column_of, is_no_value, together
 from orchestration.drafts.dates import dated_files, schedule_of
-from orchestration.drafts.dialect import dialect_of
+from orchestration.drafts.dialect import dialect_of, usual_separator
 from orchestration.snapshots.arrow import from_arrow, numerics, with_numerics
 from orchestration.snapshots.databases import ask, place_of
 from orchestration.snapshots.files import read_file
 
 MOST_ROWS = 5_000_000
 """Of further files, no more are read than make so many rows in all."""
+UNDATED = (
+    "There is no date in the file's name, so this contract is for a single release. Put one there, as"
+    " in 2024-01-01, and write {release} for it in source.path, to go on."
+)
 TABLES = (
     "SELECT table_schema, table_name FROM information_schema.tables"
     " WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY 1, 2"
@@ -70,7 +74,8 @@ def in_files(file: Path) -> FoundTable:
             remarks.append(f"The snapshots from {release} on were not looked at: they are large.")
             break
         dialect = dialects[release] = dialect_of(one, str(one))
-        table, present = read_file(one, str(one), **dialect)  # type: ignore[arg-type]
+        usual = {"separator": usual_separator(one), "encoding": "utf-8"}
+        table, present = read_file(one, str(one), **usual | dialect)
         if twice := [name for name in present if present.count(name) > 1]:
             raise SnapshotError(f"{one}: the column {twice[0]} is there twice; rename one in the source")
         tables[release] = table
@@ -78,21 +83,17 @@ def in_files(file: Path) -> FoundTable:
     first, *_ = tables.values()
     if other := next((name for one in tables.values() for name in one.columns if name not in first), None):
         remarks.append(f"The column {as_data(other)} is not in the first snapshot, and left out.")
-    usual, sources = _changes(dialects)
+    said, sources = _changes(dialects)
     stem = file.name.partition(".")[0]
     if dated is None:
         return FoundTable(
             stem,
             file.parent,
-            {"path": file.name, **usual},
+            {"path": file.name, **said},
             tuple(files),
             _columns(tables),
             _unique(tables),
-            remarks=(
-                "There is no date in the file's name, so this contract is for a single release. Put one there"
-                " (2024-01-01), and write {release} for it in source.path, to go on.",
-                *remarks,
-            ),
+            remarks=(UNDATED, *remarks),
         )
     cron = schedule_of(tuple(files))
     if cron is None and len(files) > 1:
@@ -102,7 +103,7 @@ def in_files(file: Path) -> FoundTable:
     return FoundTable(
         dated.name or dated.folder.resolve().name,
         dated.folder,
-        {"path": dated.path, **usual},
+        {"path": dated.path, **said},
         tuple(files),
         _columns(tables),
         _unique(tables),
@@ -125,15 +126,12 @@ def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
     release, where = today(), dsn
     if query is None:
         asked = _answer(QuerySource(dsn=dsn, query=TABLES), release, folder, "the database")
-        tables = [name if schema in ("main", "public") else f"{schema}.{name}" for schema, name in asked.rows()]
-        if len(tables) != 1:
-            there = f"there are {', '.join(map(as_data, tables[:10]))}" if tables else "there is none"
-            raise SnapshotError(
-                f'say which table: --query "SELECT * FROM … WHERE day = :release"; {there}'
-            )
-        query = "SELECT * FROM " + ".".join(
-            '"{}"'.format(part.replace('"', '""')) for part in tables[0].split(".", 1)
-        )
+        names = [".".join(map(_quoted, row)) for row in asked.rows()]
+        if len(names) != 1:
+            there = f"there are {', '.join(map(as_data, names[:10]))}" if names else "there is none"
+            why = "say which table, by --query and a SELECT in which :release stands for the date"
+            raise SnapshotError(f"{why}; {there}")
+        query = f"SELECT * FROM {names[0]}"  # noqa: S608 - a name that the database itself has given
     source = QuerySource(dsn=dsn, query=query)
     where = place_of(source, folder)
     table = _answer(source, release, folder, where)
@@ -147,7 +145,7 @@ def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
     name = Path(where).stem if dsn.startswith("duckdb:") else where.rpartition("/")[2]
     tables = {release: table}
     return FoundTable(
-        name or "table",
+        name or "people",
         folder,
         {"dsn": dsn, "query": query},
         (release,),
@@ -160,6 +158,10 @@ def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
 def today() -> str:
     """The date of a snapshot that has none, UTC."""
     return dt.datetime.now(dt.UTC).date().isoformat()
+
+
+def _quoted(name: str) -> str:
+    return '"{}"'.format(name.replace('"', '""'))
 
 
 def _answer(source: QuerySource, release: str, folder: Path, where: str) -> pl.DataFrame:
@@ -245,5 +247,3 @@ def common_written(columns: Sequence[Column]) -> tuple[dict[str, Any], dict[str,
         if any(not is_no_value(word) for word in one.no_values):
             single[one.name] = single.get(one.name, {}) | {"null_values": list(one.no_values)}
     return common, single
-
-

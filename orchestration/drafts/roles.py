@@ -13,27 +13,29 @@ MOST_QUASI_IDENTIFIERS = 8
 RESERVED = {"release", "group_id"}
 """Names of columns that a release has itself."""
 OF_A_PERSON = """
-patient person people member insured customer client student pupil employee staff user resident citizen subject
-participant household versicherte versicherten mitglied kunde schueler schüler mitarbeiter einwohner pers pat emp
+patient person people member insured customer client student pupil employee staff user resident citizen
+subject participant household versicherte versicherten mitglied kunde schueler schüler mitarbeiter
+einwohner pers pat emp
 """.split()  # noqa: SIM905
 OF_AN_IDENTIFIER = """
-id ids nr no num number key code pid mrn uuid guid identifier pseudonym kennung nummer schluessel schlüssel index
-ssn record
+id ids nr no num number key code pid mrn uuid guid identifier pseudonym kennung nummer schluessel
+schlüssel index ssn record
 """.split()  # noqa: SIM905
 NAMES_SOMEBODY = """
-surname lastname firstname forename vorname nachname familienname fullname email mail phone telephone telefon tel
-mobile fax handy iban bic street strasse straße address adresse anschrift passport url ip login username
+surname lastname firstname forename vorname nachname familienname fullname email mail phone telephone
+telefon tel mobile fax handy iban bic street strasse straße address adresse anschrift passport url ip
+login username
 """.split()  # noqa: SIM905
 MAY_BE_KNOWN = """
-age alter birth born dob geburt geburtsdatum geboren sex gender geschlecht zip zipcode plz postcode postal city town
-ort region state county country land bundesland district kreis bezirk nation nationality marital familienstand
-education school schule occupation job beruf profession race ethnicity title department abteilung ward station year
-jahr height groesse größe hired admitted admission entry
+age alter birth born dob geburt geburtsdatum geboren sex gender geschlecht zip zipcode plz postcode postal
+city town ort region state county country land bundesland district kreis bezirk nation nationality marital
+familienstand education school schule occupation job beruf profession race ethnicity title department
+abteilung ward station year jahr height groesse größe hired admitted admission entry
 """.split()  # noqa: SIM905
 MUST_NOT_BE_LEARNT = """
-diagnosis diagnoses diagnose disease illness icd condition krankheit hiv result befund salary income wage pay gehalt
-einkommen lohn religion party crime offence drug medication medikament therapy treatment sensitive score debt credit
-cause mark grade note verdict
+diagnosis diagnoses diagnose disease illness icd condition krankheit hiv result befund salary income wage
+pay gehalt einkommen lohn religion party crime offence drug medication medikament therapy treatment
+sensitive score debt credit cause mark grade note verdict
 """.split()  # noqa: SIM905
 
 
@@ -104,7 +106,7 @@ def likely_sensitive(columns: Sequence[Column]) -> Column | None:
         for one in columns
         if one.distinct >= 4 and (one.kind == "category" or (one.kind == "number" and len(one.values)))
     ]
-    called_so = [one for one in fit if has_word(one, MUST_NOT_BE_LEARNT)]
+    called_so = [one for word in MUST_NOT_BE_LEARNT for one in fit if word in words_in(one.name)]
     labels = [one for one in fit if one.kind == "category" and not has_word(one, MAY_BE_KNOWN)]
     numbers = [one for one in fit if not has_word(one, MAY_BE_KNOWN)]
     return next(iter([*called_so, *reversed(labels), *reversed(numbers)]), None)
@@ -139,15 +141,16 @@ def _not_published(column: Column) -> str | None:
         return "has a name that releases use themselves: give it another one in the source"
     if names_somebody(column):
         return "names, addresses or numbers of persons: these are never published"
+    if column.distinct < 2 and column.kind != "nothing":
+        return "has one value alone"
+    if has_word(column, MUST_NOT_BE_LEARNT):
+        return "looks as if nobody may learn it, either: sensitive may be a list of columns"
+    if is_unique(column) and has_word(column, OF_AN_IDENTIFIER) and column.rows > FEW_LABELS:
+        return "has another value in each row, as identifiers have"
     kinds = {
         "free text": "free text, or a value of nearly each person's own",
         "time": "moments, and not dates: give it as dates in the source, if others may know them",
         "nothing": "has no values",
+        "other": "of a type that is not read",
     }
-    if column.kind in kinds:
-        return kinds[column.kind] + (f" ({column.unsure})" if column.unsure else "")
-    if column.distinct < 2:
-        return "has one value alone"
-    if is_unique(column) and has_word(column, OF_AN_IDENTIFIER) and column.rows > FEW_LABELS:
-        return "has another value in each row, as identifiers have"
-    return None
+    return kinds.get(column.kind)

@@ -43,7 +43,11 @@ def _text(text: str) -> str:
     if is_date or (PLAIN.fullmatch(text) and text.lower() not in WORDS):
         return text
     letters = (
-        one if one.isprintable() and one not in '"\\' else f"\\U{ord(one):08x}" if one not in '"\\' else f"\\{one}"
+        one
+        if one.isprintable() and one not in '"\\'
+        else f"\\U{ord(one):08x}"
+        if one not in '"\\'
+        else f"\\{one}"
         for one in text
     )
     return f'"{"".join(letters)}"'

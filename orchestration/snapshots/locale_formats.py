@@ -107,9 +107,7 @@ def proposals(values: pl.Series, kind: str) -> list[str]:
         What they are meant as: `number` or `date`.
     """
     values = values.drop_nulls().filter(values.drop_nulls() != "")
-    return [
-        on_a_line(written.model_dump(exclude_none=True))[1:-1] for written in ways_to_read(values, kind)
-    ]
+    return [on_a_line(written.model_dump(exclude_none=True))[1:-1] for written in ways_to_read(values, kind)]
 
 
 def ways_to_read(values: pl.Series, kind: str) -> list[Written]:
