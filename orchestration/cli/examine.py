@@ -91,7 +91,7 @@ def _look_at_each(
                 _say_profile(getattr(refusal, "table", None), series, show)
     if len(absent) > 1:
         say(f"  {absent[1]} to {absent[-1]}: {len(absent) - 1:,} more releases have no snapshot")
-    if foresees and (others := [one for one in waiting[1:] if one not in absent]):
+    if foresees and not told.refusals and (others := [one for one in waiting[1:] if one not in absent]):
         say(
             f"  only {waiting[0]} was tried: --all tries the other snapshots ({len(others):,}) as well, each"
             " built on the one before"
@@ -161,9 +161,7 @@ def _say_of_all(series: Series, waiting: list[str], told: _Refused, say: Say, sh
         else:
             rest = []
     if not told.refusals and released:
-        say(
-            f"  all {released:,} snapshots would be released" if released > 1 else "  it is the only snapshot"
-        )
+        say(f"  all snapshots that are there would be released ({released:,})")
     return rest
 
 

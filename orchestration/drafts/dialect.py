@@ -87,6 +87,8 @@ def _separator(file: Path, where: str, packed: str | None, encoding: str) -> str
         except SnapshotError as fault:
             faults.setdefault(width, fault)
     most = max(found.values(), default=0)
-    if (widest := max(faults, default=0)) > max(most, 1) or not found:
-        raise faults[widest]
+    if faults and (most < 2 or max(faults) > most):
+        raise faults[max(faults)]
+    if most < 2:
+        raise SnapshotError(f"{where}: has one column alone, whatever is taken for a separator")
     return max(found, key=lambda separator: found[separator])
