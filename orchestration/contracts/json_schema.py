@@ -7,10 +7,25 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from anonymize.contract import Product
+from anonymize.contract.hierarchy_rules import FORMS, PERIODS
 from anonymize.principles import PRINCIPLES
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TEXTS = {"type": "array", "items": {"type": "string"}}
+NUMBERS = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1}
+RULE = {
+    "type": "object",
+    "description": f"A rule: {'; '.join(FORMS)}",
+    "properties": {
+        "prefix": NUMBERS,
+        "labels": {"anyOf": [{"type": "string"}, TEXTS]},
+        "steps": NUMBERS,
+        **{period: {"type": "null"} for period in PERIODS},
+        "domain": {"type": "array", "minItems": 2, "maxItems": 2},
+    },
+    "additionalProperties": False,
+}
+"""A hierarchy by a rule."""
 
 
 def schema_text() -> str:
@@ -104,7 +119,7 @@ def _changes(key: dict[str, Any], parts: dict[str, Any]) -> None:
 
 
 OTHER_FORMS: dict[str, Callable[[dict[str, Any], dict[str, Any]], None]] = {
-    "hierarchy": _also({"type": "string"}),
+    "hierarchy": _also({"type": "string"}, RULE),
     "sensitive": _list_as_well,
     "accept": _by_release,
     "sources": _changes,

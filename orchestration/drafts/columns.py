@@ -11,13 +11,12 @@ import polars as pl
 
 from anonymize.contract import Written
 from anonymize.people.own_values import own_values
+from anonymize.spelling import SEVERAL
 from orchestration.snapshots.locale_formats import AMBIGUOUS, read_plainly, ways_to_read
 from orchestration.snapshots.validation import NO_VALUE
 
 Kind = Literal["number", "date", "category", "free text", "time", "nothing", "other"]
 
-SEVERAL = 5
-"""A label may be named in words only if so many people have it."""
 NO_VALUES = (
     *NO_VALUE,
     "k.a.",

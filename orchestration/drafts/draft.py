@@ -14,7 +14,8 @@ import polars as pl
 
 from anonymize.contract import DateAttribute, Sensitive
 from anonymize.principles import PRINCIPLES
-from orchestration.drafts.columns import SEVERAL, Column, labels_of
+from anonymize.spelling import SEVERAL
+from orchestration.drafts.columns import Column, labels_of
 from orchestration.drafts.domains import bins_of, date_domain, number_domain, width_of
 from orchestration.drafts.found import FoundTable, common_written
 from orchestration.drafts.roles import MUST_NOT_BE_LEARNT, Roles, has_word

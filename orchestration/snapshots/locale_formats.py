@@ -86,7 +86,7 @@ def _texts(
     table: pl.DataFrame, schema: Table, source: FileSource
 ) -> Iterator[tuple[str, pl.Series, str | None, Written]]:
     """Columns of text by name, null for no value, with what they are meant as, and how they are written."""
-    kinds = {attribute.name: attribute.kind for _, attribute in schema.attributes()}
+    kinds = {one.name: getattr(one, "written", one.kind) for _, one in schema.attributes()}
     kinds |= {one.name: "number" for _, one in schema.sensitive_columns() if one.bins or one.dtype == "Int64"}
     for name in schema.column_names().values():
         if table.schema.get(name) == pl.String:

@@ -778,15 +778,33 @@ class TestSpellings:
 
     @pytest.mark.parametrize("twin", ["fl\u200bu", "\uff46lu", "flu\0", "flu\xad"])
     def test_two_spellings_that_look_the_same_are_named(self, parquet, twin):
-        others = changed(patient_id=["a", "b", "c"], disease=["flu", "gout", twin])
-        message = refusal(parquet(pl.concat([changed(disease=["flu", "gout", twin]), others]), UNDECLARED))
-        assert "disease: 4 of 6 rows" in message
-        assert f"{'flu'!a} and {twin!a} are one value" in message
+        several = [
+            changed(patient_id=[f"{at}{one}" for one in "abc"], disease=["flu", "gout", twin])
+            for at in range(5)
+        ]
+        message = refusal(parquet(pl.concat(several), UNDECLARED))
+        assert f"disease: 1 value is spelled in two ways: flu / {twin!a}; 10 of 15 rows" in message
 
-    def test_a_spelling_that_one_person_alone_has_is_counted_and_not_named(self, parquet):
+    def test_a_spelling_that_few_people_have_is_counted_and_not_named(self, parquet):
         message = refusal(parquet(changed(disease=["flu", "gout", "fl\u200bu"]), UNDECLARED))
-        assert "2 values of one person each are one value in two spellings" in message
-        assert "'fl" not in message
+        assert "disease: 1 value is spelled in two ways; 2 of 3 rows" in message
+        assert "flu" not in message
+
+    def test_labels_outside_a_domain_are_named_where_several_have_them(self, parquet):
+        several = [
+            changed(
+                patient_id=[f"{at}{one}" for one in "abc"],
+                sex=["F", "D", "X" if at else "Y"],
+                disease=["flu", "gout: hand", "asthma"],
+            )
+            for at in range(5)
+        ]
+        message = refusal(parquet(pl.concat(several)))
+        assert "sex: 10 of 15 rows lie outside the domain (2 labels)" in message
+        assert "to add to order: D (5 people and more have each)" in message
+        assert "to add to values: 'gout: hand' (5" in message
+        assert "X" not in message.replace("XXX", "")
+        assert "Y" not in message
 
     def test_no_two_spellings_of_one_value_may_be_listed(self, parquet):
         with pytest.raises(
