@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from pydantic import Field, StrictInt, StrictStr, field_validator, model_validator
 
-from anonymize.contract.scalars import Date, Declaration, Label, check_releases, shown
+from anonymize.contract.scalars import RELEASE, Date, Declaration, Label, check_releases, shown
 
 DATE_PARTS = ("%d", "%m", "%Y")
 TIME_PARTS = ("%H", "%M", "%S", "%f")
@@ -234,9 +234,12 @@ class TableSource(Declaration):
 
 
 def _dated(path: str, release: str) -> str:
-    """A path with a date in it. Its other letters are no pattern, and a `%` outside of braces is itself."""
-    date = dt.date.fromisoformat(release)
-    return DATE.sub(lambda found: date.strftime(found[1]) if found[1] else release, path)
+    """A path with a release in it, by its name where that is no date (of another tool's, say).
+
+    Its other letters are no pattern, and a `%` outside of braces is itself.
+    """
+    date = dt.date.fromisoformat(release) if RELEASE.fullmatch(release) else None
+    return DATE.sub(lambda found: date.strftime(found[1]) if date and found[1] else release, path)
 
 
 def is_in_store(place: str) -> bool:
