@@ -83,9 +83,8 @@ class CategoryAttribute(WordedColumn):
     order: tuple[Label, ...] | None = None
     """The labels, in the order in which intervals are formed."""
     hierarchy: Annotated[tuple[tuple[Label, ...], ...] | None, Field(validate_default=True)] = None
-    """One path `leaf, parent, …, root` per label, in a file or here; the tree's leaves from left to right are
-    the order. Or a rule: `{prefix: [3, 1], labels: codes.csv}`, `{steps: [5, 10, 25], domain: [0, 119]}`,
-    `{year, quarter, domain: [2020-01-01, 2029-12-31]}`."""
+    """One path `leaf, parent, …, root` per label, here or in a file, or a rule (`{prefix: [3, 1], labels:
+    codes.csv}`, `{steps: …}`, `{year, quarter, …}`); the tree's leaves from left to right are the order."""
     min_width: StrictInt = 0
     """The fewest labels an interval may cover."""
 

@@ -140,8 +140,7 @@ class Product(Table, Generic[P_co]):
     source: FileSource | QuerySource | TableSource
     """Where snapshots come from."""
     sources: dict[StrictStr, FileSource] = Field(default_factory=dict, exclude_if=lambda sources: not sources)
-    """Files that are written in another way from a release on, by its date: keys of `source`, those that
-    change. They hold until the next date."""
+    """The keys of a source of files that change from a release on, by its date."""
     upstream: tuple[StrictStr, ...] = ()
     """Keys of Dagster's assets that snapshots are made from, often of another code location."""
     releases: Releases

@@ -286,7 +286,7 @@ class Releases(Declaration):
     """The date of the first release."""
     cron: StrictStr | None = None
     """The schedule, in five fields or a word (`@daily`, `@weekly`, `@monthly`, `@quarterly`, `@halfyearly`,
-    `@yearly`); each tick from `first` on is a release, named by its date. Without it, there is one."""
+    `@yearly`). Each tick from `first` on is a release, named by its date. Without it, there is one."""
     last: Date | None = Field(None, exclude_if=lambda last: last is None)
     """The last day on which there is a release; without it, releases go on."""
 

@@ -32,7 +32,7 @@ def audit(
         typer.Option(
             metavar="FOLDER",
             help="The true tables: <release>.parquet or <release>.csv for every release. Default: the"
-            " contract's source, and the private folder of the home that the releases lie in.",
+            " contract's source, with the private folder if the releases lie in their home.",
         ),
     ] = None,
     private: Annotated[

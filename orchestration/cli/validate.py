@@ -18,8 +18,8 @@ def validate(
         bool,
         typer.Option(
             "--all",
-            help="Make and audit the releases of all snapshots that are there, one built on the other, in a"
-            " folder that is deleted afterwards. Do it before the first release, which can't be taken back.",
+            help="Try the releases of all snapshots that are there, each built on the one before: do so before"
+            " the first, which can't be taken back.",
         ),
     ] = False,
     profile: Annotated[
