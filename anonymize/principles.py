@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from pydantic import ValidationError
 
-from anonymize.contract import Contract, Product
+from anonymize.contract import Contract, FileSource, Product
 from anonymize.contract.changes import acceptance_faults
 from anonymize.contract.faults import describe_faults
 from anonymize.e_equivalence import E_EQUIVALENCE
@@ -105,6 +105,7 @@ def _faults_together(contract: Product) -> list[tuple[str, str]]:
     unfit = _unfit_semantics(contract, principle)
     return [
         *unfit,
+        *_one_file(contract),
         *_one_column(contract, principle),
         *_one_row(contract, principle),
         *principle.format(contract).faults(contract),
@@ -132,6 +133,16 @@ def _one_row(contract: Product, principle: Principle) -> list[tuple[str, str]]:
         " row of each: the last one, say"
     )
     return [("rows", message)]
+
+
+def _one_file(contract: Product) -> list[tuple[str, str]]:
+    """The fault of a contract with a schedule whose releases would all have the same file."""
+    later = {f"sources.{date}": one for date, one in contract.sources.items()}
+    return [
+        (f"{key}.path", "needs {release} in it: each release has a snapshot of its own")
+        for key, one in {"source": contract.source, **later}.items()
+        if contract.releases.cron and isinstance(one, FileSource) and not one.names_release
+    ]
 
 
 def _undivided(contract: Product, principle: Principle) -> list[tuple[str, str]]:

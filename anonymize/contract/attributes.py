@@ -9,6 +9,7 @@ import polars as pl
 from pydantic import Field, StrictInt, ValidationInfo, field_validator
 
 from anonymize.contract.hierarchy import Paths, read_hierarchy
+from anonymize.contract.hierarchy_rules import are_dates
 from anonymize.contract.scalars import DateDomain, Label, Number, NumberDomain, WordedColumn, repeated
 
 Width = TypeVar("Width", bound=float)
@@ -82,12 +83,18 @@ class CategoryAttribute(WordedColumn):
     order: tuple[Label, ...] | None = None
     """The labels, in the order in which intervals are formed."""
     hierarchy: Annotated[tuple[tuple[Label, ...], ...] | None, Field(validate_default=True)] = None
-    """One path `leaf, parent, …, root` per label; the tree's leaves from left to right are the order."""
+    """One path `leaf, parent, …, root` per label, here or in a file, or a rule (`{prefix: [3, 1], labels:
+    codes.csv}`, `{steps: …}`, `{year, quarter, …}`); the tree's leaves from left to right are the order."""
     min_width: StrictInt = 0
     """The fewest labels an interval may cover."""
 
     discrete = property(lambda _: True)
     dtype = property(lambda _: pl.String())
+
+    @property
+    def written(self) -> str:
+        """What text of it is written as: a `date` where its labels are dates."""
+        return "date" if are_dates(self.labels) else self.kind
 
     @property
     def labels(self) -> tuple[str, ...]:

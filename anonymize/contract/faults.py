@@ -13,7 +13,7 @@ from anonymize.contract.parameters import Parameters
 from anonymize.contract.scalars import Declaration, shown
 from anonymize.contract.schema import Table, role_fault
 from anonymize.contract.sensitive import Sensitive
-from anonymize.contract.source import Releases, kind_of_source
+from anonymize.contract.source import FileSource, Releases, kind_of_source
 
 Location = Sequence[str | int]
 Principles = Mapping[str, type[Parameters]]
@@ -100,6 +100,7 @@ def _part(
         return kinds[0]
     parts: dict[str | int, type[Declaration]] = {
         "source": kind_of_source(declared.get("source")),
+        "sources": FileSource,
         "releases": Releases,
         "sensitive": Sensitive,
         "expect": Expect,

@@ -96,6 +96,18 @@ def _ascending(domain: tuple[Any, Any]) -> tuple[Any, Any]:
     return domain
 
 
+def number_domain(declared: Any) -> tuple[Any, Any]:
+    """The lowest and the highest number of a domain. Raises ValueError if it is none."""
+    low, high = _pair(declared)
+    return _ascending((_number(low), _number(high)))
+
+
+def date_domain(declared: Any) -> tuple[dt.date, dt.date]:
+    """The first and the last date of a domain. Raises ValueError if it is none."""
+    first, last = _pair(declared)
+    return _ascending((_date(first), _date(last)))
+
+
 Words = Annotated[StrictStr, AfterValidator(_words)]
 Number = Annotated[StrictInt | StrictFloat, BeforeValidator(_number)]
 Date = Annotated[dt.date, BeforeValidator(_date)]

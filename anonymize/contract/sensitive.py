@@ -36,7 +36,7 @@ class Sensitive(WordedColumn):
     bins: tuple[Number, ...] = Field((), exclude_if=lambda edges: not edges)
     """The edges of the bins of a number, which go up. A bin has its lower edge, and not its upper one."""
     hierarchy: Paths | None = Field(None, exclude_if=lambda paths: paths is None)
-    """Groups of values, groups of these, and so on: one path `value, group, …, root` for each value."""
+    """Groups of values, groups of these, and so on: a path `value, group, …, root` for each, or a rule."""
     level: StrictInt = Field(0, exclude_if=lambda level: not level)
     """Which level of the hierarchy is published in place of the snapshot's values, 0 for these themselves."""
     values: tuple[Any, ...] | None = Field(None, validate_default=True)

@@ -94,7 +94,8 @@ def _refuse_ineligible(color: np.ndarray, l: int) -> None:
     if sizes.max() * l > len(color):
         raise NotEligible(
             f"the {len(color)} people are not {l}-eligible: {sizes.max()} of them share a value, and at most"
-            f" {len(color) // l}, 1/{l} of them, may; there are {(sizes > 0).sum()} values."
+            f" {len(color) // l}, 1/{l} of them, may: each of a group of {l} has another value. There are"
+            f" {(sizes > 0).sum()} values."
             f" Release more people, or {smaller('l', len(color), sizes.max())}"
         )
 

@@ -237,7 +237,7 @@ def read_tables(
     """
     contract, reading = material.contract, material.reading
     tables = read_release(release, release_format, contract, material.foreign, reading)
-    people = read_truth(material.truth, release.name, contract, reading)
+    people = read_truth(material.truth or material.file, release.name, contract, reading)
     return tables, _like_published(people, release_format, tables, contract, domain, release.path)
 
 

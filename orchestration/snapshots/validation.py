@@ -16,7 +16,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, ROW_NAME, VALUE, exactly
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
 from anonymize.people.rows import has_several_rows
-from anonymize.spelling import SEVERAL, describe_twins, normal_form, of_several, twins, value_form
+from anonymize.spelling import SEVERAL, normal_form, spelled_in_two_ways, value_form
 from orchestration.contracts.yaml_text import on_a_line
 from orchestration.snapshots.locale_formats import proposals
 
@@ -36,6 +36,8 @@ LISTED = 10_000
 """Rows that are listed of each column and fault."""
 NAMED = 3
 """Groups of values in several spellings that a message names."""
+ADDED = 20
+"""Labels that a message proposes to add."""
 COMPARED = 100
 """Values outside a domain that are compared with its labels."""
 OUTSIDE = "outside all bins"
@@ -112,8 +114,8 @@ def describe_faults(
     for rule, row in zip(rules, evidence.rows(named=True), strict=True):
         if rule not in missing:
             faults += [
-                f"{rule.name}: {row[measure]:,} of {row['rows']:,} rows {rule.does(measure)};"
-                f" {_way_out(rule, measure, snapshot)}"
+                f"{rule.name}: {_first(rule, measure, snapshot)}{row[measure]:,} of {row['rows']:,} rows"
+                f" {rule.does(measure)}; {_way_out(rule, measure, snapshot)}"
                 for measure in MEASURES
                 if row[measure]
             ]
@@ -164,13 +166,18 @@ def rows_at_fault(snapshot: pl.DataFrame, schema: Table, numbers: pl.Series | No
     return pl.concat([pl.DataFrame(schema=AT_FAULT), *found])
 
 
+def _first(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
+    """The sentence on values that says more than how many rows have them: nothing of most faults."""
+    if measure != "misspelt":
+        return ""
+    values = snapshot.select(rule.converted(snapshot.schema[rule.column]).alias("value"))["value"]
+    spelled = spelled_in_two_ways(values, NAMED)
+    return f"{spelled}; " if spelled else ""
+
+
 def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
     if measure == "duplicates" and (rule.role == "row" or rule.repeats == SPELT):
         return f"write each {rule.role} in one way, and no other in the same, in the source"
-    if measure == "misspelt":
-        values = snapshot.select(rule.converted(snapshot.schema[rule.column]).alias("value"))["value"]
-        named = of_several(values)
-        return "".join(f"{describe_twins(group, named)}; " for group in twins(values)[:NAMED]) + _OUT[measure]
     if (
         measure == "wrong_type"
         and rule.written in ("number", "date")
@@ -183,7 +190,7 @@ def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
         return f"of moments with a time zone, midnights of UTC are dates: {_OUT[measure]}"
     if measure != "outside_domain":
         return _OUT[measure]
-    return f"{_renamed(rule, snapshot)}{_OUT[measure]}{_close(rule, snapshot)}"
+    return f"{_renamed(rule, snapshot)}{_OUT[measure]}{_to_add(rule, snapshot)}{_close(rule, snapshot)}"
 
 
 def _renamed(rule: _Rule, snapshot: pl.DataFrame) -> str:
@@ -198,6 +205,21 @@ def _renamed(rule: _Rule, snapshot: pl.DataFrame) -> str:
     line = on_a_line({"renamed": {unused.pop(): undeclared[0]}})[1:-1]
     place = "sensitive" if rule.column == VALUE else f"sensitive, in the column {rule.name}"
     return f"if it is another name of a value that the contract lists, write under {place}: {line}; else "
+
+
+def _to_add(rule: _Rule, snapshot: pl.DataFrame) -> str:
+    """The labels outside a domain that several people have, as they are to be added."""
+    dtype = snapshot.schema[rule.column]
+    if not rule.labels:
+        return ""
+    values = snapshot.select(rule.converted(dtype).alias("value"))["value"].drop_nulls()
+    counts = values.filter(~values.is_in(rule.labels)).value_counts(name="people", sort=True)
+    names = counts.filter(pl.col("people") >= SEVERAL)["value"]
+    if names.is_empty():
+        return ""
+    line = on_a_line(sorted(names.head(ADDED).to_list()))[1:-1]
+    more = f", and {len(names) - ADDED:,} more" if len(names) > ADDED else ""
+    return f"; to add to {rule.listed}: {line}{more} ({SEVERAL} people and more have each)"
 
 
 def _close(rule: _Rule, snapshot: pl.DataFrame) -> str:
@@ -246,6 +268,8 @@ class _Rule:
     """The domain, in words: `0 to 120`."""
     labels: tuple[str, ...] = ()
     """The domain, where it consists of labels."""
+    listed: str = ""
+    """The key of the contract that lists them, or the file with a line for each."""
     written: str = ""
     """`number` or `date`, which text writes in several ways; else something else."""
     repeats: str = ""
@@ -345,7 +369,8 @@ def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule
     if isinstance(attribute, CategoryAttribute):
         labels, domain = attribute.labels, f"{len(attribute.labels)} labels"
         inside = lambda values: values.is_in(list(labels))  # noqa: E731 - as the other rules have it
-        return rule("text", _as_label, inside=inside, domain=domain, labels=labels)
+        listed = "order" if attribute.order else "the hierarchy, with a path for each"
+        return rule("text", _as_label, inside=inside, domain=domain, labels=labels, listed=listed)
     if isinstance(attribute, DateAttribute):
         kind, convert = "dates (YYYY-MM-DD, or as declared)", _as_date
     elif attribute.discrete:
@@ -372,7 +397,10 @@ def _sensitive_rule(column: str, sensitive: Sensitive) -> _Rule:
         kind, convert, dtype = "text", partial(_as_label_of_level, labels=sensitive.labels), pl.String()
     named = tuple(value for value in values if isinstance(value, str))
     written = "number" if dtype == pl.Int64 else ""
-    return _Rule(column, sensitive.name, "sensitive", kind, convert, dtype, inside, domain, named, written)
+    listed = "the hierarchy, with a path for each" if sensitive.hierarchy else "values"
+    return _Rule(
+        *(column, sensitive.name, "sensitive", kind, convert, dtype, inside, domain, named, listed, written)
+    )
 
 
 def _bins_rule(column: str, sensitive: Sensitive) -> _Rule:
@@ -391,7 +419,7 @@ def _bins_rule(column: str, sensitive: Sensitive) -> _Rule:
     domain = f"{edges[0]} to under {edges[-1]}"
     inside = lambda given: given.is_in(list(names))  # noqa: E731 - as the other rules have it
     return _Rule(
-        column, sensitive.name, "sensitive", "numbers", convert, pl.String(), inside, domain, (), "number"
+        column, sensitive.name, "sensitive", "numbers", convert, pl.String(), inside, domain, (), "", "number"
     )
 
 
@@ -409,9 +437,12 @@ def _as_text_or_whole_number(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | N
 
 
 def _as_label(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
-    """Text, and whole numbers, decimals and truth values as they are written."""
+    """Text, and dates, whole numbers, decimals and truth values as they are written."""
     if _is_text(dtype):
         return values
+    if dtype.is_temporal():
+        date = _as_date(values, dtype)
+        return None if date is None else date.dt.to_string("%Y-%m-%d")
     is_written = dtype.is_integer() or dtype.is_decimal() or dtype == pl.Boolean
     return values.cast(pl.String) if is_written else None
 

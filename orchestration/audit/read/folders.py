@@ -30,7 +30,7 @@ from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
 from orchestration.series.shards import shard_name
 from orchestration.snapshots.files import read_file
-from orchestration.snapshots.sources import enter, read_as_declared
+from orchestration.snapshots.sources import enter, read_as_declared, source_of
 from orchestration.snapshots.validation import conform, describe_faults
 from orchestration.storage.hidden import hidden_in_foreign, hidden_in_our
 from orchestration.storage.manifest import MANIFEST, is_release, verify_tables
@@ -315,8 +315,12 @@ def _is_like(dtype: pl.DataType, kind: str) -> bool:
     }[kind]
 
 
-def read_truth(folder: Path, release: str, contract: Product, reading: Reading) -> pl.DataFrame:
+def read_truth(
+    folder: Path | ContractFile, release: str, contract: Product, reading: Reading
+) -> pl.DataFrame:
     """The snapshot behind a release: `<release>.parquet` or `.csv`, or the name that the source has.
+
+    Of a contract's file in place of a folder, it is the snapshot that the contract's source has.
 
     Returns
     -------
@@ -329,10 +333,12 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
     SnapshotError
         If it is missing, unreadable, or not what the contract says.
     """
-    source = contract.source
+    if isinstance(folder, ContractFile):
+        return _from_source(folder, release, contract, reading)
+    source = contract.source_of(release)
     candidates = [folder / f"{release}{suffix}" for suffix in (".parquet", ".csv")]
-    if isinstance(source, FileSource) and "{release}" in (name := Path(source.path).name):
-        candidates.append(folder / name.replace("{release}", release))
+    if isinstance(source, FileSource):
+        candidates.append(folder / Path(source.at(release)).name)
     file = next((path for path in candidates if path.is_file()), None)
     if file is None:
         raise SnapshotError(
@@ -341,12 +347,33 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
     if not isinstance(source, FileSource):
         source = FileSource(path="{release}.csv", decimal=".")
     snapshot, present = read_as_declared(file, contract, source, str(file))
+    people = _true_people(snapshot, present, str(file), contract, reading)
+    reading.note(file, people.height)
+    return people
+
+
+def _from_source(file: ContractFile, release: str, contract: Product, reading: Reading) -> pl.DataFrame:
+    """The snapshot that the contract's source has now."""
+    source = source_of(file, release)
+    try:
+        pieces = source.pieces()
+        table = pieces.whole(source.where)
+    except SnapshotError as error:
+        raise SnapshotError(f"{error}. Or name the folder of the true tables by --truth") from None
+    people = _true_people(table, pieces.present, source.where, contract, reading)
+    if Path(source.place).is_file():
+        reading.note(Path(source.place), people.height)
+    return people
+
+
+def _true_people(
+    snapshot: pl.DataFrame, present: Sequence[str], where: str, contract: Product, reading: Reading
+) -> pl.DataFrame:
     snapshot = enter(snapshot, contract)
     for column, one in contract.sensitive_columns():
         snapshot = _one_spelling(snapshot, column, one, reading)
     if faults := describe_faults(snapshot, contract, present):
-        raise SnapshotError(f"{file}: " + "; ".join(faults))
-    reading.note(file, len(snapshot))
+        raise SnapshotError(f"{where}: " + "; ".join(faults))
     people = with_row_names(combine(conform(snapshot, contract), contract), contract)
     return people.with_columns(person=named_by_row(people, contract))
 

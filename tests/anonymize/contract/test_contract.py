@@ -6,6 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from anonymize.contract import FileSource
+from anonymize.contract.source import SCHEDULES
 from anonymize.errors import ContractError
 from anonymize.principles import PRINCIPLES, parse_contract, principle_of
 
@@ -143,7 +145,7 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     words, keys = message.split(": ")
     assert words == "is unknown; accepted"
     optional = {"description", "owners", "keep_private", "retention", "corrections", "shards"}
-    optional |= {"published_to"}
+    optional |= {"published_to", "sources"}
     optional |= {"title", "licence", "contact", "citation", "governance"}
     optional |= {
         "upstream",
@@ -215,6 +217,7 @@ NAMES = "must be an e-mail address or team:name"
 NAMED = f"name is missing; accepted: {', '.join(PRINCIPLES)}"
 TAKEN = "the column {} bears the name of a column of republish's own: rename it in the source"
 ROLES = "the column age has more than one role: identifier, row, quasi-identifier or sensitive"
+TEXT_FILES = ".csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst"
 OF_THE_CONTRACT = [
     ({"product": "Hospital"}, "product", "Hospital is not accepted; it must match ^[a-z][a-z0-9_]*$"),
     ({"product": "p" * 101}, "product", "must have at most 100 letters, not 101"),
@@ -239,12 +242,43 @@ OF_THE_CONTRACT = [
         "source.path",
         "needs {release} in it: each release has a snapshot of its own",
     ),
-    ({"source": {"path": "{release}.xlsx"}}, "source.path", "must end in .parquet or .csv"),
+    (
+        {"source": {"path": "{release}.txt"}},
+        "source.path",
+        f"must end in .parquet, .xlsx, .sas7bdat, .sav, .dta, {TEXT_FILES}",
+    ),
+    (
+        {"source": {"path": "{release:day}.csv"}},
+        "source.path",
+        "has day for the date, and no part of a date is in it: %Y%m, say",
+    ),
+    (
+        {"sources": {"2024-07-01": {"seperator": ";"}}},
+        "sources.2024-07-01.seperator",
+        f"is unknown; accepted: {', '.join(FileSource.model_fields)}",
+    ),
+    ({"sources": {"July": {"separator": ";"}}}, "sources", "July must be the date of a release, YYYY-MM-DD"),
+    ({"sources": {"2024-07-01": ";"}}, "sources.2024-07-01", "must be a mapping of keys, not ;"),
+    (
+        {"sources": {"2024-07-01": {"path": "x.csv"}}},
+        "sources.2024-07-01.path",
+        "needs {release} in it: each release has a snapshot of its own",
+    ),
+    (
+        {"source": {"dsn": "duckdb:", "query": "SELECT 1"}, "sources": {"2024-07-01": {"separator": ";"}}},
+        "sources",
+        "is for files: a query or a table says by itself what it answers of which release",
+    ),
+    (
+        {"releases": {"first": "2024-01-01", "cron": "@fortnightly"}},
+        "releases.cron",
+        f"@fortnightly is no word for a schedule; there are {', '.join(SCHEDULES)}",
+    ),
     ({"source": {"dsn": "duckdb:///x.duckdb"}}, "source.query", "is missing"),
     (
         {"source": {"dsn": "mysql://x", "query": "SELECT 1"}},
         "source.dsn",
-        "must start with duckdb:/// or postgresql://",
+        "must start with duckdb:/// or postgresql://, or be duckdb:",
     ),
     (
         {"source": {"path": "{release}.csv", "separator": "::"}},
