@@ -50,7 +50,7 @@ def attack_numbering(seen: AttackInput) -> AttackResult:
 
 def attack_intervals(seen: AttackInput) -> AttackResult:
     """Judge whether all rows of each group have the same intervals, where intervals are published."""
-    bounds = [column for column in seen.main.columns if column.endswith(("_low", "_high"))]
+    bounds = [column for column in seen.main.columns if column.endswith(("_low", "_high", "_missing"))]
     if not bounds or not seen.is_own_format:
         return AttackResult()
     boxes = seen.published.boxes
@@ -76,7 +76,7 @@ def _canonical_numbering(seen: TablesInput) -> AttackResult:
     """Groups that are not numbered 1, 2, … by first row, values, counterfeits and then all their rows."""
     tables, main = seen.tables, seen.main
     of_people = {
-        column for name, _ in seen.schema.attributes() for column in (name, f"{name}_low", f"{name}_high")
+        f"{name}{part}" for name, _ in seen.schema.attributes() for part in ("", "_low", "_high", "_missing")
     }
     shown = main.select("group_id", *(column for column in main.columns if column in of_people))
     content = shown.filter(shown["group_id"].is_first_distinct()).sort("group_id")

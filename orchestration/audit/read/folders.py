@@ -29,6 +29,7 @@ from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
 from orchestration.series.shards import shard_name
 from orchestration.snapshots.files import read_file
+from orchestration.snapshots.missing import counted_by_column, settle_missing
 from orchestration.snapshots.sources import enter, read_as_declared
 from orchestration.snapshots.validation import conform, describe_faults
 from orchestration.storage.hidden import hidden_in_foreign, hidden_in_our
@@ -88,6 +89,8 @@ class Reading:
     """Path: SHA-256 (hex), rows (None for what is no table)."""
     spellings: dict[str, dict[str, str]] = field(default_factory=dict)
     """The first spelling of each value that was read, by its normal form: twins are one value."""
+    left_out: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By release, how many people of its truth are left out for want of a value, by column."""
 
     def note(self, path: Path, rows: int | None = None) -> None:
         """Remember a file by its hash."""
@@ -321,7 +324,8 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
     -------
     polars.DataFrame
         `person` (the identifier), `identifier`, `qi_0`, …, `value` (of a view `column_0`, …), in the file's
-        row order.
+        row order. People whom the contract leaves out, because a value of theirs is missing, are not in it:
+        everybody who knows the contract, and what is missing, knows that they are in no group.
 
     Raises
     ------
@@ -346,7 +350,9 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
     if faults := describe_faults(snapshot, contract, present):
         raise SnapshotError(f"{file}: " + "; ".join(faults))
     reading.note(file, len(snapshot))
-    return combine(conform(snapshot, contract), contract).with_columns(
+    settled = settle_missing(conform(snapshot, contract), contract)
+    reading.left_out[release] = counted_by_column(settled.left_out)
+    return combine(settled.people, contract).with_columns(
         person=pl.col(IDENTIFIER).cast(pl.String)
     )
 

@@ -108,7 +108,7 @@ def test_a_missing_key_is_named(key):
         (
             "sensitive",
             (
-                "unit, description, name, kind, bins, hierarchy, level, values, renamed, not_sensitive,"
+                "unit, description, missing, name, kind, bins, hierarchy, level, values, renamed, not_sensitive,"
                 " semantics"
             ),
         ),

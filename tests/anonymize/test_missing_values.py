@@ -1,0 +1,159 @@
+"""Missing values that are published: what groups say of them, and what the audit makes of what they say."""
+
+import datetime as dt
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.contract.scalars import MISSING
+from anonymize.errors import NotEligible
+from anonymize.people.codes import MISSING_CODE, decode, encode_columns
+from anonymize.people.pseudonyms import pseudonyms
+from anonymize.principle.state import State
+from anonymize.principles import parse_contract, principle_of
+from anonymize.promise.attacked import attack
+from orchestration.snapshots.missing import settle_missing
+from orchestration.snapshots.sources import enter
+from orchestration.snapshots.validation import conform
+from tests.clinic import CLINIC
+from tests.series import KEY, draws
+
+COLUMNS = [
+    {"name": "age", "kind": "number", "domain": [0, 99]},
+    {"name": "weight", "kind": "number", "domain": [0.5, 180.25], "min_width": 20},
+    {"name": "admitted", "kind": "date", "domain": ["1999-12-30", "2024-02-29"], "min_width": 90},
+    {"name": "sex", "kind": "category", "order": ["F", "M"]},
+]
+PUBLISHED = [{**column, "missing": "publish"} for column in COLUMNS]
+VALUES = ["angina", "flu", "gout", "mumps", "rest", "x", "y"]
+PRINCIPLES = {
+    "intervals": {"name": "m_invariance", "m": 2},
+    "fast intervals": {"name": "m_invariance", "m": 3, "effort": "fast"},
+    "knows the algorithm": {"name": "m_invariance", "m": 2, "adversary": "knows_algorithm"},
+    "exact": {"name": "m_invariance", "m": 2, "format": "anatomy"},
+    "equivalence": {"name": "e_equivalence", "m": 2, "e": 1},
+    "ever had": {"name": "global_guarantee", "l": 2},
+    "rda": {"name": "streamliner", "l": 2},
+    "gda": {"name": "streamliner", "l": 2, "method": "gda"},
+    "ria": {"name": "streamliner", "l": 2, "method": "ria"},
+}
+
+
+def contract_of(principle, columns=PUBLISHED, sensitive=None):
+    return parse_contract(
+        {
+            **CLINIC,
+            "quasi_identifiers": columns,
+            "sensitive": {"name": "disease", **(sensitive or {})},
+            "principle": PRINCIPLES.get(principle, principle),
+        }
+    )
+
+
+def drawn(rng, people, lacking):
+    """A table in which each value is missing by chance; sensitive values are shared evenly."""
+    days = [dt.date(2000, 1, 1) + dt.timedelta(days=int(day)) for day in rng.integers(0, 8000, people)]
+    table = pl.DataFrame(
+        {
+            "age": rng.integers(0, 100, people),
+            "weight": np.round(rng.uniform(0.5, 180.25, people), 2),
+            "admitted": pl.Series(days, dtype=pl.Date),
+            "sex": pl.Series(rng.choice(["F", "M"], people).tolist(), dtype=pl.String),
+            "disease": [VALUES[n % len(VALUES)] for n in range(people)],
+        }
+    )
+    gone = {name: pl.Series(rng.random(people) < lacking) for name in table.columns[:-1]}
+    table = table.with_columns(pl.when(~gone[name]).then(pl.col(name)) for name in gone)
+    return table.with_columns(person=pl.Series([f"p{n}" for n in range(people)]))
+
+
+def settled(table, contract):
+    people = settle_missing(conform(enter(table, contract), contract), contract).people
+    return people.with_columns(pseudonyms(people[IDENTIFIER], KEY).alias("pseudonym"))
+
+
+def released(table, contract, number=1, state=None):
+    people = settled(table, contract)
+    release = principle_of(contract).release
+    return people, release(people.drop(IDENTIFIER), contract, state or State.empty(), number, draws(number))
+
+
+def attacked(people, candidate, contract, promises=1, knowledge=None, linked=True, tables=None):
+    principle = principle_of(contract)
+    return attack(
+        contract.table_schema,
+        principle.format(contract),
+        tables or candidate.published,
+        people.rename({"pseudonym": "person"}),
+        [principle.promise(contract.principle)] * promises,
+        knowledge,
+        linkage=candidate.linkage.rename({"pseudonym": "person"}) if linked else None,
+        held_back=candidate.figures.held_back,
+    )
+
+
+def broken(found):
+    return found.findings.filter(~pl.col("holds"))["promise"].to_list()
+
+
+def covers_everybody(people, candidate, contract):
+    """Whether each person's published group says what the person's row does."""
+    main, *_ = principle_of(contract).format(contract).tables(contract)
+    rows = candidate.published[main]
+    hosted = people.join(candidate.linkage.select("pseudonym", "group_id"), on="pseudonym")
+    codes = encode_columns(hosted, contract)
+    for column, qi in contract.attributes():
+        own = codes.select("group_id" if False else pl.col(column)).to_series()
+        if qi.name in rows.columns:
+            here = rows.select("group_id", own=qi.name).unique()
+            mine = hosted.select("group_id", own=column)
+            assert mine.join(here, on=["group_id", "own"], how="anti", nulls_equal=True).is_empty()
+            continue
+        groups = rows.select("group_id", f"^{qi.name}_(low|high|missing)$").unique()
+        assert not groups["group_id"].is_duplicated().any()
+        beside = hosted.select("group_id", column).with_columns(own=own).join(groups, on="group_id")
+        is_missing = beside["own"] == MISSING_CODE
+        nothing = MISSING if qi.kind == "category" else None
+        counted = beside.group_by("group_id").agg(
+            true=(pl.col("own") == MISSING_CODE).sum(), stated=pl.col(f"{qi.name}_missing").first()
+        )
+        assert (counted["true"] == counted["stated"]).all()
+        known = beside.filter(~is_missing)
+        low, high = (known[f"{qi.name}_{end}"] for end in ("low", "high"))
+        value = known.select(decode(pl.col("own"), qi)).to_series()
+        if qi.kind == "category":
+            low, value, high = (one.replace_strict(list(qi.labels), [0, 1]) for one in (low, value, high))
+        assert ((low <= value) & (value <= high)).all()
+        alone = groups.filter(~pl.col("group_id").is_in(known["group_id"].unique().implode()))
+        assert alone[f"{qi.name}_low"].to_list() == alone[f"{qi.name}_high"].to_list() == [nothing] * len(alone)
+
+
+@pytest.mark.parametrize("principle", PRINCIPLES)
+@given(
+    seed=st.integers(0, 2**32),
+    people=st.integers(14, 60),
+    lacking=st.sampled_from([0.0, 0.05, 0.4, 0.95]),
+    linked=st.booleans(),
+)
+def test_what_is_published_covers_everybody_and_the_audit_accepts_it(
+    principle, seed, people, lacking, linked
+):
+    contract, rng = contract_of(principle), np.random.default_rng(seed)
+    state, knowledge = State.empty(), None
+    for number in range(1, 2 if principle in ("rda", "gda", "ria") else 4):
+        table = drawn(rng, people, lacking)
+        if number > 1:  # some have left, and others came
+            table = table.with_columns(pl.col("person") if number == 2 else pl.lit("q") + pl.col("person"))
+        try:
+            known, candidate = released(table, contract, number, state)
+        except NotEligible:
+            return
+        covers_everybody(known, candidate, contract)
+        found = attacked(known, candidate, contract, number, knowledge, linked=linked)
+        assert broken(found) == []
+        state, knowledge = candidate.state, found.knowledge
