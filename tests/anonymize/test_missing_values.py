@@ -36,15 +36,20 @@ PRINCIPLES = {
     "fast intervals": {"name": "m_invariance", "m": 3, "effort": "fast"},
     "knows the algorithm": {"name": "m_invariance", "m": 2, "adversary": "knows_algorithm"},
     "exact": {"name": "m_invariance", "m": 2, "format": "anatomy"},
-    "equivalence": {"name": "e_equivalence", "m": 2, "e": 1},
-    "ever had": {"name": "global_guarantee", "l": 2},
+    "equivalence": {"name": "e_equivalence", "m": 2, "e": 2},
+    "ever had": {"name": "global_guarantee", "l": 2, "strategy": "constant_ratio", "releases": 3},
     "rda": {"name": "streamliner", "l": 2},
     "gda": {"name": "streamliner", "l": 2, "method": "gda"},
     "ria": {"name": "streamliner", "l": 2, "method": "ria"},
 }
 
 
+EXACT = ("exact", "equivalence")
+
+
 def contract_of(principle, columns=PUBLISHED, sensitive=None):
+    if principle in EXACT:
+        columns = [{key: said for key, said in one.items() if key != "min_width"} for one in columns]
     return parse_contract(
         {
             **CLINIC,
@@ -108,7 +113,7 @@ def covers_everybody(people, candidate, contract):
     hosted = people.join(candidate.linkage.select("pseudonym", "group_id"), on="pseudonym")
     codes = encode_columns(hosted, contract)
     for column, qi in contract.attributes():
-        own = codes.select("group_id" if False else pl.col(column)).to_series()
+        own = codes[column]
         if qi.name in rows.columns:
             here = rows.select("group_id", own=qi.name).unique()
             mine = hosted.select("group_id", own=column)
@@ -157,3 +162,56 @@ def test_what_is_published_covers_everybody_and_the_audit_accepts_it(
         found = attacked(known, candidate, contract, number, knowledge, linked=linked)
         assert broken(found) == []
         state, knowledge = candidate.state, found.knowledge
+
+
+def some_mixed(contract):
+    """A release, of which some groups mix people with an age and without."""
+    people, candidate = released(drawn(np.random.default_rng(7), 60, 0.3), contract)
+    return people, candidate, candidate.published["microdata"]
+
+
+def with_groups(candidate, rows, where, **changes):
+    """The release with other entries in some groups."""
+    tables = dict(candidate.published)
+    tables["microdata"] = rows.with_columns(
+        pl.when(where).then(pl.lit(value)).otherwise(pl.col(name)).alias(name) for name, value in changes.items()
+    )
+    return replace(candidate, published=tables)
+
+
+MIXED = (pl.col("age_missing") > 0) & pl.col("age_low").is_not_null()
+
+
+@pytest.mark.parametrize("principle", ["intervals", "ever had", "gda"])
+class TestAReleaseThatSaysOtherwise:
+    @pytest.mark.parametrize("linked", [True, False])
+    @pytest.mark.parametrize("claimed", [0, 2])
+    def test_another_count_of_people_without_a_value_is_found(self, principle, linked, claimed):
+        contract = contract_of(principle)
+        people, candidate, rows = some_mixed(contract)
+        wrong = rows.filter(MIXED, pl.col("age_missing") != claimed)["group_id"].first()
+        lying = with_groups(candidate, rows, pl.col("group_id") == wrong, age_missing=claimed)
+        assert broken(attacked(people, candidate, contract, linked=linked)) == []
+        found = broken(attacked(people, lying, contract, linked=linked))
+        assert ("hosting groups" if linked else "counts") in found
+
+    def test_an_interval_that_leaves_out_somebody_known_is_found(self, principle):
+        contract = contract_of(principle)
+        people, candidate, rows = some_mixed(contract)
+        wrong = rows.filter(pl.col("age_low") < pl.col("age_high"))["group_id"].first()
+        where = pl.col("group_id") == wrong
+        lying = with_groups(candidate, rows, where, age_low=rows.filter(where)["age_high"].first())
+        assert broken(attacked(people, lying, contract)) != []
+
+    @pytest.mark.parametrize(
+        "changes",
+        [{"age_low": None}, {"age_low": None, "age_high": None, "age_missing": 0}, {"age_missing": -1}]
+        + [{"age_missing": None}, {"age_missing": 1000}, {"sex_low": "(nobody)"}],
+        ids=str,
+    )
+    def test_an_entry_that_cannot_be_is_found(self, principle, changes):
+        contract = contract_of(principle)
+        people, candidate, rows = some_mixed(contract)
+        wrong = rows.filter(MIXED)["group_id"].first()
+        lying = with_groups(candidate, rows, pl.col("group_id") == wrong, **changes)
+        assert "published entries" in broken(attacked(people, lying, contract))

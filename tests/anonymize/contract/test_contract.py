@@ -129,7 +129,7 @@ def test_an_unknown_key_of_a_quasi_identifier_is_named_by_its_column():
     assert faults(declared) == [
         (
             "quasi_identifiers[a].number",
-            "is unknown; accepted: unit, description, kind, name, domain, min_width",
+            "is unknown; accepted: unit, description, missing, kind, name, domain, min_width",
         )
     ]
 
