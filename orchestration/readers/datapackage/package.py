@@ -14,11 +14,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from anonymize.contract import CategoryAttribute, DateAttribute, Product, Sensitive
-from anonymize.contract.scalars import WordedColumn
+from anonymize.contract.scalars import MISSING, WordedColumn
 from anonymize.formats import Format
 from anonymize.formats.format import RELEASE, PublishedColumn
 from anonymize.principles import PRINCIPLES
-from orchestration.readers.datapackage.words import GRID, SEMANTICS, may_be_known, own_values, several_columns
+from orchestration.readers.datapackage.words import (
+    GRID,
+    SEMANTICS,
+    may_be_known,
+    missing_values,
+    own_values,
+    several_columns,
+)
 from orchestration.storage.parts import SUFFIX, table_of
 
 TYPES = {"Int64": "integer", "Float64": "number", "String": "string", "Date": "date"}
@@ -116,6 +123,7 @@ def data_package(
                 ],
                 **_not_promised(stated),
                 "ends": None if lone_ends is None else own_values(exact, lone_ends),
+                "missing": missing_values(_published_missing(contract, release_format), stated.get("left_out", {})),
                 "sensitive": _sensitive(contract),
                 "attributes": attributes,
             },
@@ -164,10 +172,22 @@ def _field(column: PublishedColumn, contract: Product, types: Mapping[str, str])
             "name": column.name,
             "type": TYPES[kind],
             "description": _described(column.description, declared),
-            "unit": getattr(declared, "unit", None),
-            "constraints": {"required": True, **_values(declared, kind)},
+            "unit": None if _is_count_of_missing(column) else getattr(declared, "unit", None),
+            "constraints": {"required": not _may_be_missing(column, declared), **_values(declared, kind)}
+            if not _is_count_of_missing(column)
+            else {"required": True, "minimum": 0},
         }
     )
+
+
+def _is_count_of_missing(column: PublishedColumn) -> bool:
+    """Whether a column says of how many people another one's value is missing."""
+    return column.ours.endswith("_missing")
+
+
+def _may_be_missing(column: PublishedColumn, declared: Any) -> bool:
+    """Whether a column's own entries may be missing: those of labels and sensitive values are `(missing)`."""
+    return getattr(declared, "publishes_missing", False) and column.dtype != "String" and hasattr(declared, "domain")
 
 
 def _described(by_format: str, declared: Any) -> str:
@@ -180,7 +200,8 @@ def _values(declared: Any, kind: str) -> dict[str, Any]:
     if declared is None:
         return {"minimum": 1} if kind == "Int64" else {}
     if isinstance(declared, CategoryAttribute):
-        return {} if getattr(declared, "keep", True) is False else {"enum": list(declared.labels)}
+        labels = dict.fromkeys([*declared.labels, *([MISSING] if declared.publishes_missing else [])])
+        return {} if getattr(declared, "keep", True) is False else {"enum": list(labels)}
     if hasattr(declared, "domain"):
         if kind == "String":
             return {}
@@ -202,6 +223,7 @@ def _attribute(declared: Any, *, of_intervals: bool) -> dict[str, Any]:
         told |= {"domain": _domain(declared)}
     told |= {"min_width": declared.min_width or None}
     told |= {"ends": GRID if of_intervals and declared.min_width > int(declared.discrete) else None}
+    told |= {"missing": None if declared.missing == "refuse" else declared.missing}
     told |= {"unit": declared.unit, "description": declared.description}
     return _without_none(told)
 
@@ -213,6 +235,16 @@ def _domain(declared: Any) -> list[Any]:
 
 def _not_sensitive(contract: Product) -> tuple[Any, ...]:
     return () if contract.sensitive is None else contract.sensitive.not_sensitive
+
+
+def _published_missing(contract: Product, release_format: Format) -> dict[str, str]:
+    """How a missing value of each column is published, by the column's name."""
+    said = {}
+    counts = {one.origin for table in release_format.columns(contract).values() for one in table if _is_count_of_missing(one)}
+    for ours, one in (*contract.attributes(), *contract.sensitive_columns()):
+        if one.publishes_missing:
+            said[one.name] = "counted" if ours in counts else "label" if isinstance(one, CategoryAttribute | Sensitive) else "null"
+    return said
 
 
 def _sensitive(contract: Product) -> dict[str, Any] | list[dict[str, Any]] | None:
@@ -227,6 +259,7 @@ def _sensitive_column(declared: Sensitive) -> dict[str, Any]:
             "kind": declared.kind,
             "bins": list(declared.bins) or None,
             "values": declared.values and list(declared.values),
+            "missing": None if declared.missing == "refuse" else declared.missing,
             "not_sensitive": list(declared.not_sensitive) or None,
             "semantics": declared.semantics,
             "means": SEMANTICS[declared.semantics],
