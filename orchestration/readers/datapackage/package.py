@@ -92,6 +92,7 @@ def data_package(
     parameters = PRINCIPLES[stated["principle"]["name"]].parameters.model_validate(stated["principle"])
     promise = PRINCIPLES[parameters.name].promise(parameters)
     words = {"title": contract.title, "description": contract.description}
+    said = missing_values(_published_missing(contract, release_format), stated.get("left_out", {}))
     tables = release_format.columns(contract).items()
     return _without_none(
         {
@@ -123,7 +124,7 @@ def data_package(
                 ],
                 **_not_promised(stated),
                 "ends": None if lone_ends is None else own_values(exact, lone_ends),
-                "missing": missing_values(_published_missing(contract, release_format), stated.get("left_out", {})),
+                **({"missing": said} if said is not None else {}),
                 "sensitive": _sensitive(contract),
                 "attributes": attributes,
             },
@@ -238,13 +239,16 @@ def _not_sensitive(contract: Product) -> tuple[Any, ...]:
 
 
 def _published_missing(contract: Product, release_format: Format) -> dict[str, str]:
-    """How a missing value of each column is published, by the column's name."""
-    said = {}
-    counts = {one.origin for table in release_format.columns(contract).values() for one in table if _is_count_of_missing(one)}
-    for ours, one in (*contract.attributes(), *contract.sensitive_columns()):
-        if one.publishes_missing:
-            said[one.name] = "counted" if ours in counts else "label" if isinstance(one, CategoryAttribute | Sensitive) else "null"
-    return said
+    """How a missing value of each column is published, by the column's name, as `missing_values` takes it."""
+    tables = release_format.columns(contract).values()
+    counted = {column.origin for table in tables for column in table if _is_count_of_missing(column)}
+
+    def how(ours: str, declared: object) -> str:
+        is_label = isinstance(declared, CategoryAttribute | Sensitive)
+        return "counted" if ours in counted else "label" if is_label else "null"
+
+    columns = (*contract.attributes(), *contract.sensitive_columns())
+    return {one.name: how(ours, one) for ours, one in columns if one.publishes_missing}
 
 
 def _sensitive(contract: Product) -> dict[str, Any] | list[dict[str, Any]] | None:

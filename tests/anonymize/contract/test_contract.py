@@ -329,7 +329,7 @@ OF_THE_CONTRACT = [
         (
             "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
             " changed, renamed, identifiers, counterfeits, own_values, free_text, sensitive.values,"
-            f" {', '.join(PARAMETERS)}, and columns with .kind, .min_width or .order"
+            f" {', '.join(PARAMETERS)}, and columns with .kind, .min_width, .missing or .order"
         ),
     ),
     ({"accept": {"July": ["carried"]}}, "accept", "July must be the date of a release, YYYY-MM-DD"),
