@@ -23,8 +23,9 @@ def readable_rows(
     """Split off the rows that can't be read; returns the tables without them, and the count of both.
 
     A row is left out if an entry is missing, a label or value is none of the contract's, an interval ends
-    before it begins, a count is below 1, or a group's count is stated again. Where missing values are published,
-    an interval without ends needs somebody whose value is missing. An `earlier` sensitive value that the contract has dropped may still be in signatures, and be published with a counterfeit.
+    before it begins, a count is below 1, or a group's count is stated again. Where missing values are
+    published, an interval without ends needs somebody whose value is missing. An `earlier` sensitive value
+    that the contract has dropped may still be in signatures, and be published with a counterfeit.
     """
     left, rows, faulty = {}, 0, 0
     for name, entries in release_format.entries(schema).items():

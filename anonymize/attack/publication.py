@@ -132,7 +132,7 @@ def _by_column(seen: AttackInput) -> pl.DataFrame:
 
 
 def _covers(name: str, boxes: pl.DataFrame) -> pl.Expr:
-    """Whether a box beside a person covers their quasi-identifier: a missing one, if it is of somebody without."""
+    """Whether a box beside a person covers their quasi-identifier; a missing one, if somebody has none."""
     code = pl.col(name)
     inside = code.is_between(f"{name}_low", f"{name}_high")
     if f"{name}_missing" not in boxes.columns:
@@ -173,9 +173,11 @@ def _accounted(seen: AttackInput, linkage: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without_values(seen: AttackInput) -> int:
-    """By how many the people without a value differ from those whom groups state, in the column with the most."""
+    """By how many people without a value groups state more or fewer than there are: in the worst column."""
     stated = seen.published.boxes.select(pl.col("^.*_missing$").sum())
-    true = seen.known.select((pl.col(name.removesuffix("_missing")) == MISSING_CODE).sum() for name in stated.columns)
+    true = seen.known.select(
+        (pl.col(name.removesuffix("_missing")) == MISSING_CODE).sum() for name in stated.columns
+    )
     pairs = zip(stated.row(0), true.row(0), strict=True) if stated.width else ()
     return max((abs(int(one) - int(other)) for one, other in pairs), default=0)
 

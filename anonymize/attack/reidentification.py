@@ -101,7 +101,9 @@ def _people(classes: pl.DataFrame, known: pl.DataFrame) -> np.ndarray:
     """int64[C]: the people whose quasi-identifiers lie in each class."""
     names = [column for column in known.columns if column.startswith("qi_")]
     also = {
-        name: classes[f"{name}_missing"].to_numpy() > 0 for name in names if f"{name}_missing" in classes.columns
+        name: classes[f"{name}_missing"].to_numpy() > 0
+        for name in names
+        if f"{name}_missing" in classes.columns
     }
     exact = not also and all((classes[f"{name}_low"] == classes[f"{name}_high"]).all() for name in names)
     if exact:

@@ -152,7 +152,7 @@ class CategoryColumn(CategoryAttribute):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels in the order of their codes; the last one is that of missing values, if it is published."""
+        """The labels in the order of their codes; that of missing values comes last, if it is published."""
         return (*super().labels, *([MISSING] if self.publishes_missing else ()))
 
     @property

@@ -120,7 +120,7 @@ def _attribute_changes(former: Mapping[str, Any], qi: QuasiIdentifier) -> list[C
 def _missing_changes(
     former: Mapping[str, Any], column: QuasiIdentifier | Sensitive, *, is_counted: bool
 ) -> list[Change]:
-    """The change of what becomes of people without a value; `is_counted` where they are counted beside intervals."""
+    """The change of what becomes of people without a value; `is_counted` if they are counted in a column."""
     before, now = former.get("missing", "refuse"), column.missing
     if before == now:
         return []

@@ -131,9 +131,7 @@ class Sensitive(ColumnOfPeople):
 
     @field_validator("values")
     @classmethod
-    def _check_values(
-        cls, values: tuple[Any, ...] | None, info: ValidationInfo
-    ) -> tuple[Any, ...] | None:
+    def _check_values(cls, values: tuple[Any, ...] | None, info: ValidationInfo) -> tuple[Any, ...] | None:
         if values is None:
             return None
         if {type(value) for value in values} not in ({str}, {int}):
@@ -192,9 +190,9 @@ class Sensitive(ColumnOfPeople):
 
 
 def _with_missing(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Declared values with the label of missing ones last; it is there already where a contract is read again."""
+    """Declared values with the label of missing ones last: in a contract that was read, it is there."""
     if isinstance(values[0], int):
-        raise ValueError(
+        raise ValueError(  # noqa: TRY004 - pydantic's way
             f"are whole numbers, and missing: publish makes {MISSING} one of them, which is text: write them"
             " in quotes, or choose missing: leave_out"
         )

@@ -31,8 +31,8 @@ class Generalization:
 
     tables: dict[str, pl.DataFrame]
     """`microdata` (`group_id`, `<qi>_low`, `<qi>_high` …, the sensitive column; sorted by all columns) and
-    `counterfeits` (R(n): `group_id`, `count`, for the groups that have counterfeits). Where missing values are
-    published, `<qi>_missing` says how many of the group's people have none."""
+    `counterfeits` (R(n): `group_id`, `count`, for the groups that have counterfeits). Where missing values
+    are published, `<qi>_missing` says how many of the group's people have none."""
     group_id: Ints
     """int64[N]: the published group of each tuple."""
 

@@ -27,8 +27,8 @@ class Published:
     boxes: pl.DataFrame
     """`group_id`, and `qi_0_low`, `qi_0_high`, … as codes, closed on both ends; no two rows alike.
 
-    Where missing values are published, both ends of a box that covers nobody else are the code of a missing one;
-    and `qi_0_missing`, of intervals, says of how many people of the group the value is missing.
+    Where missing values are published, both ends of a box that covers nobody else are the code of a missing
+    one; and `qi_0_missing`, of intervals, says of how many people of the group the value is missing.
     """
     values: pl.DataFrame
     """`group_id`, `value`, `tuples`: how many tuples of a group carry a value, counterfeits included."""

@@ -14,8 +14,8 @@ EMPTY = -1.0
 LACKING = -2.0
 """In place of a quasi-identifier that is missing: sorts before all others, widens no interval."""
 MIXED = 0.05
-"""A group in which some people lack a value and some do not counts as longer by so much of the domain. Twice as
-much makes intervals longer by 1 %, and none would mix groups where that gains nothing."""
+"""A group in which some people lack a value and some do not counts as longer by so much of the domain. With 0.2
+intervals are 1 % longer, and with 0 groups are mixed where that gains nothing."""
 
 
 @compiled()
@@ -25,8 +25,8 @@ def split_bucket(values: Floats, size: int, group: Ints) -> None:
     The bucket is `size` lists (one per sensitive value) of `length` tuples each, list after list;
     quasi-identifiers (float64[size * length, d]) are normalised to [0, 1], or EMPTY, or LACKING. A split puts
     the first k tuples of every list, sorted by one attribute, into one part; of all attributes and all k the
-    one with the smallest perimeter sum is taken, and the parts are split in turn. Ties go to the most balanced
-    split. Each attribute is sorted once; parts inherit the order.
+    one with the smallest perimeter sum is taken, and the parts are split in turn. Ties go to the most
+    balanced split. Each attribute is sorted once; parts inherit the order.
     """
     tuples, attributes = values.shape
     length = tuples // size

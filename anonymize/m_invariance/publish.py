@@ -75,7 +75,7 @@ def _lots(forged: np.ndarray, seeds: np.ndarray) -> Words:
 
 
 def normalised(codes: pl.DataFrame, schema: Schema, missing: float = LACKING) -> Floats:
-    """float64[N, d]: quasi-identifiers, given as codes, as shares of their domains; `missing` is a missing one's."""
+    """float64[N, d]: quasi-identifiers, given as codes, as shares of their domains, or `missing`."""
     shares = []
     for column, qi in schema.attributes():
         low, high = code_domain(qi)

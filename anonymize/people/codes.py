@@ -13,7 +13,7 @@ from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier
 from anonymize.contract.scalars import MISSING
 
 MISSING_CODE = -(2**54)
-"""The code of a missing value, where such are published: below every value there can be, and exact as a fraction."""
+"""The code of a missing value, where such are published: below all values, and exact as a fraction."""
 
 
 def code_domain(attribute: QuasiIdentifier) -> tuple[float, float]:

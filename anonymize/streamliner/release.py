@@ -25,7 +25,6 @@ from anonymize.streamliner.candidates import gda, rda, ria
 from anonymize.streamliner.parameters import StreamlinerParameters
 from anonymize.streamliner.partition import minimal_partition
 
-
 BEFORE_ALL = -1.0
 """The rank of a missing value: people who lack the same one are near one another."""
 
@@ -129,8 +128,8 @@ def _partition(
 def weighted_rank(codes: pl.DataFrame, contract: Contract[StreamlinerParameters]) -> Floats:
     """float64[N]: the weighted sum of the ranks of each identifier's quasi-identifiers.
 
-    A value's rank is its position in its attribute's domain, from 0 to 1; a missing one's is `BEFORE_ALL`. The
-    paper counts positions from 1, so that an attribute of a million values outweighs all others.
+    A value's rank is its position in its attribute's domain, from 0 to 1; a missing one's is `BEFORE_ALL`.
+    The paper counts positions from 1, so that an attribute of a million values outweighs all others.
 
     References
     ----------

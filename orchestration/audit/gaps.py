@@ -146,8 +146,8 @@ ALGORITHM = Gap(
     " people, and on tiny instances in the software's own tests and benchmarks.",
 )
 LEFT_OUT = Text(
-    "whoever misses such a person in a release knows that the value is missing. Nothing is promised about that,"
-    " and the attacks count none of them."
+    "whoever misses such a person in a release knows that the value is missing. Nothing is promised about"
+    " that, and the attacks count none of them."
 )
 MAY_BE_KNOWN = Text(
     "nothing is promised to them. As candidates of others, such values count as often as a group has them"

@@ -45,7 +45,7 @@ KEPT, PEOPLE = "snapshot.json", "snapshot.parquet"
 """There, too: what is said of the snapshot that was taken, and the snapshot itself. Where people are divided,
 each shard's folder has both, and that of the release the first."""
 LEFT_OUT = "left_out.parquet"
-"""There, too, if anybody is left out: `identifier`, `pseudonym` and the `column` that has no value of theirs."""
+"""There, too, if anybody is left out: `identifier`, `pseudonym`, and the `column` without their value."""
 LEFT_OUT_STATED = "left_out"
 """In what is said of a snapshot, and in a manifest, if anybody is left out: how many people, by column."""
 DIVISION = f".division{PARTIAL}"

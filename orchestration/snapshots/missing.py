@@ -14,14 +14,15 @@ from anonymize.contract.scalars import MISSING
 from anonymize.contract.sensitive import Sensitive
 from anonymize.errors import as_data
 
+
 class Settled(NamedTuple):
     """A snapshot, after what its contract says of missing values."""
 
     people: pl.DataFrame
     """Those who are in the release. A missing label, or sensitive value, is `(missing)`."""
     left_out: pl.DataFrame
-    """`identifier`, `column` of all others: the publisher's name of the first column, in the contract's order,
-    that has no value of theirs and leaves such people out."""
+    """`identifier`, `column` of all others: the name of the first column, in the contract's order, that lacks
+    their value and leaves such people out."""
 
 
 def settle_missing(people: pl.DataFrame, schema: Table) -> Settled:
@@ -56,7 +57,9 @@ def counted_of_all(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 def in_words(counted: Mapping[str, int]) -> str:
     """A sentence, without its full stop, on people who are left out; nothing if nobody is."""
     by_column = ", ".join(f"{people:,} of {as_data(column)}" for column, people in counted.items())
-    return f"{sum(counted.values()):,} people are left out for want of a value: {by_column}" if counted else ""
+    return (
+        f"{sum(counted.values()):,} people are left out for want of a value: {by_column}" if counted else ""
+    )
 
 
 def _columns(schema: Table) -> Iterable[tuple[str, QuasiIdentifier | Sensitive]]:

@@ -215,8 +215,8 @@ def _missing(name: str, present: Sequence[str]) -> str:
 
 _OUT = {
     "missing": "add or rename it in the source, or correct the contract",
-    "nulls": "fill them in the source, or write beside the column in the contract missing: publish, which makes"
-    " it a value of its own, or missing: leave_out, which leaves these people out",
+    "nulls": "fill them in the source, or write beside the column in the contract missing: publish, which"
+    " makes it a value of its own, or missing: leave_out, which leaves these people out",
     "nobody": "fill them in the source, or leave these rows out there: a person is known by it",
     "no value": "nobody has one: fill them in the source, or take the column out of the contract",
     "duplicates": "a snapshot has one row for each person, and identifiers that differ by spaces, capital"
@@ -346,7 +346,9 @@ def _rules(schema: Table) -> list[_Rule]:
 def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule:
     rule = partial(_Rule, column, attribute.name, role, dtype=attribute.dtype, written=attribute.kind)
     if isinstance(attribute, CategoryAttribute):
-        labels = tuple(label for label in attribute.labels if label != MISSING or not attribute.publishes_missing)
+        labels = tuple(
+            label for label in attribute.labels if label != MISSING or not attribute.publishes_missing
+        )
         domain = f"{len(labels)} labels"
         inside = lambda values: values.is_in(list(labels))  # noqa: E731 - as the other rules have it
         return rule("text", _as_label, inside=inside, domain=domain, labels=labels)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.columns import IDENTIFIER
 from anonymize.contract.scalars import MISSING
 from anonymize.errors import NotEligible
 from anonymize.people.codes import MISSING_CODE, decode, encode_columns
@@ -135,7 +135,9 @@ def covers_everybody(people, candidate, contract):
             low, value, high = (one.replace_strict(list(qi.labels), [0, 1]) for one in (low, value, high))
         assert ((low <= value) & (value <= high)).all()
         alone = groups.filter(~pl.col("group_id").is_in(known["group_id"].unique().implode()))
-        assert alone[f"{qi.name}_low"].to_list() == alone[f"{qi.name}_high"].to_list() == [nothing] * len(alone)
+        assert (
+            alone[f"{qi.name}_low"].to_list() == alone[f"{qi.name}_high"].to_list() == [nothing] * len(alone)
+        )
 
 
 @pytest.mark.parametrize("principle", PRINCIPLES)
@@ -174,7 +176,8 @@ def with_groups(candidate, rows, where, **changes):
     """The release with other entries in some groups."""
     tables = dict(candidate.published)
     tables["microdata"] = rows.with_columns(
-        pl.when(where).then(pl.lit(value)).otherwise(pl.col(name)).alias(name) for name, value in changes.items()
+        pl.when(where).then(pl.lit(value)).otherwise(pl.col(name)).alias(name)
+        for name, value in changes.items()
     )
     return replace(candidate, published=tables)
 
@@ -205,8 +208,14 @@ class TestAReleaseThatSaysOtherwise:
 
     @pytest.mark.parametrize(
         "changes",
-        [{"age_low": None}, {"age_low": None, "age_high": None, "age_missing": 0}, {"age_missing": -1}]
-        + [{"age_missing": None}, {"age_missing": 1000}, {"sex_low": "(nobody)"}],
+        [
+            {"age_low": None},
+            {"age_low": None, "age_high": None, "age_missing": 0},
+            {"age_missing": -1},
+            {"age_missing": None},
+            {"age_missing": 1000},
+            {"sex_low": "(nobody)"},
+        ],
         ids=str,
     )
     def test_an_entry_that_cannot_be_is_found(self, principle, changes):

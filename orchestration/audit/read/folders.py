@@ -352,9 +352,7 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
     reading.note(file, len(snapshot))
     settled = settle_missing(conform(snapshot, contract), contract)
     reading.left_out[release] = counted_by_column(settled.left_out)
-    return combine(settled.people, contract).with_columns(
-        person=pl.col(IDENTIFIER).cast(pl.String)
-    )
+    return combine(settled.people, contract).with_columns(person=pl.col(IDENTIFIER).cast(pl.String))
 
 
 def read_linkage(

@@ -188,7 +188,11 @@ def _is_count_of_missing(column: PublishedColumn) -> bool:
 
 def _may_be_missing(column: PublishedColumn, declared: Any) -> bool:
     """Whether a column's own entries may be missing: those of labels and sensitive values are `(missing)`."""
-    return getattr(declared, "publishes_missing", False) and column.dtype != "String" and hasattr(declared, "domain")
+    return (
+        getattr(declared, "publishes_missing", False)
+        and column.dtype != "String"
+        and hasattr(declared, "domain")
+    )
 
 
 def _described(by_format: str, declared: Any) -> str:

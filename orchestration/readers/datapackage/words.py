@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anonymize.contract.scalars import MISSING
-
 SEMANTICS = {
     "persistent": (
         "A person's value stays, as a chronic disease does: a person who is in several releases is expected"
@@ -61,29 +59,30 @@ def missing_values(published: Mapping[str, str], left_out: Mapping[str, int]) ->
     Parameters
     ----------
     published
-        How a missing value of each column is published: `counted` beside an interval, as a `label`, or `null`.
+        How a missing value of each column is published: `counted` beside an interval, a `label`, or `null`.
     left_out
         How many people are left out because a value of theirs is missing, by its column.
     """
     said = []
-    names = {kind: ", ".join(f"`{one}`" for one, its in published.items() if its == kind) for kind in _MISSING}
-    said += [words.format(names[kind]) for kind, words in _MISSING.items() if names[kind]]
+    for kind, words in _MISSING.items():
+        if names := ", ".join(f"`{name}`" for name, how in published.items() if how == kind):
+            said.append(words.format(names))
     if left_out:
         each = ", ".join(f"{people:,} that of `{column}`" for column, people in left_out.items())
         said.append(
-            f"{sum(left_out.values()):,} people of the table are not in this release, because a value of theirs is"
-            f" missing: {each}. No count has them."
+            f"{sum(left_out.values()):,} people of the table are not in this release, because a value of"
+            f" theirs is missing: {each}. No count has them."
         )
     return " ".join(said) or None
 
 
 _MISSING = {
     "counted": (
-        "Some people have no value of {}. An interval covers the values of the others, and has no ends, or the"
-        " label `(missing)`, where nobody has one; the column that ends in `_missing` counts the people of the"
-        " group without a value."
+        "Some people have no value of {}. An interval covers the values of the others, and has no ends, or"
+        " the label `(missing)`, where nobody has one; the column that ends in `_missing` counts the people"
+        " of the group without a value."
     ),
-    "label": f"Where a value of {{}} is missing, it is `{MISSING}`.",
+    "label": "Where a value of {} is missing, it is `(missing)`.",
     "null": "Where a value of {} is missing, the entry is empty.",
 }
 

@@ -117,9 +117,11 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "lacking": [one for one in attributes if one["missing"]],
         "is_missing_said": any(one["missing"] for one in attributes)
         or any(MISSING in (one.get("values") or ()) for one in sensitive_columns(own)),
-        "is_bin_missing": (is_bin_missing := any(
-            one.get("bins") and MISSING in (one.get("values") or ()) for one in sensitive_columns(own)
-        )),
+        "is_bin_missing": (
+            is_bin_missing := any(
+                one.get("bins") and MISSING in (one.get("values") or ()) for one in sensitive_columns(own)
+            )
+        ),
         "number_of_bin": "TRY_CAST({} AS DOUBLE)".format if is_bin_missing else "{}::DOUBLE".format,
         "bins": BINS,
         "atom": ATOM,

@@ -108,8 +108,8 @@ def test_a_missing_key_is_named(key):
         (
             "sensitive",
             (
-                "unit, description, missing, name, kind, bins, hierarchy, level, values, renamed, not_sensitive,"
-                " semantics"
+                "unit, description, missing, name, kind, bins, hierarchy, level, values, renamed,"
+                " not_sensitive, semantics"
             ),
         ),
         (
