@@ -14,7 +14,7 @@ EMPTY = -1.0
 LACKING = -2.0
 """In place of a quasi-identifier that is missing: sorts before all others, widens no interval."""
 MIXED = 0.05
-"""A group in which some people lack a value and some do not counts as longer by so much of the domain. With 0.2
+"""A group in which some people lack a value, and some do not, is longer by so much of the domain. With 0.2
 intervals are 1 % longer, and with 0 groups are mixed where that gains nothing."""
 
 

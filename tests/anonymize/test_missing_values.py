@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anonymize.columns import IDENTIFIER
 from anonymize.contract.scalars import MISSING
-from anonymize.errors import NotEligible
+from anonymize.errors import ContractError, NotEligible
 from anonymize.people.codes import MISSING_CODE, decode, encode_columns
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.principle.state import State
@@ -20,6 +20,7 @@ from anonymize.promise.attacked import attack
 from orchestration.snapshots.missing import settle_missing
 from orchestration.snapshots.sources import enter
 from orchestration.snapshots.validation import conform
+from tests.anonymize.sequential.sequential_tables import JOBS, attack_view, view_contract
 from tests.clinic import CLINIC
 from tests.series import KEY, draws
 
@@ -224,3 +225,60 @@ class TestAReleaseThatSaysOtherwise:
         wrong = rows.filter(MIXED)["group_id"].first()
         lying = with_groups(candidate, rows, pl.col("group_id") == wrong, **changes)
         assert "published entries" in broken(attacked(people, lying, contract))
+
+
+JOB = {"name": "job", "kind": "category", "hierarchy": JOBS, "missing": "publish"}
+SEX = {"name": "sex", "kind": "category", "order": ["F", "M"], "missing": "publish"}
+TOWN = {"name": "town", "kind": "category", "order": ["Bari", "Oslo"], "missing": "publish", "keep": True}
+
+
+def view_of(number, table, contract, state):
+    people = settled(table, contract)
+    release = principle_of(contract).release
+    return people, release(people.drop(IDENTIFIER), contract, state, number, draws(number))
+
+
+@given(seed=st.integers(0, 2**32), people=st.integers(4, 40), k=st.integers(2, 4))
+def test_a_view_has_missing_labels_as_a_branch_of_their_own(seed, people, k):
+    rng, views, state = np.random.default_rng(seed), [], State.empty()
+    table = pl.DataFrame({"pid": [f"p{n}" for n in range(people)]}).with_columns(
+        pl.Series(
+            name, [[*labels, None][n] for n in rng.integers(0, len(labels) + 1, people)], dtype=pl.String
+        )
+        for name, labels in (
+            ("job", [path[0] for path in JOBS]),
+            ("sex", ["F", "M"]),
+            ("town", ["Bari", "Oslo"]),
+        )
+    )
+    contract = view_contract([JOB, SEX, TOWN], x=["job", "sex"], y=["pid"], k=k)
+    for number in (1, 2):
+        known, candidate = view_of(number, table, contract, state)
+        found = attack_view(candidate, known, contract, views=views)
+        assert broken(found) == []
+        view = candidate.published["view"]
+        nodes = {label for column in ("job", "sex") for path in paths_of(contract, column) for label in path}
+        assert set(view["job"]) | set(view["sex"]) <= nodes
+        assert view["town"].sort().to_list() == table["town"].fill_null(MISSING).sort().to_list()
+        views, state = [*views, view], candidate.state
+
+
+def paths_of(contract, name):
+    return next(column.paths for column in contract.columns if column.name == name)
+
+
+def test_of_enough_people_without_a_job_a_view_says_so():
+    rows = [("p" + str(n), None if n < 30 else "Banker") for n in range(60)]
+    table = pl.DataFrame(rows, schema={"pid": pl.String, "job": pl.String}, orient="row")
+    contract = view_contract([JOB], x=["job"], y=["pid"], k=5)
+    _, candidate = view_of(1, table, contract, State.empty())
+    assert candidate.published["view"]["job"].value_counts(sort=True)["job"].sort().to_list() == [
+        MISSING,
+        "Banker",
+    ]
+
+
+def test_a_number_of_a_view_cannot_be_published_as_missing():
+    age = {"name": "age", "kind": "number", "domain": [0, 99], "missing": "publish"}
+    with pytest.raises(ContractError, match="choose leave_out, or make the column a category of ranges"):
+        view_contract([age], x=["age"], y=["pid"])
