@@ -40,6 +40,7 @@ def encode(values: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
         codes = dict(zip(attribute.labels, range(len(attribute.labels)), strict=True))
         if attribute.publishes_missing:
             codes.setdefault(MISSING, MISSING_CODE)
+            values = values.fill_null(MISSING)
         return values.replace_strict(codes, default=None, return_dtype=pl.Int64)
     if isinstance(attribute, DateAttribute):
         coded = values.cast(pl.Int32).cast(pl.Int64)

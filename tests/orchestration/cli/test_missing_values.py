@@ -196,7 +196,9 @@ class TestRefused:
             clinic / f"{FIRST}.csv"
         )
         said = self.refusal(republish, clinic, declared())
-        assert "patient: 1 of 600 rows have no value; fill them in the source, or leave these rows out" in said
+        assert (
+            "patient: 1 of 600 rows have no value; fill them in the source, or leave these rows out" in said
+        )
         assert "missing: publish" not in said
 
     def test_a_label_that_is_called_so(self, republish, clinic):
