@@ -130,7 +130,7 @@ class ColumnOfPeople(WordedColumn):
     missing: Literal["refuse", "publish", "leave_out"] = Field(
         "refuse", exclude_if=lambda rule: rule == "refuse"
     )
-    """What becomes of people without a value: the snapshot is refused, they are published, or left out."""
+    """What becomes of people without one: refused, published, or left out."""
 
     @property
     def publishes_missing(self) -> bool:
