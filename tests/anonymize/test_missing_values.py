@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymize.columns import IDENTIFIER
+from anonymize.attack.coverage import covering
+from anonymize.columns import IDENTIFIER, VALUE
+from anonymize.contract.changes import column_changes, declared_columns
 from anonymize.contract.scalars import MISSING
 from anonymize.errors import ContractError, NotEligible
 from anonymize.people.codes import MISSING_CODE, decode, encode_columns
@@ -139,6 +141,148 @@ def covers_everybody(people, candidate, contract):
         assert (
             alone[f"{qi.name}_low"].to_list() == alone[f"{qi.name}_high"].to_list() == [nothing] * len(alone)
         )
+
+
+@pytest.mark.parametrize("principle", ["intervals", "fast intervals", "ever had", "gda"])
+def test_groups_do_not_mix_people_with_and_without_where_that_costs_nothing(principle):
+    contract = contract_of(principle, [PUBLISHED[0]])
+    rows = [(f"p{n}", None if n % 2 else 40, VALUES[n // 2 % 6]) for n in range(480)]
+    table = pl.DataFrame(rows, schema=["person", "age", "disease"], orient="row")
+    _, candidate = released(table, contract)
+    groups = candidate.published["microdata"]
+    assert groups["age_low"].null_count() == 240
+    assert groups.filter(pl.col("age_low").is_not_null(), pl.col("age_missing") > 0).is_empty()
+
+
+@given(seed=st.integers(0, 2**32), people=st.integers(1, 300), boxes=st.integers(1, 70))
+def test_whoever_lacks_a_value_fits_where_somebody_does_and_others_where_their_value_is(seed, people, boxes):
+    rng = np.random.default_rng(seed)
+    points = pl.DataFrame(
+        {
+            name: np.where(rng.random(people) < 0.2, MISSING_CODE, rng.integers(0, most, people))
+            for name, most in WIDE
+        }
+    )
+    shown = {"group_id": np.arange(boxes)}
+    for name, most in WIDE:
+        ends = np.sort(rng.integers(0, most, (2, boxes)), axis=0)
+        nobody = rng.random(boxes) < 0.2
+        shown[f"{name}_low"], shown[f"{name}_high"] = np.where(nobody, MISSING_CODE, ends)
+        shown[f"{name}_missing"] = np.maximum(rng.integers(0, 2, boxes), nobody)
+    shown = pl.DataFrame(shown)
+    fits = [
+        {
+            box["group_id"]
+            for box in shown.iter_rows(named=True)
+            if all(
+                box[f"{name}_missing"] > 0
+                if point[name] == MISSING_CODE
+                else box[f"{name}_low"] <= point[name] <= box[f"{name}_high"]
+                for name, _ in WIDE
+            )
+        }
+        for point in points.iter_rows(named=True)
+    ]
+    found = [set() for _ in range(people)]
+    for point, box in zip(*covering(points, shown), strict=True):
+        found[point].add(shown["group_id"][int(box)])
+    assert found == fits
+
+
+WIDE = [("qi_0", 1000), ("qi_1", 3)]
+
+
+def test_whoever_lacks_a_sensitive_value_is_left_out_and_not_held_back():
+    contract = contract_of("intervals", sensitive={"values": VALUES, "missing": "leave_out"})
+    table = drawn(np.random.default_rng(3), 60, 0.1)
+    people, first = released(table, contract)
+    known = attacked(people, first, contract)
+    lost = table.with_columns(pl.when(pl.col("person") != "p0").then("disease"))
+    later, second = released(lost, contract, 2, first.state)
+    assert "p0" not in later[IDENTIFIER]
+    found = attacked(later, second, contract, 2, known.knowledge)
+    assert broken(found) == []
+    absent = found.findings.filter(promise="candidates by absence")
+    assert absent["people"].to_list() == [0]
+    back, third = released(table, contract, 3, second.state)
+    assert broken(attacked(back, third, contract, 3, found.knowledge)) == []
+    signatures = [
+        one.buckets.filter(pl.col("bucket_id") == bucket)["signature"].to_list()
+        for one, everybody in ((first, people), (third, back))
+        for bucket in one.linkage.filter(
+            pl.col("pseudonym") == everybody.filter(pl.col(IDENTIFIER) == "p0")["pseudonym"].item()
+        )["bucket_id"]
+    ]
+    assert signatures[0] == signatures[1]
+
+
+def test_a_missing_sensitive_value_is_a_value_among_others():
+    contract = contract_of("intervals", sensitive={"values": VALUES, "missing": "publish"})
+    table = drawn(np.random.default_rng(3), 70, 0)
+    table = table.with_columns(pl.when(pl.col("disease") != "flu").then("disease"))
+    people, candidate = released(table, contract)
+    assert people[VALUE].value_counts().filter(value=MISSING)["count"].to_list() == [10]
+    assert candidate.published["microdata"].filter(disease=MISSING).height == 10
+    assert broken(attacked(people, candidate, contract)) == []
+    may_be_known = {"values": VALUES, "missing": "publish", "not_sensitive": [MISSING]}
+    assert contract_of("intervals", sensitive=may_be_known).sensitive.not_sensitive == (MISSING,)
+
+
+class TestContracts:
+    @pytest.mark.parametrize(
+        "sensitive",
+        [
+            {"values": VALUES},
+            {"kind": "number", "bins": [0, 10, 20, 30]},
+            {"hierarchy": [["flu", "lung", "any"], ["gout", "joint", "any"], ["x", "y", "any"]], "level": 1},
+            {},
+        ],
+        ids=str,
+    )
+    def test_a_contract_that_is_written_and_read_again_is_the_same(self, sensitive):
+        contract = contract_of("intervals", sensitive={**sensitive, "missing": "publish"})
+        again = parse_contract(contract.model_dump(mode="json", exclude_none=True))
+        assert again == contract
+        values = again.sensitive.values or (MISSING,)
+        assert values == (*again.sensitive.in_source, MISSING)
+
+    @pytest.mark.parametrize(
+        ("column", "said"),
+        [
+            ({"name": "sex", "kind": "category", "order": ["F", MISSING]}, "is a label of sex"),
+            (
+                {"name": "town", "kind": "category", "hierarchy": [["Bari", MISSING, "any"]]},
+                "is a label of town",
+            ),
+        ],
+    )
+    def test_no_label_is_called_so(self, column, said):
+        with pytest.raises(ContractError, match=said):
+            contract_of("intervals", [{**column, "missing": "publish"}])
+        contract_of("intervals", [{**column, "missing": "leave_out"}])
+
+    def test_no_value_is_listed_so(self):
+        with pytest.raises(ContractError, match="which missing: publish adds"):
+            contract_of("intervals", sensitive={"values": [MISSING, *VALUES], "missing": "publish"})
+
+    @pytest.mark.parametrize(
+        ("before", "after", "verdict"),
+        [
+            ("refuse", "leave_out", "safe"),
+            ("leave_out", "refuse", "safe"),
+            ("refuse", "publish", "consent"),
+            ("publish", "leave_out", "consent"),
+        ],
+    )
+    def test_a_change_of_a_quasi_identifier(self, before, after, verdict):
+        was, now = (contract_of("intervals", [{**COLUMNS[0], "missing": rule}]) for rule in (before, after))
+        (change,) = column_changes(declared_columns(was), now)
+        assert (change.name, change.verdict) == ("age.missing", verdict)
+
+    def test_a_change_of_a_sensitive_column_is_for_consent(self):
+        was, now = (contract_of("intervals", sensitive={"missing": rule}) for rule in ("refuse", "leave_out"))
+        (change,) = column_changes(declared_columns(was), now)
+        assert (change.name, change.verdict) == ("disease.missing", "consent")
 
 
 @pytest.mark.parametrize("principle", PRINCIPLES)
