@@ -145,9 +145,10 @@ def covers_everybody(people, candidate, contract):
 
 @pytest.mark.parametrize("principle", ["intervals", "fast intervals", "ever had", "gda"])
 def test_groups_do_not_mix_people_with_and_without_where_that_costs_nothing(principle):
-    contract = contract_of(principle, [PUBLISHED[0]])
-    rows = [(f"p{n}", None if n % 2 else 40, VALUES[n // 2 % 6]) for n in range(480)]
-    table = pl.DataFrame(rows, schema=["person", "age", "disease"], orient="row")
+    contract = contract_of(principle, [PUBLISHED[0], {**PUBLISHED[1], "min_width": 0}])
+    weights = np.random.default_rng(1).uniform(50, 50.2, 480)  # a thousandth of the domain
+    rows = [(f"p{n}", None if n % 2 else 40, VALUES[n // 2 % 6], weights[n]) for n in range(480)]
+    table = pl.DataFrame(rows, schema=["person", "age", "disease", "weight"], orient="row")
     _, candidate = released(table, contract)
     groups = candidate.published["microdata"]
     assert groups["age_low"].null_count() == 240
