@@ -58,7 +58,7 @@ def contract_of(principle, columns=PUBLISHED, sensitive=None):
             **CLINIC,
             "quasi_identifiers": columns,
             "sensitive": {"name": "disease", **(sensitive or {})},
-            "principle": PRINCIPLES.get(principle, principle),
+            "principle": PRINCIPLES[principle] if isinstance(principle, str) else principle,
         }
     )
 
@@ -261,6 +261,13 @@ class TestContracts:
         with pytest.raises(ContractError, match=said):
             contract_of("intervals", [{**column, "missing": "publish"}])
         contract_of("intervals", [{**column, "missing": "leave_out"}])
+
+    def test_a_missing_number_is_far_from_none(self):
+        bins = {"kind": "number", "bins": [0, 10, 20, 30, 40], "missing": "publish"}
+        spread = {**PRINCIPLES["intervals"], "spread": {"disease": 0.1}, "on_value_change": "hold_back"}
+        with pytest.raises(ContractError, match="beside missing: publish"):
+            contract_of(spread, sensitive=bins)
+        contract_of(spread, sensitive={**bins, "missing": "leave_out"})
 
     def test_no_value_is_listed_so(self):
         with pytest.raises(ContractError, match="which missing: publish adds"):
