@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from anonymize.contract import CategoryAttribute, DateAttribute, Product, Sensitive
+from anonymize.contract import CategoryAttribute, DateAttribute, NumberAttribute, Product, Sensitive
 from anonymize.contract.scalars import MISSING, WordedColumn
 from anonymize.formats import Format
 from anonymize.formats.format import RELEASE, PublishedColumn
@@ -168,15 +168,18 @@ def _field(column: PublishedColumn, contract: Product, types: Mapping[str, str])
     }
     declared = attributes.get(column.origin)
     kind = column.dtype if column.dtype in TYPES else types.get(column.name, "String")
+    unit, required, values = getattr(declared, "unit", None), True, _values(declared, kind)
+    if _is_count_of_missing(column):
+        unit, values = None, {"minimum": 0}
+    elif isinstance(declared, NumberAttribute | DateAttribute) and declared.publishes_missing:
+        required = False
     return _without_none(
         {
             "name": column.name,
             "type": TYPES[kind],
             "description": _described(column.description, declared),
-            "unit": None if _is_count_of_missing(column) else getattr(declared, "unit", None),
-            "constraints": {"required": not _may_be_missing(column, declared), **_values(declared, kind)}
-            if not _is_count_of_missing(column)
-            else {"required": True, "minimum": 0},
+            "unit": unit,
+            "constraints": {"required": required, **values},
         }
     )
 
@@ -184,15 +187,6 @@ def _field(column: PublishedColumn, contract: Product, types: Mapping[str, str])
 def _is_count_of_missing(column: PublishedColumn) -> bool:
     """Whether a column says of how many people another one's value is missing."""
     return column.ours.endswith("_missing")
-
-
-def _may_be_missing(column: PublishedColumn, declared: Any) -> bool:
-    """Whether a column's own entries may be missing: those of labels and sensitive values are `(missing)`."""
-    return (
-        getattr(declared, "publishes_missing", False)
-        and column.dtype != "String"
-        and hasattr(declared, "domain")
-    )
 
 
 def _described(by_format: str, declared: Any) -> str:
