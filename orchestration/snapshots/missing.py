@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER
+from anonymize.columns import IDENTIFIER, exactly
 from anonymize.contract import CategoryAttribute, Table
 from anonymize.contract.attributes import QuasiIdentifier
 from anonymize.contract.scalars import MISSING
@@ -29,11 +29,11 @@ def settle_missing(people: pl.DataFrame, schema: Table) -> Settled:
     """Leave out, or label, people without a value; `people` is as `conform` has made it."""
     columns = dict(_columns(schema))
     rules = {ours: one for ours, one in columns.items() if one.missing == "leave_out"}
-    reasons = [pl.when(pl.col(ours).is_null()).then(pl.lit(one.name)) for ours, one in rules.items()]
+    reasons = [pl.when(exactly(ours).is_null()).then(pl.lit(one.name)) for ours, one in rules.items()]
     without = people.select(IDENTIFIER, column=pl.coalesce(*reasons, pl.lit(None, pl.String)))
     stay = without["column"].is_null()
     labels = [
-        pl.col(ours).fill_null(MISSING)
+        exactly(ours).fill_null(MISSING)
         for ours, one in columns.items()
         if one.publishes_missing and isinstance(one, CategoryAttribute | Sensitive)
     ]

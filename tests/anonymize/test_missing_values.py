@@ -217,6 +217,20 @@ def test_whoever_lacks_a_sensitive_value_is_left_out_and_not_held_back():
     assert signatures[0] == signatures[1]
 
 
+def test_counterfeits_without_a_value_are_looked_for_as_others_are():
+    contract = contract_of("exact")
+    table = drawn(np.random.default_rng(5), 200, 0.3)
+    people, first = released(table, contract)
+    known = attacked(people, first, contract)
+    # So many have left that counterfeits fill their places.
+    people, second = released(table.filter(pl.col("disease") != "flu"), contract, 2, first.state)
+    forged = int(second.published["counterfeits"]["count"].sum())
+    found = attacked(people, second, contract, 2, known.knowledge)
+    assert broken(found) == []
+    (seen,) = found.findings.filter(promise="counterfeits hidden")["people"]
+    assert forged / 2 < seen <= forged  # the others look like people
+
+
 def test_a_missing_sensitive_value_is_a_value_among_others():
     contract = contract_of("intervals", sensitive={"values": VALUES, "missing": "publish"})
     table = drawn(np.random.default_rng(3), 70, 0)
