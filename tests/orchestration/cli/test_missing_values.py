@@ -118,14 +118,23 @@ def test_whoever_is_left_out_may_ask_and_be_forgotten(republish, clinic):
     contract, home = write(clinic, declared()), clinic / "home"
     assert republish("release", contract, "--home", home)[0] == 0
     file = home / "private" / "clinic" / "v1" / FIRST / "left_out.parquet"
-    person = read_table(file)["identifier"][0]
-    (clinic / "who.txt").write_text(person)
+    left = read_table(file)["identifier"][0]
+    (clinic / "who.txt").write_text(left)
     told = republish("person", contract, "--identifier", clinic / "who.txt", "--home", home, "--out", clinic)
     assert told[0] == 0
     assert "because a value of theirs is missing" in (clinic / "person.html").read_text()
+    person = pl.read_csv(clinic / f"{FIRST}.csv").filter(
+        pl.col("ward").is_not_null(), pl.col("age").is_null(), pl.col("patient") != left
+    )["patient"][0]
+    (clinic / "other.txt").write_text(person)
+    told = republish(
+        "person", contract, "--identifier", clinic / "other.txt", "--home", home, "--out", clinic
+    )
+    assert told[0] == 0
+    assert "None" not in (clinic / "person.html").read_text()
     gone = republish("forget", contract, "--identifiers", clinic / "who.txt", "--home", home, "--delete")
     assert gone[0] == 0
-    assert person not in read_table(file)["identifier"].to_list()
+    assert left not in read_table(file)["identifier"].to_list()
     assert republish("release", contract, "--home", home)[0] == 0
 
 
