@@ -111,7 +111,8 @@ class _Release(BucketRelease[MInvariance, _Planned]):
         if principle.adversary == KNOWS_ALGORITHM:
             whole = self._whole_groups(division)
             return _Planned(plan=whole.plan, codes=codes, apart=whole.apart)
-        shares, several = normalised(codes, self.contract), None
+        # Whoever lacks a value lives in the middle of its domain: near to as many people as can be.
+        shares, several = normalised(codes, self.contract, missing=0.5), None
         if sensitive.is_several or principle.spread:
             several = combinations_of(values, sensitive, principle.spread)
             _refuse_too_few_others(division, several, principle.m)

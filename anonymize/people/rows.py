@@ -48,16 +48,21 @@ def with_row_names(people: pl.DataFrame, schema: Table) -> pl.DataFrame:
     return people.with_columns(pseudonyms(each, PUBLIC_KEY).bin.encode("hex").alias(ROW_NAME))
 
 
+def with_persons(people: pl.DataFrame, key: bytes) -> pl.DataFrame:
+    """People with the pseudonym of each under a key, in the order of pseudonyms."""
+    return people.with_columns(pseudonyms(people[IDENTIFIER], key).alias(PSEUDONYM)).sort(PSEUDONYM)
+
+
 def keyed(people: pl.DataFrame, schema: Table, key: bytes) -> pl.DataFrame:
     """A snapshot with the pseudonym of each row under a key, in the order of pseudonyms.
 
     People who have one row have a pseudonym of 16 bytes. The rows of others have their person's, and below it
     8 bytes of their own.
     """
-    persons = pseudonyms(people[IDENTIFIER], key)
     if not has_several_rows(schema):
-        return people.with_columns(persons.alias(PSEUDONYM)).sort(PSEUDONYM)
+        return with_persons(people, key)
     named = with_row_names(people, schema)
+    persons = pseudonyms(named[IDENTIFIER], key)
     own = pseudonyms(named[ROW_NAME], key).bin.slice(0, OWN_BYTES)
     both = persons.bin.encode("hex") + own.bin.encode("hex")
     return named.with_columns(both.str.decode("hex").alias(PSEUDONYM)).sort(PSEUDONYM)

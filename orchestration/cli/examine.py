@@ -17,11 +17,19 @@ from orchestration.chain.arrival import has_arrived
 from orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
 from orchestration.chain.dry_run import dry_run, refuse_damaged, with_home_untouched
 from orchestration.chain.rehearsal import rehearsal, rehearse
-from orchestration.chain.snapshot import KEPT, Taken, digest_of_source, first_shard, look_at_snapshot
+from orchestration.chain.snapshot import (
+    KEPT,
+    LEFT_OUT_STATED,
+    Taken,
+    digest_of_source,
+    first_shard,
+    look_at_snapshot,
+)
 from orchestration.expectations import start_judge
 from orchestration.series.due import none_is_due
 from orchestration.series.predecessor import predecessor_of
 from orchestration.series.series import Series
+from orchestration.snapshots.missing import in_words
 from orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
 from orchestration.snapshots.sources import source_of
 from orchestration.steps import say_step
@@ -218,7 +226,9 @@ def _look_at_snapshot(series: Series, release: str, folder: Path, say: Say) -> T
         say(f"  {release}: no snapshot yet in {source_of(series.file, release).place}")
         return None
     taken = look_at_snapshot(series, release, folder)
-    say(f"  {release}: {taken.people:,} {counted_in(series.contract)}, no faults")
+    left_out = in_words(taken.stated.get(LEFT_OUT_STATED, {}))
+    found = f"{taken.people:,} {counted_in(series.contract)}, no faults"
+    say(f"  {release}: {found}{left_out and f'; {left_out}'}")
     return taken
 
 

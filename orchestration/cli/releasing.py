@@ -24,6 +24,8 @@ from orchestration.series.homes import series_at
 from orchestration.series.series import Series, named
 from orchestration.snapshots.sources import source_of
 from orchestration.storage.home import RELEASING, Home, only_one
+from orchestration.storage.manifest import MANIFEST
+from orchestration.storage.store import read_json
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -121,6 +123,8 @@ def _line(released: Released, seconds: float, what: str) -> str:
     spent = ", ".join(f"{part} {took:.1f}" for part, took in (released.seconds | rest).items())
     counts = released.counts
     held_back = f"  {counts.held_back:,} held back" if counts.held_back else ""
+    without = sum(((read_json(released.folder / MANIFEST) or {}).get("left_out") or {}).values())
+    held_back += f"  {without:,} left out" if without else ""
     return (
         f"{released.release}  published  {counts.people:>9,} {what}  {counts.groups:>7,} groups"
         f"  {counts.counterfeits:>5,} counterfeits{held_back}  {seconds:5.1f} s ({spent})"

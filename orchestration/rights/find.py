@@ -290,6 +290,7 @@ WHAT = {
         "a list of signatures, by pseudonym, so that a person who returns gets the same one"
     ),
     "faults": Text("a list of rows that had faults"),
+    "left_out": Text("a list of people who are not in the release, because a value of theirs is missing"),
 }
 """Descriptions of files, by their names without endings."""
 

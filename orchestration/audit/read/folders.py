@@ -30,6 +30,7 @@ from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
 from orchestration.series.shards import shard_name
 from orchestration.snapshots.files import read_file
+from orchestration.snapshots.missing import counted_by_column, settle_missing
 from orchestration.snapshots.sources import enter, read_as_declared, source_of
 from orchestration.snapshots.validation import conform, describe_faults
 from orchestration.storage.hidden import hidden_in_foreign, hidden_in_our
@@ -89,6 +90,8 @@ class Reading:
     """Path: SHA-256 (hex), rows (None for what is no table)."""
     spellings: dict[str, dict[str, str]] = field(default_factory=dict)
     """The first spelling of each value that was read, by its normal form: twins are one value."""
+    left_out: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By release, how many people of its truth are left out for want of a value, by column."""
 
     def note(self, path: Path, rows: int | None = None) -> None:
         """Remember a file by its hash."""
@@ -326,7 +329,9 @@ def read_truth(
     -------
     polars.DataFrame
         `person` (the identifier, with the row's name where people have several), `identifier`, `qi_0`, …,
-        `value` (of a view `column_0`, …), in the file's row order.
+        `value` (of a view `column_0`, …), in the file's row order. People whom the contract leaves out,
+        because a value of theirs is missing, are not in it: everybody who knows the contract, and what is
+        missing, knows that they are in no group.
 
     Raises
     ------
@@ -347,7 +352,7 @@ def read_truth(
     if not isinstance(source, FileSource):
         source = FileSource(path="{release}.csv", decimal=".")
     snapshot, present = read_as_declared(file, contract, source, str(file))
-    people = _true_people(snapshot, present, str(file), contract, reading)
+    people = _true_people(snapshot, present, str(file), release, contract, reading)
     reading.note(file, people.height)
     return people
 
@@ -360,21 +365,28 @@ def _from_source(file: ContractFile, release: str, contract: Product, reading: R
         table = pieces.whole(source.where)
     except SnapshotError as error:
         raise SnapshotError(f"{error}. Or name the folder of the true tables by --truth") from None
-    people = _true_people(table, pieces.present, source.where, contract, reading)
+    people = _true_people(table, pieces.present, source.where, release, contract, reading)
     if Path(source.place).is_file():
         reading.note(Path(source.place), people.height)
     return people
 
 
 def _true_people(
-    snapshot: pl.DataFrame, present: Sequence[str], where: str, contract: Product, reading: Reading
+    snapshot: pl.DataFrame,
+    present: Sequence[str],
+    where: str,
+    release: str,
+    contract: Product,
+    reading: Reading,
 ) -> pl.DataFrame:
     snapshot = enter(snapshot, contract)
     for column, one in contract.sensitive_columns():
         snapshot = _one_spelling(snapshot, column, one, reading)
     if faults := describe_faults(snapshot, contract, present):
         raise SnapshotError(f"{where}: " + "; ".join(faults))
-    people = with_row_names(combine(conform(snapshot, contract), contract), contract)
+    settled = settle_missing(conform(snapshot, contract), contract)
+    reading.left_out[release] = counted_by_column(settled.left_out)
+    people = with_row_names(combine(settled.people, contract), contract)
     return people.with_columns(person=named_by_row(people, contract))
 
 

@@ -44,6 +44,7 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
         "\n".join(f"- {sentence}" for sentence in own["promised"]),
         own.get("not_promised", ""),
         own.get("ends", ""),
+        own.get("missing", ""),
         *map(_values, sensitive_columns(own)),
         _files(package, documents),
         _how_to_read(package),

@@ -110,8 +110,8 @@ def test_a_missing_key_is_named(key):
         (
             "sensitive",
             (
-                "unit, description, name, kind, bins, hierarchy, level, values, renamed, not_sensitive,"
-                " semantics"
+                "unit, description, missing, name, kind, bins, hierarchy, level, values, renamed,"
+                " not_sensitive, semantics"
             ),
         ),
         (
@@ -134,7 +134,7 @@ def test_an_unknown_key_of_a_quasi_identifier_is_named_by_its_column():
     assert faults(declared) == [
         (
             "quasi_identifiers[a].number",
-            "is unknown; accepted: unit, description, kind, name, domain, min_width",
+            "is unknown; accepted: unit, description, missing, kind, name, domain, min_width",
         )
     ]
 
@@ -375,7 +375,7 @@ OF_THE_CONTRACT = [
         (
             "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
             " changed, renamed, identifiers, counterfeits, own_values, free_text, sensitive.values,"
-            f" {', '.join(PARAMETERS)}, and columns with .kind, .min_width or .order"
+            f" {', '.join(PARAMETERS)}, and columns with .kind, .min_width, .missing or .order"
         ),
     ),
     ({"accept": {"July": ["carried"]}}, "accept", "July must be the date of a release, YYYY-MM-DD"),
