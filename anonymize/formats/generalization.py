@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,13 +15,15 @@ from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
 from anonymize.formats.published import GROUP, Published, stated_counterfeits
 from anonymize.people.codes import MISSING_CODE, code_domain, decode, encode
-from anonymize.plot import Plot
+from anonymize.plot import Plot, ShareChart, Steps
 from anonymize.text import Text
 
 MICRODATA = "microdata"
 """The main table: a row for each tuple."""
 NAMED = 10
 """Columns that a chart names, those with the widest intervals."""
+SHOWN = 300
+"""Widths of a column that a chart shows, at most."""
 
 
 @dataclass(frozen=True)
@@ -270,39 +271,26 @@ def _read(tables: Tables, schema: Schema) -> Published:
     )
 
 
-def _plots(tables: Tables, schema: Schema) -> list[Plot]:
-    """A chart of the widths of published intervals."""
+def _plots(tables: Tables, schema: Schema) -> list[Plot | ShareChart]:
+    """A chart of the widths of published intervals: the share of groups whose interval is at most so wide."""
     groups = tables[MICRODATA].unique("group_id")
+    shares = {qi.name: groups.select(_share(column, qi)).to_series() for column, qi in schema.attributes()}
+    widest_first = sorted(shares.items(), key=lambda one: -float(one[1].sum()))
+    lines = tuple(
+        Steps(_up_to(covered), name if at < NAMED else None)
+        for at, (name, covered) in enumerate(widest_first)
+    )
+    others = f"{len(shares) - NAMED} others, narrower" if len(shares) > NAMED else ""
+    axes = "share of the domain an interval covers", "share of groups"
+    return [ShareChart("interval widths", *axes, lines, others)]
 
-    def draw(axes: Any) -> None:
-        named: list[tuple[Any, str]] = []
-        others = None
-        shares = {
-            qi.name: groups.select(_share(column, qi)).to_series() for column, qi in schema.attributes()
-        }
-        for name, covered in sorted(shares.items(), key=lambda one: -np.sum(one[1].to_numpy())):
-            up_to = np.arange(1, len(covered) + 1) / max(1, len(covered))
-            is_named = len(named) < NAMED
-            (line,) = axes.plot(covered.sort(), up_to, color=None if is_named else "lightgrey")
-            if is_named:
-                named.append((line, name))
-            else:
-                others = line
-        if others is not None:
-            named.append((others, f"{len(shares) - NAMED} others, narrower"))
-        axes.set(
-            xlabel="share of the domain an interval covers",
-            ylabel="share of groups",
-            xlim=(0, 1),
-            ylim=(0, 1),
-        )
-        # A name is written as it is: matplotlib reads $ as mathematics, and leaves out what begins with _.
-        lines = [line for line, _ in named]
-        legend = axes.legend(lines, ["name"] * len(lines), frameon=False, fontsize=8, loc="lower right")
-        for text, (_, name) in zip(legend.get_texts(), named, strict=True):
-            text.set(text=name, parse_math=False)
 
-    return [Plot("interval widths", draw)]
+def _up_to(covered: pl.Series) -> tuple[tuple[float, float], ...]:
+    """For widths of as many groups as are shown, the share of groups whose interval is at most so wide."""
+    ordered = covered.sort().to_numpy()
+    widths = np.unique(ordered[np.linspace(0, max(0, len(ordered) - 1), min(len(ordered), SHOWN), dtype=int)])
+    shares = np.searchsorted(ordered, widths, side="right") / max(1, len(ordered))
+    return tuple(zip(widths.tolist(), shares.tolist(), strict=True))
 
 
 def _figures(tables: Tables, schema: Schema) -> dict[str, float]:

@@ -129,8 +129,8 @@ class Principle(Generic[P, C]):
     """What is compared before the first release; None where nothing can be."""
     corrected: str = ""
     """What an adversary sees of a sensitive value that was wrong so far and is right from a release on."""
-    plots: Callable[[C, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
-    """Charts of the states that the last releases left, by release, oldest first."""
+    plots: Callable[[C, Mapping[str, State]], list[Plot]] | None = None
+    """Charts of the states that the last releases left, by release, oldest first; None where there are none."""
 
     @property
     def name(self) -> str:
