@@ -32,7 +32,8 @@ class Steps:
 @dataclass(frozen=True)
 class ShareChart:
     """A chart of shares over shares. It is drawn without a plotting library, which takes longer to import
-    than a small release takes otherwise."""
+    than a small release takes otherwise.
+    """
 
     name: str
     x_label: str

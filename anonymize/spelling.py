@@ -22,7 +22,7 @@ FORMS: dict[str, Callable[[pl.Series], pl.Series]] = {
 }
 """What a column of identifiers may have gained or lost, and what is left of each without it: one difference
 at a time, to name it. `value_form` takes all of them away but the last, and others that nobody sees."""
-SEVERAL = 2
+SEVERAL = 5
 """A message may name a value only if this many people have it."""
 
 
@@ -93,12 +93,35 @@ def describe_twins(group: Collection[str], named: Container[str]) -> str:
     Examples
     --------
     >>> describe_twins(["FLU", "flu"], {"flu"})
-    "'flu' and a value that one person has are one value in two spellings"
+    "'flu' and a value of fewer than 5 people are one value in two spellings"
     """
     words = [ascii(value) for value in group if value in named]
     if hidden := len(group) - len(words):
-        words.append("a value that one person has" if hidden == 1 else f"{hidden} values of one person each")
+        few = f"of fewer than {SEVERAL} people"
+        words.append(f"a value {few}" if hidden == 1 else f"{hidden} values {few} each")
     return f"{' and '.join(words)} are one value in two spellings"
+
+
+def spelled_in_two_ways(values: pl.Series, most: int) -> str:
+    """How many values are written in several ways, and at most so many of them; empty if none is.
+
+    Named are those of which `SEVERAL` people have each spelling, with signs that nobody sees as escapes.
+
+    Examples
+    --------
+    >>> spelled_in_two_ways(pl.Series(["I10.90", "i10.90", "Flu"] * 5 + ["flu"]), 3)
+    '2 values are spelled in two ways: I10.90 / i10.90'
+    """
+    groups, named = twins(values), of_several(values)
+    if not groups:
+        return ""
+    shown = [
+        " / ".join(value if f"'{value.strip()}'" == ascii(value) else ascii(value) for value in group)
+        for group in groups
+        if all(value in named for value in group)
+    ]
+    counted = "1 value is" if len(groups) == 1 else f"{len(groups):,} values are"
+    return f"{counted} spelled in two ways" + (f": {', '.join(shown[:most])}" if shown else "")
 
 
 def of_several(values: pl.Series) -> set[str]:

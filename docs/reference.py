@@ -77,8 +77,8 @@ ABOUT_PRINCIPLES = """\
 `people_per_group` to choose, and [Choose a promise](../how-to/choose_a_promise.md) which number."""
 ABOUT_COMMANDS = """\
 `verify`, `estimate`, `impute` and `audit` are for everybody who has published folders, and the others for a
-publisher. `republish COMMAND --help` says more on each. All have `--debug`, and several have the other words
-of this table."""
+publisher. `republish COMMAND --help` says more on each. All have `--debug`, and several, as it says, other
+words of this table."""
 CHOICES = re.compile("(`[^`]+`(, )?)+")
 """A type that names all its values, which needs no example."""
 OFTEN = 3
@@ -184,14 +184,9 @@ def commands_page() -> str:
     ]
     for command in every.values():
         own = [one for one in command.params if cell(one.help) not in shared]
-        others = [
-            f"`{called(one)}`" for one in command.params if OFTEN <= counted[cell(one.help)] < len(every)
-        ]
         lines += [f"## {command.name}", paragraphs(command.help)[0]]
         if own:
             lines.append(words_table(own))
-        if others:
-            lines.append(f"{'Also' if own else 'It takes'} {', '.join(others)}.")
     return "\n\n".join(lines) + "\n"
 
 

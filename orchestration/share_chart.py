@@ -23,17 +23,11 @@ LINE = 16
 
 def as_svg(chart: ShareChart) -> str:
     """The chart as an SVG document. The same chart gives the same text."""
-    return "\n".join(
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
-            f' viewBox="0 0 {WIDTH} {HEIGHT}" font-family="DejaVu Sans, Verdana, sans-serif" font-size="12">',
-            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-            *_axes(chart),
-            *_lines(chart),
-            *_names(chart),
-            "</svg>",
-        )
-    )
+    size = f'width="{WIDTH}" height="{HEIGHT}"'
+    font = 'font-family="DejaVu Sans, Verdana, sans-serif" font-size="12"'
+    begin = f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {HEIGHT}" {font}>'
+    white = f'<rect {size} fill="white"/>'
+    return "\n".join((begin, white, *_axes(chart), *_lines(chart), *_names(chart), "</svg>"))
 
 
 def _x(share: float) -> float:

@@ -53,6 +53,7 @@ def rebuild(
     invariant
         Whether the deployed principle asks that all groups hosting a tuple have one signature
         (m-invariance does); an adversary then discards surjections that don't (Definition 13, 2).
+
     Returns
     -------
     dict

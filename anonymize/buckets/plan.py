@@ -253,9 +253,10 @@ def refuse_ineligible(free: ByValue, m: int) -> None:
     if not is_eligible(free, m):
         raise NotEligible(
             f"the {free.sum()} inserted people are not {m}-eligible: {free.max()} of them share a value,"
-            f" and at most {free.sum() // m}, 1/{m} of them, may. Set on_ineligible to wait (they are held"
-            " back together until later ones make them eligible), release less often, or"
-            f" {smaller('m', free.sum(), free.max())}"
+            f" and at most {free.sum() // m}, 1/{m} of them, may: each of a group of {m} has another value."
+            " Set on_ineligible to wait (they are held back together until later ones make them eligible),"
+            f" release less often, or {smaller('m', free.sum(), free.max())}. If the value may be known of a"
+            " person (that nothing was found, say), list it as sensitive.not_sensitive"
         )
 
 

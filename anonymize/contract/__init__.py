@@ -21,7 +21,9 @@ from anonymize.contract.product import Governance, Product
 from anonymize.contract.schema import Schema, Table, View
 from anonymize.contract.sensitive import Sensitive
 from anonymize.contract.source import (
+    CSV,
     EACH_FILE,
+    NO_DATABASE,
     FileSource,
     QuerySource,
     Releases,
@@ -31,7 +33,9 @@ from anonymize.contract.source import (
 )
 
 __all__ = [
+    "CSV",
     "EACH_FILE",
+    "NO_DATABASE",
     "CategoryAttribute",
     "CategoryColumn",
     "Contract",

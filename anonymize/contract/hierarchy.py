@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import ValidationError, ValidationInfo
+
+from anonymize.contract.hierarchy_rules import paths_by_rule
 
 Paths = tuple[tuple[str, ...], ...]
 """One path `leaf, parent, …, root` per label."""
 
 
 def read_hierarchy(declared: Any, validate: Callable[[Any], Paths], info: ValidationInfo) -> Paths:
-    """A hierarchy, or that of a file, which is read by whoever may read files (the validation context)."""
+    """A hierarchy, that of a file, or one by a rule.
+
+    Files are read by whoever may read them (the validation context).
+    """
+
+    def read(name: str) -> list[list[str]]:
+        reader = (info.context or {}).get("read_hierarchy")
+        if reader is None:
+            raise ValueError(f"names a file ({name}), and there are no files here: give the paths")
+        lines: list[list[str]] = reader(name)
+        return lines
+
     paths = declared
     if isinstance(declared, str):
-        read = (info.context or {}).get("read_hierarchy")
-        if read is None:
-            raise ValueError(f"names a file ({declared}), and there are no files here: give the paths")
         paths = read(declared)
+    elif isinstance(declared, Mapping):
+        paths = paths_by_rule(declared, read)
     try:
         return check_hierarchy(validate(paths))
     except ValueError as error:

@@ -139,6 +139,8 @@ class Product(Table, Generic[P_co]):
     """E-mail addresses, or `team:name`."""
     source: FileSource | QuerySource | TableSource
     """Where snapshots come from."""
+    sources: dict[StrictStr, FileSource] = Field(default_factory=dict, exclude_if=lambda sources: not sources)
+    """The keys of a source of files that change from a release on, by its date."""
     upstream: tuple[StrictStr, ...] = ()
     """Keys of Dagster's assets that snapshots are made from, often of another code location."""
     releases: Releases
@@ -173,6 +175,11 @@ class Product(Table, Generic[P_co]):
         before = {word for earlier, one in self.accept.items() if earlier < release for word in one.what}
         return (*what, *sorted(before & {OWN_VALUES, FREE_TEXT}))
 
+    def source_of(self, release: str) -> FileSource | QuerySource | TableSource:
+        """Where the snapshot of a release comes from, and how it is written."""
+        since = max((date for date in self.sources if date <= release), default=None)
+        return self.source if since is None else self.sources[since]
+
     @property
     def table_schema(self) -> Table:
         """The columns and their roles, without what is promised of them."""
@@ -184,6 +191,24 @@ class Product(Table, Generic[P_co]):
         if isinstance(declared, FileSource | QuerySource | TableSource):
             return declared
         return kind_of_source(declared).model_validate(declared)
+
+    @field_validator("sources", mode="before")
+    @classmethod
+    def _from_a_release_on(cls, declared: Any, info: ValidationInfo) -> Any:
+        """Each one with the keys of the one before that it leaves out."""
+        before = info.data.get("source")
+        if not declared or not isinstance(declared, Mapping) or before is None:
+            return declared
+        if not isinstance(before, FileSource):
+            why = "is for files: a query or a table says by itself what it answers of which release"
+            raise ValueError(why)  # noqa: TRY004 - pydantic's way
+        said, found = before.model_dump(exclude_unset=True), {}
+        for release in sorted(map(str, declared)):
+            one = declared[release]
+            said = found[release] = {**said, **one} if isinstance(one, Mapping) else one
+            if not isinstance(one, Mapping):
+                break
+        return found
 
     @field_validator("owners")
     @classmethod
@@ -208,7 +233,7 @@ class Product(Table, Generic[P_co]):
             raise ValueError(f"lists {twice} more than once")
         return upstream
 
-    @field_validator("accept", "corrections")
+    @field_validator("accept", "corrections", "sources")
     @classmethod
     def _check_dates(cls, by_release: dict[str, Any]) -> dict[str, Any]:
         check_releases(by_release)
@@ -243,13 +268,14 @@ class Product(Table, Generic[P_co]):
 
     @model_validator(mode="after")
     def _check_source_columns(self) -> Self:
-        declared = self.source.columns if isinstance(self.source, FileSource) else {}
-        if unknown := set(declared) - set(self.column_names().values()):
-            raise ValueError(f"source.columns: names {min(unknown)}, which is no column of this contract")
+        for one in (self.source, *self.sources.values()):
+            declared = one.columns if isinstance(one, FileSource) else {}
+            if unknown := set(declared) - set(self.column_names().values()):
+                raise ValueError(f"source.columns: names {min(unknown)}, which is no column of this contract")
         return self
 
     def privacy_digest(self) -> str:
         """SHA-256 (hex) of everything that bears on privacy: columns, domains, values, principle."""
-        parts = {"identifier", "quasi_identifiers", "sensitive", "columns", "principle"}
+        parts = {"identifier", "rows", "row", "quasi_identifiers", "sensitive", "columns", "principle"}
         declared = without_words(self.model_dump(mode="json", include=parts))
         return hashlib.sha256(json.dumps(declared, sort_keys=True).encode()).hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import datetime as dt
 import re
 from collections.abc import Mapping
 from typing import Any, Literal, Self
@@ -10,15 +11,32 @@ from urllib.parse import unquote
 
 from pydantic import Field, StrictInt, StrictStr, field_validator, model_validator
 
-from anonymize.contract.scalars import Date, Declaration, Label, check_releases, shown
+from anonymize.contract.scalars import RELEASE, Date, Declaration, Label, check_releases, shown
 
 DATE_PARTS = ("%d", "%m", "%Y")
 TIME_PARTS = ("%H", "%M", "%S", "%f")
 NOT_FOR_TABLES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
-EACH_FILE = ("*.parquet", "*.csv")
+CSV = tuple(f".{kind}{packed}" for kind in ("csv", "tsv") for packed in ("", ".gz", ".zst"))
+"""Endings of text files, as they are or compressed; a .tsv has tabs between its columns."""
+TYPED = (".parquet", ".xlsx", ".sas7bdat", ".sav", ".dta")
+"""Endings of files whose columns have types."""
+EACH_FILE = tuple(f"*{ending}" for ending in (*TYPED, *CSV))
 """In place of a file's name: every file of the folder that ends so."""
+DATE = re.compile(r"\{release(?::([^{}]*))?\}")
+"""Where the release's date stands in a path, and how: as YYYY-MM-DD, or as `{release:%Y%m}` says."""
+SCHEDULES = {
+    "@daily": "0 0 * * *",
+    "@weekly": "0 0 * * 1",
+    "@monthly": "0 0 1 * *",
+    "@quarterly": "0 0 1 */3 *",
+    "@halfyearly": "0 0 1 1,7 *",
+    "@yearly": "0 0 1 1 *",
+}
+"""Words for schedules, and what they stand for: the first day of the period, at midnight."""
 STORES = ("s3", "gs", "az")
 """Object stores: of Amazon and others who speak its language, of Google, of Azure."""
+NO_DATABASE = "duckdb:"
+"""The dsn of a query that reads files, and no database."""
 FORMATS = ("delta", "iceberg")
 """Table formats that keep earlier versions."""
 
@@ -62,10 +80,11 @@ class FileSource(Written):
     """Snapshots that arrive as files."""
 
     path: StrictStr
-    """A .parquet or .csv file for each release, or a folder of them (`{release}/*.parquet`); relative to the
-    contract, or in an object store (`s3://bucket/{release}.parquet`)."""
+    """A file for each release (`.parquet`, `.csv`, `.tsv`, these with `.gz` or `.zst`, `.xlsx`, `.sas7bdat`,
+    `.sav`, `.dta`), or a folder of them (`{release}/*.parquet`); relative to the contract, or in an object
+    store (`s3://bucket/{release}.parquet`). `{release:%Y%m}` writes the date in another way."""
     separator: StrictStr = ","
-    """Between the columns of a CSV file: one letter."""
+    """Between the columns of a CSV file: one letter. Of a .tsv file, a tab."""
     encoding: StrictStr = "utf-8"
     """How the letters of a CSV file are written: utf-8, utf-16, latin-1, cp1252, …"""
     columns: dict[Label, Written] = Field(default_factory=dict)
@@ -83,13 +102,39 @@ class FileSource(Written):
             self.written(column)
         return self
 
+    def at(self, release: str) -> str:
+        """The path of a release, with its date filled in.
+
+        Examples
+        --------
+        >>> FileSource(path="{release:%Y}/patients_{release:%m%d}.csv").at("2024-07-01")
+        '2024/patients_0701.csv'
+        """
+        return _dated(self.path, release)
+
+    @property
+    def names_release(self) -> bool:
+        """Whether another release has another path."""
+        return DATE.search(self.path) is not None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_tabs(cls, declared: Any) -> Any:
+        path = declared.get("path") if isinstance(declared, Mapping) else None
+        is_tsv = isinstance(path, str) and path.endswith(CSV[len(CSV) // 2 :])
+        return {"separator": "\t", **declared} if is_tsv else declared
+
     @field_validator("path")
     @classmethod
     def _check_path(cls, path: str) -> str:
-        if "{release}" not in path:
-            raise ValueError("needs {release} in it: each release has a snapshot of its own")
-        if not path.endswith((".parquet", ".csv")):
-            raise ValueError("must end in .parquet or .csv")
+        if not path.endswith((*TYPED, *CSV)):
+            raise ValueError(f"must end in {', '.join((*TYPED, *CSV))}")
+        for written in DATE.findall(path):
+            two = {_dated(f"{{release:{written}}}", date) for date in ("2000-01-01", "2011-12-31")}
+            if written and len(two) == 1:
+                raise ValueError(
+                    f"has {shown(written)} for the date, and no part of a date is in it: %Y%m, say"
+                )
         return checked_place(path)
 
     @field_validator("separator")
@@ -119,15 +164,16 @@ class QuerySource(Declaration):
     """Snapshots that a database answers with."""
 
     dsn: StrictStr
-    """`duckdb:///file` (relative to the contract) or `postgresql://user@host/database`, and no password."""
+    """`duckdb:///file` (relative to the contract), `duckdb:` for a query that reads files alone, or
+    `postgresql://user@host/database`, and no password."""
     query: StrictStr
     """One SELECT; `:release` in it stands for the release's date."""
 
     @field_validator("dsn")
     @classmethod
     def _check_dsn(cls, dsn: str) -> str:
-        if not dsn.startswith(("duckdb:///", "postgresql://")):
-            raise ValueError("must start with duckdb:/// or postgresql://")
+        if dsn != NO_DATABASE and not dsn.startswith(("duckdb:///", "postgresql://")):
+            raise ValueError("must start with duckdb:/// or postgresql://, or be duckdb:")
         if _has_password(dsn):
             # A manifest states the SHA-256 of the contract: whoever has the rest of it could try passwords.
             raise ValueError(
@@ -187,6 +233,15 @@ class TableSource(Declaration):
         return versions
 
 
+def _dated(path: str, release: str) -> str:
+    """A path with a release in it, by its name where that is no date (of another tool's, say).
+
+    Its other letters are no pattern, and a `%` outside of braces is itself.
+    """
+    date = dt.date.fromisoformat(release) if RELEASE.fullmatch(release) else None
+    return DATE.sub(lambda found: date.strftime(found[1]) if date and found[1] else release, path)
+
+
 def is_in_store(place: str) -> bool:
     """True if a place is in an object store, rather than a path."""
     return "://" in place
@@ -230,9 +285,25 @@ class Releases(Declaration):
     first: Date
     """The date of the first release."""
     cron: StrictStr | None = None
-    """The schedule; each tick from `first` on is a release, named by its date. Without it, there is one."""
+    """The schedule, in five fields or a word (`@daily`, `@weekly`, `@monthly`, `@quarterly`, `@halfyearly`,
+    `@yearly`). Each tick from `first` on is a release, named by its date. Without it, there is one."""
     last: Date | None = Field(None, exclude_if=lambda last: last is None)
     """The last day on which there is a release; without it, releases go on."""
+
+    @field_validator("cron")
+    @classmethod
+    def _in_five_fields(cls, cron: str | None) -> str | None:
+        return None if cron is None else in_five_fields(cron)
+
+
+def in_five_fields(cron: str) -> str:
+    """A schedule in five fields, of a word that stands for one; others as they are.
+
+    Raises ValueError if there is no such word.
+    """
+    if cron.startswith("@") and cron not in SCHEDULES:
+        raise ValueError(f"{shown(cron)} is no word for a schedule; there are {', '.join(SCHEDULES)}")
+    return SCHEDULES.get(cron, cron)
 
 
 def kind_of_source(source: Any) -> type[FileSource | QuerySource | TableSource]:

@@ -165,7 +165,8 @@ def _why_not(free: ByValue, left: ByValue, combinations: Combinations, m: int) -
     if most * m > people:
         return (
             f"the {people} inserted people are not {m}-eligible: {most} of them share a value of a sensitive"
-            f" column, and at most {people // m}, 1/{m} of them, may. {way_out} {smaller('m', people, most)}"
+            f" column, and at most {people // m}, 1/{m} of them, may: each of a group of {m} has another"
+            f" value. {way_out} {smaller('m', people, most)}"
         )
     if not combinations.are_eligible(free, m):
         near = int(combinations.by_limit(free)[combinations.parts :].max())

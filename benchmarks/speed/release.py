@@ -42,13 +42,13 @@ def tables(
         snapshots = list(census_series(rows + update * releases, rows, update, releases, sensitive))
         found = []
         for (_, snapshot), made in zip(snapshots, released(snapshots, contract), strict=True):
-            floor, figures, read = _floor(snapshot), made.candidate.figures, made.read
+            least, figures, read = floor(snapshot), made.candidate.figures, made.read
             found.append(
                 [
                     f"release {len(found) + 1}",
                     made.seconds,
                     made.processor,
-                    made.seconds / floor,
+                    made.seconds / least,
                     resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
                     figures.counterfeits,
                     figures.buckets,
@@ -63,7 +63,7 @@ def tables(
         )
 
 
-def _floor(snapshot: pl.DataFrame) -> float:
+def floor(snapshot: pl.DataFrame) -> float:
     """Seconds to read the snapshot, sort it by each quasi-identifier, and write it: the median of three."""
     seconds = []
     with tempfile.TemporaryDirectory() as folder:

@@ -24,6 +24,7 @@ from orchestration.audit.run import attack, steps
 from orchestration.audit.signature import load_private_key, sign_report
 from orchestration.languages.language import ENGLISH, Language
 from orchestration.snapshots.previous import read_previous
+from orchestration.storage.home import Home, is_home
 from orchestration.unforeseen import named
 
 HOLDS, BROKEN = 0, 3
@@ -31,7 +32,7 @@ HOLDS, BROKEN = 0, 3
 
 def audit(
     published: list[Path],
-    truth: Path,
+    truth: Path | None,
     contract: Path,
     *,
     private: Path | None = None,
@@ -53,7 +54,8 @@ def audit(
     published
         Release folders, series folders, or other tools' files; of several series too.
     truth
-        Folder with `<release>.parquet` or `<release>.csv`.
+        Folder with `<release>.parquet` or `<release>.csv`. None for one's own releases: the tables are those
+        of the contract's source, and `private` is that of the home in which they are published.
     contract
         YAML; what an audit doesn't need (product, series, source, releases) may be left out.
     private
@@ -94,7 +96,9 @@ def audit(
     reading = Reading()
     for file in (contract, *([mapping] if mapping else [])):
         reading.note(file)
-    for folder in (truth, *([private] if private else [])):
+    if truth is None and private is None:
+        private = _own_private_folder(published, declared.product)
+    for folder in (one for one in (truth, private) if one is not None):
         if not folder.is_dir():
             raise PublishedFolderError(f"{folder}: is no folder")
     with named(published[0]):
@@ -111,6 +115,16 @@ def audit(
             written += sign_report(out, key, written, audited_releases(material), signed_part(described))
         console.print("Report: " + "\n        ".join(map(str, written)), soft_wrap=True)
     return HOLDS if findings.keeps_contract else BROKEN
+
+
+def _own_private_folder(published: list[Path], product: str) -> Path | None:
+    """The private folder of a product whose releases lie in their publisher's home; None elsewhere."""
+    for place in (one.absolute() for one in published):
+        homes = [above.parent for above in (place, *place.parents) if above.name == "published"]
+        for home in filter(is_home, homes):
+            if (found := Home(home).private(product, "")).is_dir():
+                return found
+    return None
 
 
 def _attacked(material: Material, seconds: float, console: Console) -> Findings:

@@ -180,7 +180,9 @@ def with_files(
     release, contract = series.releases[number - 1], material.contract
     stated = [
         chain_finding(series, number),
-        claims_finding(release, release_format, contract, tables, people),
+        claims_finding(
+            release, release_format, contract, tables, people, material.reading.left_out.get(release.name, {})
+        ),
     ]
     rows = [attacked.attack.findings, *(row for row in stated if row is not None)]
     texts = compare_texts(release, release_format, material.file, tables)
@@ -237,7 +239,7 @@ def read_tables(
     """
     contract, reading = material.contract, material.reading
     tables = read_release(release, release_format, contract, material.foreign, reading)
-    people = read_truth(material.truth, release.name, contract, reading)
+    people = read_truth(material.truth or material.file, release.name, contract, reading)
     return tables, _like_published(people, release_format, tables, contract, domain, release.path)
 
 

@@ -15,7 +15,8 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import View
 from anonymize.errors import ContractError
-from orchestration.chain.snapshot import PEOPLE, kept_snapshot, most_people
+from anonymize.people.persons import persons_of
+from orchestration.chain.snapshot import everybody_in, kept_snapshot, most_people
 from orchestration.engine import the_engine
 from orchestration.series.facts import Facts, facts_of, sensitive_names
 from orchestration.series.other_series import SHARDS, Sibling, published_releases, sibling, siblings
@@ -227,7 +228,7 @@ def note_shard(job: ShardJob) -> None:
     """Keep who of a shard is in a release, with everybody of those before it."""
     shard, series = job.shard, job.shard.series
     name = NOTED.replace(".", f"-{shard.place}.") if shard.place else NOTED
-    file, people = series.private_folder / name, read_table(job.own / PEOPLE, [IDENTIFIER, PSEUDONYM])
+    file, people = series.private_folder / name, everybody_in(job.own)
     before = _before(shard, file)
     now = _noted(series.home, people, job.release, before)
     table = now if before is None else _joined([before, now])
@@ -247,18 +248,14 @@ def _noted(
     home: Home, people: pl.DataFrame, release: str, before: pl.DataFrame | None = None
 ) -> pl.DataFrame:
     """A row for each of some people. Of those who were noted `before`, it is known what they are called."""
-    at, called = pl.lit(release), pl.lit(None, pl.Binary).alias("person")
-    named = people.select(IDENTIFIER, PSEUDONYM, called)
+    own, at = people.select(IDENTIFIER, persons_of(people[PSEUDONYM])), pl.lit(release)
+    named = own.with_columns(person=pl.lit(None, pl.Binary))
     if before is not None:
         known = before.select(PSEUDONYM, "person").drop_nulls().unique(PSEUDONYM, keep="none")
-        named = people.select(IDENTIFIER, PSEUDONYM).join(known, on=PSEUDONYM, how="left")
+        named = own.join(known, on=PSEUDONYM, how="left")
     new = named.filter(pl.col("person").is_null())
-    found = pl.concat(
-        [
-            named.drop_nulls("person").select("person", PSEUDONYM),
-            new.select(comparable(home, new[IDENTIFIER]), PSEUDONYM),
-        ]
-    )
+    called = new.select(comparable(home, new[IDENTIFIER]), PSEUDONYM)
+    found = pl.concat([named.drop_nulls("person").select("person", PSEUDONYM), called])
     return found.with_columns(since=at, until=at).unique("person")
 
 

@@ -14,9 +14,11 @@ from orchestration.cli.demo import demo
 from orchestration.cli.estimate import estimate
 from orchestration.cli.forget import forget
 from orchestration.cli.impute import impute
+from orchestration.cli.init import init
 from orchestration.cli.person import person
 from orchestration.cli.record import record
 from orchestration.cli.release import release
+from orchestration.cli.schema import schema
 from orchestration.cli.status import status
 from orchestration.cli.tidy import tidy
 from orchestration.cli.ui import ui
@@ -60,6 +62,9 @@ def _before_any_command(
     only_for_the_owner()
 
 
-of_a_publisher = (status, release, validate, compare, demo, ui, tidy, backup, restore, person, forget, record)
+of_a_publisher = (
+    *(init, schema, status, release, validate, compare, demo, ui, tidy, backup, restore),
+    *(person, forget, record),
+)
 for command in (*of_a_publisher, verify, estimate, impute, audit):
     app.command()(command)

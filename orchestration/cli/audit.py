@@ -21,18 +21,20 @@ def audit(
             " same people are attacked together.",
         ),
     ],
-    truth: Annotated[
-        Path,
-        typer.Option(
-            metavar="FOLDER", help="The true tables: <release>.parquet or <release>.csv for every release."
-        ),
-    ],
     contract: Annotated[
         Path,
         typer.Option(
             metavar="CONTRACT", help="The YAML file that says what the columns are and what is promised."
         ),
     ],
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="The true tables: <release>.parquet or <release>.csv for every release. Default: the"
+            " contract's source, with the private folder if the releases lie in their home.",
+        ),
+    ] = None,
     private: Annotated[
         Path | None,
         typer.Option(

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from anonymize.contract.changes import declared_columns
 from anonymize.errors import RepublishError, SnapshotError
+from anonymize.people.rows import counted_in
+from anonymize.principle.candidate import ReleaseFigures
 from orchestration.chain.arrival import has_arrived
 from orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
 from orchestration.chain.dry_run import dry_run, refuse_damaged, with_home_untouched
-from orchestration.chain.snapshot import KEPT, Taken, digest_of_source, first_shard, look_at_snapshot
+from orchestration.chain.rehearsal import rehearsal, rehearse
+from orchestration.chain.snapshot import (
+    KEPT,
+    LEFT_OUT_STATED,
+    Taken,
+    digest_of_source,
+    first_shard,
+    look_at_snapshot,
+)
 from orchestration.expectations import start_judge
 from orchestration.series.due import none_is_due
 from orchestration.series.predecessor import predecessor_of
 from orchestration.series.series import Series
+from orchestration.snapshots.missing import in_words
 from orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
 from orchestration.snapshots.sources import source_of
+from orchestration.steps import say_step
 from orchestration.storage.scratch import scratch_folder
 from orchestration.storage.store import read_json
 
@@ -29,11 +43,13 @@ FEWEST_IN_A_SHARD, PEOPLE_IN_A_SHARD, MOST_IN_A_SHARD = 1_000_000, 2_000_000, 5_
 """People of a shard: fewer lengthen intervals, so many fit into 2 GiB, and more take more than 4."""
 
 
-def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
+def examine(series: Series, say: Say, *, profiles: bool = False, every: bool = False) -> int:
     """Look at a series and its snapshots, and run the chain dry for the next release. Nothing is changed.
 
     Parameters
     ----------
+    every
+        Whether to run it for all snapshots that are there, one after the other.
     profiles
         Whether to say what is in the columns of the next snapshot, and of those that are refused. The lowest
         and the highest values are people's: they are for the publisher's eyes alone.
@@ -48,19 +64,31 @@ def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
     # The first snapshot may be looked at before its date.
     waiting = [release for release in due or [first] if not series.is_published(release)]
     _say_what_is_there(series, waiting, say)
-    refusals = []
+    refusals: list[RepublishError] = []
     try:
         refuse_damaged(series)
     except RepublishError as refusal:
         say(f"  no release could be made: {refusal}")
         refusals.append(refusal)
-    may_be_released = not refusals
+    told = _Refused(series.name, say)
+    if every and not refusals and series.due:
+        waiting = _say_of_all(series, waiting, told, say, show)
+    _look_at_each(series, waiting, told, say, show, foresees=not refusals and not every)
+    told.end()
+    refusals += told.refusals
+    return refusals[0].exit_code if refusals else 0
+
+
+def _look_at_each(
+    series: Series, waiting: list[str], told: _Refused, say: Say, show: Say, *, foresees: bool
+) -> None:
+    """Look at each snapshot by itself, and at the first one also as the next release, if it `foresees`."""
     absent = [release for release in waiting[1:] if not source_of(series.file, release).exists()]
     for release in waiting:
         if release in absent[1:]:
             continue  # the first one that is missing says what is to be done
         try:
-            is_next = release == waiting[0] and may_be_released
+            is_next = release == waiting[0] and foresees
             if is_next:
                 _say_changes(series, release, say)
             with scratch_folder() as folder:
@@ -68,12 +96,82 @@ def examine(series: Series, say: Say, *, profiles: bool = False) -> int:
                 if is_next:
                     _foresee(series, release, taken, folder, say, show)
         except RepublishError as refusal:
-            say(f"  {release}: would be refused: {str(refusal).removeprefix(f'{series.name} {release}: ')}")
-            _say_profile(getattr(refusal, "table", None), series, show)
-            refusals.append(refusal)
+            if told(release, refusal):
+                _say_profile(getattr(refusal, "table", None), series, show)
     if len(absent) > 1:
         say(f"  {absent[1]} to {absent[-1]}: {len(absent) - 1:,} more releases have no snapshot")
-    return refusals[0].exit_code if refusals else 0
+    if foresees and not told.refusals and (others := [one for one in waiting[1:] if one not in absent]):
+        say(
+            f"  only {waiting[0]} was tried: --all tries the other snapshots ({len(others):,}) as well, each"
+            " built on the one before"
+        )
+
+
+@dataclass
+class _Refused:
+    """Refusals as they are said: the same one of many snapshots is said once, and counted."""
+
+    series: str
+    say: Say
+    refusals: list[RepublishError] = field(default_factory=list)
+    _same: dict[str, list[str]] = field(default_factory=dict)
+    """The releases that are refused for the same, by what is the same; figures and dates differ."""
+
+    def __call__(self, release: str, refusal: RepublishError, tried_in: Path | None = None) -> bool:
+        """Say why a release would be refused; False if another one was for the same.
+
+        `tried_in` is the home in which those before it were made, which nobody finds later.
+        """
+        said = str(refusal).removeprefix(f"{self.series} {release}: ").replace(f"{tried_in}/", "")
+        self.refusals.append(refusal)
+        same = self._same.setdefault(re.sub(r"\d[\d,.:-]*", "0", said), [])
+        same.append(release)
+        if len(same) == 1:
+            first = "is the first that " if tried_in else ""
+            self.say(f"  {release}: {first}would be refused: {said}")
+        return len(same) == 1
+
+    def end(self) -> None:
+        """Say how many more there are of what was said once."""
+        for first, *others in self._same.values():
+            if others:
+                last = f"{others[0]} to {others[-1]}" if len(others) > 1 else others[0]
+                counted = f"{len(others):,} more snapshots" if len(others) > 1 else "one more snapshot"
+                self.say(
+                    f"  {last}: {counted} would be refused for the same as {first}, maybe with other figures"
+                )
+
+
+def _say_of_all(series: Series, waiting: list[str], told: _Refused, say: Say, show: Say) -> list[str]:
+    """Make the releases that are not published in a home of their own.
+
+    Returns those whose snapshots were not looked at: nothing can be built on a release that is refused.
+    """
+    released, counted = 0, counted_in(series.contract)
+    with rehearsal(series) as tried:
+        for at, release in enumerate(waiting):
+            say_step(f"trying {release}")
+            if not source_of(series.file, release).exists():
+                rest = waiting[at:]
+                break
+            try:
+                if not released:
+                    _say_changes(series, release, say)
+                people, counts = rehearse(tried, release)
+            except RepublishError as refusal:
+                told(release, refusal, tried.home.path)
+                _say_profile(getattr(refusal, "table", None), series, show)
+                rest = waiting[at + 1 :]
+                break
+            if not released:
+                _say_advice(tried, release, people, first_shard(tried, tried.private(release)), say, show)
+            released += 1
+            say(f"  {release}: {people:,} {counted}, {_would_be_released(counts, counted)}")
+        else:
+            rest = []
+    if not told.refusals and released:
+        say(f"  all snapshots that are there would be released ({released:,})")
+    return rest
 
 
 def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
@@ -89,7 +187,8 @@ def _say_what_is_there(series: Series, waiting: list[str], say: Say) -> None:
     )
     say(f"  {counts if due else none_is_due(series.file)}")
     if not series.home.path.exists():
-        say(f"  there is no home in {series.home.path}, so nothing counts as published: is --home right?")
+        place = series.home.path
+        say(f"  nothing is published yet; the home will be created at {place} (--home names another one)")
     published = [release for release in due if release not in waiting]
     # A large source takes minutes to divide: that of the latest release is looked at.
     for release in published[-1:] if series.contract.shards > 1 else published:
@@ -127,7 +226,9 @@ def _look_at_snapshot(series: Series, release: str, folder: Path, say: Say) -> T
         say(f"  {release}: no snapshot yet in {source_of(series.file, release).place}")
         return None
     taken = look_at_snapshot(series, release, folder)
-    say(f"  {release}: {taken.people:,} people, no faults")
+    left_out = in_words(taken.stated.get(LEFT_OUT_STATED, {}))
+    found = f"{taken.people:,} {counted_in(series.contract)}, no faults"
+    say(f"  {release}: {found}{left_out and f'; {left_out}'}")
     return taken
 
 
@@ -153,22 +254,10 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
     if taken is None:
         refuse_changes(series, release, predecessor_of(series, release).declared)
         return
-    some = first_shard(series, folder)
-    for sentence in lumpy_columns(some, series.contract):
-        say(f"  {release}: advice: {sentence}")
-    if advice := _shards_advised(taken, series):
-        say(f"  {release}: advice: {advice}")
-    if some.height < taken.people:
-        show(f"    {some.height:,} of the people, those of the first shard:")
-    _say_profile(some, series, show)
-    for line in levels(some, series.contract):
-        show(f"    {line}; republish compare --parameter level says what it costs")
+    _say_advice(series, release, taken.people, first_shard(series, folder), say, show)
     foreseen = dry_run(series, release, folder)
     figures = foreseen.figures
-    say(
-        f"  {release}: would be released with {figures.groups:,} groups, {figures.counterfeits:,}"
-        f" counterfeits and {figures.held_back:,} people held back"
-    )
+    say(f"  {release}: {_would_be_released(figures, counted_in(series.contract))}")
     if 0 < foreseen.waiting < SMALL_BATCH:
         say(
             f"  {release}: advice: {foreseen.waiting:,} people would wait together, which is a small batch."
@@ -188,15 +277,35 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
         say(f"  if the next table is the same, {forecast:,} people are held back then")
 
 
-def _shards_advised(taken: Taken, series: Series) -> str | None:
+def _would_be_released(figures: ReleaseFigures, counted: str) -> str:
+    return (
+        f"would be released with {figures.groups:,} groups, {figures.counterfeits:,} counterfeits and"
+        f" {figures.held_back:,} {counted} held back"
+    )
+
+
+def _say_advice(series: Series, release: str, people: int, some: pl.DataFrame, say: Say, show: Say) -> None:
+    """Say what could be better about a snapshot, and what is in its columns; `some` are of its people."""
+    for sentence in lumpy_columns(some, series.contract):
+        say(f"  {release}: advice: {sentence}")
+    if advice := _shards_advised(people, series):
+        say(f"  {release}: advice: {advice}")
+    if some.height < people:
+        show(f"    {some.height:,} of the people, those of the first shard:")
+    _say_profile(some, series, show)
+    for line in levels(some, series.contract):
+        show(f"    {line}; republish compare --parameter level says what it costs")
+
+
+def _shards_advised(people: int, series: Series) -> str | None:
     """Another number of shards for so many people; None where it is right, or can't change any more."""
     declared = series.contract.shards
-    most = max(1, taken.people // FEWEST_IN_A_SHARD)
-    wanted = min(most, max(1, -(-taken.people // PEOPLE_IN_A_SHARD)))
+    most = max(1, people // FEWEST_IN_A_SHARD)
+    wanted = min(most, max(1, -(-people // PEOPLE_IN_A_SHARD)))
     is_begun = any(series.is_published(release) for release in series.due)
-    if is_begun or (declared == 1 and taken.people <= MOST_IN_A_SHARD) or wanted <= declared <= most:
+    if is_begun or (declared == 1 and people <= MOST_IN_A_SHARD) or wanted <= declared <= most:
         return None
     return (
-        f"shards: {wanted} would have about {taken.people // wanted:,} people each; it can't be changed once"
+        f"shards: {wanted} would have about {people // wanted:,} people each; it can't be changed once"
         " the series is begun"
     )

@@ -30,7 +30,7 @@ def status(
     Nothing is verified, made or changed, and Dagster is not asked: it takes no time to speak of.
     """
     from orchestration.contracts.contract_file import load_contract
-    from orchestration.contracts.registry import loaded_contracts
+    from orchestration.contracts.registry import knows_none, loaded_contracts
     from orchestration.series.homes import default_home
     from orchestration.series.series import Series
     from orchestration.series.standing import standing
@@ -38,13 +38,15 @@ def status(
 
     if of.is_dir():
         place = Home.named(of)
-        files = loaded_contracts(place)
+        files = [] if knows_none(place) else loaded_contracts(place)
     else:
         files = [load_contract(of)]
         place = Home.named(home, default_home(files[0]))
     found = [standing(Series(file, place)) for file in files]
     if as_json:
         raw(json.dumps({"series": found}, indent=2, ensure_ascii=False) + "\n")
+    elif not files:
+        out.print(f"{of}: nothing was released from here yet; name a contract, or the home of its releases")
     for one in () if as_json else found:
         last = one["last_release"]
         counts = "".join(

@@ -14,6 +14,14 @@ from orchestration.cli.work import Work
 def validate(
     contract: ContractPath,
     home: HomePath = None,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Try the releases of all snapshots that are there, each built on the one before: do so"
+            " before the first, which can't be taken back.",
+        ),
+    ] = False,
     profile: Annotated[
         bool | None,
         typer.Option(
@@ -29,7 +37,8 @@ def validate(
 
     Every snapshot that has arrived is checked, except those of published releases. The next release is made
     and audited as `republish release` would do it, and not written: the command says whether it would be
-    released, with how many groups and counterfeits, and how many people it would hold back.
+    released, with how many groups and counterfeits, and how many people it would hold back. With --all, so
+    are the releases after it.
 
     On a terminal, it also shows each column of the next snapshot, and of each one that is refused: the
     lowest and the highest of numbers and dates, how many values there are, the share of the most frequent
@@ -50,6 +59,7 @@ def validate(
         out.print(f"  advice: {sentence}")
     series = series_at(file, home)
     with Work(series.name) as work:
-        code = examine(series, work.print, profiles=out.is_terminal if profile is None else profile)
+        profiles = out.is_terminal if profile is None else profile
+        code = examine(series, work.print, profiles=profiles, every=every)
     if code:
         raise typer.Exit(code)

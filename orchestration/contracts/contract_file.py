@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import hashlib
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymize.contract import Product
+from anonymize.contract import FileSource, Product
+from anonymize.contract.source import in_five_fields
 from anonymize.errors import ContractError
 from anonymize.principles import parse_contract
 from orchestration.contracts.yaml_text import Fault, parse_yaml, read_content
@@ -90,7 +92,9 @@ def load_contract(
     if cron and is_scheduled:
         from orchestration.contracts.schedule import ticks  # noqa: PLC0415 - the small install has no croniter
 
-        first = next(ticks(cron, first)).date()
+        two = [tick.date() for tick in itertools.islice(ticks(cron, first), 2)]
+        _refuse_one_file(contract, two, where)
+        first = two[0]
     if last is not None and (last < first or not cron):
         why = (
             f"is before the first release, that of {first}"
@@ -105,6 +109,18 @@ def load_contract(
         first_release=first.isoformat(),
         hierarchies=tuple(dict.fromkeys(named)),
     )
+
+
+def _refuse_one_file(contract: Product, two: list[dt.date], where: str) -> None:
+    """Refuse dates in a path that are the same for two releases, as `{release:%Y}` is for two months."""
+    paths = {
+        one.at(date.isoformat())
+        for date in two
+        if isinstance(one := contract.source_of(date.isoformat()), FileSource)
+    }
+    if len(paths) == 1:
+        why = f"names {paths.pop()} for the releases of {two[0]} and {two[1]}: write more of the date"
+        raise ContractError(where, [("source.path", why)])
 
 
 def _check_size(contract: Product, where: str) -> None:
@@ -150,6 +166,10 @@ def _schedule_faults(declared: Any) -> list[Fault]:
         return []
     from orchestration.contracts.schedule import schedule_fault  # noqa: PLC0415 - as above
 
+    try:
+        cron = in_five_fields(cron)
+    except ValueError:
+        return []  # said of it already
     fault = schedule_fault(cron, _first(releases))
     return [] if fault is None else [("releases.cron", fault)]
 

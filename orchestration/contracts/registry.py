@@ -50,6 +50,11 @@ def known_contracts(home: Home) -> dict[str, ContractFile | Exception]:
     return contracts
 
 
+def knows_none(home: Home) -> bool:
+    """Whether nothing was released from a home, or it is none."""
+    return not _noted(home)
+
+
 def loaded_contracts(home: Home) -> list[ContractFile]:
     """The contracts that a home knows; one with faults is left out, with a warning that names them."""
     known = known_contracts(home)

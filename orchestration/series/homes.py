@@ -71,8 +71,10 @@ def refuse_other_home(series: Series) -> None:
 def name_home(series: Series) -> None:
     """Name the home beside the contract, for its owner alone, unless another one is named and there.
 
-    A folder that can't be written has no such file.
+    A folder that can't be written has no such file; no file names a home that is deleted soon.
     """
+    if series.home.is_rehearsal:
+        return
     named = _named_home(series)
     if named is None or named.samefile(series.home.path):
         marker = _marker(series.file)

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import duckdb
 import pyarrow as pa
 
-from anonymize.contract import QuerySource
+from anonymize.contract import NO_DATABASE, QuerySource
 from anonymize.errors import SnapshotError
 from orchestration.processes import begin_process
 from orchestration.snapshots.arrow import Answer
@@ -28,6 +28,7 @@ from orchestration.snapshots.files import check_file
 from orchestration.storage.statements import statement
 
 CONNECT_SECONDS = 10
+THERE_IS_NONE = "there is no such database; correct source.dsn in the contract, or put it there"
 BATCH = 100_000
 """Rows that DuckDB gives at a time."""
 
@@ -55,17 +56,49 @@ def ask(source: QuerySource, release: str, folder: Path, where: str, *, any_row:
     query = source.query
     bound, file = _without_end(_bind(query, dt.date.fromisoformat(release))), database_file(source, folder)
     asked = statement("select_any_row") if any_row else "{query}"
-    if file is None:
+    if file is None and source.dsn != NO_DATABASE:
         parts = _ask_postgresql(source.dsn, bound, asked, query, where)
     else:
-        check_file(file, where)
+        if file is not None:
+            check_file(file, where, THERE_IS_NONE)
         parts = _ask_duckdb(file, bound, asked, query, folder, where)
     return Answer(next(parts), parts)
 
 
+def has_row(source: QuerySource, release: str, folder: Path, where: str) -> bool:
+    """Whether a query answers with a row; arguments and errors as those of `ask`.
+
+    A file that is not there, and whose name has the release in it, has not arrived: False.
+    """
+    try:
+        answer = ask(source, release, folder, where, any_row=True)
+        return bool(sum(batch.num_rows for batch in answer.batches))
+    except _NoSuchFile as missing:
+        if release == _ANOTHER:
+            raise
+        try:
+            has_row(source, _ANOTHER, folder, where)
+        except _NoSuchFile as other:
+            if other.pattern == missing.pattern:
+                raise
+        return False
+
+
+_ANOTHER = "0001-01-01"
+"""A date that no release has: what a query names for it, and for a release as well, is not the release's."""
+
+
+class _NoSuchFile(SnapshotError):
+    """A query reads a file, or files of a pattern, and there is none."""
+
+    def __init__(self, message: str, pattern: str):
+        super().__init__(message)
+        self.pattern = pattern
+
+
 def database_file(source: QuerySource, folder: Path) -> Path | None:
-    """The file of a DuckDB database; None of a server's."""
-    if not source.dsn.startswith("duckdb:"):
+    """The file of a DuckDB database; None of a server's, and of a query that reads files alone."""
+    if not source.dsn.startswith("duckdb:///"):
         return None
     return folder / source.dsn.removeprefix("duckdb:///")
 
@@ -73,6 +106,8 @@ def database_file(source: QuerySource, folder: Path) -> Path | None:
 def place_of(source: QuerySource, folder: Path) -> str:
     """Where a database is: its file, or its server without user, password and options."""
     file = database_file(source, folder)
+    if source.dsn == NO_DATABASE:
+        return "the files of source.query"
     return _server(source.dsn) if file is None else str(file)
 
 
@@ -102,8 +137,12 @@ def _without_end(query: str) -> str:
 _MAY_NAME_A_FILE = re.compile(r"""\b(?:read|scan|glob)|_scan\b|['"][^'"]*[./*?][^'"]*['"]""", re.IGNORECASE)
 
 
-def _ask_duckdb(file: Path, bound: str, around: str, query: str, folder: Path, where: str) -> Generator[Part]:
-    """Ask a DuckDB file. A relative path in the query begins in the folder.
+def _ask_duckdb(
+    file: Path | None, bound: str, around: str, query: str, folder: Path, where: str
+) -> Generator[Part]:
+    """Ask a DuckDB file, or none where the query reads files alone.
+
+    A relative path in the query begins in the folder.
 
     DuckDB looks for it in the working folder, whatever its settings say. So a query that may name a file is
     asked in a process of its own, whose working folder is the contract's.
@@ -111,7 +150,10 @@ def _ask_duckdb(file: Path, bound: str, around: str, query: str, folder: Path, w
     is_here = folder == Path.cwd() or not _MAY_NAME_A_FILE.search(bound)
     asked = (file, bound, around)
     parts = _duckdb_answer(*asked) if is_here else _answer_in_folder(folder, *asked)
-    reason = "the query must be one SELECT that only reads; correct source.query in the contract"
+    reason, pattern = (
+        "the query must be one SELECT that only reads; correct source.query in the contract",
+        None,
+    )
     try:
         for part in parts:
             reason = ""
@@ -119,8 +161,10 @@ def _ask_duckdb(file: Path, bound: str, around: str, query: str, folder: Path, w
     except EOFError:
         reason = "the query's process ended before it answered; try it on the database"
     except duckdb.Error as error:
-        reason = _duckdb_reason(error, query)
+        reason, pattern = _duckdb_reason(error, query), _missing_file(error)
     # Here, and not above: an error that is chained to the driver's is printed with what the driver said.
+    if pattern is not None:
+        raise _NoSuchFile(f"{where}: {reason}", pattern)
     if reason:
         raise SnapshotError(f"{where}: {reason}")
 
@@ -143,9 +187,10 @@ _READS = re.compile(
 """Functions that answer with rows and do no more. One that isn't among them executes text as SQL."""
 
 
-def _duckdb_answer(file: Path, bound: str, around: str) -> Generator[Part]:
+def _duckdb_answer(file: Path | None, bound: str, around: str) -> Generator[Part]:
     """The answer to a query; nothing if it is not one SELECT that only reads, which is found beforehand."""
-    with closing(duckdb.connect(file, read_only=True, config=_LOCKED)) as connection:
+    place = {"database": ":memory:"} if file is None else {"database": file, "read_only": True}
+    with closing(duckdb.connect(**place, config=_LOCKED)) as connection:
         if _only_reads(connection, bound):
             reader = connection.sql(around.replace("{query}", bound)).to_arrow_reader(BATCH)
             yield reader.schema
@@ -182,7 +227,7 @@ def _of_duckdb(said: str) -> duckdb.Error:
     return getattr(duckdb, f"{name}Exception", duckdb.Error)(said)
 
 
-def _answer_in_folder(folder: Path, file: Path, bound: str, around: str) -> Generator[Part]:
+def _answer_in_folder(folder: Path, file: Path | None, bound: str, around: str) -> Generator[Part]:
     """Ask in a process whose working folder is this one. Raises EOFError if it ends too early."""
     process, pipe = begin_process(_tell_answer, folder, file, bound, around)
     try:
@@ -198,7 +243,7 @@ def _answer_in_folder(folder: Path, file: Path, bound: str, around: str) -> Gene
         process.join()
 
 
-def _tell_answer(folder: Path, file: Path, bound: str, around: str, asked: Connection) -> None:
+def _tell_answer(folder: Path, file: Path | None, bound: str, around: str, asked: Connection) -> None:
     """Ask, and tell the answer to the process that began this one."""
     os.chdir(folder)
     try:
@@ -264,12 +309,18 @@ def _duckdb_reason(error: duckdb.Error, query: str) -> str:
         return f"the query fails: {said}; correct source.query in the contract"
     if isinstance(error, duckdb.ConnectionException) or "set lock on" in said.lower():
         return "is open elsewhere for writing; try again when that is done"
-    if isinstance(error, duckdb.IOException) and (name := re.search(r'match the pattern "([^"]*)"', said)):
-        there = name[1] if name[1] in query else "…"
+    if (name := _missing_file(error)) is not None:
+        there = name if name in query else "…"
         return f"the query fails: there is no file {there}; a relative path begins in the contract's folder"
     if isinstance(error, duckdb.IOException):
         return "is no DuckDB file that can be read, or a part of one; deliver it again"
     return f"the query fails ({type(error).__name__}): {without_values(said, query)}; {_TRY}"
+
+
+def _missing_file(error: duckdb.Error) -> str | None:
+    """The file, or the pattern of files, that a query reads and that is not there; None of other errors."""
+    found = re.search(r'match the pattern "([^"]*)"', str(error).splitlines()[0])
+    return found[1] if found and isinstance(error, duckdb.IOException) else None
 
 
 def _postgresql_reason(said: str, state: str, query: str) -> str:

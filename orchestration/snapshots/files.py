@@ -1,4 +1,4 @@
-"""Tables of people in files, Parquet or CSV: read strictly, or not at all."""
+"""Tables of people in files, Parquet, CSV or other programs': read strictly, or not at all."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 import polars as pl
 
+from anonymize.columns import exactly
 from anonymize.contract import EACH_FILE, is_in_store
 from anonymize.errors import SnapshotError
 from orchestration.limits import check, check_parquet, limits
 from orchestration.snapshots.csv_text import CsvText, positions
+from orchestration.snapshots.program_files import PROGRAMS, read_program_file
 from orchestration.storage.objects import Stored, objects_below, stored
 from orchestration.storage.pages import is_decodable
 
@@ -25,6 +27,8 @@ FAILURES = pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError
 """Errors that polars raises of a file that is damaged."""
 AT_A_TIME = 1_000_000
 """Rows of a CSV file."""
+PACKED = {".gz": "gzip", ".zst": "zstd"}
+"""Ways in which a CSV file may be compressed, by the end of its name."""
 
 
 def delivered(path: str, folder: Path) -> list[Path | Stored]:
@@ -71,7 +75,7 @@ def mark_of(file: Path | Stored) -> str:
 
 @dataclass(frozen=True)
 class OpenedFile:
-    """A Parquet or CSV file, whose rows are read when they are asked for."""
+    """A file of people, whose rows are read when they are asked for."""
 
     where: str
     """The beginning of a message."""
@@ -79,7 +83,7 @@ class OpenedFile:
     """The names of all its columns."""
     schema: pl.Schema
     """The wanted columns, with their types."""
-    pieces: Iterable[ParquetPiece | CsvPiece]
+    pieces: Iterable[ParquetPiece | ReadPiece]
     """Its rows in their order, some at a time. The first piece has none."""
 
 
@@ -92,13 +96,14 @@ def open_file(
     separator: str = ",",
     encoding: str = "utf-8",
 ) -> OpenedFile:
-    """Open a Parquet or CSV file.
+    """Open a file of people.
 
     Parameters
     ----------
     file
-        Its name ends in `.parquet`, or it is read as CSV. No letter in its path is a pattern. What is in a
-        store is read into memory, and never lies on this machine's disk.
+        The end of its name says what it is (`anonymize.contract.source`); else it is read as CSV. No letter
+        in its path is a pattern. What is in a store is read into memory, and never lies on this machine's
+        disk.
     columns
         Those to read, as far as they are there; None for all. The others are checked, too.
     rows
@@ -123,13 +128,19 @@ def open_file(
         source = file
     if file.name.endswith(".parquet"):
         return _opened_parquet(source, where, columns, rows)
-    with _csv_text(source, where, columns, separator, encoding) as text:
+    if (kind := Path(file.name).suffix) in PROGRAMS:
+        table = read_program_file(source, kind, where)
+        chosen = [table.columns[at] for at in positions(table.columns, columns)]
+        read = table.select(exactly(*chosen)) if chosen else pl.DataFrame()
+        return OpenedFile(where, table.columns, read.schema, map(ReadPiece, (read.clear(), read)))
+    packed = PACKED.get(kind)
+    with _csv_text(source, where, columns, separator, encoding, packed) as text:
         header = text.header
     schema = pl.Schema({header[at]: pl.String() for at in positions(header, columns)})
 
-    def pieces() -> Iterator[CsvPiece]:
-        with _csv_text(source, where, columns, separator, encoding) as text:
-            yield from map(CsvPiece, text.rows(rows or AT_A_TIME))
+    def pieces() -> Iterator[ReadPiece]:
+        with _csv_text(source, where, columns, separator, encoding, packed) as text:
+            yield from map(ReadPiece, text.rows(rows or AT_A_TIME))
 
     return OpenedFile(where, header, schema, pieces())
 
@@ -170,18 +181,33 @@ def _damaged(where: str, kind: str) -> Iterator[None]:
 
 @contextmanager
 def _csv_text(
-    source: Path | bytes, where: str, columns: Collection[str] | None, separator: str, encoding: str
+    source: Path | bytes,
+    where: str,
+    columns: Collection[str] | None,
+    separator: str,
+    encoding: str,
+    packed: str | None,
 ) -> Iterator[CsvText]:
-    with (
-        _damaged(where, "CSV"),
-        source.open("rb") if isinstance(source, Path) else BytesIO(source) as content,
-    ):
+    with _damaged(where, "CSV"), opened_bytes(source, packed) as content:
         yield CsvText(content, where, columns, separator, encoding)
 
 
+@contextmanager
+def opened_bytes(source: Path | bytes, packed: str | None) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked a part at a time if it is compressed in a way of `PACKED`."""
+    with source.open("rb") if isinstance(source, Path) else BytesIO(source) as content:
+        if packed is None:
+            yield content
+            return
+        import pyarrow as pa  # noqa: PLC0415 - a contract is read without it
+
+        with pa.CompressedInputStream(pa.PythonFile(content, "r"), packed) as unpacked:
+            yield unpacked
+
+
 @dataclass(frozen=True)
-class CsvPiece:
-    """Some rows of a CSV file, which is read from its begin to its end."""
+class ReadPiece:
+    """Some rows of a file that is read from its begin to its end, or was read whole."""
 
     table: pl.DataFrame
 
@@ -195,12 +221,13 @@ class CsvPiece:
         return self.table
 
 
-def check_file(file: Path, where: str) -> None:
+THERE_IS_NONE = "there is no such file; deliver the snapshot, or correct source.path in the contract"
+
+
+def check_file(file: Path, where: str, there_is_none: str = THERE_IS_NONE) -> None:
     """Raise SnapshotError unless there is a file with something in it that may be read."""
     if not file.exists():
-        raise SnapshotError(
-            f"{where}: there is no such file; deliver the snapshot, or correct source.path in the contract"
-        )
+        raise SnapshotError(f"{where}: {there_is_none}")
     if not file.is_file():
         raise SnapshotError(f"{where}: is no file; correct source.path in the contract")
     try:

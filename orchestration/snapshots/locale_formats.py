@@ -86,7 +86,7 @@ def _texts(
     table: pl.DataFrame, schema: Table, source: FileSource
 ) -> Iterator[tuple[str, pl.Series, str | None, Written]]:
     """Columns of text by name, null for no value, with what they are meant as, and how they are written."""
-    kinds = {attribute.name: attribute.kind for _, attribute in schema.attributes()}
+    kinds = {one.name: getattr(one, "written", one.kind) for _, one in schema.attributes()}
     kinds |= {one.name: "number" for _, one in schema.sensitive_columns() if one.bins or one.dtype == "Int64"}
     for name in schema.column_names().values():
         if table.schema.get(name) == pl.String:
@@ -107,6 +107,14 @@ def proposals(values: pl.Series, kind: str) -> list[str]:
         What they are meant as: `number` or `date`.
     """
     values = values.drop_nulls().filter(values.drop_nulls() != "")
+    return [on_a_line(written.model_dump(exclude_none=True))[1:-1] for written in ways_to_read(values, kind)]
+
+
+def ways_to_read(values: pl.Series, kind: str) -> list[Written]:
+    """The usual ways of writing numbers or dates in which all of these values, text, can be read.
+
+    A sign between thousands is among them only where nothing can be read without it.
+    """
     found = [
         written
         for written in (NUMBERS if kind == "number" else DATES)
@@ -114,10 +122,15 @@ def proposals(values: pl.Series, kind: str) -> list[str]:
     ]
     simple = {written.decimal for written in found if written.thousands is None}
     return [
-        on_a_line(written.model_dump(exclude_none=True))[1:-1]
+        written
         for written in found
         if kind != "number" or written.thousands is None or written.decimal not in simple
     ]
+
+
+def read_plainly(values: pl.Series, kind: str, written: Written) -> pl.Series:
+    """Text that is written in such a way, as our own programs write numbers and dates."""
+    return _read(values, kind, written)
 
 
 def _read(text: pl.Series, kind: str | None, written: Written) -> pl.Series:

@@ -21,11 +21,11 @@ from anonymize.errors import SnapshotError
 from anonymize.people.values import by_own_names
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.snapshots.arrow import NUMERICS, Answer, from_arrow, numerics, with_numerics
-from orchestration.snapshots.databases import ask, database_file, place_of
+from orchestration.snapshots.databases import ask, has_row, place_of
 from orchestration.snapshots.files import (
-    CsvPiece,
     OpenedFile,
     ParquetPiece,
+    ReadPiece,
     delivered,
     mark_of,
     open_file,
@@ -263,7 +263,7 @@ class Source(ABC):
 
 def source_of(file: ContractFile, release: str) -> Source:
     """The source of a release's snapshot."""
-    declared = file.contract.source
+    declared = file.contract.source_of(release)
     if isinstance(declared, FileSource):
         return _Files(file, release, declared)
     if isinstance(declared, QuerySource):
@@ -302,7 +302,7 @@ class _Files(Source):
 
     @property
     def _path(self) -> str:
-        return self.declared.path.replace("{release}", self.release)
+        return self.declared.at(self.release)
 
     @property
     def _delivered(self) -> list[Path | Stored]:
@@ -311,7 +311,7 @@ class _Files(Source):
 
 @dataclass(frozen=True)
 class _Query(Source):
-    """A query of a database. It has arrived if there is a row."""
+    """A query of a database, or of files. It has arrived if there is a row."""
 
     declared: QuerySource
 
@@ -320,11 +320,7 @@ class _Query(Source):
         return place_of(self.declared, self._folder)
 
     def exists(self) -> bool:
-        database = database_file(self.declared, self._folder)
-        if database is not None and not database.is_file():
-            return False
-        answer = ask(self.declared, self.release, self._folder, self.where, any_row=True)
-        return bool(sum(batch.num_rows for batch in answer.batches))
+        return has_row(self.declared, self.release, self._folder, self.where)
 
     def mark(self) -> str:
         """Today's date: what it would answer can't be told without asking."""
@@ -440,7 +436,7 @@ def _in_common_types(tables: list[pl.DataFrame], where: str) -> pl.DataFrame:
         ) from None
 
 
-def _as_declared(piece: ParquetPiece | CsvPiece, schema: Table, source: FileSource, where: str) -> Rows:
+def _as_declared(piece: ParquetPiece | ReadPiece, schema: Table, source: FileSource, where: str) -> Rows:
     """Rows of a file, with its columns in the order of the schema: in other files they may be in another."""
     table = piece.read()
     ordered = table.select(

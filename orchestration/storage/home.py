@@ -38,6 +38,8 @@ class Home:
     """Its place; only its owner may enter."""
     stand_in: bytes | None = field(default=None, repr=False)
     """In a home in which nothing may be made, it stands for the key as long as there is none."""
+    is_rehearsal: bool = False
+    """Whether it is deleted soon, and its releases with it: it is no home that a series is begun in."""
 
     def __post_init__(self) -> None:
         """Note whether its group may read it, for all that is written in it."""

@@ -20,7 +20,7 @@ from anonymize.attack.coverage import cover, value_domain
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats.published import Published
-from anonymize.people.codes import code_domain
+from anonymize.people.codes import MISSING_CODE, code_domain
 
 BINS = (4, 32)
 """The fewest and the most cells into which a quasi-identifier's codes are put; a small domain has a cell for
@@ -221,13 +221,17 @@ class _Cells:
 
     @classmethod
     def of(cls, codes: pl.Series, attribute: QuasiIdentifier, column: str, most: int) -> _Cells:
-        """A cell for each value of a small domain, else cells with about as many people each."""
+        """A cell for each value of a small domain, else cells with about as many people each.
+
+        Where missing values are published, the first cell is theirs.
+        """
         lowest, highest = code_domain(attribute)
+        missing = [MISSING_CODE] if attribute.publishes_missing else []
         if attribute.discrete and highest - lowest < most:
-            return cls(column, np.arange(lowest, highest + 2, dtype=float))
+            return cls(column, np.append(missing, np.arange(lowest, highest + 2, dtype=float)))
         inner = np.unique(np.quantile(codes.to_numpy(), np.linspace(0, 1, most + 1)[1:-1]))
         inner = inner[(inner > lowest) & (inner <= highest)]
-        return cls(column, np.concatenate([[lowest], inner, [highest + 1]]).astype(float))
+        return cls(column, np.concatenate([missing, [lowest], inner, [highest + 1]]).astype(float))
 
     def place(self, codes: np.ndarray) -> np.ndarray:
         """int64[N]: the cell of each code."""
@@ -240,6 +244,9 @@ class _Cells:
         high = boxes[f"{self.column}_high"].to_numpy().astype(float)[:, None] + 1
         inside = np.clip(np.minimum(high, self.edges[1:]) - np.maximum(low, self.edges[:-1]), 0, None)
         inside /= np.maximum(inside.sum(axis=1, keepdims=True), 1e-300)
+        if self.edges[0] == MISSING_CODE:
+            without = published.shares_missing(boxes, self.column)
+            inside = np.column_stack([without, inside[:, 1:] * (1 - without)[:, None]])
         group = boxes["group"].to_numpy()
         of_group = sparse.csr_array((np.ones(len(group)), (group, np.arange(len(group)))))
         spread = of_group @ inside / np.maximum(np.bincount(group), 1)[:, None]

@@ -14,12 +14,13 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from anonymize.attack.finding import Count
-from anonymize.columns import IDENTIFIER, entries, exactly
+from anonymize.columns import entries, exactly
 from anonymize.contract import Contract, FileSource, Product, Sensitive
 from anonymize.contract.combined import combine
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
+from anonymize.people.rows import named_by_row, names_in_linkage, with_row_names
 from anonymize.people.values import by_own_names
 from anonymize.principles import SOME_PRINCIPLE, principle_of
 from anonymize.promise.rules import METADATA
@@ -29,7 +30,8 @@ from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
 from orchestration.series.shards import shard_name
 from orchestration.snapshots.files import read_file
-from orchestration.snapshots.sources import enter, read_as_declared
+from orchestration.snapshots.missing import counted_by_column, settle_missing
+from orchestration.snapshots.sources import enter, read_as_declared, source_of
 from orchestration.snapshots.validation import conform, describe_faults
 from orchestration.storage.hidden import hidden_in_foreign, hidden_in_our
 from orchestration.storage.manifest import MANIFEST, is_release, verify_tables
@@ -88,6 +90,8 @@ class Reading:
     """Path: SHA-256 (hex), rows (None for what is no table)."""
     spellings: dict[str, dict[str, str]] = field(default_factory=dict)
     """The first spelling of each value that was read, by its normal form: twins are one value."""
+    left_out: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By release, how many people of its truth are left out for want of a value, by column."""
 
     def note(self, path: Path, rows: int | None = None) -> None:
         """Remember a file by its hash."""
@@ -314,24 +318,32 @@ def _is_like(dtype: pl.DataType, kind: str) -> bool:
     }[kind]
 
 
-def read_truth(folder: Path, release: str, contract: Product, reading: Reading) -> pl.DataFrame:
+def read_truth(
+    folder: Path | ContractFile, release: str, contract: Product, reading: Reading
+) -> pl.DataFrame:
     """The snapshot behind a release: `<release>.parquet` or `.csv`, or the name that the source has.
+
+    Of a contract's file in place of a folder, it is the snapshot that the contract's source has.
 
     Returns
     -------
     polars.DataFrame
-        `person` (the identifier), `identifier`, `qi_0`, …, `value` (of a view `column_0`, …), in the file's
-        row order.
+        `person` (the identifier, with the row's name where people have several), `identifier`, `qi_0`, …,
+        `value` (of a view `column_0`, …), in the file's row order. People whom the contract leaves out,
+        because a value of theirs is missing, are not in it: everybody who knows the contract, and what is
+        missing, knows that they are in no group.
 
     Raises
     ------
     SnapshotError
         If it is missing, unreadable, or not what the contract says.
     """
-    source = contract.source
+    if isinstance(folder, ContractFile):
+        return _from_source(folder, release, contract, reading)
+    source = contract.source_of(release)
     candidates = [folder / f"{release}{suffix}" for suffix in (".parquet", ".csv")]
-    if isinstance(source, FileSource) and "{release}" in (name := Path(source.path).name):
-        candidates.append(folder / name.replace("{release}", release))
+    if isinstance(source, FileSource):
+        candidates.append(folder / Path(source.at(release)).name)
     file = next((path for path in candidates if path.is_file()), None)
     if file is None:
         raise SnapshotError(
@@ -340,15 +352,42 @@ def read_truth(folder: Path, release: str, contract: Product, reading: Reading) 
     if not isinstance(source, FileSource):
         source = FileSource(path="{release}.csv", decimal=".")
     snapshot, present = read_as_declared(file, contract, source, str(file))
+    people = _true_people(snapshot, present, str(file), release, contract, reading)
+    reading.note(file, people.height)
+    return people
+
+
+def _from_source(file: ContractFile, release: str, contract: Product, reading: Reading) -> pl.DataFrame:
+    """The snapshot that the contract's source has now."""
+    source = source_of(file, release)
+    try:
+        pieces = source.pieces()
+        table = pieces.whole(source.where)
+    except SnapshotError as error:
+        raise SnapshotError(f"{error}. Or name the folder of the true tables by --truth") from None
+    people = _true_people(table, pieces.present, source.where, release, contract, reading)
+    if Path(source.place).is_file():
+        reading.note(Path(source.place), people.height)
+    return people
+
+
+def _true_people(
+    snapshot: pl.DataFrame,
+    present: Sequence[str],
+    where: str,
+    release: str,
+    contract: Product,
+    reading: Reading,
+) -> pl.DataFrame:
     snapshot = enter(snapshot, contract)
     for column, one in contract.sensitive_columns():
         snapshot = _one_spelling(snapshot, column, one, reading)
     if faults := describe_faults(snapshot, contract, present):
-        raise SnapshotError(f"{file}: " + "; ".join(faults))
-    reading.note(file, len(snapshot))
-    return combine(conform(snapshot, contract), contract).with_columns(
-        person=pl.col(IDENTIFIER).cast(pl.String)
-    )
+        raise SnapshotError(f"{where}: " + "; ".join(faults))
+    settled = settle_missing(conform(snapshot, contract), contract)
+    reading.left_out[release] = counted_by_column(settled.left_out)
+    people = with_row_names(combine(settled.people, contract), contract)
+    return people.with_columns(person=named_by_row(people, contract))
 
 
 def read_linkage(
@@ -413,11 +452,12 @@ def _linked_folder(folder: Path, series: str, release: str) -> Path:
 def read_linked(file: Path, contract: Product, reading: Reading) -> pl.DataFrame:
     """`person`, `group_id` of one file of a linkage."""
     linkage = _read_table(file)
-    if missing := {contract.identifier, "group_id"} - set(linkage.columns):
+    names = names_in_linkage(contract)
+    if missing := {*names.values(), "group_id"} - set(linkage.columns):
         raise SnapshotError(f"{file}: has no column {min(missing)}")
     reading.note(file, len(linkage))
-    person = entries(linkage, contract.identifier).cast(pl.String).alias("person")
-    return pl.DataFrame([person, linkage["group_id"].cast(pl.Int64)])
+    own = pl.DataFrame([entries(linkage, name).cast(pl.String).alias(ours) for ours, name in names.items()])
+    return pl.DataFrame([named_by_row(own, contract).alias("person"), linkage["group_id"].cast(pl.Int64)])
 
 
 def metadata_finding(

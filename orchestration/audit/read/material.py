@@ -41,7 +41,8 @@ class Material:
 
     file: ContractFile
     series: list[PublishedSeries]
-    truth: Path
+    truth: Path | None
+    """The folder of the true tables; None where they are those of the contract's source."""
     private: Path | None
     foreign: Foreign | None
     reading: Reading

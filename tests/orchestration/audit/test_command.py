@@ -467,3 +467,39 @@ def test_the_page_s_example_runs_as_printed(tmp_path, command, monkeypatch):
     result = command(*line.split()[2:])
     assert result.exit_code == 3
     assert broken(report(tmp_path / "report")) == {fi.CANDIDATES, fi.SIGNATURES, fi.ASSIGNMENTS, fi.RISK}
+
+
+def test_ones_own_releases_need_no_folders_named(hospital, home, tmp_path):
+    """The truth is what the contract's source has, and the private folder that of their home."""
+    series = hospital.series(home)
+    console = Console(file=(said := io.StringIO()), width=200)
+    code = audit(
+        [series.published_folder],
+        None,
+        hospital.contract,
+        out=tmp_path / "report",
+        seconds=1,
+        console=console,
+    )
+    assert (code, "Every promise holds." in said.getvalue()) == (0, True)
+    read = (tmp_path / "report/audit.json").read_text()
+    assert str(hospital.file("2024-01-01")) in read
+    assert str(series.private("2024-01-01")) in read
+
+
+def test_releases_that_were_given_away_need_the_truth_alone(hospital, home, tmp_path):
+    copy = tmp_path / "given/published/hospital/v1"
+    shutil.copytree(hospital.series(home).published_folder, copy)
+    code = audit(
+        [copy], None, hospital.contract, out=tmp_path / "report", seconds=1, console=Console(quiet=True)
+    )
+    assert code == 0
+    assert "linkage.parquet" not in (tmp_path / "report/audit.json").read_text()
+
+
+def test_a_source_that_has_a_release_no_more_is_said_with_the_way_out(hospital, home):
+    hospital.file("2024-04-01").unlink()
+    with pytest.raises(
+        SnapshotError, match=r"there is no such file.*Or name the folder of the true tables by"
+    ):
+        audit([hospital.series(home).published_folder], None, hospital.contract, console=Console(quiet=True))

@@ -367,7 +367,7 @@ def test_no_verdict_on_the_share_of_counterfeits_is_no_release(hospital, home, m
     assert series.committed(THIRD) is None
 
 
-@pytest.mark.parametrize(("people", "twin"), [(1, "a value that one person has"), (2, "'str\\xadoke'")])
+@pytest.mark.parametrize(("people", "twin"), [(4, "a value of fewer than 5 people"), (5, "'str\\xadoke'")])
 def test_a_value_of_the_releases_before_in_another_spelling_is_refused(undeclared, people, twin):
     hospital, home = undeclared
     snapshot = hospital.snapshot(SECOND).filter(pl.col("disease") != "stroke")

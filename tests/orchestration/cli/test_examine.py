@@ -9,7 +9,10 @@ import pytest
 import yaml
 
 from orchestration.cli.examine import examine
+from orchestration.contracts.contract_file import load_contract
 from orchestration.series import due
+from orchestration.series.series import Series
+from orchestration.storage.home import Home
 from tests.hospital import IDENTIFIER, PATIENTS, RELEASES, everything, make
 
 FIRST, SECOND, THIRD = RELEASES
@@ -19,9 +22,9 @@ FIRST, SECOND, THIRD = RELEASES
 def validate(hospital):
     """What is said of the hospital's series in a home, and the exit code."""
 
-    def run(home):
+    def run(home, **how):
         lines, before = [], everything(home)
-        code = examine(hospital.series(home), lines.append)
+        code = examine(Series(load_contract(hospital.contract), Home.named(home)), lines.append, **how)
         assert everything(home) == before
         said = "\n".join(lines)
         assert not IDENTIFIER.search(said.encode())
@@ -96,7 +99,68 @@ def test_all_bad_snapshots_are_gone_through(validate, hospital, home):
         hospital.deliver(release, hospital.snapshot(SECOND).drop("age"))
     code, said = validate(home)
     assert code == 2
-    assert said.count("the column age is missing") == 2
+    assert said.count("the column age is missing") == 1
+    assert f"2024-10-01: one more snapshot would be refused for the same as {THIRD}" in said
+
+
+def test_what_differs_between_bad_snapshots_is_said_of_each(validate, hospital, home):
+    for release, column in ((THIRD, "age"), ("2024-10-01", "sex"), ("2025-01-01", "age")):
+        hospital.deliver(release, hospital.snapshot(SECOND).drop(column))
+    _, said = validate(home)
+    assert said.count("the column age is missing") == said.count("the column sex is missing") == 1
+    assert f"2025-01-01: one more snapshot would be refused for the same as {THIRD}" in said
+
+
+def test_one_release_is_tried_and_others_are_by_a_word(validate, hospital, home):
+    shutil.copy(hospital.file(THIRD), hospital.file("2024-10-01"))
+    assert f"only {THIRD} was tried: --all tries the other snapshots (1) as well" in validate(home)[1]
+    hospital.file("2024-10-01").unlink()
+    assert "was tried" not in validate(home)[1]
+
+
+def test_all_releases_are_tried_from_the_first_on(validate, hospital, tmp_path):
+    """What the second is refused for can't be seen in its snapshot alone: nobody may change in it."""
+    for marker in hospital.folder.glob(".*.home"):
+        marker.unlink()
+    code, said = validate(tmp_path / "nowhere", every=True)
+    assert code == 0
+    assert said.count("people, would be released with") == 3
+    assert "all snapshots that are there would be released (3)" in said
+    assert not (tmp_path / "nowhere").exists()
+    assert not [*hospital.folder.glob(".*.home")]
+
+    hospital.declare(principle={"on_value_change": "refuse"})
+    code, said = validate(tmp_path / "nowhere", every=True)
+    assert code == 3
+    assert f"{SECOND}: is the first that would be refused: " in said
+    assert f"{THIRD}: 300 people, no faults" in said
+    assert "all snapshots" not in said
+    assert validate(tmp_path / "nowhere")[0] == 0  # one release alone does not show it
+
+
+def test_all_releases_are_tried_after_those_that_are_published(validate, hospital, home):
+    shutil.copy(hospital.file(THIRD), hospital.file("2024-10-01"))
+    code, said = validate(home, every=True)
+    assert code == 0
+    assert "all snapshots that are there would be released (2)" in said
+    released = make(hospital.series(home), THIRD).committed(THIRD).counts
+    assert f"{THIRD}: 300 people, would be released with {released.groups:,} groups" in said
+
+
+def test_a_fault_of_a_snapshot_names_no_file_that_is_gone(validate, hospital, tmp_path):
+    hospital.deliver(SECOND, pl.concat([hospital.snapshot(SECOND)] * 2))
+    code, said = validate(tmp_path / "nowhere", every=True)
+    assert code == 2
+    assert f"{SECOND}: is the first that would be refused: " in said
+    assert "300 of 600 rows repeat the identifier" in said
+    assert "faults.csv" not in said
+    assert "republish-" not in said
+
+
+def test_before_the_first_date_there_is_nothing_to_chain(validate, tmp_path, monkeypatch):
+    monkeypatch.setattr(due, "now", lambda: dt.datetime(2023, 12, 31, 12, tzinfo=dt.UTC))
+    code, said = validate(tmp_path / "nowhere", every=True)
+    assert (code, f"{FIRST}: 300 people" in said) == (0, True)
 
 
 def test_a_snapshot_that_was_replaced_after_publication_is_said(validate, hospital, home):
@@ -161,7 +225,7 @@ def test_a_home_that_has_no_key_yet_gets_none(validate, hospital, tmp_path, monk
     code, said = validate(tmp_path / "nowhere")
     assert code == 2
     assert "v1 has no releases in" in said
-    assert not [*(tmp_path / "nowhere").iterdir()]
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_a_first_date_off_the_schedule(validate, hospital, tmp_path):

@@ -63,6 +63,9 @@ def example(built, tmp_path, monkeypatch):
 
 SERIES = "var/published/members/v1"
 COMMANDS = (
+    "init members --out drafted.yaml --yes --not-sensitive none",
+    "schema",
+    "validate --all members.yaml",
     f"release members.yaml --through {THIRD}",
     "validate members.yaml --profile",
     "compare members.yaml --values 3 --principles m_invariance --releases 1",

@@ -39,3 +39,12 @@ def test_a_series_without_a_release_or_without_working_files(
     code, lines, _ = republish("status", hospital.contract, "--home", tmp_path / "none")
     assert (code, lines) == (0, [f"hospital/v1  no release yet; late: {FIRST}"])
     assert not (tmp_path / "none").exists()
+
+
+def test_a_folder_that_nothing_was_released_from(republish, tmp_path):
+    code, out, err = republish("status", tmp_path)
+    assert (code, err) == (0, [])
+    assert out == [
+        f"{tmp_path}: nothing was released from here yet; name a contract, or the home of its releases"
+    ]
+    assert republish("status", tmp_path, "--json")[1][1].strip() == '"series": []'

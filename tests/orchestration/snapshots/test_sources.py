@@ -387,10 +387,14 @@ class TestWhatIsRefused:
     def test_a_column_that_is_there_twice(self, csv):
         assert "the column age is in the header twice" in refusal(csv(b"patient_id,age,age\n1,2,3\n"))
 
-    @pytest.mark.parametrize("source", [PARQUET, CSV, "{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"])
+    @pytest.mark.parametrize("source", [PARQUET, CSV])
     def test_a_file_that_is_not_there(self, hospital, source):
         message = refusal(hospital(source))
         assert "there is no such file; deliver the snapshot" in message
+
+    def test_a_database_that_is_not_there(self, hospital):
+        message = refusal(hospital("{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"))
+        assert "there is no such database; correct source.dsn in the contract" in message
 
     @pytest.mark.parametrize("source", [PARQUET, CSV])
     def test_a_folder_or_an_empty_file(self, hospital, tmp_path, source):
@@ -774,15 +778,33 @@ class TestSpellings:
 
     @pytest.mark.parametrize("twin", ["fl\u200bu", "\uff46lu", "flu\0", "flu\xad"])
     def test_two_spellings_that_look_the_same_are_named(self, parquet, twin):
-        others = changed(patient_id=["a", "b", "c"], disease=["flu", "gout", twin])
-        message = refusal(parquet(pl.concat([changed(disease=["flu", "gout", twin]), others]), UNDECLARED))
-        assert "disease: 4 of 6 rows" in message
-        assert f"{'flu'!a} and {twin!a} are one value" in message
+        several = [
+            changed(patient_id=[f"{at}{one}" for one in "abc"], disease=["flu", "gout", twin])
+            for at in range(5)
+        ]
+        message = refusal(parquet(pl.concat(several), UNDECLARED))
+        assert f"disease: 1 value is spelled in two ways: flu / {twin!a}; 10 of 15 rows" in message
 
-    def test_a_spelling_that_one_person_alone_has_is_counted_and_not_named(self, parquet):
+    def test_a_spelling_that_few_people_have_is_counted_and_not_named(self, parquet):
         message = refusal(parquet(changed(disease=["flu", "gout", "fl\u200bu"]), UNDECLARED))
-        assert "2 values of one person each are one value in two spellings" in message
-        assert "'fl" not in message
+        assert "disease: 1 value is spelled in two ways; 2 of 3 rows" in message
+        assert "flu" not in message
+
+    def test_labels_outside_a_domain_are_named_where_several_have_them(self, parquet):
+        several = [
+            changed(
+                patient_id=[f"{at}{one}" for one in "abc"],
+                sex=["F", "D", "X" if at else "Y"],
+                disease=["flu", "gout: hand", "asthma"],
+            )
+            for at in range(5)
+        ]
+        message = refusal(parquet(pl.concat(several)))
+        assert "sex: 10 of 15 rows lie outside the domain (2 labels)" in message
+        assert "to add to order: D (5 people and more have each)" in message
+        assert "to add to values: 'gout: hand' (5" in message
+        assert "X" not in message.replace("XXX", "")
+        assert "Y" not in message
 
     def test_no_two_spellings_of_one_value_may_be_listed(self, parquet):
         with pytest.raises(
@@ -898,8 +920,23 @@ class TestWhetherASnapshotHasArrived:
         assert snapshot_exists(contract_file, RELEASE)
         assert not snapshot_exists(contract_file, "2024-07-01")
 
-    def test_a_duckdb_file_that_is_not_there(self, hospital):
-        assert not snapshot_exists(hospital("{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"), RELEASE)
+    def test_a_database_that_is_not_there_never_comes_by_itself(self, hospital):
+        with pytest.raises(SnapshotError, match=r"there is no such database; correct source\.dsn"):
+            snapshot_exists(hospital("{dsn: 'duckdb:///x.duckdb', query: SELECT 1}"), RELEASE)
+
+    def test_a_file_that_a_query_names_by_the_release(self, hospital, tmp_path):
+        query = "SELECT * FROM read_parquet('snapshots/' || :release || '.parquet')"
+        contract_file = hospital(f"{{dsn: 'duckdb:', query: \"{query}\"}}")
+        assert not snapshot_exists(contract_file, RELEASE)
+        PEOPLE.write_parquet(tmp_path / f"snapshots/{RELEASE}.parquet")
+        assert snapshot_exists(contract_file, RELEASE)
+        assert read_snapshot(contract_file, RELEASE).equals(READ)
+        assert not snapshot_exists(contract_file, "2024-07-01")
+
+    def test_a_file_that_a_query_names_whatever_the_release(self, hospital):
+        query = "SELECT * FROM 'nowhere.parquet' WHERE seen = :release"
+        with pytest.raises(SnapshotError, match=r"there is no file nowhere\.parquet"):
+            snapshot_exists(hospital(f"{{dsn: 'duckdb:', query: \"{query}\"}}"), RELEASE)
 
     def test_a_query_that_fails_is_told(self, in_duckdb):
         with pytest.raises(SnapshotError, match="Table with name nowhere does not exist"):

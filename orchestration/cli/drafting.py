@@ -1,0 +1,168 @@
+"""The work of `republish init`: look at a table, ask, and write the draft of a contract."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from anonymize.errors import ContractError, SnapshotError, as_data
+from orchestration.cli.terminal import out as terminal
+from orchestration.contracts.contract_file import load_contract
+from orchestration.contracts.json_schema import schema_text
+from orchestration.drafts.columns import Column
+from orchestration.drafts.draft import SCHEMA, Draft, draft_of, product_of, without_what_cannot_be_read
+from orchestration.drafts.found import FoundTable, in_database, in_files
+from orchestration.drafts.roles import Roles, likely_identifier, likely_sensitive, names_somebody, roles_of
+from orchestration.storage.scratch import scratch_folder
+
+DATABASES = ("duckdb:", "postgresql:")
+
+
+def write_draft(
+    table: str,
+    *,
+    identifier: str | None,
+    sensitive: str | None,
+    not_sensitive: tuple[str, ...],
+    query: str | None,
+    out: Path | None,
+    asks: bool,
+    force: bool,
+) -> None:
+    """Draft a contract and write it; parameters as `republish init` has them.
+
+    Raises
+    ------
+    ContractError
+        If an option names no column, somebody has to be asked and nobody is there, or a file is in the way.
+    SnapshotError
+        If the table can't be read.
+    """
+    if asks and not sys.stdin.isatty():
+        raise ContractError("init", [("", "there is nobody here to ask: add --yes to take what is likely")])
+    found = in_database(table, query, Path.cwd()) if table.startswith(DATABASES) else in_files(Path(table))
+    roles = _roles(found, identifier, sensitive, asks=asks)
+    product = product_of(found.name)
+    place = out or found.folder / f"{product}.yaml"
+    found = _relative_to(found, place.parent)
+    draft = draft_of(found, roles, product, not_sensitive)
+    _refuse_others(place, draft, force=force)
+    _check(place, draft)
+    for name, text in {place.name: draft.text, SCHEMA: schema_text(), **draft.files}.items():
+        (place.parent / name).write_text(text, encoding="utf-8")
+    _say(place, found, draft)
+
+
+def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, asks: bool) -> Roles:
+    columns = {one.name: one for one in found.columns}
+    likely = likely_identifier(found.columns, found.unique) if identifier is None else None
+    person = _named(columns, identifier, "--identifier") or likely
+    if asks and identifier is None:
+        person = _asked(columns, "Which column identifies a person?", person)
+    if person is None:
+        why = "no column has another value in each row, or is called after persons: name the one that does"
+        raise ContractError("--identifier", [("", why)])
+    others = [one for one in found.columns if one is not person]
+    secret = _named(columns, sensitive, "--sensitive")
+    if secret is person:
+        raise ContractError("--sensitive", [("", "names the identifier: name another column")])
+    if secret is None:
+        secret = likely_sensitive([one for one in others if not names_somebody(one)])
+        if asks:
+            secret = _asked({one.name: one for one in others}, "Which column must nobody learn?", secret)
+    if secret is None:
+        why = "no column looks as if nobody may learn it: name the one that is published, and protected"
+        raise ContractError("--sensitive", [("", why)])
+    roles = roles_of(found.columns, person, secret)
+    roles = without_what_cannot_be_read(roles, is_query="query" in found.source)
+    if asks:
+        roles = _asked_for_more(roles)
+    if not roles.quasi_identifiers:
+        why = "no column is left that others may know of a person: " + "; ".join(
+            f"{as_data(one.name)}: {why}" for one, why in roles.left_out
+        )
+        raise SnapshotError(f"{found.name}: {why}")
+    return roles
+
+
+def _named(columns: dict[str, Column], name: str | None, option: str) -> Column | None:
+    if name is None or name in columns:
+        return None if name is None else columns[name]
+    close = difflib.get_close_matches(name, columns, n=1)
+    hint = f"; is it {as_data(close[0])}?" if close else f"; there are {', '.join(map(as_data, columns))}"
+    raise ContractError(option, [("", f"there is no column {as_data(name)}{hint}")])
+
+
+def _asked(columns: dict[str, Column], question: str, likely: Column | None) -> Column:
+    """Ask for a column until there is one of this name."""
+    while True:
+        answer = typer.prompt(question, default=None if likely is None else likely.name)
+        if answer in columns:
+            return columns[answer]
+        typer.echo(f"There are {', '.join(map(as_data, columns))}.")
+
+
+def _asked_for_more(roles: Roles) -> Roles:
+    """Ask which of the columns others may know; all others are left out."""
+    known = {one.name: one for one in (*roles.quasi_identifiers, *roles.more)}
+    proposed = ", ".join(one.name for one in roles.quasi_identifiers)
+    while known:
+        answer = typer.prompt("Which columns may others know of a person?", default=proposed)
+        names = [name.strip() for name in answer.split(",") if name.strip()]
+        if names and all(name in known for name in names):
+            others = [(one, "not chosen") for name, one in known.items() if name not in names]
+            return replace(
+                roles,
+                quasi_identifiers=tuple(known[name] for name in dict.fromkeys(names)),
+                more=(),
+                left_out=(*roles.left_out, *others),
+            )
+        typer.echo(f"Name some of these, with commas between them: {', '.join(map(as_data, known))}.")
+    return roles
+
+
+def _relative_to(found: FoundTable, folder: Path) -> FoundTable:
+    """The table with its path as a contract in this folder has it."""
+    if "path" not in found.source:
+        return found
+    path = os.path.relpath(found.folder.resolve() / str(found.source["path"]), folder.resolve())
+    return replace(found, source={**found.source, "path": path}, folder=folder)
+
+
+def _refuse_others(place: Path, draft: Draft, *, force: bool) -> None:
+    """Refuse to write over a file, unless that was told."""
+    if not place.parent.is_dir():
+        raise ContractError("--out", [("", f"{place.parent} is no folder")])
+    there = [name for name in (place.name, *draft.files) if (place.parent / name).exists()]
+    if there and not force:
+        why = f"{place.parent / there[0]} is there already: --force writes over it, --out elsewhere"
+        raise ContractError("init", [("", why)])
+
+
+def _check(place: Path, draft: Draft) -> None:
+    """Read the draft as every command would. Raises ContractError if it has a fault."""
+    with scratch_folder() as folder:
+        for name, text in {place.name: draft.text, **draft.files}.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        try:
+            load_contract(folder / place.name)
+        except ContractError as error:
+            raise ContractError(str(place), error.faults) from None
+
+
+def _say(place: Path, found: FoundTable, draft: Draft) -> None:
+    snapshots = f"{len(found.releases)} snapshots" if len(found.releases) > 1 else "a snapshot"
+    terminal.print(f"{place}: a contract, from {snapshots} with {len(found.columns)} columns")
+    for line in (*draft.said, *found.remarks):
+        terminal.print(as_data(line))
+    written: Sequence[str] = [*draft.files, SCHEMA]
+    terminal.print(f"  beside it               {', '.join(written)}")
+    terminal.print(f"{draft.guesses} comments in it begin with ?: look at them. Then try all snapshots:")
+    terminal.print(f"  republish validate --all {shlex.quote(str(place))}")

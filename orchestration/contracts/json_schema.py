@@ -1,0 +1,127 @@
+"""The JSON schema of contracts, by which editors complete and check them: every key with what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from anonymize.contract import Product
+from anonymize.contract.hierarchy_rules import FORMS, PERIODS
+from anonymize.principles import PRINCIPLES
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+TEXTS = {"type": "array", "items": {"type": "string"}}
+NUMBERS = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1}
+RULE = {
+    "type": "object",
+    "description": f"A rule: {'; '.join(FORMS)}",
+    "properties": {
+        "prefix": NUMBERS,
+        "labels": {"anyOf": [{"type": "string"}, TEXTS]},
+        "steps": NUMBERS,
+        **{period: {"type": "null"} for period in PERIODS},
+        "domain": {"type": "array", "minItems": 2, "maxItems": 2},
+    },
+    "additionalProperties": False,
+}
+"""A hierarchy by a rule."""
+
+
+def schema_text() -> str:
+    """The schema as the file that an editor reads."""
+    return json.dumps(contract_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def contract_schema() -> dict[str, Any]:
+    """The schema of both shapes of contracts, each with the principles that have it.
+
+    It is of what a contract may say. Rules between keys are for `republish validate`.
+    """
+    parts: dict[str, Any] = {}
+    shapes = []
+    for shape in dict.fromkeys(principle.contract for principle in PRINCIPLES.values()):
+        schema = shape.model_json_schema(mode="validation")
+        parts |= schema.pop("$defs", {})
+        principles = []
+        for principle in PRINCIPLES.values():
+            if principle.contract is shape:
+                declared = principle.parameters.model_json_schema(mode="validation")
+                parts |= declared.pop("$defs", {})
+                parts[principle.parameters.__name__] = declared
+                principles.append({"$ref": f"#/$defs/{principle.parameters.__name__}"})
+        schema["properties"]["principle"] = {
+            "anyOf": principles,
+            "description": Product.model_fields["principle"].description,
+        }
+        shapes.append(schema)
+    for schema in (*shapes, *parts.values()):
+        _as_it_is_read(schema, parts)
+    return {
+        "$schema": DRAFT,
+        "title": "A contract of republish",
+        "anyOf": shapes,
+        "$defs": {name: part for name, part in parts.items() if name not in UNUSED},
+    }
+
+
+UNUSED = ("Parameters",)
+
+
+def _as_it_is_read(schema: dict[str, Any], parts: dict[str, Any]) -> None:
+    """Add the other forms in which some keys may be written."""
+    schema.pop("discriminator", None)
+    for name, key in schema.get("properties", {}).items():
+        if name in OTHER_FORMS:
+            OTHER_FORMS[name](key, parts)
+        for part in _below(key):
+            part.pop("discriminator", None)
+
+
+def _below(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        yield schema
+        for one in schema.values():
+            yield from _below(one)
+    elif isinstance(schema, list):
+        for one in schema:
+            yield from _below(one)
+
+
+def _also(*forms: dict[str, Any]) -> Callable[[dict[str, Any], Any], None]:
+    """Add forms beside the one that the class itself has."""
+
+    def add(key: dict[str, Any], _parts: Any) -> None:
+        told: dict[str, Any] = {word: key.pop(word) for word in ("description", "default") if word in key}
+        own = key.pop("anyOf", None) or [dict(key)]
+        key.clear()
+        key |= {"anyOf": [*own, *forms], **told}
+
+    return add
+
+
+def _list_as_well(key: dict[str, Any], parts: Any) -> None:
+    """Add the list of several."""
+    if "$ref" in key:
+        _also({"type": "array", "items": {"$ref": key["$ref"]}})(key, parts)
+
+
+def _by_release(key: dict[str, Any], parts: Any) -> None:
+    """Of each release a list of names, too."""
+    _also(TEXTS)(key["additionalProperties"], parts)
+
+
+def _changes(key: dict[str, Any], parts: dict[str, Any]) -> None:
+    """Some of the keys of `source`, none of which has to be there."""
+    key["additionalProperties"] = {
+        word: one for word, one in parts["FileSource"].items() if word not in ("required", "title")
+    }
+
+
+OTHER_FORMS: dict[str, Callable[[dict[str, Any], dict[str, Any]], None]] = {
+    "hierarchy": _also({"type": "string"}, RULE),
+    "sensitive": _list_as_well,
+    "accept": _by_release,
+    "sources": _changes,
+}
+"""Keys that may be written in other forms than that of their class, which these functions add."""

@@ -1,0 +1,1 @@
+"""Drafts of contracts: what a table of people looks like, and what a contract of it would say."""

@@ -1,0 +1,313 @@
+"""A draft of a contract: from a table as it is found to lines of YAML, with a comment on each guess."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from io import StringIO
+from typing import Any
+
+import polars as pl
+
+from anonymize.contract import DateAttribute, Sensitive
+from anonymize.principles import PRINCIPLES
+from anonymize.spelling import SEVERAL
+from orchestration.drafts.columns import Column, labels_of
+from orchestration.drafts.domains import bins_of, date_domain, number_domain, width_of
+from orchestration.drafts.found import FoundTable, common_written
+from orchestration.drafts.roles import MUST_NOT_BE_LEARNT, Roles, has_word
+from orchestration.drafts.yaml_lines import comment, flow
+
+LISTED = 30
+"""So many labels are listed in the contract, more of them in a file."""
+MOST, FEWEST = 4, 2
+"""The m of a draft, at most and at least."""
+AGE = ["age", "alter"]
+AGES = (0, 119)
+FEW_NUMBERS = 20
+"""So few different whole numbers are values, and more of them are put into bins."""
+SCHEMA = "republish.schema.json"
+"""The file that editors complete a contract by, beside it."""
+GUESS = "?"
+"""What a comment on something uncertain begins with."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A contract, and the files of labels that it names."""
+
+    text: str
+    files: Mapping[str, str]
+    """Their content, by name."""
+    said: tuple[str, ...]
+    """What it says, in lines for a terminal."""
+    guesses: int
+    """Comments on something uncertain."""
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """A column as the contract declares it, and what is to be said of it."""
+
+    keys: dict[str, Any]
+    remarks: tuple[str, ...] = ()
+    file: tuple[str, str] | None = None
+
+
+def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple[str, ...] = ()) -> Draft:
+    """The contract of a table whose columns have these roles.
+
+    Parameters
+    ----------
+    found
+        The table.
+    roles
+        What each column is.
+    product
+        The product's name.
+    not_sensitive
+        Values of the sensitive column that may be known of a person.
+    """
+    assert roles.sensitive is not None, "asked for before"
+    release = dt.date.fromisoformat(found.releases[-1])
+    declared = [_quasi_identifier(one, product, release) for one in roles.quasi_identifiers]
+    more = [_quasi_identifier(one, product, release) for one in roles.more]
+    sensitive = _sensitive(roles.sensitive, not_sensitive)
+    lines = [
+        f"# yaml-language-server: $schema={SCHEMA}",
+        "# A contract, drafted by republish init from what is in the table. It says what is published, and",
+        f"# what is promised of it. Read each line. Where a comment begins with {GUESS}, it was guessed.",
+        *(comment(one) for one in found.remarks),
+        f"product: {product}",
+        "series: v1                         # a chain of releases that keep one promise together",
+        *_source(found, roles),
+        *_releases(found),
+        f"identifier: {flow(roles.identifier.name)}".ljust(34) + " # never published",
+        *_remarks(_of_identifier(found, roles.identifier)),
+        "# What others may know of a person, from a register or a neighbour. Published as intervals.",
+        "#   domain  every value there can be: make it as wide as it can be, not as it is here",
+        "quasi_identifiers:",
+        *(line for one in declared for line in _listed(one)),
+        *_proposed(more),
+        "# What nobody may learn of a person.",
+        *_remarks(sensitive.remarks),
+        f"sensitive: {flow(sensitive.keys)}",
+        *_principle(roles.sensitive, not_sensitive),
+        *_left_out(roles),
+    ]
+    files = {name: text for one in (*declared, *more) if one.file for name, text in [one.file]}
+    return Draft(
+        "\n".join(lines) + "\n",
+        files,
+        tuple(_said(roles)),
+        sum(line.lstrip().startswith(f"# {GUESS}") for line in lines),
+    )
+
+
+def product_of(name: str) -> str:
+    """A name of a product, of any name.
+
+    Examples
+    --------
+    >>> product_of("Patients 2024 (final)"), product_of("2024")
+    ('patients_2024_final', 'people')
+    """
+    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:60]
+    return plain if re.match("[a-z]", plain) else "people"
+
+
+def without_what_cannot_be_read(roles: Roles, *, is_query: bool) -> Roles:
+    """The roles without quasi-identifiers that a release would be refused for: with the reasons."""
+    out = []
+    for one in (*roles.quasi_identifiers, *roles.more):
+        if is_query and (one.written is not None or one.no_values):
+            out.append((one, "is text that a query has to turn into numbers, dates or NULL"))
+        elif one.missing and not _may_be_missing(DateAttribute):
+            why = f"{one.missing:,} of {one.rows:,} rows have no value: fill them in the source to publish it"
+            out.append((one, why))
+    dropped = [column for column, _ in out]
+    return replace(
+        roles,
+        quasi_identifiers=tuple(one for one in roles.quasi_identifiers if one not in dropped),
+        more=tuple(one for one in roles.more if one not in dropped),
+        left_out=(*roles.left_out, *out),
+    )
+
+
+def _may_be_missing(declaration: type[DateAttribute | Sensitive]) -> bool:
+    """Whether contracts can say what becomes of people without a value."""
+    return "missing" in declaration.model_fields
+
+
+def _source(found: FoundTable, roles: Roles) -> Iterator[str]:
+    known = [*roles.quasi_identifiers, *roles.more, roles.identifier]
+    used = [*known, *([roles.sensitive] if roles.sensitive else [])]
+    common, single = common_written(used) if "path" in found.source else ({}, {})
+    yield "source:"
+    for key, value in {**found.source, **common}.items():
+        yield f"  {key}: {flow(value)}"
+        if key == "encoding" and value == "cp1252":
+            yield f"  # {GUESS} the text is none in UTF-8: latin-1, or another encoding, may be the right one"
+        if key == "null_values":
+            yield f"  # {GUESS} these words are taken for no value; leave out those that are values"
+    if single:
+        yield "  columns:"
+        for name, keys in single.items():
+            yield f"    {flow(name)}: {flow(keys)}"
+    for one in used:
+        if one.unsure:
+            yield f"  # {GUESS} {comment(one.name)[2:]}: {one.unsure}"
+    if found.sources:
+        yield "sources:                           # what is written in another way, from which release on"
+        yield from (f"  {release}: {flow(keys)}" for release, keys in found.sources.items())
+
+
+def _releases(found: FoundTable) -> Iterator[str]:
+    first = found.releases[0]
+    if found.cron is None:
+        yield f"releases: {{first: {first}}}"
+        more = flow({"first": dt.date.fromisoformat(first), "cron": "@quarterly"})
+        yield f"# {GUESS} a single release. For a series, add a schedule: releases: {more}"
+    else:
+        yield f"releases: {{first: {first}, cron: {flow(found.cron)}}}"
+        yield f"# {GUESS} the schedule that the {len(found.releases)} snapshots follow"
+
+
+def _of_identifier(found: FoundTable, identifier: Column) -> tuple[str, ...]:
+    if identifier.name in found.unique:
+        return ()
+    what = "A snapshot has one row for each person: keep the last visit, say, or name another column"
+    return (f"{GUESS} rows repeat it. {what}",)
+
+
+def _quasi_identifier(column: Column, product: str, release: dt.date) -> _Declared:
+    keys: dict[str, Any] = {"name": column.name, "kind": column.kind}
+    remarks: list[str] = []
+    file = None
+    if column.kind == "number":
+        is_age = has_word(column, AGE) and column.is_whole and _lie_in(column, AGES)
+        domain = AGES if is_age else number_domain(column.values)
+        keys |= {"domain": list(domain), "min_width": width_of(domain)}
+    elif column.kind == "date":
+        first, last = date_domain(column.values, release)
+        days = (last - first).days
+        keys |= {"domain": [first, last], "min_width": 365 if days > 20 * 365 else 31 if days > 730 else 7}
+    else:
+        labels, rare = labels_of(column)
+        if rare:
+            remarks.append(
+                f"{GUESS} {rare} of {len(labels):,} labels are those of fewer than {SEVERAL} rows, and labels"
+                " are published. Better list all that there are in your country, say"
+            )
+        if len(labels) <= LISTED:
+            keys["order"] = labels
+            remarks += [] if rare else [f"{GUESS} put labels that are alike side by side"]
+        else:
+            name = f"{product}.{product_of(column.name)}.csv"
+            keys["hierarchy"] = name
+            file = (name, _hierarchy(labels, is_code=column.is_code))
+            remarks.append(f"{len(labels):,} labels; put groups between them and the last column of the file")
+    if column.missing and _may_be_missing(DateAttribute):
+        keys["missing"] = "publish"
+        remarks.append(
+            f"{column.missing:,} of {column.rows:,} rows have no value: leave_out, or refuse, else"
+        )
+    return _Declared(keys, tuple(remarks), file)
+
+
+def _lie_in(column: Column, domain: tuple[int, int]) -> bool:
+    return bool(column.values.is_between(*domain).all())
+
+
+def _hierarchy(labels: list[str], *, is_code: bool) -> str:
+    """A file of paths: codes below their first letters, other labels below one root."""
+    text = StringIO()
+    lengths = [3, 1] if is_code else []
+    for label in labels:
+        csv.writer(text, delimiter=";", lineterminator="\n").writerow(
+            [label, *(f"{label[:length]}…" for length in lengths), "all"]
+        )
+    return text.getvalue()
+
+
+def _sensitive(column: Column, not_sensitive: tuple[str, ...]) -> _Declared:
+    keys: dict[str, Any] = {"name": column.name}
+    remarks = []
+    if not has_word(column, MUST_NOT_BE_LEARNT):
+        remarks.append(f"{GUESS} nothing in its name says that this is the column")
+    if is_in_bins(column):
+        keys |= {"kind": "number", "bins": bins_of(column.values)}
+        remarks.append(f"{GUESS} bins of about as many people each, of which the bin is published")
+    if not_sensitive:
+        keys["not_sensitive"] = [int(one) if column.is_whole else one for one in not_sensitive]
+    if column.missing:
+        if _may_be_missing(Sensitive):
+            keys["missing"] = "leave_out"
+        remarks.append(f"{GUESS} {column.missing:,} of {column.rows:,} rows have no value")
+    return _Declared(keys, tuple(remarks))
+
+
+def is_in_bins(column: Column) -> bool:
+    """Whether a sensitive column has numbers that bins are published of."""
+    return column.kind == "number" and (not column.is_whole or column.distinct > FEW_NUMBERS)
+
+
+def _principle(column: Column, not_sensitive: tuple[str, ...]) -> Iterator[str]:
+    """The first principle that there is, and an m that the table bears, if it bears any."""
+    values = column.values.cast(pl.String)
+    if is_in_bins(column):
+        edges = pl.Series(bins_of(column.values), dtype=pl.Float64)
+        values = edges.search_sorted(column.values.cast(pl.Float64), side="right").cast(pl.String)
+    values = values.filter(~values.is_in(list(not_sensitive)))
+    counts = values.alias("value").value_counts(name="people", sort=True)
+    share = 0.0 if counts.is_empty() else counts["people"][0] / len(column.values)
+    # A person whose value changes gets a signature that shares no value with the one before.
+    bears = min(MOST, int(1 / share) if share else MOST, counts.height // 2)
+    m = max(FEWEST, bears)
+    yield f"# At least {m} values stay possible for each person."
+    if share * FEWEST > 1:
+        is_named = counts["people"][0] >= SEVERAL and not is_in_bins(column)
+        what = comment(counts["value"][0])[2:] if is_named else "one value"
+        yield f"# {GUESS} {share:.0%} of the people have {what}, and no m is small enough for that. If it may"
+        yield "#   be known of a person, because it says that nothing was found, list it under sensitive as"
+        yield "#   not_sensitive; else merge values into groups"
+    else:
+        yield f"# {GUESS} republish compare says what another m costs, before the first release"
+    yield f"principle: {flow({'name': next(iter(PRINCIPLES)), 'm': m})}"
+
+
+def _listed(declared: _Declared) -> Iterator[str]:
+    yield from (f"  {line}" for line in _remarks(declared.remarks))
+    yield f"  - {flow(declared.keys)}"
+
+
+def _remarks(remarks: tuple[str, ...]) -> list[str]:
+    return [comment(one) for one in remarks]
+
+
+def _proposed(more: list[_Declared]) -> Iterator[str]:
+    if more:
+        yield f"  # {GUESS} these may be known as well; each one more makes all intervals wider"
+    for one in more:
+        yield f"  {comment(f'- {flow(one.keys)}')}"
+
+
+def _left_out(roles: Roles) -> Iterator[str]:
+    if roles.left_out:
+        yield "# Left out, and so never published:"
+    for column, why in roles.left_out:
+        yield comment(f"  {column.name}: {why}")
+
+
+def _said(roles: Roles) -> Iterator[str]:
+    """What the draft says of each column: names of columns and no value."""
+    assert roles.sensitive is not None
+    known = ", ".join(f"{one.name} ({one.kind})" for one in roles.quasi_identifiers) or "nothing"
+    yield f"  identifies a person     {roles.identifier.name}"
+    yield f"  others may know         {known}"
+    yield f"  nobody may learn        {roles.sensitive.name}"
+    for column, why in roles.left_out:
+        yield f"  left out                {column.name}: {why}"

@@ -1,0 +1,249 @@
+"""A table as it is found: one file, all files that are named alike, or the answer of a query."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from anonymize.contract import QuerySource
+from anonymize.errors import SnapshotError, as_data
+from orchestration.drafts.columns import Column, column_of, is_no_value, together
+from orchestration.drafts.dates import dated_files, schedule_of
+from orchestration.drafts.dialect import dialect_of, usual_separator
+from orchestration.snapshots.arrow import from_arrow, numerics, with_numerics
+from orchestration.snapshots.databases import ask, place_of
+from orchestration.snapshots.files import read_file
+
+MOST_ROWS = 5_000_000
+"""Of further files, no more are read than make so many rows in all."""
+UNDATED = (
+    "There is no date in the file's name, so this contract is for a single release. Put one there, as"
+    " in 2024-01-01, and write {release} for it in source.path, to go on."
+)
+TABLES = (
+    "SELECT table_schema, table_name FROM information_schema.tables"
+    " WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY 1, 2"
+)
+"""What a database is asked for the names of its tables."""
+
+
+@dataclass(frozen=True)
+class FoundTable:
+    """A table, and how a contract would say where it is."""
+
+    name: str
+    """A name for the product."""
+    folder: Path
+    """Where the contract is to lie: paths begin there."""
+    source: Mapping[str, Any]
+    """The keys of `source`, but for how numbers and dates are written."""
+    releases: tuple[str, ...]
+    """The dates of the snapshots that are there."""
+    columns: tuple[Column, ...]
+    unique: tuple[str, ...]
+    """The names of columns that have another value in each row, in each file."""
+    sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Keys of `source` that change with a release."""
+    cron: str | None = None
+    remarks: tuple[str, ...] = ()
+    """Sentences on what a publisher has to know."""
+
+
+def in_files(file: Path) -> FoundTable:
+    """The table in a file, and in all that are named alike but for a date.
+
+    Raises
+    ------
+    SnapshotError
+        If one of them can't be read, or is none of a table.
+    """
+    if file.is_dir():
+        file = _first_of(file)
+    dated = dated_files(file) if file.is_file() else None
+    files = {today(): file} if dated is None else dated.files
+    tables: dict[str, pl.DataFrame] = {}
+    dialects: dict[str, dict[str, str]] = {}
+    remarks = []
+    for release, one in files.items():
+        if sum(table.height for table in tables.values()) > MOST_ROWS:
+            remarks.append(f"The snapshots from {release} on were not looked at: they are large.")
+            break
+        dialect = dialects[release] = dialect_of(one, str(one))
+        usual = {"separator": usual_separator(one), "encoding": "utf-8"}
+        table, present = read_file(one, str(one), **usual | dialect)
+        if twice := [name for name in present if present.count(name) > 1]:
+            raise SnapshotError(f"{one}: the column {twice[0]} is there twice; rename one in the source")
+        tables[release] = table
+    _refuse_nobody(tables, str(file))
+    first, *_ = tables.values()
+    if other := next((name for one in tables.values() for name in one.columns if name not in first), None):
+        remarks.append(f"The column {as_data(other)} is not in the first snapshot, and left out.")
+    said, sources = _changes(dialects)
+    stem = file.name.partition(".")[0]
+    if dated is None:
+        return FoundTable(
+            stem,
+            file.parent,
+            {"path": file.name, **said},
+            tuple(files),
+            _columns(tables),
+            _unique(tables),
+            remarks=(UNDATED, *remarks),
+        )
+    cron = schedule_of(tuple(files))
+    if cron is None and len(files) > 1:
+        remarks.append(
+            "The dates of the files follow no schedule: without releases.cron, the first is released alone."
+        )
+    return FoundTable(
+        dated.name or dated.folder.resolve().name,
+        dated.folder,
+        {"path": dated.path, **said},
+        tuple(files),
+        _columns(tables),
+        _unique(tables),
+        sources,
+        cron,
+        tuple(remarks),
+    )
+
+
+def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
+    """The answer of a database to a query; without one, the only table that it has.
+
+    Raises
+    ------
+    ContractError
+        If it is no dsn, or has a password in it.
+    SnapshotError
+        If the database can't be asked, or it isn't clear which table is meant.
+    """
+    release, where = today(), dsn
+    if query is None:
+        asked = _answer(QuerySource(dsn=dsn, query=TABLES), release, folder, "the database")
+        names = [".".join(map(_quoted, row)) for row in asked.rows()]
+        if len(names) != 1:
+            there = f"there are {', '.join(map(as_data, names[:10]))}" if names else "there is none"
+            why = "say which table, by --query and a SELECT in which :release stands for the date"
+            raise SnapshotError(f"{why}; {there}")
+        query = f"SELECT * FROM {names[0]}"  # noqa: S608 - a name that the database itself has given
+    source = QuerySource(dsn=dsn, query=query)
+    where = place_of(source, folder)
+    table = _answer(source, release, folder, where)
+    _refuse_nobody({release: table}, where)
+    remarks = []
+    if ":release" not in query:
+        remarks.append(
+            "The query answers the same for each release. Write :release for its date, as in WHERE day ="
+            " :release, to go on after the first."
+        )
+    name = Path(where).stem if dsn.startswith("duckdb:") else where.rpartition("/")[2]
+    tables = {release: table}
+    return FoundTable(
+        name or "people",
+        folder,
+        {"dsn": dsn, "query": query},
+        (release,),
+        _columns(tables),
+        _unique(tables),
+        remarks=tuple(remarks),
+    )
+
+
+def today() -> str:
+    """The date of a snapshot that has none, UTC."""
+    return dt.datetime.now(dt.UTC).date().isoformat()
+
+
+def _quoted(name: str) -> str:
+    return '"{}"'.format(name.replace('"', '""'))
+
+
+def _answer(source: QuerySource, release: str, folder: Path, where: str) -> pl.DataFrame:
+    answer = ask(source, release, folder, where)
+    names = list(dict.fromkeys(answer.schema.names))
+    tables = [from_arrow(part, names, where) for part in answer.pieces(MOST_ROWS)]
+    return with_numerics(pl.concat(tables), [numerics(answer.schema, table) for table in tables])
+
+
+def _first_of(folder: Path) -> Path:
+    """The first dated file of a folder."""
+    found = [dated for one in sorted(folder.iterdir()) if one.is_file() and (dated := dated_files(one))]
+    if not found:
+        raise SnapshotError(f"{folder}: no file in it has a date in its name (2024-01-01); name a file")
+    return next(iter(found[0].files.values()))
+
+
+def _refuse_nobody(tables: Mapping[str, pl.DataFrame], where: str) -> None:
+    if all(table.is_empty() for table in tables.values()):
+        raise SnapshotError(f"{where}: there is nobody in it, so that nothing can be said of its columns")
+
+
+def _changes(
+    dialects: Mapping[str, dict[str, str]],
+) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """How the first file is written, and what changes from which release on."""
+    usual: dict[str, str] = next(iter(dialects.values()))
+    before, changes = usual, {}
+    for release, dialect in dialects.items():
+        if dialect != before:
+            whole = {"separator": ",", "encoding": "utf-8"} | dialect
+            changes[release] = {
+                key: whole[key] for key in {**before, **dialect} if whole[key] != before.get(key)
+            }
+            before = dialect
+    return usual, changes
+
+
+def _columns(tables: Mapping[str, pl.DataFrame]) -> tuple[Column, ...]:
+    """Each column of the first table, of all tables."""
+    first, *_ = tables.values()
+    found = []
+    for name in first.columns:
+        parts = [table[name] for table in tables.values() if name in table.columns]
+        values = together(parts)
+        found.append(column_of(name, first[name] if values is None else values))
+    return tuple(found)
+
+
+def _unique(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
+    first, *_ = tables.values()
+    return tuple(
+        name
+        for name in first.columns
+        if all(
+            name in table.columns
+            and not table[name].dtype.is_nested()
+            and not table[name].has_nulls()
+            and table[name].n_unique() == table.height
+            for table in tables.values()
+        )
+    )
+
+
+def common_written(columns: Sequence[Column]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """How numbers and dates are written: keys of the whole source, and of single columns.
+
+    A key is that of the whole source if all columns that need it agree, and none is written as usual.
+    """
+    said = [(one, one.written.model_dump(exclude_none=True)) for one in columns if one.written is not None]
+    common: dict[str, Any] = {}
+    for kind in ("number", "date"):
+        of_kind = [keys for one, keys in said if one.kind == kind]
+        plain = [one for one in columns if one.kind == kind and one.written is None]
+        needed = [one for one in plain if not (kind == "number" and one.is_whole)]
+        if of_kind and all(keys == of_kind[0] for keys in of_kind) and not needed:
+            common |= of_kind[0]
+    single = {one.name: keys for one, keys in said if any(common.get(key) != keys[key] for key in keys)}
+    usual = {word for one in columns for word in one.no_values if is_no_value(word)}
+    if usual:
+        common["null_values"] = sorted(usual)
+    for one in columns:
+        if any(not is_no_value(word) for word in one.no_values):
+            single[one.name] = single.get(one.name, {}) | {"null_values": list(one.no_values)}
+    return common, single

@@ -1,0 +1,156 @@
+"""What a column probably is to a contract: guessed from its name and its values, and said to be a guess."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orchestration.drafts.columns import FEW_LABELS, Column
+
+MOST_QUASI_IDENTIFIERS = 8
+"""More of them make every interval wide: the others are proposed as comments."""
+RESERVED = {"release", "group_id"}
+"""Names of columns that a release has itself."""
+OF_A_PERSON = """
+patient person people member insured customer client student pupil employee staff user resident citizen
+subject participant household versicherte versicherten mitglied kunde schueler schüler mitarbeiter
+einwohner pers pat emp
+""".split()  # noqa: SIM905
+OF_AN_IDENTIFIER = """
+id ids nr no num number key code pid mrn uuid guid identifier pseudonym kennung nummer schluessel
+schlüssel index ssn record
+""".split()  # noqa: SIM905
+NAMES_SOMEBODY = """
+surname lastname firstname forename vorname nachname familienname fullname email mail phone telephone
+telefon tel mobile fax handy iban bic street strasse straße address adresse anschrift passport url ip
+login username
+""".split()  # noqa: SIM905
+MAY_BE_KNOWN = """
+age alter birth born dob geburt geburtsdatum geboren sex gender geschlecht zip zipcode plz postcode postal
+city town ort region state county country land bundesland district kreis bezirk nation nationality marital
+familienstand education school schule occupation job beruf profession race ethnicity title department
+abteilung ward station year jahr height groesse größe hired admitted admission entry
+""".split()  # noqa: SIM905
+MUST_NOT_BE_LEARNT = """
+diagnosis diagnoses diagnose disease illness icd condition krankheit hiv result befund salary income wage
+pay gehalt einkommen lohn religion party crime offence drug medication medikament therapy treatment
+sensitive score debt credit cause mark grade note verdict
+""".split()  # noqa: SIM905
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What each column of a table is taken for."""
+
+    identifier: Column
+    quasi_identifiers: tuple[Column, ...]
+    more: tuple[Column, ...]
+    """Further ones that may be known, beyond `MOST_QUASI_IDENTIFIERS`."""
+    sensitive: Column | None
+    left_out: tuple[tuple[Column, str], ...]
+    """Those that are not published, and why."""
+
+
+def words_in(name: str) -> list[str]:
+    """The words of a column's name, in small letters.
+
+    Examples
+    --------
+    >>> words_in("patientID"), words_in("date_of-birth"), words_in("PLZ2")
+    (['patient', 'id'], ['date', 'of', 'birth'], ['plz'])
+    """
+    apart = re.sub(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])", " ", name)
+    return [word.lower() for word in re.findall(r"[^\W\d_]+", apart)]
+
+
+def has_word(column: Column, words: Sequence[str]) -> bool:
+    """Whether a column's name has one of these words."""
+    return any(word in words for word in words_in(column.name))
+
+
+def names_somebody(column: Column) -> bool:
+    """Whether a column's name says that it has names, addresses or numbers of persons."""
+    words = words_in(column.name)
+    others = {*OF_A_PERSON, "full", "first", "last", "family"}
+    is_name = "name" in words and all(word == "name" or word in others for word in words)
+    return is_name or has_word(column, NAMES_SOMEBODY)
+
+
+def is_unique(column: Column) -> bool:
+    """Whether every row has a value, and another one."""
+    return column.missing == 0 and column.distinct == column.rows > 0
+
+
+def likely_identifier(columns: Sequence[Column], unique: Sequence[str]) -> Column | None:
+    """The column that probably identifies a person; `unique` are those with another value in each row.
+
+    A column that is called after persons is it, even if rows repeat it: one that numbers visits is not.
+    """
+    fit = [one for one in columns if one.kind in ("number", "category", "free text") and not one.missing]
+    of_persons = [one for one in fit if has_word(one, OF_A_PERSON) and has_word(one, OF_AN_IDENTIFIER)]
+    persons = [one for one in fit if has_word(one, OF_A_PERSON) and one.distinct > FEW_LABELS]
+    different = [one for one in fit if one.name in unique and (one.kind != "number" or one.is_whole)]
+    called_so = [one for one in different if has_word(one, OF_AN_IDENTIFIER)]
+    for found in (of_persons, persons, called_so, [one for one in different if not names_somebody(one)]):
+        best = [one for one in found if one in different] or found
+        if best := [one for one in best if not names_somebody(one) or one in called_so]:
+            return best[0]
+    return None
+
+
+def likely_sensitive(columns: Sequence[Column]) -> Column | None:
+    """The column of which nobody may learn a person's value, probably."""
+    fit = [
+        one
+        for one in columns
+        if one.distinct >= 4 and (one.kind == "category" or (one.kind == "number" and len(one.values)))
+    ]
+    called_so = [one for word in MUST_NOT_BE_LEARNT for one in fit if word in words_in(one.name)]
+    labels = [one for one in fit if one.kind == "category" and not has_word(one, MAY_BE_KNOWN)]
+    numbers = [one for one in fit if not has_word(one, MAY_BE_KNOWN)]
+    return next(iter([*called_so, *reversed(labels), *reversed(numbers)]), None)
+
+
+def roles_of(columns: Sequence[Column], identifier: Column, sensitive: Column | None) -> Roles:
+    """The roles of all columns beside these two."""
+    left_out: list[tuple[Column, str]] = []
+    known: list[Column] = []
+    for one in columns:
+        if one in (identifier, sensitive):
+            continue
+        if (why := _not_published(one)) is None:
+            known.append(one)
+        else:
+            left_out.append((one, why))
+    # Those that are called so come first; the others follow as they stand.
+    ranked = sorted(known, key=lambda one: not has_word(one, MAY_BE_KNOWN))
+    chosen = ranked[:MOST_QUASI_IDENTIFIERS]
+    return Roles(
+        identifier,
+        tuple(one for one in known if one in chosen),
+        tuple(one for one in known if one not in chosen),
+        sensitive,
+        tuple(left_out),
+    )
+
+
+def _not_published(column: Column) -> str | None:
+    """Why a column is no quasi-identifier; None if it may be one."""
+    if column.name in RESERVED:
+        return "has a name that releases use themselves: give it another one in the source"
+    if names_somebody(column):
+        return "names, addresses or numbers of persons: these are never published"
+    if column.distinct < 2 and column.kind != "nothing":
+        return "has one value alone"
+    if has_word(column, MUST_NOT_BE_LEARNT):
+        return "looks as if nobody may learn it, either: sensitive may be a list of columns"
+    if is_unique(column) and has_word(column, OF_AN_IDENTIFIER) and column.rows > FEW_LABELS:
+        return "has another value in each row, as identifiers have"
+    kinds = {
+        "free text": "free text, or a value of nearly each person's own",
+        "time": "moments, and not dates: give it as dates in the source, if others may know them",
+        "nothing": "has no values",
+        "other": "of a type that is not read",
+    }
+    return kinds.get(column.kind)

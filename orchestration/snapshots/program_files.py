@@ -1,0 +1,83 @@
+"""Files of spreadsheets and statistics programs, read by a library that not everybody has.
+
+Their columns have types, as those of Parquet have: numbers, dates, text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from anonymize.errors import SnapshotError
+from orchestration.limits import check
+
+LIBRARIES = {".xlsx": "fastexcel", ".sas7bdat": "pyreadstat", ".sav": "pyreadstat", ".dta": "pyreadstat"}
+"""What reads each kind of file."""
+PROGRAMS = tuple(LIBRARIES)
+"""The ends of their names."""
+EXTRAS = {"fastexcel": "excel", "pyreadstat": "statistics"}
+"""The extra of republish that has a library."""
+
+
+def read_program_file(source: Path | bytes, kind: str, where: str) -> pl.DataFrame:
+    """A spreadsheet's first sheet, or the table of a statistics program.
+
+    Raises
+    ------
+    SnapshotError
+        If its library is not installed, or it can't be read.
+    LimitError
+        If it has more rows or columns than are read.
+    """
+    library = LIBRARIES[kind]
+    if library == "pyreadstat" and isinstance(source, bytes):
+        raise SnapshotError(f"{where}: {library} reads files of this machine alone; deliver it as .parquet")
+    try:
+        reader = import_module(library)
+    except ModuleNotFoundError:
+        raise SnapshotError(
+            f"{where}: a {kind} file is read by {library}, which is not installed: pip install"
+            f" 'republish[{EXTRAS[library]}]', or deliver it as .parquet or .csv"
+        ) from None
+    read = _sheet if library == "fastexcel" else _statistics
+    try:
+        table = read(reader, source, kind)
+    except MemoryError:
+        raise
+    except BaseException as error:  # panics of Rust, too: what it says may quote a value
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        table = None
+    if table is None:
+        raise SnapshotError(
+            f"{where}: is no {kind} file that can be read, or a part of one; deliver it again"
+        )
+    check(where, "rows", table.height)
+    check(where, "columns", table.width)
+    return _plain(table)
+
+
+def _sheet(fastexcel: Any, source: Path | bytes, _kind: str) -> pl.DataFrame:
+    book = fastexcel.read_excel(source if isinstance(source, bytes) else str(source))
+    return pl.DataFrame(book.load_sheet(0, schema_sample_rows=None))
+
+
+def _statistics(pyreadstat: Any, source: Path | bytes, kind: str) -> pl.DataFrame:
+    reads: Callable[..., tuple[pl.DataFrame, Any]] = getattr(pyreadstat, f"read_{kind[1:]}")
+    return reads(str(source), output_format="polars")[0]
+
+
+def _plain(table: pl.DataFrame) -> pl.DataFrame:
+    """Whole numbers as such: these programs know no others than floats."""
+    return pl.DataFrame([_whole(column) for column in table.iter_columns()])
+
+
+def _whole(column: pl.Series) -> pl.Series:
+    if not column.dtype.is_float():
+        return column
+    is_whole = ((column == column.floor()) & (column.abs() < 2**53)).all()
+    return column.cast(pl.Int64) if is_whole else column

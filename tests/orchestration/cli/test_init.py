@@ -1,0 +1,382 @@
+"""From a file to a contract: what `republish init` drafts is accepted, and releases can be made by it."""
+
+import datetime as dt
+import gzip
+import io
+import json
+import random
+import re
+import sys
+
+import duckdb
+import jsonschema
+import polars as pl
+import pytest
+
+from orchestration.contracts.contract_file import load_contract
+from orchestration.contracts.yaml_text import parse_yaml
+from orchestration.drafts.columns import column_of
+from orchestration.drafts.dates import schedule_of
+from orchestration.series.series import Series
+from orchestration.storage.home import Home
+from tests.hospital import make
+
+RELEASES = ("2024-01-01", "2024-07-01")
+HEAD = ("patient_id", "surname", "born", "region", "income", "diagnosis", "notes")
+ILL = ("asthma", "diabetes", "flu", "gastritis", "migraine", "epilepsy", "stroke", "gout")
+DIALECTS = {
+    "comma": {},
+    "semicolons": {"separator": ";", "decimal": ","},
+    "tabs": {"separator": "\t", "ending": "tsv"},
+    "bars": {"separator": "|"},
+    "latin-1": {"separator": ";", "encoding": "latin-1"},
+    "byte order mark": {"encoding": "utf-8-sig"},
+    "quoted, with line ends": {"quoted": True},
+    "German dates": {"separator": ";", "dates": "%d.%m.%Y"},
+    "American dates": {"dates": "%m/%d/%Y"},
+    "compressed": {"ending": "csv.gz"},
+    "UTF-16": {"encoding": "utf-16", "separator": "\t"},
+}
+
+
+def people(number=150):
+    """Two snapshots of made-up people: some leave, and some come."""
+    chance = random.Random(3)
+
+    def person(at):
+        born = dt.date(1930, 1, 1) + dt.timedelta(days=chance.randint(40, 28_000))
+        name = chance.choice(("Müller", "O'Neil", "Smith, Jr", "Weiß"))
+        notes = chance.choice(
+            (f"seen twice,\nthen {at} said “no” and left", f"all is well with {at}, so far", "")
+        )
+        region = chance.choice(("north", "east", "south", "west"))
+        income = chance.randint(90_000, 900_000) / 100
+        return f"{at:05}", f"{name} {at}", born, region, income, ILL[at % len(ILL)], notes
+
+    first = [person(at) for at in range(number)]
+    return first, [*first[8:], *(person(at) for at in range(number, number + 16))]
+
+
+def text_of(rows, separator=",", decimal=".", dates="%Y-%m-%d", quoted=False):
+    def field(value):
+        if isinstance(value, dt.date):
+            value = value.strftime(dates)
+        elif isinstance(value, float):
+            value = f"{value:.2f}".replace(".", decimal)
+        needs = quoted or any(sign in value for sign in (separator, '"', "\n"))
+        return '"{}"'.format(value.replace('"', '""')) if needs else value
+
+    return "".join(separator.join(map(field, row)) + "\n" for row in (HEAD, *rows))
+
+
+@pytest.fixture
+def deliver(tmp_path):
+    """Write the two snapshots in a dialect; returns the first file."""
+
+    def written(ending="csv", encoding="utf-8", name="{}", rows=None, **dialect):
+        folder = tmp_path / "clinic"
+        folder.mkdir(exist_ok=True)
+        for release, some in zip(RELEASES, rows or people(), strict=True):
+            content = text_of(some, **dialect).encode(encoding.replace("latin-1", "cp1252"))
+            content = gzip.compress(content) if ending.endswith("gz") else content
+            (folder / f"{name.format(release)}.{ending}").write_bytes(content)
+        return folder / f"{name.format(RELEASES[0])}.{ending}"
+
+    return written
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_each_dialect_becomes_releases_without_an_edit(republish, deliver, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    file = deliver(**DIALECTS[name])
+    code, out, err = republish("init", file, "--yes")
+    assert (code, err) == (0, [])
+    contract = tmp_path / "clinic/clinic.yaml"
+    assert f"republish validate --all {contract}" in out[-1]
+    code, out, _ = republish("validate", "--all", contract)
+    assert (code, "  all snapshots that are there would be released (2)" in out) == (0, True)
+    released = make(Series(load_contract(contract), Home.at(tmp_path / "home")), RELEASES[0])
+    assert released.committed(RELEASES[0]).counts.people == 150
+    declared = load_contract(contract).contract
+    assert (declared.identifier, declared.sensitive.name) == ("patient_id", "diagnosis")
+    assert [qi.name for qi in declared.quasi_identifiers] == ["born", "region"]
+    assert declared.releases.cron == "0 0 1 1,7 *"
+
+
+def test_the_command_itself_releases_what_was_drafted(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    republish("init", deliver(separator=";", decimal=",", dates="%d.%m.%Y"), "--yes")
+    code, out, _ = republish("release", "clinic/clinic.yaml", "--through", RELEASES[1])
+    assert (code, [line.split()[:2] for line in out]) == (0, [[release, "published"] for release in RELEASES])
+
+
+def values_of_one(rows):
+    """What one person, or fewer than five, have: of columns that may name nobody."""
+    return {str(row[at]) for row in rows for at in (0, 1, 2, 4)} | {f"{row[4]:.2f}" for row in rows}
+
+
+def test_nobodys_value_is_printed_or_in_a_comment(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first, later = people()
+    rare = [(*row[:3], "Kleinkleckersdorf", *row[4:]) for row in first[:2]]
+    file = deliver(rows=([*rare, *first[2:]], later))
+    code, out, err = republish("init", file, "--yes", "--debug")
+    text = (tmp_path / "clinic/clinic.yaml").read_text()
+    comments = "\n".join(re.findall("#.*", text))
+    assert code == 0
+    for said in ("\n".join([*out, *err]), comments):
+        assert not [value for value in values_of_one([*first, *later]) if value in said]
+        assert "Kleinkleckersdorf" not in said
+        assert not [row[6] for row in first if row[6] and row[6] in said]
+    assert "? 1 of 5 labels are those of fewer than 5 rows" in text
+    assert "Kleinkleckersdorf" in text  # it is a label that there is
+
+
+def test_no_end_of_a_domain_is_anybodys_own(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    republish("init", deliver(), "--yes", "--sensitive", "region")
+    declared = load_contract(tmp_path / "clinic/clinic.yaml").contract
+    born = next(qi for qi in declared.quasi_identifiers if qi.name == "born")
+    assert not {row[2] for rows in people() for row in rows} & set(born.domain)
+    assert all(day.month in (1, 12) and day.year % 10 in (0, 9) for day in born.domain)
+
+
+def test_an_amount_is_published_in_bins(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    republish("init", deliver(decimal=",", separator=";"), "--yes", "--sensitive", "income")
+    text = (tmp_path / "clinic/clinic.yaml").read_text()
+    declared = load_contract(tmp_path / "clinic/clinic.yaml").contract
+    assert declared.source.decimal == ","
+    assert len(declared.sensitive.bins) >= 5
+    assert not {row[4] for rows in people() for row in rows} & set(declared.sensitive.bins)
+    assert "diagnosis: looks as if nobody may learn it, either" in text
+    assert republish("validate", "clinic/clinic.yaml")[0] == 0
+
+
+def test_a_contract_is_never_written_over_without_a_word(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = deliver()
+    (tmp_path / "clinic/clinic.yaml").write_text("mine")
+    code, out, err = republish("init", file, "--yes")
+    assert (code, out) == (2, [])
+    assert "clinic.yaml is there already: --force writes over it, --out elsewhere" in err[-1]
+    assert (tmp_path / "clinic/clinic.yaml").read_text() == "mine"
+    assert republish("init", file, "--yes", "--out", tmp_path / "other.yaml")[0] == 0
+    assert load_contract(tmp_path / "other.yaml").contract.source.path == "clinic/{release}.csv"
+    assert republish("init", file, "--yes", "--force")[0] == 0
+    assert load_contract(tmp_path / "clinic/clinic.yaml")
+
+
+def test_names_of_columns_are_no_patterns_and_no_yaml(republish, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ["^id.*$", "*", "a: b # c", "no", "release"]
+    rows = [[f"p{at}", str(20 + at % 60), ("yes", "no", "#1")[at % 3], ILL[at % 8], "x"] for at in range(200)]
+    pl.DataFrame(rows, names, orient="row").write_csv(tmp_path / "people_2024-01-01.csv")
+    code, out, _ = republish(
+        "init", "people_2024-01-01.csv", "--yes", "--identifier", "^id.*$", "--sensitive", "no"
+    )
+    assert code == 0
+    declared = load_contract(tmp_path / "people.yaml").contract
+    assert (declared.identifier, declared.sensitive.name) == ("^id.*$", "no")
+    assert [qi.name for qi in declared.quasi_identifiers] == ["*", "a: b # c"]
+    assert declared.quasi_identifiers[1].order == ("#1", "no", "yes")
+    assert "release: has a name that releases use themselves" in "\n".join(out)
+
+
+def test_a_column_with_gaps_is_left_out_until_contracts_can_say_more(
+    republish, deliver, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    first, later = people()
+    gaps = [(*row[:3], "k.A." if at % 10 == 0 else row[3], *row[4:]) for at, row in enumerate(first)]
+    republish("init", deliver(rows=(gaps, later)), "--yes")
+    text = (tmp_path / "clinic/clinic.yaml").read_text()
+    declared = load_contract(tmp_path / "clinic/clinic.yaml").contract
+    may_be_missing = "missing" in type(declared.quasi_identifiers[0]).model_fields
+    assert ("region" in [qi.name for qi in declared.quasi_identifiers]) == may_be_missing
+    assert re.search(r"15 of \d+ rows have no value", text)
+    assert republish("validate", "clinic/clinic.yaml")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--identifier", "patient"], "there is no column patient; is it patient_id?"),
+        (["--sensitive", "patient_id", "--identifier", "patient_id"], "names the identifier"),
+        (["--sensitive", "zzz"], "there is no column zzz; there are patient_id, "),
+        (["--out", "nowhere/x.yaml"], "nowhere is no folder"),
+    ],
+)
+def test_a_word_that_is_wrong_is_named(republish, deliver, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = republish("init", deliver(), "--yes", *words)
+    assert (code, out) == (2, [])
+    assert said in err[-1]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"a\n1\n", "has one column alone"),
+        (b"a,b\n", "there is nobody in it"),
+        (b"a,a\n1,2\n", "is in the header twice"),
+        (b'a,b\n1,x"y\n', "line 2 (column b) has a quotation mark"),
+        (b"a,b\n1\n", "line 2 has 1 field, and the header has 2"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused_and_nothing_is_written(republish, tmp_path, content, said):
+    (file := tmp_path / "2024-01-01.csv").write_bytes(content)
+    code, _, err = republish("init", file, "--yes")
+    assert (code, said in err[-1]) == (2, True), err
+    assert [*tmp_path.iterdir()] == [file]
+    assert republish("init", tmp_path / "nowhere.csv", "--yes")[0] == 2
+
+
+def test_a_script_has_to_say_that_nobody_is_asked(republish, deliver, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    code, _, err = republish("init", deliver())
+    assert (code, "add --yes to take what is likely" in err[-1]) == (2, True)
+
+
+def test_on_a_terminal_it_asks(republish, deliver, tmp_path, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.chdir(tmp_path)
+    answers = "\nnothing\nincome\nborn, age\nborn\n"
+    monkeypatch.setattr(sys, "stdin", Terminal(answers))
+    code, out, _ = republish("init", deliver())
+    assert code == 0
+    said = "\n".join(out)
+    assert "Which column identifies a person? [patient_id]" in said
+    assert "There are patient_id, surname" not in said.partition("Which column must")[0]
+    declared = load_contract(tmp_path / "clinic/clinic.yaml").contract
+    assert (declared.identifier, declared.sensitive.name) == ("patient_id", "income")
+    assert [qi.name for qi in declared.quasi_identifiers] == ["born"]
+    assert "region: not chosen" in (tmp_path / "clinic/clinic.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [("clinic_{}", "clinic_{release}.csv"), ("{} clinic", "{release} clinic.csv")]
+)
+def test_a_date_in_a_name_becomes_the_release(republish, deliver, tmp_path, monkeypatch, name, path):
+    monkeypatch.chdir(tmp_path)
+    republish("init", deliver(name=name), "--yes")
+    assert load_contract(tmp_path / "clinic/clinic.yaml").contract.source.path == path
+
+
+def test_a_folder_of_dated_files_and_other_ways_of_writing_dates(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    deliver()
+    for release in RELEASES:
+        (tmp_path / f"clinic/{release}.csv").rename(tmp_path / f"clinic/p_{release[:7].replace('-', '')}.csv")
+    assert republish("init", "clinic", "--yes")[0] == 0
+    declared = load_contract(tmp_path / "clinic/p.yaml").contract
+    assert declared.source.path == "p_{release:%Y%m}.csv"
+    assert declared.releases.first == dt.date(2024, 1, 1)
+
+
+def test_a_file_without_a_date_is_a_single_release(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    deliver().rename(tmp_path / "people.csv")
+    code, out, _ = republish("init", "people.csv", "--yes")
+    assert (code, "a single release" in "\n".join(out)) == (0, True)
+    declared = load_contract(tmp_path / "people.yaml").contract
+    assert (declared.source.path, declared.releases.cron) == ("people.csv", None)
+    assert republish("validate", "--all", "people.yaml")[0] == 0
+
+
+def test_files_that_are_written_in_another_way_later(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = deliver()
+    (tmp_path / f"clinic/{RELEASES[1]}.csv").write_text(text_of(people()[1], separator=";"))
+    assert republish("init", file, "--yes")[0] == 0
+    assert load_contract(tmp_path / "clinic/clinic.yaml").contract.sources[RELEASES[1]].separator == ";"
+    assert republish("validate", "--all", "clinic/clinic.yaml")[0] == 0
+
+
+def test_a_table_of_a_database(republish, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    known = pl.DataFrame(people()[0], HEAD, orient="row")  # noqa: F841 - DuckDB finds it by its name
+    with duckdb.connect(tmp_path / "clinic.duckdb") as database:
+        database.execute("CREATE TABLE patients AS FROM known")
+    assert republish("init", "duckdb:///clinic.duckdb", "--yes")[0] == 0
+    declared = load_contract(tmp_path / "clinic.yaml").contract
+    assert declared.source.query.endswith('"patients"')
+    assert [qi.kind for qi in declared.quasi_identifiers] == ["date", "category"]
+    assert republish("validate", "clinic.yaml")[0] == 0
+    with duckdb.connect(tmp_path / "clinic.duckdb") as database:
+        database.execute("CREATE TABLE others AS FROM patients")
+    code, _, err = republish("init", "duckdb:///clinic.duckdb", "--yes", "--force")
+    assert (code, '"others"' in err[-1]) == (2, True)
+
+
+def test_a_value_of_most_people_is_said_and_may_be_known(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [[(*row[:5], "none" if int(row[0]) % 3 else row[5], row[6]) for row in some] for some in people()]
+    file = deliver(rows=rows)
+    republish("init", file, "--yes")
+    text = (tmp_path / "clinic/clinic.yaml").read_text()
+    assert re.search("# \\? 6[5-9]% of the people have none, and no m is small enough", text)
+    assert republish("init", file, "--yes", "--force", "--not-sensitive", "none")[0] == 0
+    assert republish("validate", "--all", "clinic/clinic.yaml")[0] == 0
+
+
+def test_the_schema_accepts_what_is_drafted_and_finds_a_slip(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    republish("init", deliver(), "--yes")
+    contract = tmp_path / "clinic/clinic.yaml"
+    assert contract.read_text().startswith("# yaml-language-server: $schema=republish.schema.json\n")
+    schema = json.loads((tmp_path / "clinic/republish.schema.json").read_text())
+    _, printed, _ = republish("schema")
+    assert json.loads("\n".join(printed)) == schema
+    declared, _ = parse_yaml(contract.read_bytes(), "clinic.yaml")
+    valid = jsonschema.Draft202012Validator(schema)
+    assert valid.is_valid(declared)
+    assert not valid.is_valid(declared | {"sereis": "v1"})
+    assert not valid.is_valid(declared | {"principle": declared["principle"] | {"n": 3}})
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", "22", "3"], "number"),
+        (["1,5", "2,25"], "number"),
+        (["1.234,5", "12,0"], "number"),
+        (["0401", "0777"] * 20, "category"),
+        (["2024-01-31", "1950-12-01"], "date"),
+        (["31.01.2024", "01.12.1950"], "date"),
+        (["20240131", "19501201"], "date"),
+        ([*["34"] * 200, *["unknown"] * 5], "number"),
+        (["yes", "no"] * 10, "category"),
+        ([f"I{at % 30:02}.9" for at in range(100)], "category"),
+        ([f"a sentence of several words {at}" for at in range(40)], "free text"),
+        (["n/a", "-", ""], "nothing"),
+    ],
+)
+def test_what_a_column_of_text_is(values, kind):
+    assert column_of("^x.*$", pl.Series("^x.*$", values)).kind == kind
+
+
+def test_a_date_that_can_be_read_in_two_ways_is_said():
+    assert "%m/%d/%Y" in column_of("x", pl.Series(["01/02/1990", "03/04/1980"])).unsure
+
+
+@pytest.mark.parametrize(
+    ("releases", "cron"),
+    [
+        (["2024-01-01", "2024-07-01"], "@halfyearly"),
+        (["2024-01-01", "2024-04-01", "2024-07-01"], "@quarterly"),
+        (["2024-02-01", "2024-05-01"], "0 0 1 2,5,8,11 *"),
+        (["2024-01-15", "2024-02-15"], "0 0 15 * *"),
+        (["2023-01-01", "2024-01-01"], "@yearly"),
+        (["2024-01-01", "2024-01-08"], "@weekly"),
+        (["2024-01-01", "2024-01-02"], "@daily"),
+        (["2024-01-01", "2024-03-03"], None),
+        (["2024-01-01"], None),
+    ],
+)
+def test_the_schedule_of_dates(releases, cron):
+    assert schedule_of(releases) == cron

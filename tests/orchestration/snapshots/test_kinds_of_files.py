@@ -1,0 +1,140 @@
+"""Files of other kinds than Parquet and CSV, dates in paths, and files that are written otherwise later."""
+
+import gzip
+import sys
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from anonymize.contract import FileSource
+from anonymize.errors import ContractError, SnapshotError
+from orchestration.contracts.contract_file import load_contract
+from orchestration.snapshots.files import read_file
+from orchestration.snapshots.sources import source_of
+
+CONTRACT = """
+product: clinic
+series: v1
+source: {SOURCE}
+releases: {first: 2024-01-01, cron: "CRON"}
+identifier: id
+quasi_identifiers: [{name: age, kind: number, domain: [0, 119]}]
+sensitive: {name: ill}
+principle: {name: m_invariance, m: 2}
+"""
+TEXT = b"id,age,ill\n007,34,flu\n008,35,gout\n"
+PACK = {
+    "csv": bytes,
+    "csv.gz": gzip.compress,
+    "csv.zst": lambda text: pa.compress(text, "zstd", asbytes=True),
+    "tsv": lambda text: text.replace(b",", b"\t"),
+    "tsv.gz": lambda text: gzip.compress(text.replace(b",", b"\t")),
+}
+
+
+@pytest.fixture
+def clinic(tmp_path):
+    def declared(source, cron="@quarterly"):
+        (tmp_path / "clinic.yaml").write_text(CONTRACT.replace("SOURCE", source).replace("CRON", cron))
+        return load_contract(tmp_path / "clinic.yaml")
+
+    return declared
+
+
+def people(file, release):
+    return source_of(file, release).pieces().whole("here").rows()
+
+
+@pytest.mark.parametrize("ending", PACK)
+@pytest.mark.parametrize("place", ["{release}.", "{release}/*."])
+def test_text_is_read_however_it_is_packed(clinic, tmp_path, ending, place):
+    path = tmp_path / place.format(release="2024-01-01").replace("*", "part")
+    path.parent.mkdir(exist_ok=True)
+    path.with_name(f"{path.name}{ending}").write_bytes(PACK[ending](TEXT))
+    assert people(clinic(f'path: "{place}{ending}"'), "2024-01-01") == [
+        ("007", "34", "flu"),
+        ("008", "35", "gout"),
+    ]
+
+
+@pytest.mark.parametrize("ending", ["csv.gz", "csv.zst"])
+def test_packed_text_that_was_cut_off_is_refused(tmp_path, ending):
+    (file := tmp_path / f"x.{ending}").write_bytes(PACK[ending](TEXT * 1000)[:-8])
+    with pytest.raises(SnapshotError, match="is no CSV file that can be read, or a part of one"):
+        read_file(file, "here")
+
+
+def test_the_date_is_written_as_the_path_says(clinic, tmp_path):
+    (tmp_path / "2024").mkdir()
+    (tmp_path / "2024/people_0401 100%d.csv").write_bytes(TEXT)
+    file = clinic('path: "{release:%Y}/people_{release:%m%d} 100%d.csv"')
+    assert not source_of(file, "2024-01-01").exists()
+    assert len(people(file, "2024-04-01")) == 2
+
+
+def test_a_path_with_too_little_of_the_date_is_refused(clinic):
+    with pytest.raises(ContractError, match=r"names 2024.csv for the releases of 2024-01-01 and 2024-04-01"):
+        clinic('path: "{release:%Y}.csv"')
+    clinic('path: "{release:%Y}.csv"', "@yearly")
+
+
+def test_files_may_be_written_in_another_way_from_a_release_on(clinic, tmp_path):
+    later = '{2024-04-01: {separator: ";", date_format: "%d.%m.%Y"}, 2024-10-01: {separator: ","}'
+    file = clinic(f'path: "{{release}}.csv"}}\nsources: {later}')
+    for release, separator in (("2024-01-01", b","), ("2024-07-01", b";"), ("2024-10-01", b",")):
+        (tmp_path / f"{release}.csv").write_bytes(TEXT.replace(b",", separator))
+        assert len(people(file, release)) == 2
+    assert file.contract.source_of("2024-07-01").date_format == "%d.%m.%Y"
+    assert file.contract.source_of("2024-10-01").date_format == "%d.%m.%Y"
+
+
+def test_a_single_release_needs_no_date_in_its_path(tmp_path):
+    text = CONTRACT.replace("SOURCE", "path: people.csv").replace(', cron: "CRON"', "")
+    (tmp_path / "clinic.yaml").write_text(text)
+    (tmp_path / "people.csv").write_bytes(TEXT)
+    assert len(people(load_contract(tmp_path / "clinic.yaml"), "2024-01-01")) == 2
+
+
+def test_a_tsv_may_be_written_otherwise():
+    assert FileSource(path="{release}.tsv", separator=";").separator == ";"
+
+
+@pytest.mark.parametrize(
+    ("cron", "fields"), [("@halfyearly", "0 0 1 1,7 *"), ("@quarterly", "0 0 1 */3 *"), ("1 2 3 * *",) * 2]
+)
+def test_words_for_schedules(clinic, cron, fields):
+    assert clinic('path: "{release}.csv"', cron).contract.releases.cron == fields
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "sav", "dta", "sas7bdat"])
+def test_a_file_of_a_program_whose_library_is_not_there(tmp_path, monkeypatch, ending):
+    for library in ("fastexcel", "pyreadstat"):
+        monkeypatch.setitem(sys.modules, library, None)
+    (file := tmp_path / f"x.{ending}").write_bytes(b"something")
+    extra = "excel" if ending == "xlsx" else "statistics"
+    with pytest.raises(SnapshotError, match=rf"not installed: pip install 'republish\[{extra}\]'"):
+        read_file(file, "here")
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_a_file_of_a_statistics_program(tmp_path, ending):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    table = pl.DataFrame({"id": [1, 2, None], "ill": ["flu", "gout", "flu"], "x": [1.5, 2.0, 3.0]})
+    file = tmp_path / f"people.{ending}"
+    getattr(pyreadstat, f"write_{ending}")(table, str(file))
+    read, present = read_file(file, "here", ["id", "ill"])
+    assert (read.rows(), present) == ([(1, "flu"), (2, "gout"), (None, "flu")], ["id", "ill", "x"])
+    assert read.schema == {"id": pl.Int64, "ill": pl.String}
+    file.write_bytes(file.read_bytes()[:40])
+    with pytest.raises(SnapshotError, match="file that can be read, or a part of one"):
+        read_file(file, "here")
+
+
+def test_a_spreadsheet(tmp_path):
+    pytest.importorskip("fastexcel")
+    pytest.importorskip("xlsxwriter")
+    table = pl.DataFrame({"*": [1, 2], "^a.*$": ["flu", "gout"], "x": [1.5, 2.0]})
+    table.write_excel(tmp_path / "people.xlsx")
+    read, present = read_file(tmp_path / "people.xlsx", "here", ["*", "^a.*$"])
+    assert (read.rows(), present) == ([(1, "flu"), (2, "gout")], table.columns)
