@@ -31,8 +31,9 @@ class Steps:
 
 @dataclass(frozen=True)
 class ShareChart:
-    """A chart of shares over shares. It is drawn without a plotting library, which takes longer to import
-    than a small release takes otherwise.
+    """A chart of shares over shares.
+
+    It is drawn without a plotting library, which takes longer to import than a small release takes otherwise.
     """
 
     name: str
