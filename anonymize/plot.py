@@ -31,8 +31,9 @@ class Steps:
 
 @dataclass(frozen=True)
 class ShareChart:
-    """A chart of shares over shares. It is drawn without a plotting library, which takes longer to import
-    than a small release takes otherwise.
+    """A chart of shares over shares, drawn without a plotting library.
+
+    To import one would take longer than all that is done with the data of a small release.
     """
 
     name: str
