@@ -31,9 +31,9 @@ class Steps:
 
 @dataclass(frozen=True)
 class ShareChart:
-    """A chart of shares over shares.
+    """A chart of shares over shares, drawn without a plotting library.
 
-    It is drawn without a plotting library, which takes longer to import than a small release takes otherwise.
+    To import one would take longer than all that is done with the data of a small release.
     """
 
     name: str

@@ -159,10 +159,10 @@ def grouped_counts(boxes: pl.DataFrame, published: Published, workload: Workload
     }
     answers = np.zeros(len(workload.value))
     for value in by_value.keys() & set(workload.value):
-        place, tuples = (by_value[value][name].to_numpy() for name in ("place", "tuples"))
+        holding, tuples = (by_value[value][name].to_numpy() for name in ("place", "tuples"))
         # Only the groups with the value count.
         has_value = np.zeros(len(ids), dtype=bool)
-        has_value[place] = True
+        has_value[holding] = True
         own = np.flatnonzero(has_value[group])
         of_value = {column: [end[own] for end in both] for column, both in ends.items()}
         for query in (at for at, one in enumerate(workload.value) if one == value):
@@ -174,7 +174,7 @@ def grouped_counts(boxes: pl.DataFrame, published: Published, workload: Workload
                 if attributes[column].publishes_missing:
                     share = share * (1 - missing[column][own])
             inside = np.bincount(group[own], share, minlength=len(ids)) / of_group
-            answers[query] = (inside[place] * tuples).sum()
+            answers[query] = (inside[holding] * tuples).sum()
     return answers
 
 
