@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.contract import DateAttribute, Sensitive
+from anonymize.contract import Contract, DateAttribute, Sensitive
 from anonymize.principles import PRINCIPLES
 from anonymize.spelling import SEVERAL
 from orchestration.drafts.columns import Column, labels_of
@@ -86,7 +86,7 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
         *_source(found, roles),
         *_releases(found),
         f"identifier: {flow(roles.identifier.name)}".ljust(34) + " # never published",
-        *_remarks(_of_identifier(found, roles.identifier)),
+        *_of_identifier(found, roles.identifier),
         "# What others may know of a person, from a register or a neighbour. Published as intervals.",
         "#   domain  every value there can be: make it as wide as it can be, not as it is here",
         "quasi_identifiers:",
@@ -176,11 +176,16 @@ def _releases(found: FoundTable) -> Iterator[str]:
         yield f"# {GUESS} the schedule that the {len(found.releases)} snapshots follow"
 
 
-def _of_identifier(found: FoundTable, identifier: Column) -> tuple[str, ...]:
+def _of_identifier(found: FoundTable, identifier: Column) -> Iterator[str]:
     if identifier.name in found.unique:
-        return ()
-    what = "A snapshot has one row for each person: keep the last visit, say, or name another column"
-    return (f"{GUESS} rows repeat it. {what}",)
+        return
+    repeated = identifier.rows - identifier.distinct
+    if len(found.releases) == 1 and repeated:
+        yield f"# {GUESS} {repeated:,} of {identifier.rows:,} rows repeat it"
+    if "rows" in Contract.model_fields:
+        yield "rows: several                      # of a person; one, if each has one row by a slip alone"
+    else:
+        yield f"# {GUESS} rows repeat it, and a snapshot has one for each person: keep the last visit, say"
 
 
 def _quasi_identifier(column: Column, product: str, release: dt.date) -> _Declared:
