@@ -12,8 +12,11 @@ import polars as pl
 
 IDENTIFIER = "identifier"
 """The identifier. It is in the private snapshot, and never reaches a principle."""
+ROW_NAME = "row_name"
+"""What tells a row from all others, where people have several. It is as private as the identifier."""
 PSEUDONYM = "pseudonym"
-"""What a person is known by inside a series: 16 bytes."""
+"""What a person is known by inside a series: 16 bytes. Where people have several rows, what a row is known
+by: the 16 bytes of its person, and 8 of its own."""
 VALUE = "value"
 """The sensitive value."""
 CORRECTED = "corrected"

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from pydantic import ValidationError
 
-from anonymize.contract import FileSource, Product
+from anonymize.contract import Contract, FileSource, Product
 from anonymize.contract.changes import acceptance_faults
 from anonymize.contract.faults import describe_faults
 from anonymize.e_equivalence import E_EQUIVALENCE
@@ -107,6 +107,7 @@ def _faults_together(contract: Product) -> list[tuple[str, str]]:
         *unfit,
         *_one_file(contract),
         *_one_column(contract, principle),
+        *_one_row(contract, principle),
         *principle.format(contract).faults(contract),
         *principle.faults(contract),
         *_undivided(contract, principle),
@@ -120,6 +121,18 @@ def _one_column(contract: Product, principle: Principle) -> list[tuple[str, str]
     meant = ", ".join(name for name, other in PRINCIPLES.items() if not other.one_column)
     message = f"{principle.name} takes one sensitive column, not a list: {principle.one_column}. Use {meant}"
     return [("sensitive", message)]
+
+
+def _one_row(contract: Product, principle: Principle) -> list[tuple[str, str]]:
+    """The fault of a contract with several rows of a person that can't have them."""
+    if not principle.one_row or not isinstance(contract, Contract) or contract.rows == "one":
+        return []
+    meant = ", ".join(name for name, other in PRINCIPLES.items() if not other.one_row)
+    message = (
+        f"{principle.name} takes one row for each person: {principle.one_row}. Use {meant}, or publish one"
+        " row of each: the last one, say"
+    )
+    return [("rows", message)]
 
 
 def _one_file(contract: Product) -> list[tuple[str, str]]:

@@ -14,8 +14,8 @@ from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import Contract, Schema
 from anonymize.contract.combined import combine
 from anonymize.formats.published import Published
-from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
+from anonymize.people.rows import keyed
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
 from anonymize.principles import parse_contract, principle_of
@@ -84,8 +84,7 @@ def released(
 
 def pseudonymous(snapshot: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     """`identifier`, `qi_0`, …, `value`, `pseudonym` of a snapshot under the publisher's column names."""
-    people = combine(enter(snapshot, schema), schema)
-    return people.with_columns(pseudonyms(people[IDENTIFIER], KEY).alias(PSEUDONYM))
+    return keyed(combine(enter(snapshot, schema), schema), schema, KEY)
 
 
 def contract_of(declared: Mapping[str, Any], **principle: Any) -> Contract:

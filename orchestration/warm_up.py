@@ -19,8 +19,8 @@ from anonymize.contract import ViewContract
 from anonymize.contract.combined import combine
 from anonymize.errors import NotEligible
 from anonymize.kernels.csv_records import csv_records
-from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.randomness import generator
+from anonymize.people.rows import keyed
 from anonymize.principle.state import State
 from anonymize.principles import PRINCIPLES, parse_contract, principle_of
 from anonymize.promise.attacked import attack
@@ -40,6 +40,7 @@ SEX = {"name": "sex", "kind": "category", "order": ["F", "M"]}
 DISEASE = {"name": "disease", "kind": "category", "order": sorted(DISEASES), "keep": True}
 SEVERAL = [{"name": "disease"}, {"name": "ward"}, {"name": "day"}]
 OF_SEVERAL = {"m": 2, "people_per_group": 2, "on_value_change": "refuse", "on_ineligible": "defer"}
+OF_ROWS = {"m": 3, "values_per_person": 2}
 
 
 def compile_kernels(patients: int = 1_300) -> None:
@@ -69,6 +70,10 @@ def compile_kernels(patients: int = 1_300) -> None:
                 several = {"quasi_identifiers": [AGE], "sensitive": SEVERAL[:number]}
                 declared = {**DECLARED, **several, "principle": {"name": principle.name, **OF_SEVERAL}}
                 _release([_with_wards(first)], parse_contract(declared))
+        if not principle.one_row:
+            visits = {"quasi_identifiers": [AGE], "sensitive": {"name": "disease"}, "rows": "several"}
+            declared = {**DECLARED, **visits, "principle": {"name": principle.name, **OF_ROWS}}
+            _release([pl.concat([first, first])], parse_contract(declared))
 
 
 def _with_wards(patients: pl.DataFrame) -> pl.DataFrame:
@@ -83,7 +88,7 @@ def _release(snapshots: list[pl.DataFrame], contract: Any) -> None:
     state, knowledge = State.empty(), None
     for number, snapshot in enumerate(snapshots, start=1):
         people = combine(enter(snapshot[list(contract.column_names().values())], contract), contract)
-        people = people.with_columns(pseudonyms(people[IDENTIFIER], KEY).alias(PSEUDONYM)).sort(PSEUDONYM)
+        people = keyed(people, contract, KEY)
         made = principle.release(
             people.drop(IDENTIFIER),
             contract,

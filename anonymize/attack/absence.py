@@ -19,6 +19,7 @@ from anonymize.attack.figures import AbsenceFigures
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput
 from anonymize.attack.numbers import joined
+from anonymize.attack.several_rows import of_other_people
 from anonymize.columns import VALUE, least_of
 from anonymize.contract.combined import values_of
 from anonymize.formats.published import by_column
@@ -129,10 +130,13 @@ def _new(seen: AttackInput, absent: pl.DataFrame) -> tuple[AbsenceFigures, pl.Da
     """Describe people who were not published so far, and what is remembered of them."""
     waited = seen.before.parts.get(WAITING, absent.select("person", deferred=pl.lit(value=False)).clear())
     ever = absent.clear() if seen.before.stays is None else seen.before.stays.people
-    new = joined(absent.select("person"), ever, how="anti")
+    known = pl.concat([ever["person"], seen.hosts["person"]])
+    new = of_other_people(seen, joined(absent.select("person"), ever, how="anti"), known)
     if new.is_empty() and waited.is_empty():
         return AbsenceFigures(), waited
-    is_partial = not joined(seen.hosts, ever, how="anti").is_empty()
+    # Where people have several rows, those of a value that was published before come to its signature.
+    came = of_other_people(seen, joined(seen.hosts, ever, how="anti"), ever["person"])
+    is_partial = not came.is_empty()
     both = pl.concat([waited, new.with_columns(deferred=pl.lit(is_partial))])
     both = both.group_by("person").agg(pl.col("deferred").any()).sort("person")
     still = pl.col("person").is_in(new["person"].implode())

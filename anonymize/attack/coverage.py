@@ -11,6 +11,7 @@ from anonymize.attack.numbers import joined
 from anonymize.formats.published import Published
 from anonymize.kernels import coverage as kernel
 from anonymize.kernels.read_only import read_only
+from anonymize.people.codes import MISSING_CODE
 
 CELLS = 128
 """Cells that the codes of a quasi-identifier are divided into: one for each, if there are no more codes."""
@@ -46,7 +47,7 @@ def covering(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[np.ndarray, np.
     """Pair each point with every box that covers it: their row numbers, int64[P] and int32[P].
 
     Points have a column of codes per quasi-identifier, boxes `<column>_low` and `<column>_high`, closed on
-    both ends.
+    both ends. A box with `<column>_missing` people whose value is missing covers its code, too: the lowest.
     """
     ends, found = kernel.covering(*_near(points, boxes))
     return np.repeat(np.arange(len(points)), np.diff(ends)), found
@@ -96,6 +97,8 @@ def _near(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[Floats, Ints, Floa
     at = _matrix(points, points.columns)
     lows, highs = (_matrix(boxes, [f"{name}{end}" for name in points.columns]) for end in ("_low", "_high"))
     cells, begin, to, several = [], [], [], []
+    is_missing = at == MISSING_CODE
+    also: dict[int, Ints] = {}
     for a, name in enumerate(points.columns):
         codes = points[name].unique().sort().cast(pl.Float64).to_numpy()
         if len(codes) <= CELLS:
@@ -103,10 +106,18 @@ def _near(points: pl.DataFrame, boxes: pl.DataFrame) -> tuple[Floats, Ints, Floa
         else:
             several.append(a)
             codes = np.unique(np.quantile(at[:, a], np.linspace(0, 1, CELLS)[1:-1], method="nearest"))
+            if is_missing[:, a].any():  # in a cell of their own
+                codes = np.union1d(codes, [MISSING_CODE])
             to.append(np.searchsorted(codes, highs[:, a]))
         cells.append(np.searchsorted(codes, at[:, a]))
         begin.append(np.searchsorted(codes, lows[:, a]))
+        if is_missing[:, a].any() and f"{name}_missing" in boxes.columns:
+            also[a] = np.flatnonzero(boxes[f"{name}_missing"].to_numpy() > 0)
     reached = kernel.reaching(np.stack(begin, axis=1), np.stack(to, axis=1), CELLS)
+    for a, some in also.items():  # the first cell is that of missing values
+        np.bitwise_or.at(reached[a, 0], some // 64, np.uint64(1) << (some % 64).astype(np.uint64))
+    if is_missing.any():
+        at = np.where(is_missing, np.nan, at)  # outside of no interval: the cell decides alone
     at, lows, highs = (read_only(np.ascontiguousarray(one[:, several])) for one in (at, lows, highs))
     return at, np.stack(cells, axis=1), lows, highs, reached
 

@@ -10,8 +10,9 @@ from anonymize.attack.finding import Count
 from anonymize.columns import VALUE
 from anonymize.contract import CategoryAttribute, Schema
 from anonymize.contract.combined import values_of
+from anonymize.contract.scalars import MISSING
 from anonymize.formats import Format
-from anonymize.people.codes import encode
+from anonymize.people.codes import MISSING_CODE, encode
 
 Tables = Mapping[str, pl.DataFrame]
 
@@ -22,7 +23,8 @@ def readable_rows(
     """Split off the rows that can't be read; returns the tables without them, and the count of both.
 
     A row is left out if an entry is missing, a label or value is none of the contract's, an interval ends
-    before it begins, a count is below 1, or a group's count is stated again. An `earlier` sensitive value
+    before it begins, a count is below 1, or a group's count is stated again. Where missing values are
+    published, an interval without ends needs somebody whose value is missing. An `earlier` sensitive value
     that the contract has dropped may still be in signatures, and be published with a counterfeit.
     """
     left, rows, faulty = {}, 0, 0
@@ -38,18 +40,31 @@ def readable_rows(
 
 def _faults(entries: list[str], dtypes: Mapping[str, pl.DataType], schema: Schema) -> Iterator[pl.Expr]:
     """Find the rows that break each rule."""
+    may_be_missing = {
+        f"{column}{end}"
+        for column, attribute in schema.attributes()
+        if attribute.publishes_missing and not isinstance(attribute, CategoryAttribute)
+        for end in ("", "_low", "_high")
+    }
     for entry in entries:
-        yield pl.col(entry).is_null()
+        if entry not in may_be_missing:
+            yield pl.col(entry).is_null()
         if dtypes[entry].is_float():
-            yield ~pl.col(entry).is_finite()
+            yield (~pl.col(entry).is_finite()).fill_null(value=False)
     for column, attribute in schema.attributes():
         ends = [f"{column}_low", f"{column}_high"]
         if isinstance(attribute, CategoryAttribute):
+            labels = [*attribute.labels, *([MISSING] if attribute.publishes_missing else [])]
             for entry in {column, *ends} & set(entries):
-                yield ~pl.col(entry).is_in(list(attribute.labels))
+                yield ~pl.col(entry).is_in(labels)
         if set(ends) <= set(entries):
             low, high = (encode(pl.col(end), attribute) for end in ends)
             yield low > high
+            if attribute.publishes_missing:
+                without = pl.col(f"{column}_missing")
+                yield (low == MISSING_CODE) != (high == MISSING_CODE)
+                yield without < (low == MISSING_CODE).cast(pl.Int64)
+                yield without > pl.len().over("group_id")
     if "count" in entries:
         yield pl.col("count") < 1
         counted = pl.struct(entry for entry in entries if entry != "count")

@@ -19,7 +19,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from anonymize.attack.figures import RiskFigures
-from anonymize.attack.risk import Contents, Row, Steps, TooManySurjectionsError, posterior, rebuild
+from anonymize.attack.risk import Contents, Row
+from anonymize.attack.surjections import Steps, TooManySurjectionsError, risks
 from anonymize.columns import most_of
 from anonymize.formats.published import Published
 
@@ -95,21 +96,21 @@ def exact_risks(
     for component in _contents(linked, size, rows, groups, releases):
         budget = Steps(min(steps // SHARE_OF_STEPS, steps - spent))
         try:
-            instances = rebuild(component, invariant=invariant, steps=budget)
+            counted = risks(component, invariant=invariant, steps=budget)
         except TooManySurjectionsError:
-            instances = None
+            counted = None
         spent += budget.taken
         if spent >= steps:
             break
-        if instances is None:
+        if counted is None:
             continue
-        if not instances:
+        if not counted:
             raise ValueError("no microdata of these people can have been published as these releases")
-        for row, values in posterior(instances).items():
+        for row, values in counted.items():
             found.append((*row, float(values.get(row[1], Fraction(0)))))
     schema = pl.Schema({**rows.select("person", "value").schema, "risk": pl.Float64()})
-    risks = pl.DataFrame(found, schema=schema, orient="row")
-    return rows.join(risks, on=["person", "value"], how="left", maintain_order="left").drop("row")
+    risk = pl.DataFrame(found, schema=schema, orient="row")
+    return rows.join(risk, on=["person", "value"], how="left", maintain_order="left").drop("row")
 
 
 def risk_figures(risks: pl.DataFrame) -> RiskFigures:

@@ -115,6 +115,24 @@ class MinimumPeopleFigures(Figures):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SeveralRowsFigures(Figures):
+    """People with several rows, and what is learned from all of them."""
+
+    persons: Counted = None
+    """People ever published."""
+    most_rows: Most = None
+    """The most rows of a person in this release."""
+    most_values: Most = None
+    """The most signatures that a person ever had: so many different values."""
+    alike: Counted = None
+    """People who have rows of different values under one signature."""
+    ever_had: Most = None
+    """The largest probability of a value that a person ever had."""
+    as_independent: Annotated[float | None, MeanBy("persons")] = None
+    """The mean of what somebody comes to who takes a person's rows as independent."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class AbsenceFigures(Figures):
     """People who are in the table and were not published."""
 

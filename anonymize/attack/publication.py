@@ -12,7 +12,7 @@ from anonymize.attack.input import AttackInput, carried
 from anonymize.attack.numbers import joined
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier
-from anonymize.people.codes import code_domain, encode
+from anonymize.people.codes import MISSING_CODE, code_domain, encode
 
 
 def attack_entries(seen: AttackInput) -> AttackResult:
@@ -37,7 +37,7 @@ def attack_counts(seen: AttackInput) -> AttackResult:
     tuples = int(published.values["tuples"].sum()) - int(published.counterfeits["count"].sum())
     excess = max(_unequal_groups(seen), abs(tuples - (people - seen.held_back)))
     if seen.linkage is None:
-        return one(people, excess)
+        return one(people, max(excess, _without_values(seen) - seen.held_back))
     excess = max(excess, abs(people - seen.held_back - len(seen.hosts)))
     return one(people, excess, table=_accounted(seen, seen.linkage))
 
@@ -60,9 +60,11 @@ def attack_widths(seen: AttackInput) -> AttackResult:
     if not set(ends) <= set(seen.main.columns):
         return AttackResult()
     groups = seen.published.boxes
-    rows, lone_ends = [], 0
+    rows, number, lone_ends = [], 0, 0
     for column, attribute in seen.schema.attributes():
         coded = groups.select(pl.col(f"{column}_{end}").alias(end) for end in ("low", "high"))
+        coded = coded.filter(pl.col("low") != MISSING_CODE)
+        number += 2 * coded.height
         width = pl.col("high") - pl.col("low") + int(attribute.discrete)
         narrower, mean = coded.select(
             (width < attribute.min_width).sum().alias("narrower"), width.mean().alias("mean")
@@ -75,7 +77,7 @@ def attack_widths(seen: AttackInput) -> AttackResult:
     schema = {"column": pl.String, "min_width": pl.Float64, "groups": pl.Int64, "narrower": pl.Int64}
     schema |= {"mean_width": pl.Float64, "off_grid": pl.Int64}
     table = pl.DataFrame(rows, schema=schema, orient="row")
-    return AttackResult(figures=EndFigures(len(ends) * groups.height, lone_ends), table=table)
+    return AttackResult(figures=EndFigures(number, lone_ends), table=table)
 
 
 def _is_on_grid(end: str, attribute: QuasiIdentifier) -> pl.Expr:
@@ -115,12 +117,11 @@ def _by_column(seen: AttackInput) -> pl.DataFrame:
     else:
         # All rows of a group have its interval; should they not, a person has to be in each of them.
         ends = [end for name in names for end in (pl.col(f"{name}_low").max(), pl.col(f"{name}_high").min())]
-        boxes = seen.published.boxes.group_by("group_id").agg(ends)
+        boxes = seen.published.boxes
+        boxes = boxes.group_by("group_id").agg(*ends, pl.col("^.*_missing$").min())
         placed = joined(hosted, boxes, on="group_id", how="left")
         uncovered = {
-            attribute.name: placed.select(
-                (~pl.col(name).is_between(f"{name}_low", f"{name}_high").fill_null(value=False)).sum()
-            ).item()
+            attribute.name: placed.select((~_covers(name, boxes).fill_null(value=False)).sum()).item()
             for name, attribute in seen.schema.attributes()
         }
     counted = {**uncovered, **missing}
@@ -128,6 +129,15 @@ def _by_column(seen: AttackInput) -> pl.DataFrame:
         {"column": list(counted), "people": hosted.height, "uncovered": list(counted.values())},
         schema={"column": pl.String, "people": pl.Int64, "uncovered": pl.Int64},
     )
+
+
+def _covers(name: str, boxes: pl.DataFrame) -> pl.Expr:
+    """Whether a box beside a person covers their quasi-identifier; a missing one, if somebody has none."""
+    code = pl.col(name)
+    inside = code.is_between(f"{name}_low", f"{name}_high")
+    if f"{name}_missing" not in boxes.columns:
+        return inside
+    return pl.when(code == MISSING_CODE).then(pl.col(f"{name}_missing") > 0).otherwise(inside)
 
 
 def _lacking(rows: pl.DataFrame) -> int:
@@ -162,6 +172,16 @@ def _accounted(seen: AttackInput, linkage: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _without_values(seen: AttackInput) -> int:
+    """By how many people without a value groups state more or fewer than there are: in the worst column."""
+    stated = seen.published.boxes.select(pl.col("^.*_missing$").sum())
+    true = seen.known.select(
+        (pl.col(name.removesuffix("_missing")) == MISSING_CODE).sum() for name in stated.columns
+    )
+    pairs = zip(stated.row(0), true.row(0), strict=True) if stated.width else ()
+    return max((abs(int(one) - int(other)) for one, other in pairs), default=0)
+
+
 def _unequal_groups(seen: AttackInput) -> int:
     """Rows of the main table that are too many or missing in their groups, by the values that these hold."""
     return int((seen.groups["tuples"] - seen.groups["stated"]).abs().sum())
@@ -179,11 +199,23 @@ def _misplaced(seen: AttackInput) -> int:
     )
     groups = groups.join(seen.published.counterfeits, on="group_id", how="full", coalesce=True)
     is_wrong = (pl.col("least") < 0) | (pl.col("surplus").fill_null(0) != pl.col("count").fill_null(0))
-    wrong = groups.filter(is_wrong)
+    miscounted = _miscounted(hosted, seen.published.boxes)
+    wrong = groups.filter(is_wrong | pl.col("group_id").is_in(miscounted.implode()))
     inside = _inside_their_host(hosted, seen.published.boxes)
     astray = hosted.filter(~inside | hosted["group_id"].is_in(wrong["group_id"].implode()))
     # A group nobody is hosted in and whose tuples don't add up counts as one.
     return len(astray) + int((wrong["people"].fill_null(0) == 0).sum())
+
+
+def _miscounted(hosted: pl.DataFrame, boxes: pl.DataFrame) -> pl.Series:
+    """The groups that state another number of people without a value than they have."""
+    stated = boxes.select("group_id", "^.*_missing$")
+    names = stated.columns[1:]
+    without = [(pl.col(name.removesuffix("_missing")) == MISSING_CODE).sum().alias(name) for name in names]
+    true = hosted.group_by("group_id").agg(without)
+    differs = [pl.col(name) != pl.col(f"{name}_true") for name in names]
+    both = stated.join(true, on="group_id", suffix="_true")
+    return both.filter(pl.any_horizontal(pl.lit(value=False), *differs))["group_id"]
 
 
 def _inside_their_host(hosted: pl.DataFrame, boxes: pl.DataFrame) -> pl.Series:
@@ -193,13 +225,14 @@ def _inside_their_host(hosted: pl.DataFrame, boxes: pl.DataFrame) -> pl.Series:
     person with each.
     """
     names = [column.removesuffix("_low") for column in boxes.columns if column.endswith("_low")]
-    is_point = pl.all_horizontal(pl.col(f"{name}_low") == pl.col(f"{name}_high") for name in names)
+    is_point = pl.all_horizontal(
+        *(pl.col(f"{name}_low") == pl.col(f"{name}_high") for name in names),
+        *(pl.col(name) == 0 for name in boxes.columns if name.endswith("_missing")),
+    )
     points = boxes.filter(is_point).select(
         "group_id", **{name: pl.col(f"{name}_low").cast(hosted.schema[name]) for name in names}
     )
-    inside = pl.all_horizontal(
-        pl.col(name).is_between(pl.col(f"{name}_low"), pl.col(f"{name}_high")) for name in names
-    )
+    inside = pl.all_horizontal(_covers(name, boxes) for name in names)
     rows = hosted.select(pl.int_range(pl.len()).alias("row"), "group_id", *names)
     wide = joined(rows, boxes.filter(~is_point), on="group_id").filter(inside)
     narrow = rows.join(points, on=["group_id", *names], how="semi") if len(points) else rows.clear()

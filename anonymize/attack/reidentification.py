@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from anonymize.arrays import Ints
 from anonymize.attack.figures import DiversityFigures, LinkageFigures
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput
 from anonymize.columns import VALUE, least_of, most_of
-from anonymize.people.codes import encode
+from anonymize.people.codes import MISSING_CODE, encode
 
 
 def attack_rows(seen: AttackInput, least: int | None) -> AttackResult:
@@ -73,12 +74,14 @@ def attack_diversity(seen: AttackInput, least: int | None) -> AttackResult:
 
 
 def _classes(seen: AttackInput) -> pl.DataFrame:
-    """A row for each class: `qi_0_low`, `qi_0_high`, … as codes, `rows`, `values`."""
+    """A row for each class: `qi_0_low`, `qi_0_high`, … as codes, `qi_0_missing`, …, `rows`, `values`."""
     ends = []
     for column, attribute in seen.schema.attributes():
         for end in ("low", "high"):
             published = column if column in seen.main.columns else f"{column}_{end}"
             ends.append(encode(pl.col(published), attribute).alias(f"{column}_{end}"))
+        if (without := f"{column}_missing") in seen.main.columns:
+            ends.append(pl.col(without))
     rows = seen.main.select("group_id", *ends)
     names = rows.columns[1:]
     classes = rows.group_by(names, maintain_order=True).agg(rows=pl.len().cast(pl.Int64), group_id="group_id")
@@ -97,14 +100,19 @@ def _classes(seen: AttackInput) -> pl.DataFrame:
 def _people(classes: pl.DataFrame, known: pl.DataFrame) -> np.ndarray:
     """int64[C]: the people whose quasi-identifiers lie in each class."""
     names = [column for column in known.columns if column.startswith("qi_")]
-    exact = all((classes[f"{name}_low"] == classes[f"{name}_high"]).all() for name in names)
+    also = {
+        name: classes[f"{name}_missing"].to_numpy() > 0
+        for name in names
+        if f"{name}_missing" in classes.columns
+    }
+    exact = not also and all((classes[f"{name}_low"] == classes[f"{name}_high"]).all() for name in names)
     if exact:
         here = known.group_by(names).agg(people=pl.len().cast(pl.Int64))
         points = classes.select(pl.col(f"{name}_low").alias(name) for name in names)
         found = points.join(here, on=names, how="left", maintain_order="left")["people"]
         return found.fill_null(0).to_numpy()
     # People are put in the order of the column that tells most of them apart: each class is a slice of them.
-    first, *others = sorted(names, key=lambda name: -known[name].n_unique())
+    first, *others = sorted(names, key=lambda name: (name in also, -known[name].n_unique()))
     at = known.select(names).sort(first)
     codes = {name: at[name].to_numpy() for name in names}
     low = {name: classes[f"{name}_low"].to_numpy() for name in names}
@@ -112,10 +120,15 @@ def _people(classes: pl.DataFrame, known: pl.DataFrame) -> np.ndarray:
     begins = np.searchsorted(codes[first], low[first], "left")
     ends = np.searchsorted(codes[first], high[first], "right")
     people = np.empty(len(classes), np.int64)
+    without = int(np.searchsorted(codes[first], MISSING_CODE, "right"))
     for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
-        inside = np.ones(end - begin, bool)
+        rows: slice | Ints = slice(begin, end)
+        if first in also and also[first][number] and begin >= without:
+            rows = np.r_[0:without, begin:end]
+        inside = np.ones(len(codes[first][rows]), bool)
         for name in others:
-            code = codes[name][begin:end]
-            inside &= (code >= low[name][number]) & (code <= high[name][number])
+            code = codes[name][rows]
+            is_inside = (code >= low[name][number]) & (code <= high[name][number])
+            inside &= is_inside | (code == MISSING_CODE) if name in also and also[name][number] else is_inside
         people[number] = np.count_nonzero(inside)
     return people

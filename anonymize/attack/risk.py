@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import factorial, inf, prod
+from math import factorial, prod
 from operator import itemgetter
 from typing import Any
 
@@ -39,35 +39,10 @@ class Contents:
         )
 
 
-class TooManySurjectionsError(Exception):
-    """There are more surjections than it was allowed to look at."""
-
-
-class Steps:
-    """The mappings of a tuple that may be tried: counted, not timed, so that results can be repeated."""
-
-    def __init__(self, most: float):
-        self.most = most
-        self.taken = 0
-
-    def take(self) -> None:
-        """Count one.
-
-        Raises
-        ------
-        TooManySurjectionsError
-            If there were as many as allowed.
-        """
-        self.taken += 1
-        if self.taken > self.most:
-            raise TooManySurjectionsError
-
-
 def rebuild(
     releases: Sequence[tuple[Mapping[Row, Sequence[Any]], Contents]],
     *,
     invariant: bool,
-    steps: Steps | None = None,
 ) -> dict[frozenset[Any], int]:
     """Rebuild every possible microdata instance; count the reasonable surjections that rebuild each.
 
@@ -78,18 +53,11 @@ def rebuild(
     invariant
         Whether the deployed principle asks that all groups hosting a tuple have one signature
         (m-invariance does); an adversary then discards surjections that don't (Definition 13, 2).
-    steps
-        How many mappings may be tried; any number if None.
 
     Returns
     -------
     dict
         Instances, as frozen sets of `(row, value)`, and how many surjections rebuild each.
-
-    Raises
-    ------
-    TooManySurjectionsError
-        If the steps don't suffice.
 
     References
     ----------
@@ -99,7 +67,7 @@ def rebuild(
     rows: list[Row] = []
     states: dict[tuple[Any, ...], int] = {(): 1}
     for hosts, contents in releases:
-        states = _extend(states, rows, hosts, contents, steps or Steps(inf), invariant=invariant)
+        states = _extend(states, rows, hosts, contents, invariant=invariant)
         rows += [row for row in hosts if row not in rows]
     instances: Counter[Any] = Counter()
     for state, count in states.items():
@@ -125,7 +93,6 @@ def _extend(
     rows: Sequence[Row],
     hosts: Mapping[Row, Sequence[Any]],
     contents: Contents,
-    steps: Steps,
     *,
     invariant: bool,
 ) -> dict[tuple[Any, ...], int]:
@@ -142,7 +109,7 @@ def _extend(
         present = tuple([state[position] for position in met.values()])
         if present not in found:
             known = dict(zip(met, present, strict=True))
-            found[present] = _surjections(hosts, contents, signatures, known, steps, invariant)
+            found[present] = _surjections(hosts, contents, signatures, known, invariant)
         for new, ways in found[present].items():
             extended[state + new] = count * ways
     return extended
@@ -153,7 +120,6 @@ def _surjections(
     contents: Contents,
     signatures: dict[Any, Any],
     known: Mapping[Row, tuple[Any, ...]],
-    steps: Steps,
     invariant: bool,
 ) -> dict[tuple[Any, ...], int]:
     """The new rows' values and signatures, and how many mappings of one release's tuples give them."""
@@ -176,7 +142,6 @@ def _surjections(
         for group, value in choices[rows[at]]:
             count = left[group, value]
             if count > 0 and room[group] > 0:
-                steps.take()
                 left[group, value], room[group] = count - 1, room[group] - 1
                 signature = signatures[group] if invariant else None
                 place(at + 1, ways * count, (*assigned, (value, signature)))

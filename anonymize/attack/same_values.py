@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from anonymize.attack.cuts import cuts
-from anonymize.attack.equivalence import compromised
 from anonymize.attack.finding import AttackResult, Count
 from anonymize.attack.input import AttackInput, Bounds, promised, vintages
 from anonymize.attack.knowledge import MEMBERS
@@ -33,6 +31,8 @@ def attack_same_values(seen: AttackInput, given: Bounds[int]) -> AttackResult:
     """
     today, table = given[-1], None
     if seen.is_linked and today is not None:
+        from anonymize.attack.cuts import cuts  # noqa: PLC0415 - imports scipy; few releases promise equivalence
+
         safe = 2 * (today - 1) + 1
         table = cuts(seen.knowledge.linked, seen.release, safe).with_columns(safe=pl.lit(safe, pl.Int64))
     if not seen.everything:
@@ -62,6 +62,8 @@ def search_attacks(remembered: Mapping[str, pl.DataFrame], given: Bounds[int], s
     list of Count
         One for each e that was promised.
     """
+    from anonymize.attack.equivalence import compromised  # noqa: PLC0415 - as above
+
     members, contents = remembered[MEMBERS], remembered[CONTENTS]
     first = members.group_by("person").agg(
         (pl.col("partition").min() // GROUPS_PER_RELEASE).alias("promised")

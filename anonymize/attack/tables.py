@@ -50,7 +50,7 @@ def attack_numbering(seen: AttackInput) -> AttackResult:
 
 def attack_intervals(seen: AttackInput) -> AttackResult:
     """Judge whether all rows of each group have the same intervals, where intervals are published."""
-    bounds = [column for column in seen.main.columns if column.endswith(("_low", "_high"))]
+    bounds = [column for column in seen.main.columns if column.endswith(("_low", "_high", "_missing"))]
     if not bounds or not seen.is_own_format:
         return AttackResult()
     boxes = seen.published.boxes
@@ -76,7 +76,7 @@ def _canonical_numbering(seen: TablesInput) -> AttackResult:
     """Groups that are not numbered 1, 2, … by first row, values, counterfeits and then all their rows."""
     tables, main = seen.tables, seen.main
     of_people = {
-        column for name, _ in seen.schema.attributes() for column in (name, f"{name}_low", f"{name}_high")
+        f"{name}{part}" for name, _ in seen.schema.attributes() for part in ("", "_low", "_high", "_missing")
     }
     shown = main.select("group_id", *(column for column in main.columns if column in of_people))
     content = shown.filter(shown["group_id"].is_first_distinct()).sort("group_id")
@@ -155,7 +155,10 @@ def attack_counterfeits(seen: AttackInput) -> AttackResult:
     features = [] if is_ordered else ["place"]
     constant = {"group_id", "counterfeit", "place", VALUE}
     features += [column for column in rows.columns if column not in constant and _varies(rows, column)]
-    ranked = rows.with_columns(pl.col(column).rank("dense").cast(pl.Float64) for column in features)
+    # What is missing comes before all else.
+    ranked = rows.with_columns(
+        pl.col(column).rank("dense").cast(pl.Float64).fill_null(0.0) for column in features
+    )
     marked = marks(rows, extra)["p"].to_list()
     # One test per column and one for all: each must be rarer for the same rate of false alarms.
     tests = len(features) + 1 + len(marked)
@@ -217,7 +220,12 @@ def _labelled(seen: AttackInput, key: list[str]) -> pl.DataFrame:
         counted = (
             seen.main.group_by("group_id", *key)
             .len("alike")
-            .join(people.group_by("group_id", *key).len("people"), on=["group_id", *key], how="left")
+            .join(
+                people.group_by("group_id", *key).len("people"),
+                on=["group_id", *key],
+                how="left",
+                nulls_equal=True,
+            )
             .with_columns(pl.col("people").fill_null(0))
         )
     is_whole = (pl.col("people") > 0) & (pl.col("tuples") == pl.col("people") + pl.col("count"))
@@ -226,7 +234,7 @@ def _labelled(seen: AttackInput, key: list[str]) -> pl.DataFrame:
     certain = counted.filter(is_forged.any() & (is_forged | (pl.col("people") >= pl.col("alike"))))
     return (
         seen.main.with_columns(place=pl.int_range(pl.len()).over("group_id"))
-        .join(certain, on=["group_id", *key], maintain_order="left")
+        .join(certain, on=["group_id", *key], maintain_order="left", nulls_equal=True)
         .with_columns(counterfeit=pl.col("people") == 0)
         .drop("people", "alike")
     )

@@ -18,6 +18,8 @@ from anonymize.buckets.signatures import Signatures
 from anonymize.columns import CORRECTED, VALUE
 from anonymize.contract import Contract
 from anonymize.errors import NotEligible, ValueChangeRefused
+from anonymize.people.persons import persons_of
+from anonymize.people.rows import has_several_rows
 from anonymize.people.values import known_values, positions
 
 UNDECIDED = -1
@@ -73,7 +75,13 @@ def divide_people(
     signatures = _signatures(memory.buckets, values)
     whole = contract.sensitive.published(values)
     division = divide(
-        people["pseudonym"], value, memory.people, signatures, number, positions(whole, whole.unique())
+        persons_of(people["pseudonym"]),
+        value,
+        memory.people,
+        signatures,
+        number,
+        positions(whole, whole.unique()),
+        is_changed=not has_several_rows(contract),
     )
     if contract.principle.on_value_change == "refuse":
         stated = people[CORRECTED].to_numpy() if CORRECTED in people.columns else np.zeros(len(value), bool)
@@ -129,6 +137,8 @@ def divide(
     signatures: Signatures,
     number: int,
     whole: Ints | None = None,
+    *,
+    is_changed: bool = True,
 ) -> Division:
     """Divide the people of T(n) by what is remembered of them.
 
@@ -144,6 +154,9 @@ def divide(
         n, counted from 1.
     whole
         int[V]: the value that each one is published as, where several are parts of one.
+    is_changed
+        Whether a value that is in none of a person's signatures is a changed one, and needs a signature that
+        shares no value with these. Where people have several rows, it is one more (`m_invariance.units`).
     """
     people = pl.DataFrame({"row": np.arange(len(value)), "pseudonym": pseudonym})
     remembered = people.join(memory, on="pseudonym")
@@ -154,7 +167,7 @@ def divide(
 
     last = np.zeros(len(value), np.int64)
     np.maximum.at(last, row, remembered["last_release"].to_numpy())
-    separated = remembered.filter(pl.Series(bucket[row] == UNDECIDED))
+    separated = remembered.filter(pl.Series((bucket[row] == UNDECIDED) & is_changed))
     row_class, class_value, forbidden = _classes(separated, value, signatures)
     if whole is not None:
         forbidden = _with_all_parts(forbidden, whole)

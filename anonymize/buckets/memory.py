@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from anonymize.people.persons import persons_of
 from anonymize.principle.state import State
 
 PEOPLE = "memory"
@@ -49,9 +50,12 @@ class Memory:
         return {PEOPLE: self.people, BUCKETS: self.buckets}
 
     def after(self, linkage: pl.DataFrame, buckets: pl.DataFrame, number: int) -> Memory:
-        """The memory after one more release, with its people, and every bucket there is by now."""
+        """The memory after one more release, with its people, and every bucket there is by now.
+
+        Signatures are those of people, also where they have several rows.
+        """
         today = linkage.select(
-            "pseudonym",
+            persons_of(linkage["pseudonym"]),
             "bucket_id",
             first_release=pl.lit(number, pl.Int32),
             last_release=pl.lit(number, pl.Int32),

@@ -53,7 +53,7 @@ def place_separated(counts: Counts, m: int, rng: np.random.Generator) -> Placed:
         if not remaining:
             continue
         if not len(fitting):
-            signature = _new_signature(value, frequent_first[~forbidden[frequent_first]], m)
+            signature = new_signature(value, frequent_first[~forbidden[frequent_first]], m)
             if signature is None:
                 too_few += remaining
                 continue
@@ -69,7 +69,7 @@ def place_separated(counts: Counts, m: int, rng: np.random.Generator) -> Placed:
     return buckets.placed()
 
 
-def _new_signature(value: int, allowed: np.ndarray, m: int) -> np.ndarray | None:
+def new_signature(value: int, allowed: np.ndarray, m: int) -> np.ndarray | None:
     """The block of at least m values that `value` lies in, of the `allowed` ones cut into blocks in order.
 
     Every other value of the block would have had the same signature, so that nobody can tell from the

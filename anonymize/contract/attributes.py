@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import polars as pl
-from pydantic import Field, StrictInt, ValidationInfo, field_validator
+from pydantic import Field, StrictInt, ValidationInfo, field_validator, model_validator
 
 from anonymize.contract.hierarchy import Paths, read_hierarchy
 from anonymize.contract.hierarchy_rules import are_dates
-from anonymize.contract.scalars import DateDomain, Label, Number, NumberDomain, WordedColumn, repeated
+from anonymize.contract.scalars import (
+    MISSING,
+    ColumnOfPeople,
+    DateDomain,
+    Label,
+    Number,
+    NumberDomain,
+    repeated,
+)
 
 Width = TypeVar("Width", bound=float)
 
 
-class NumberAttribute(WordedColumn):
+class NumberAttribute(ColumnOfPeople):
     """A numeric quasi-identifier, published as an interval of numbers."""
 
     kind: Literal["number"]
@@ -49,7 +57,7 @@ class NumberAttribute(WordedColumn):
         return _check_width(min_width, high - low + discrete)
 
 
-class DateAttribute(WordedColumn):
+class DateAttribute(ColumnOfPeople):
     """A date quasi-identifier, published as an interval of dates."""
 
     kind: Literal["date"]
@@ -73,7 +81,7 @@ class DateAttribute(WordedColumn):
         return _check_width(min_width, (high - low).days + 1)
 
 
-class CategoryAttribute(WordedColumn):
+class CategoryAttribute(ColumnOfPeople):
     """A categorical quasi-identifier, published as an interval of its ordered labels."""
 
     kind: Literal["category"]
@@ -124,6 +132,16 @@ class CategoryAttribute(WordedColumn):
         labels = info.data.get("order") or info.data.get("hierarchy")
         return _check_width(min_width, len(labels)) if labels else min_width
 
+    @model_validator(mode="after")
+    def _check_no_such_label(self) -> Self:
+        labels = {*(self.order or ()), *(label for path in self.hierarchy or () for label in path)}
+        if self.publishes_missing and MISSING in labels:
+            raise ValueError(
+                f"{MISSING} is a label of {self.name}, and what missing: publish publishes in place of a"
+                " missing one: call the label otherwise in the source, or choose missing: leave_out"
+            )
+        return self
+
 
 QuasiIdentifier = Annotated[NumberAttribute | DateAttribute | CategoryAttribute, Field(discriminator="kind")]
 
@@ -140,9 +158,16 @@ class CategoryColumn(CategoryAttribute):
         return _refuse_min_width(min_width)
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels in the order of their codes; that of missing values comes last, if it is published."""
+        return (*super().labels, *([MISSING] if self.publishes_missing else ()))
+
+    @property
     def paths(self) -> Paths:
         """One path `leaf, …, root` per label; without a hierarchy, the root is ANY."""
-        return self.hierarchy or tuple((label, "ANY") for label in self.labels)
+        paths = self.hierarchy or tuple((label, "ANY") for label in super().labels)
+        root, depth = paths[0][-1], len(paths[0])
+        return (*paths, *([(MISSING,) * (depth - 1) + (root,)] if self.publishes_missing else ()))
 
 
 class NumberColumn(NumberAttribute):
@@ -155,6 +180,16 @@ class NumberColumn(NumberAttribute):
     @classmethod
     def _no_min_width(cls, min_width: float) -> float:
         return _refuse_min_width(min_width)
+
+    @field_validator("missing")
+    @classmethod
+    def _no_missing_number(cls, rule: str) -> str:
+        if rule == "publish":
+            raise ValueError(
+                "can't be publish for a number of a view, whose intervals are of numbers alone: choose"
+                " leave_out, or make the column a category of ranges in the source"
+            )
+        return rule
 
 
 Column = Annotated[CategoryColumn | NumberColumn, Field(discriminator="kind")]

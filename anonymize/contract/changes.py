@@ -45,11 +45,13 @@ def acceptance_faults(contract: Product) -> list[tuple[str, str]]:
     """The words under `accept` that accept nothing, with their keys and the nearest words that there are."""
     names = [attribute.name for _, attribute in contract.attributes()]
     parts = [f"{name}.{part}" for name in names for part in ("kind", "min_width", "order")]
+    of_people = (*contract.attributes(), *contract.sensitive_columns())
+    parts += [f"{column.name}.missing" for _, column in of_people]
     parameters = [name for name in type(contract.principle).model_fields if name != "name"]
     whole = ["columns"] if not isinstance(contract, Schema) else ["sensitive.values"]
     known = [*MEASURES, *whole, *parameters, *names, *parts]
     listed = ", ".join([*MEASURES, *whole, *parameters])
-    there = f"There are {listed}, and columns with .kind, .min_width or .order"
+    there = f"There are {listed}, and columns with .kind, .min_width, .missing or .order"
     faults = []
     for release, accepted in contract.accept.items():
         for word in (word for word in accepted.what if word not in known):
@@ -98,7 +100,7 @@ def _attribute_changes(former: Mapping[str, Any], qi: QuasiIdentifier) -> list[C
     if former["kind"] != today["kind"]:
         says = f"was of kind {former['kind']}, is of kind {today['kind']}"
         return [Change(f"{qi.name}.kind", says, "consent", "Intervals before and after can't be compared.")]
-    changes = []
+    changes = _missing_changes(former, qi, is_counted=True)
     if today["min_width"] < former["min_width"]:
         says = f"{former['min_width']} -> {today['min_width']}"
         why = "Intervals may be narrower than people were promised so far."
@@ -113,6 +115,23 @@ def _attribute_changes(former: Mapping[str, Any], qi: QuasiIdentifier) -> list[C
         why = "Every value is checked against the domain."
         changes.append(Change(f"{qi.name}.domain", says, "safe", why))
     return changes
+
+
+def _missing_changes(
+    former: Mapping[str, Any], column: QuasiIdentifier | Sensitive, *, is_counted: bool
+) -> list[Change]:
+    """The change of what becomes of people without a value; `is_counted` if they are counted in a column."""
+    before, now = former.get("missing", "refuse"), column.missing
+    if before == now:
+        return []
+    name, says = f"{column.name}.missing", f"{before} -> {now}"
+    if not is_counted:
+        why = "Whether a person is in a release says something else of a missing value than it did so far."
+        return [Change(name, says, "consent", why)]
+    if "publish" in (before, now):
+        why = "People without a value are counted in a column that other releases of the series do not have."
+        return [Change(name, says, "consent", why)]
+    return [Change(name, says, "safe", "Nothing else is published of anybody.")]
 
 
 def _label_changes(former: Mapping[str, Any], qi: CategoryAttribute) -> list[Change]:
@@ -143,7 +162,7 @@ def _value_changes(
 
 def _changes_of_values(former: Mapping[str, Any], sensitive: Sensitive) -> list[Change]:
     before, now = former["values"], sensitive.values
-    changes = []
+    changes = _missing_changes(former, sensitive, is_counted=False)
     if set(former.get("not_sensitive", ())) != set(sensitive.not_sensitive):
         why = "People who have one were promised that nobody learns it, or may be known to have it by now."
         says = "other values may be known"

@@ -20,16 +20,17 @@ class Contract(Product[P_co], Schema):
     @model_validator(mode="after")
     def _check_roles(self) -> Self:
         names = [qi.name for qi in self.quasi_identifiers]
-        if fault := role_fault(self.identifier, names, [one.name for one in self.sensitive.columns]):
+        sensitive = [one.name for one in self.sensitive.columns]
+        if fault := role_fault(self.identifier, names, sensitive, self.row):
             raise ValueError(fault)
+        if self.row is not None and self.rows == "one":
+            raise ValueError("row: is for people with several rows. Write rows: several, or leave it out")
         return self
 
     @property
     def table_schema(self) -> Schema:
         """The columns and their roles, without what is promised of them."""
-        return Schema(
-            identifier=self.identifier, quasi_identifiers=self.quasi_identifiers, sensitive=self.sensitive
-        )
+        return Schema.model_validate({name: getattr(self, name) for name in Schema.model_fields})
 
 
 class ViewContract(Product[P_co], View):

@@ -110,17 +110,20 @@ def _part(
     return parts.get(location[0], shape) if len(location) > 1 else shape
 
 
-def _declared_names(declared: Mapping[str, Any]) -> tuple[str | None, list[str], list[str]]:
-    """Identifier, quasi-identifiers and sensitive columns as far as a faulty contract names them."""
+def _declared_names(declared: Mapping[str, Any]) -> tuple[str | None, list[str], list[str], str | None]:
+    """Identifier, quasi-identifiers, sensitive columns and row as far as a faulty contract names them."""
     attributes = declared.get("quasi_identifiers")
     names = [_name(attribute) for attribute in attributes] if isinstance(attributes, list | tuple) else []
     sensitive = declared.get("sensitive")
     columns = sensitive if isinstance(sensitive, list | tuple) else [sensitive]
-    identifier = declared.get("identifier")
+    identifier, row = (
+        name if isinstance(name := declared.get(key), str) else None for key in ("identifier", "row")
+    )
     return (
-        identifier if isinstance(identifier, str) else None,
+        identifier,
         [name for name in names if name is not None],
         [name for column in columns if (name := _name(column)) is not None],
+        row,
     )
 
 

@@ -276,6 +276,6 @@ class Product(Table, Generic[P_co]):
 
     def privacy_digest(self) -> str:
         """SHA-256 (hex) of everything that bears on privacy: columns, domains, values, principle."""
-        parts = {"identifier", "quasi_identifiers", "sensitive", "columns", "principle"}
+        parts = {"identifier", "rows", "row", "quasi_identifiers", "sensitive", "columns", "principle"}
         declared = without_words(self.model_dump(mode="json", include=parts))
         return hashlib.sha256(json.dumps(declared, sort_keys=True).encode()).hexdigest()

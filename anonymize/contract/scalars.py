@@ -5,14 +5,25 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StrictFloat, StrictInt, StrictStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+)
 
 RELEASE = re.compile(r"\d{4}-\d{2}-\d{2}")
 """A release is named by its date."""
 LONGEST_WORDS = 1000
 """Letters in a text for readers."""
+MISSING = "(missing)"
+"""The label that is published in place of a missing one."""
 
 
 class Declaration(BaseModel):
@@ -123,3 +134,17 @@ class WordedColumn(Declaration):
     """What a number counts or measures: years, EUR, …"""
     description: Words | None = None
     """What the column says, for the readers of a release."""
+
+
+class ColumnOfPeople(WordedColumn):
+    """A column of which a person may have no value."""
+
+    missing: Literal["refuse", "publish", "leave_out"] = Field(
+        "refuse", exclude_if=lambda rule: rule == "refuse"
+    )
+    """What becomes of people without one: refused, published, or left out."""
+
+    @property
+    def publishes_missing(self) -> bool:
+        """Whether people without a value are published as such."""
+        return self.missing == "publish"

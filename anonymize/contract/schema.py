@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import SerializeAsAny, WrapValidator, field_validator
+from pydantic import Field, SerializeAsAny, WrapValidator, field_validator
 
-from anonymize.columns import IDENTIFIER, VALUE, qi_column, value_column, view_column
+from anonymize.columns import IDENTIFIER, ROW_NAME, VALUE, qi_column, value_column, view_column
 from anonymize.contract.attributes import (
     CategoryAttribute,
     CategoryColumn,
@@ -68,6 +68,11 @@ class Schema(Table):
     """What others may know about a person."""
     sensitive: Annotated[SerializeAsAny[Sensitive], WrapValidator(one_or_several)]
     """What nobody may learn about a person: a column, or several."""
+    rows: Literal["one", "several"] = Field("one", exclude_if=lambda rows: rows == "one")
+    """Whether a person has `one` row in a snapshot, or may have `several`: visits, claims, marks."""
+    row: Label | None = Field(None, exclude_if=lambda row: row is None)
+    """Of several rows, the column that tells a row from all others; never published. Without it, rows are
+    told apart by all their columns, and a row in which one changes is another one."""
 
     @field_validator("quasi_identifiers", mode="before")
     @classmethod
@@ -80,8 +85,9 @@ class Schema(Table):
 
     def column_names(self) -> dict[str, str]:
         """Our name of each of the snapshot's columns, and the publisher's: identifier first, value last."""
+        row = {} if self.row is None else {ROW_NAME: self.row}
         values = {column: one.name for column, one in self.sensitive_columns()}
-        return {**super().column_names(), **values}
+        return {IDENTIFIER: self.identifier, **row, **super().column_names(), **values}
 
 
 class View(Table):
@@ -94,7 +100,9 @@ class View(Table):
         "sensitive": (
             "is not for a view: principle.k says what nobody may learn, as in {HIV: 0.7}, and a value that it"
             " does not name may be known"
-        )
+        ),
+        "rows": "is not for a view, in which a person has one row",
+        "row": "is not for a view, in which a person has one row",
     }
     sensitive: ClassVar[None] = None
     """What is sensitive in a view follows from what it may be joined with."""
@@ -119,10 +127,10 @@ def _at_least_one(declared: Any) -> Any:
 
 
 def role_fault(
-    identifier: str | None, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
+    identifier: str | None, quasi_identifiers: Sequence[str], sensitive: Sequence[str], row: str | None = None
 ) -> str | None:
     """The fault between columns that are each right, or None."""
-    named = [name for name in (identifier, *quasi_identifiers, *sensitive) if name is not None]
+    named = [name for name in (identifier, row, *quasi_identifiers, *sensitive) if name is not None]
     if twice := repeated(named):
-        return f"the column {twice} has more than one role: identifier, quasi-identifier or sensitive"
+        return f"the column {twice} has more than one role: identifier, row, quasi-identifier or sensitive"
     return None

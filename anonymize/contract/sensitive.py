@@ -19,14 +19,14 @@ from pydantic import (
 
 from anonymize.contract.bins import bin_names, check_edges
 from anonymize.contract.hierarchy import Paths, labels_at, read_hierarchy
-from anonymize.contract.scalars import Label, Number, WordedColumn, repeated
+from anonymize.contract.scalars import MISSING, ColumnOfPeople, Label, Number, repeated
 from anonymize.spelling import describe_twins, twins
 
 PART = "\ue000"
 """What stands between a value that may be known and the number of a part of it; in no published table."""
 
 
-class Sensitive(WordedColumn):
+class Sensitive(ColumnOfPeople):
     """The attribute nobody may learn about a person."""
 
     name: Label
@@ -59,6 +59,12 @@ class Sensitive(WordedColumn):
         return False
 
     @property
+    def in_source(self) -> tuple[Any, ...]:
+        """The values of the domain that a snapshot may have: all but the label of missing ones."""
+        values = self.values or ()
+        return values[:-1] if self.publishes_missing else values
+
+    @property
     def labels(self) -> dict[str, str]:
         """The labels published in place of the snapshot's values; empty where these are published."""
         return labels_at(self.hierarchy, self.level) if self.hierarchy and self.level else {}
@@ -67,7 +73,7 @@ class Sensitive(WordedColumn):
     def dtype(self) -> str:
         """The type of the declared values, in words; either one if none are declared."""
         if self.values is None:
-            return "String or Int64"
+            return "String" if self.publishes_missing else "String or Int64"
         return "Int64" if isinstance(self.values[0], int) else "String"
 
     @field_validator("bins")
@@ -106,7 +112,7 @@ class Sensitive(WordedColumn):
             return declared
         else:
             derived = tuple(dict.fromkeys(labels_at(paths, level).values()))
-        if declared is not None and tuple(declared) != derived:
+        if declared is not None and tuple(declared) not in (derived, (*derived, MISSING)):
             raise ValueError(f"follow from {'bins' if bins else 'hierarchy'}: leave values out")
         return derived
 
@@ -125,7 +131,7 @@ class Sensitive(WordedColumn):
 
     @field_validator("values")
     @classmethod
-    def _check_values(cls, values: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    def _check_values(cls, values: tuple[Any, ...] | None, info: ValidationInfo) -> tuple[Any, ...] | None:
         if values is None:
             return None
         if {type(value) for value in values} not in ({str}, {int}):
@@ -140,7 +146,7 @@ class Sensitive(WordedColumn):
             raise ValueError("must be whole numbers of at most 64 bits")
         if same := twins(pl.Series(values)):
             raise ValueError(f"lists twins: {describe_twins(same[0], values)}; list one of them")
-        return values
+        return _with_missing(values) if info.data.get("missing") == "publish" else values
 
     @field_validator("renamed")
     @classmethod
@@ -181,6 +187,19 @@ class Sensitive(WordedColumn):
         """Boolean[N]: which values, or parts of values, may be known."""
         named = pl.Series(self.not_sensitive, dtype=None if self.not_sensitive else values.dtype)
         return self.published(values).is_in(named.implode())
+
+
+def _with_missing(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Declared values with the label of missing ones last: in a contract that was read, it is there."""
+    if isinstance(values[0], int):
+        raise ValueError(  # noqa: TRY004 - pydantic's way
+            f"are whole numbers, and missing: publish makes {MISSING} one of them, which is text: write them"
+            " in quotes, or choose missing: leave_out"
+        )
+    listed = values[:-1] if values[-1] == MISSING else values
+    if MISSING in listed or not listed:
+        raise ValueError(f"lists {MISSING}, which missing: publish adds to them: leave it out")
+    return (*listed, MISSING)
 
 
 class SensitiveColumns(Sensitive):

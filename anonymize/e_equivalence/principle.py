@@ -50,6 +50,8 @@ E_EQUIVALENCE: Principle[EEquivalence, Contract[EEquivalence]] = Principle(
     parameter_changes=_changes,
     memory=BUCKETS_ASSET,
     corrected=CORRECTED,
+    one_row="whoever knows that two rows are one person's may know that they have the same value, and the"
+    " graphs of its proof have no such edge",
     choice=Choice(("m", "e"), {"m": 2, "e": 2}),
     warm_up=({"m": 3, "e": 2, "on_ineligible": "counterfeit", "people_per_group": 2},),
     plots=on_first_call("anonymize.e_equivalence.plots", "plots"),

@@ -23,7 +23,7 @@ from anonymize.e_equivalence.parameters import EEquivalence
 from anonymize.e_equivalence.plan import Cuts, inserted_tuples, make_safe_plan
 from anonymize.figures import Total
 from anonymize.formats.anatomy import anatomize
-from anonymize.people.codes import code_domain, encode
+from anonymize.people.codes import MISSING_CODE, code_domain, encode
 from anonymize.people.values import positions
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
@@ -168,10 +168,10 @@ def _fits(schema: Schema, attributes: pl.DataFrame | None) -> pl.Expr:
     """True for a counterfeit of the release before whose quasi-identifiers are inside today's domains."""
     if attributes is None or not attributes.equals(_attributes(schema)):
         return pl.lit(value=False)
-    inside = [
-        encode(pl.col(column), qi).is_between(*code_domain(qi)).fill_null(value=False)
-        for column, qi in schema.attributes()
-    ]
+    inside = []
+    for column, qi in schema.attributes():
+        code = encode(pl.col(column), qi)
+        inside.append((code.is_between(*code_domain(qi)) | (code == MISSING_CODE)).fill_null(value=False))
     return pl.all_horizontal(inside)
 
 

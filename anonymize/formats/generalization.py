@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -14,14 +14,16 @@ from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats.format import COUNTERFEITS, Format, PublishedColumn, Tables
 from anonymize.formats.published import GROUP, Published, stated_counterfeits
-from anonymize.people.codes import code_domain, decode, encode
-from anonymize.plot import Plot
+from anonymize.people.codes import MISSING_CODE, code_domain, decode, encode
+from anonymize.plot import Plot, ShareChart, Steps
 from anonymize.text import Text
 
 MICRODATA = "microdata"
 """The main table: a row for each tuple."""
 NAMED = 10
 """Columns that a chart names, those with the widest intervals."""
+SHOWN = 300
+"""Widths of a column that a chart shows, at most."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Generalization:
 
     tables: dict[str, pl.DataFrame]
     """`microdata` (`group_id`, `<qi>_low`, `<qi>_high` …, the sensitive column; sorted by all columns) and
-    `counterfeits` (R(n): `group_id`, `count`, for the groups that have counterfeits)."""
+    `counterfeits` (R(n): `group_id`, `count`, for the groups that have counterfeits). Where missing values
+    are published, `<qi>_missing` says how many of the group's people have none."""
     group_id: Ints
     """int64[N]: the published group of each tuple."""
 
@@ -39,6 +42,8 @@ def generalize(
     codes: pl.DataFrame, values: pl.Series, group: Ints, counterfeit: Bools, schema: Schema
 ) -> Generalization:
     """Publish each group's tuples under the smallest intervals that cover its people.
+
+    An interval covers the values that are known. It has no ends where all are missing.
 
     Parameters
     ----------
@@ -70,7 +75,14 @@ def _summarize(
     codes: pl.DataFrame, values: pl.Series, group: np.ndarray, counterfeit: np.ndarray, schema: Schema
 ) -> pl.DataFrame:
     """One row per group: `group`, `qi_0_low`, `qi_0_high` … as published, `value` (a list), `count`."""
-    columns = [column for column, _ in schema.attributes()]
+    columns, known, missing = [], {}, {}
+    for column, qi in schema.attributes():
+        columns.append(column)
+        known[column] = pl.col(column)
+        if qi.publishes_missing:
+            is_missing = pl.col(column) == MISSING_CODE
+            known[column] = pl.col(column).filter(~is_missing)
+            missing[column] = is_missing.sum().cast(pl.Int64).alias(f"{column}_missing")
     tuples = codes.select(columns).with_columns(
         pl.Series("group", group), values.alias(VALUE), pl.Series("counterfeit", counterfeit)
     )
@@ -78,14 +90,18 @@ def _summarize(
         tuples.lazy()
         .group_by("group")
         .agg(
-            *(pl.col(column).min().alias(f"{column}_low") for column in columns),
-            *(pl.col(column).max().alias(f"{column}_high") for column in columns),
+            *(known[column].min().alias(f"{column}_low") for column in columns),
+            *(known[column].max().alias(f"{column}_high") for column in columns),
+            *missing.values(),
             pl.col(VALUE).sort(),
             pl.col("counterfeit").sum().cast(pl.Int64).alias("count"),
         )
         .select(
             "group",
-            *(end for column, qi in schema.attributes() for end in published_interval(column, qi)),
+            *chain.from_iterable(
+                (*published_interval(column, qi), *([f"{column}_missing"] if column in missing else ()))
+                for column, qi in schema.attributes()
+            ),
             VALUE,
             "count",
         )
@@ -95,6 +111,8 @@ def _summarize(
 
 def published_interval(column: str, attribute: QuasiIdentifier) -> tuple[pl.Expr, pl.Expr]:
     """`<column>_low` and `<column>_high` as values, from code intervals of the same names.
+
+    Ends that are null, because nobody's value is known, are missing values.
 
     With `min_width`, an interval becomes the whole cells that it touches, however long it is, of a grid of
     that width anchored at the domain's lower end. An end that is a person's own value gives away who is in
@@ -175,7 +193,7 @@ def _in_order_of_content(groups: pl.DataFrame) -> pl.DataFrame:
 
 def _as_groups(tables: Tables, schema: Schema) -> pl.DataFrame:
     """`group_id`, `qi_0_low`, `qi_0_high`, …, `value` (a list), `count` (of counterfeits)."""
-    ends = [f"{column}_{end}" for column, _ in schema.attributes() for end in ("low", "high")]
+    ends = [name for column, qi in schema.attributes() for name in published_names(column, qi)]
     groups = tables[MICRODATA].group_by("group_id", *ends, maintain_order=True).agg(VALUE)
     return groups.join(tables["counterfeits"], on="group_id", how="left").with_columns(
         pl.col("count").fill_null(0)
@@ -186,14 +204,34 @@ def _of_groups(groups: pl.DataFrame, _schema: Schema) -> Tables:
     return {MICRODATA: groups.explode(VALUE), "counterfeits": groups.filter(pl.col("count") > 0)}
 
 
+def published_names(column: str, attribute: QuasiIdentifier) -> list[str]:
+    """Our names of the columns that a quasi-identifier is published in."""
+    return [f"{column}_{part}" for part in _parts(attribute)]
+
+
+def _parts(attribute: QuasiIdentifier) -> dict[str, Text]:
+    """What is published of a quasi-identifier, and what it says."""
+    name = attribute.name
+    parts = {
+        "low": Text("lowest {column} in the group", column=name),
+        "high": Text("highest {column} in the group", column=name),
+    }
+    if attribute.publishes_missing:
+        parts["missing"] = Text("how many people of the group have no {column}", column=name)
+    return parts
+
+
 def _columns(schema: Schema) -> dict[str, list[PublishedColumn]]:
     ends = [
-        PublishedColumn(f"{column}_{end}", f"{qi.name}_{end}", str(qi.dtype), words, column)
-        for column, qi in schema.attributes()
-        for end, words in (
-            ("low", Text("lowest {column} in the group", column=qi.name)),
-            ("high", Text("highest {column} in the group", column=qi.name)),
+        PublishedColumn(
+            f"{column}_{part}",
+            f"{qi.name}_{part}",
+            "Int64" if part == "missing" else str(qi.dtype),
+            words,
+            column,
         )
+        for column, qi in schema.attributes()
+        for part, words in _parts(qi).items()
     ]
     group = PublishedColumn("group_id", "group_id", "Int64", "the group; groups are numbered by content")
     values = [
@@ -216,11 +254,11 @@ def _read(tables: Tables, schema: Schema) -> Published:
     ----------
     Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 2 and 3.
     """
-    bounds = [
-        encode(pl.col(f"{column}_{end}"), qi).alias(f"{column}_{end}")
-        for column, qi in schema.attributes()
-        for end in ("low", "high")
-    ]
+    bounds = []
+    for column, qi in schema.attributes():
+        bounds += [encode(pl.col(f"{column}_{end}"), qi).alias(f"{column}_{end}") for end in ("low", "high")]
+        if qi.publishes_missing:
+            bounds.append(pl.col(f"{column}_missing").cast(pl.Int64))
     microdata = tables[MICRODATA]
     # Rows that are alike are mostly next to each other: to find these first takes a third of the time.
     is_other = pl.any_horizontal(pl.all().ne_missing(pl.all().shift()))
@@ -233,39 +271,26 @@ def _read(tables: Tables, schema: Schema) -> Published:
     )
 
 
-def _plots(tables: Tables, schema: Schema) -> list[Plot]:
-    """A chart of the widths of published intervals."""
+def _plots(tables: Tables, schema: Schema) -> list[Plot | ShareChart]:
+    """A chart of the widths of published intervals: the share of groups whose interval is at most so wide."""
     groups = tables[MICRODATA].unique("group_id")
+    shares = {qi.name: groups.select(_share(column, qi)).to_series() for column, qi in schema.attributes()}
+    widest_first = sorted(shares.items(), key=lambda one: -float(one[1].sum()))
+    lines = tuple(
+        Steps(_up_to(covered), name if at < NAMED else None)
+        for at, (name, covered) in enumerate(widest_first)
+    )
+    others = f"{len(shares) - NAMED} others, narrower" if len(shares) > NAMED else ""
+    axes = "share of the domain an interval covers", "share of groups"
+    return [ShareChart("interval widths", *axes, lines, others)]
 
-    def draw(axes: Any) -> None:
-        named: list[tuple[Any, str]] = []
-        others = None
-        shares = {
-            qi.name: groups.select(_share(column, qi)).to_series() for column, qi in schema.attributes()
-        }
-        for name, covered in sorted(shares.items(), key=lambda one: -np.sum(one[1].to_numpy())):
-            up_to = np.arange(1, len(covered) + 1) / max(1, len(covered))
-            is_named = len(named) < NAMED
-            (line,) = axes.plot(covered.sort(), up_to, color=None if is_named else "lightgrey")
-            if is_named:
-                named.append((line, name))
-            else:
-                others = line
-        if others is not None:
-            named.append((others, f"{len(shares) - NAMED} others, narrower"))
-        axes.set(
-            xlabel="share of the domain an interval covers",
-            ylabel="share of groups",
-            xlim=(0, 1),
-            ylim=(0, 1),
-        )
-        # A name is written as it is: matplotlib reads $ as mathematics, and leaves out what begins with _.
-        lines = [line for line, _ in named]
-        legend = axes.legend(lines, ["name"] * len(lines), frameon=False, fontsize=8, loc="lower right")
-        for text, (_, name) in zip(legend.get_texts(), named, strict=True):
-            text.set(text=name, parse_math=False)
 
-    return [Plot("interval widths", draw)]
+def _up_to(covered: pl.Series) -> tuple[tuple[float, float], ...]:
+    """For widths of as many groups as are shown, the share of groups whose interval is at most so wide."""
+    ordered = covered.sort().to_numpy()
+    widths = np.unique(ordered[np.linspace(0, max(0, len(ordered) - 1), min(len(ordered), SHOWN), dtype=int)])
+    shares = np.searchsorted(ordered, widths, side="right") / max(1, len(ordered))
+    return tuple(zip(widths.tolist(), shares.tolist(), strict=True))
 
 
 def _figures(tables: Tables, schema: Schema) -> dict[str, float]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from anonymize.arrays import Floats
 from anonymize.columns import VALUE
 from anonymize.contract import Schema, Sensitive
 from anonymize.contract.combined import projected, values_of
-from anonymize.people.codes import encode
+from anonymize.people.codes import MISSING_CODE, encode
 
 GROUP = pl.col("group_id").cast(pl.Int64)
 
@@ -24,7 +25,11 @@ class Published:
     """
 
     boxes: pl.DataFrame
-    """`group_id`, and `qi_0_low`, `qi_0_high`, … as codes, closed on both ends; no two rows alike."""
+    """`group_id`, and `qi_0_low`, `qi_0_high`, … as codes, closed on both ends; no two rows alike.
+
+    Where missing values are published, both ends of a box that covers nobody else are the code of a missing
+    one; and `qi_0_missing`, of intervals, says of how many people of the group the value is missing.
+    """
     values: pl.DataFrame
     """`group_id`, `value`, `tuples`: how many tuples of a group carry a value, counterfeits included."""
     counterfeits: pl.DataFrame
@@ -34,6 +39,17 @@ class Published:
     def sizes(self) -> pl.DataFrame:
         """`group_id`, `size`: the tuples of every group, counterfeits included."""
         return self.values.group_by("group_id").agg(pl.col("tuples").sum().alias("size"))
+
+    def shares_missing(self, boxes: pl.DataFrame, column: str) -> Floats:
+        """float64[B]: for each of some boxes, the share of its people whose value of a column is missing."""
+        nobody = boxes[f"{column}_low"] == MISSING_CODE
+        if (name := f"{column}_missing") not in boxes.columns:
+            return nobody.cast(pl.Float64).to_numpy()
+        counts = self.sizes.join(self.counterfeits, on="group_id", how="left")
+        people = counts.select("group_id", people=pl.col("size") - pl.col("count").fill_null(0))
+        placed = boxes.select("group_id", name).join(people, on="group_id", how="left", maintain_order="left")
+        share = (placed[name] / placed["people"].clip(1)).clip(0, 1)
+        return share.zip_with(~nobody, pl.Series([1.0])).fill_null(0).to_numpy()
 
 
 def knowledge_table(people: pl.DataFrame, schema: Schema) -> pl.DataFrame:

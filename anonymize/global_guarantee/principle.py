@@ -23,6 +23,7 @@ GLOBAL_GUARANTEE: Principle[GlobalGuarantee, Contract[GlobalGuarantee]] = Princi
     faults=faults,
     stated=("placed_no_more", "placed_once_more"),
     semantics=("transient", "persistent"),
+    one_row="its ledger spends what each person may be linked to on one row in each release",
     choice=Choice(("l",), {"strategy": "geometric"}),
     warm_up=({"l": 2, "strategy": "minimum"},),
     memory=StateAsset(

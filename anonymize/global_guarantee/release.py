@@ -22,7 +22,8 @@ from anonymize.global_guarantee.parameters import GlobalGuarantee
 from anonymize.global_guarantee.partition import partition
 from anonymize.global_guarantee.strategy import strategy_of
 from anonymize.kernels.accounts import Accounts
-from anonymize.people.codes import code_domain, encode_columns
+from anonymize.kernels.split import LACKING
+from anonymize.people.codes import MISSING_CODE, code_domain, encode_columns
 from anonymize.people.ranks import keyed_ranks
 from anonymize.people.values import positions, refuse_unfit
 from anonymize.principle.candidate import Candidate, ReleaseFigures
@@ -121,12 +122,18 @@ def _known_values(column: pl.Series, sensitive: Sensitive, remembered: pl.Series
 
 
 def _as_shares(codes: pl.DataFrame, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Quasi-identifiers as shares of their domains, float64[N, d], and minimum widths, float64[d]."""
+    """Quasi-identifiers as shares of their domains, float64[N, d], and minimum widths, float64[d].
+
+    A missing one is LACKING.
+    """
     columns, narrowest = [], []
     for column, qi in schema.attributes():
         low, high = code_domain(qi)
         extent = (high - low) or 1
-        columns.append(((pl.col(column) - low) / extent).cast(pl.Float64))
+        share = ((pl.col(column) - low) / extent).cast(pl.Float64)
+        if qi.publishes_missing:
+            share = pl.when(pl.col(column) != MISSING_CODE).then(share).otherwise(LACKING).alias(column)
+        columns.append(share)
         narrowest.append(max(0.0, (qi.min_width - int(qi.discrete)) / extent))
     matrix = codes.select(columns).to_numpy()
     return np.ascontiguousarray(matrix), np.array(narrowest)

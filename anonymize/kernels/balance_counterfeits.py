@@ -4,6 +4,7 @@ import numpy as np
 
 from anonymize.arrays import Bools, Floats, Ints
 from anonymize.kernels.compiled import compiled
+from anonymize.kernels.split import LACKING
 
 
 @compiled()
@@ -30,8 +31,10 @@ def balance_counterfeits(values: Floats, size: int, group: Ints, forged: Bools) 
             low[:], high[:] = np.inf, -np.inf
             for j in range(size):
                 if not forged[member[j, g]] or has[g] == size:
-                    low[:] = np.minimum(low, values[member[j, g]])
-                    high[:] = np.maximum(high, values[member[j, g]])
+                    for c in range(attributes):
+                        if values[member[j, g], c] != LACKING:
+                            low[c] = min(low[c], values[member[j, g], c])
+                            high[c] = max(high[c], values[member[j, g], c])
             nearest, gives, where = np.inf, -1, -1
             for j in range(size):
                 if not forged[member[j, g]]:
@@ -42,7 +45,8 @@ def balance_counterfeits(values: Floats, size: int, group: Ints, forged: Bools) 
                         continue
                     grows = 0.0
                     for c in range(attributes):
-                        grows += max(low[c] - values[row, c], values[row, c] - high[c], 0.0)
+                        if values[row, c] != LACKING and low[c] <= high[c]:
+                            grows += max(low[c] - values[row, c], values[row, c] - high[c], 0.0)
                     if grows < nearest:
                         nearest, gives, where = grows, j, h
             member[gives, g], member[gives, where] = member[gives, where], member[gives, g]

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymize.arrays import Floats, Ints
+from anonymize.arrays import Bools, Floats, Ints
 from anonymize.kernels.accounts import Accounts
 from anonymize.kernels.compiled import compiled
+from anonymize.kernels.split import LACKING, MIXED
 from anonymize.kernels.stable import stable_partition
 from anonymize.rounding import FEW_STEPS, MANY_STEPS
 
@@ -22,7 +23,7 @@ class Table(NamedTuple):
     """The people of T(n), and what they admit. N people, d quasi-identifiers."""
 
     codes: Floats
-    """float64[N, d]: quasi-identifiers as shares of their domains."""
+    """float64[N, d]: quasi-identifiers as shares of their domains, or LACKING."""
     narrowest: Floats
     """float64[d]: intervals are published no narrower than this, so narrower ones are no gain."""
     accounts: Accounts
@@ -117,11 +118,24 @@ def _length(table: Table, people: Ints) -> float:
     """The sum of the interval lengths of some people, each at least the narrowest there may be."""
     total = 0.0
     for c in range(table.codes.shape[1]):
-        low, high = np.inf, -np.inf
+        low, high, lacks = np.inf, -np.inf, False
         for person in people:
-            low, high = min(low, table.codes[person, c]), max(high, table.codes[person, c])
-        total += max(high - low, table.narrowest[c])
+            code = table.codes[person, c]
+            if code == LACKING:
+                lacks = True
+            else:
+                low, high = min(low, code), max(high, code)
+        total += _length_of(low, high, table.narrowest[c], lacks)
     return total
+
+
+@compiled(inline="always")
+def _length_of(low: float, high: float, narrowest: float, lacks: bool) -> float:
+    """The length of an interval: none where everybody lacks the value, and more where some people do."""
+    if high < low:
+        return 0.0
+    length = max(high - low, narrowest)
+    return length + MIXED if lacks else length
 
 
 @compiled()
@@ -240,24 +254,33 @@ def _costs(table: Table, order: Ints, begin: int, end: int, places: Ints, number
     codes, narrowest, attributes = table.codes, table.narrowest, table.codes.shape[1]
     costs = np.zeros(number, np.float64)
     low, high = np.full(attributes, np.inf), np.full(attributes, -np.inf)
+    lacks = np.zeros(attributes, np.bool_)
     at = begin
     for j in range(number):
         while at < places[j]:
-            for c in range(attributes):
-                low[c], high[c] = min(low[c], codes[order[at], c]), max(high[c], codes[order[at], c])
+            _widen(low, high, lacks, codes[order[at]])
             at += 1
         for c in range(attributes):
-            costs[j] += (places[j] - begin) * max(high[c] - low[c], narrowest[c])
-    low[:], high[:] = np.inf, -np.inf
+            costs[j] += (places[j] - begin) * _length_of(low[c], high[c], narrowest[c], lacks[c])
+    low[:], high[:], lacks[:] = np.inf, -np.inf, False
     at = end
     for j in range(number - 1, -1, -1):
         while at > places[j]:
             at -= 1
-            for c in range(attributes):
-                low[c], high[c] = min(low[c], codes[order[at], c]), max(high[c], codes[order[at], c])
+            _widen(low, high, lacks, codes[order[at]])
         for c in range(attributes):
-            costs[j] += (end - places[j]) * max(high[c] - low[c], narrowest[c])
+            costs[j] += (end - places[j]) * _length_of(low[c], high[c], narrowest[c], lacks[c])
     return costs
+
+
+@compiled(inline="always")
+def _widen(low: Floats, high: Floats, lacks: Bools, codes: Floats) -> None:
+    """Widen intervals to cover a person."""
+    for c in range(len(codes)):
+        if codes[c] == LACKING:
+            lacks[c] = True
+        else:
+            low[c], high[c] = min(low[c], codes[c]), max(high[c], codes[c])
 
 
 @compiled()

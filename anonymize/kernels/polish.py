@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from anonymize.arrays import Floats, Ints, Words
+from anonymize.arrays import Bools, Floats, Ints, Words
 from anonymize.kernels.compiled import compiled
-from anonymize.kernels.split import EMPTY
+from anonymize.kernels.split import EMPTY, LACKING, MIXED
 from anonymize.kernels.splitmix import STEP, mixed_number
 from anonymize.rounding import FEW_STEPS
 
@@ -27,8 +27,8 @@ def polish_bucket(values: Floats, size: int, group: Ints, passes: int, seed: int
     Parameters
     ----------
     values
-        float64[size * length, d]: quasi-identifiers normalised to [0, 1], or EMPTY; list after list, one
-        per value of the signature.
+        float64[size * length, d]: quasi-identifiers normalised to [0, 1], or EMPTY, or LACKING; list after
+        list, one per value of the signature.
     group
         int32[size * length]: groups 0 … length - 1, each with one tuple of every list; is changed.
     passes
@@ -48,6 +48,7 @@ def polish_bucket(values: Floats, size: int, group: Ints, passes: int, seed: int
     lists: Ints = np.arange(size)
     low = np.empty((BLOCK, attributes), np.float64)
     high = np.empty((BLOCK, attributes), np.float64)
+    lacks = np.empty((BLOCK, attributes), np.bool_)
     cost = np.empty((BLOCK, BLOCK), np.float64)
     solution = np.empty(BLOCK, np.int64)
     people = np.empty(BLOCK, np.int32)
@@ -61,7 +62,7 @@ def polish_bucket(values: Floats, size: int, group: Ints, passes: int, seed: int
             begin = 0
             end = min(length, BLOCK // 2 + int(draw(state) * (BLOCK // 2 + 1)))
             while begin < length:
-                _exchange(values, member, changed, order[begin:end], low, high, cost, solution, people)
+                _exchange(values, member, changed, order[begin:end], low, high, lacks, cost, solution, people)
                 begin, end = end, min(length, end + BLOCK)
     for j in range(size):
         for g in range(length):
@@ -77,16 +78,21 @@ def draw(state: Words) -> float:
 
 @compiled()
 def _centres(values: Floats, member: Ints, centre: Floats) -> None:
-    """The middle of every group's interval on every attribute; 0.5 where all are counterfeits."""
+    """The middle of every group's interval on every attribute; 0.5 where all are counterfeits.
+
+    Groups in which everybody lacks the value are side by side, away from others.
+    """
     for g in range(member.shape[1]):
         for a in range(values.shape[1]):
-            low, high = np.inf, -np.inf
+            low, high, nowhere = np.inf, -np.inf, 0.5
             for j in range(member.shape[0]):
                 value = values[member[j, g], a]
-                if value != EMPTY:
+                if value >= 0:
                     low = min(low, value)
                     high = max(high, value)
-            centre[g, a] = 0.5 * (low + high) if high >= low else 0.5
+                elif value == LACKING:
+                    nowhere = -0.5
+            centre[g, a] = 0.5 * (low + high) if high >= low else nowhere
 
 
 @compiled()
@@ -128,6 +134,7 @@ def _exchange(
     groups: Ints,
     low: Floats,
     high: Floats,
+    lacks: Bools,
     cost: Floats,
     solution: Ints,
     people: Ints,
@@ -139,7 +146,7 @@ def _exchange(
     for i in range(n):
         people[i] = member[j, groups[i]]
         for a in range(attributes):
-            low[i, a], high[i, a] = np.inf, -np.inf
+            low[i, a], high[i, a], lacks[i, a] = np.inf, -np.inf, False
         for other in range(member.shape[0]):
             if other == j:
                 continue
@@ -148,16 +155,19 @@ def _exchange(
                 continue
             for a in range(attributes):
                 value = values[row, a]
-                low[i, a] = min(low[i, a], value)
-                high[i, a] = max(high[i, a], value)
+                if value == LACKING:
+                    lacks[i, a] = True
+                else:
+                    low[i, a] = min(low[i, a], value)
+                    high[i, a] = max(high[i, a], value)
     now = 0.0
     for i in range(n):
-        now += _growth(values, people[i], low, high, i)
+        now += _growth(values, people[i], low, high, lacks, i)
     if now <= FEW_STEPS:
         return
     for k in range(n):
         for i in range(n):
-            cost[k, i] = _growth(values, people[k], low, high, i)
+            cost[k, i] = _growth(values, people[k], low, high, lacks, i)
     assign_at_least_cost(cost, n, solution)
     best = 0.0
     for k in range(n):
@@ -169,14 +179,20 @@ def _exchange(
 
 
 @compiled(inline="always")
-def _growth(values: Floats, row: int, low: Floats, high: Floats, i: int) -> float:
+def _growth(values: Floats, row: int, low: Floats, high: Floats, lacks: Bools, i: int) -> float:
     """The growth of the i-th group's intervals if a tuple joins."""
     growth = 0.0
     if values[row, 0] != EMPTY:
         for a in range(values.shape[1]):
-            if high[i, a] >= low[i, a]:
-                value = values[row, a]
+            value = values[row, a]
+            is_known = high[i, a] >= low[i, a]
+            if value == LACKING:
+                if is_known and not lacks[i, a]:
+                    growth += MIXED
+            elif is_known:
                 growth += max(low[i, a] - value, 0.0) + max(value - high[i, a], 0.0)
+            elif lacks[i, a]:
+                growth += MIXED
     return growth
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, StrictInt, field_validator
 
 from anonymize.buckets.parameters import BucketParameters, bucket_changes, bucket_faults, bucket_promise
 from anonymize.contract import Contract
 from anonymize.contract.changes import Change
 from anonymize.m_invariance.spread import check_spread, spread_faults
-from anonymize.promise import HeldBack, KnownAlgorithm, Promise, Spread
+from anonymize.promise import EverHad, HeldBack, KnownAlgorithm, Promise, Spread
 
 KNOWS_ALGORITHM = "knows_algorithm"
 WHY_NOT = {
@@ -45,6 +45,10 @@ class MInvariance(BucketParameters):
     column: `income: 0.3` is the share of all bins between them, and `income: {ratio: 2}` how many times the
     one is as large as the other."""
 
+    values_per_person: StrictInt | None = Field(None, ge=1, exclude_if=lambda most: most is None)
+    """Where people have several rows (`rows: several`): so many signatures a person gets at most, ever, one
+    for each of their values. Rows with further values are left out, by lot, unless a signature has them."""
+
     @property
     def promises_spread(self) -> bool:
         """True if the numbers of a signature are far apart, by promise."""
@@ -63,6 +67,7 @@ def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
     if contract.sensitive.is_several or parameters.spread:
         what = "several sensitive columns" if contract.sensitive.is_several else "a spread"
         found += _of_combinations(contract, what)
+    found += _of_several_rows(contract)
     if parameters.adversary != KNOWS_ALGORITHM:
         return found
     if why := WHY_NOT.get(parameters.on_ineligible):
@@ -81,6 +86,55 @@ def faults(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
         message = "is refused with adversary: knows_algorithm, which holds nobody back. Leave it out"
         found.append(("principle.people_per_group", message))
     return found
+
+
+def _of_several_rows(contract: Contract[MInvariance]) -> list[tuple[str, str]]:
+    """List what a contract where people have several rows must say, and what it can't have."""
+    parameters, m, most = contract.principle, contract.principle.m, contract.principle.values_per_person
+    if contract.rows == "one":
+        message = "is for people with several rows. Write rows: several, or leave it out"
+        return [] if most is None else [("principle.values_per_person", message)]
+    values = contract.sensitive.values
+    if most is None:
+        message = (
+            "is missing: write how many different values of one person may be published, ever (3, say),"
+            " because with rows: several everybody can count them"
+        )
+        return [("principle.values_per_person", message)]
+    faults = []
+    if values is not None and (most + 1) * m > len(values):
+        largest = len(values) // m - 1
+        way_out = f"Write {largest} or less" if largest >= 1 else "Choose a smaller m, or list more values"
+        message = (
+            f"must leave m ({m}) values of the {len(values)} outside of a person's {most} signatures of {m}:"
+            f" whoever misses a row that was left out would know too much. {way_out}"
+        )
+        faults.append(("principle.values_per_person", message))
+    for is_there, key, what, way_out in (
+        (contract.sensitive.is_several, "sensitive", "several sensitive columns", "publish one column"),
+        (bool(parameters.spread), "principle.spread", "a spread", "leave it out"),
+        (bool(contract.sensitive.not_sensitive), "sensitive.not_sensitive", "not_sensitive", "leave it out"),
+        (bool(contract.corrections), "corrections", "corrections", "begin a new series"),
+        (contract.separate_readers, "separate_readers", "separate_readers", "begin a new series without it"),
+        (parameters.adversary == KNOWS_ALGORITHM, "principle.adversary", KNOWS_ALGORITHM, "write paper"),
+        (
+            parameters.on_ineligible not in ("refuse", "wait"),
+            "principle.on_ineligible",
+            parameters.on_ineligible,
+            "write refuse or wait",
+        ),
+        (
+            parameters.on_value_change != "separate",
+            "principle.on_value_change",
+            parameters.on_value_change,
+            "write separate: a value that changes is one more value of the person",
+        ),
+        (parameters.people_per_group > 1, "principle.people_per_group", "people_per_group", "leave it out"),
+    ):
+        if is_there:
+            message = f"{what} is refused with rows: several: its proof is about people with one row"
+            faults.append((key, f"{message}. {way_out[0].upper()}{way_out[1:]}"))
+    return faults
 
 
 def _of_combinations(contract: Contract[MInvariance], what: str) -> list[tuple[str, str]]:
@@ -137,6 +191,8 @@ def promise(parameters: MInvariance) -> Promise:
     promised = bucket_promise(parameters)
     if parameters.spread:
         promised = Promise(*promised, Spread(parameters.spread))
+    if parameters.values_per_person is not None:
+        promised = Promise(EverHad(1 / parameters.m), *promised)
     if parameters.on_ineligible == "defer":
         promised = Promise(*promised, HeldBack(1 / parameters.m))
     if parameters.adversary != KNOWS_ALGORITHM:
@@ -156,6 +212,15 @@ def parameter_changes(before: MInvariance, now: MInvariance) -> list[Change]:
     if now.adversary != before.adversary:
         why = "What an adversary learns follows from every release, from the first one on."
         changes.append(Change("adversary", f"{before.adversary} -> {now.adversary}", "new series", why))
+    if now.values_per_person != before.values_per_person:
+        is_fewer = (now.values_per_person or 0) < (before.values_per_person or 0)
+        why = (
+            "People keep the signatures that they have; further values are left out sooner."
+            if is_fewer
+            else "People may show more different values, and fewer values are outside of their signatures."
+        )
+        what = f"{before.values_per_person} -> {now.values_per_person}"
+        changes.append(Change("values_per_person", what, "safe" if is_fewer else "consent", why))
     if now.spread != before.spread:
         why = (
             "People keep the signature that they have, whose numbers are as far apart as they were promised."

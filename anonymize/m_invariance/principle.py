@@ -23,6 +23,7 @@ M_INVARIANCE: Principle[MInvariance, Contract[MInvariance]] = Principle(
     stated=("apart", "deferred_now", "deferred_alike", "deferred_alike_in_a_column"),
     parameter_changes=parameter_changes,
     one_column="",
+    one_row="",
     memory=BUCKETS_ASSET,
     corrected=CORRECTED,
     choice=Choice(("m",)),

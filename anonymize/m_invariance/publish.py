@@ -19,10 +19,11 @@ from anonymize.contract import Contract, Schema
 from anonymize.formats import ANATOMY
 from anonymize.formats.anatomy import Anatomy, anatomize
 from anonymize.formats.generalization import Generalization, generalize
+from anonymize.kernels.split import LACKING
 from anonymize.kernels.splitmix import STEP, mixed
 from anonymize.m_invariance.group import group_people
 from anonymize.m_invariance.parameters import MInvariance
-from anonymize.people.codes import code_domain
+from anonymize.people.codes import MISSING_CODE, code_domain
 from anonymize.people.ranks import ranks_within
 
 
@@ -73,11 +74,13 @@ def _lots(forged: np.ndarray, seeds: np.ndarray) -> Words:
     return mixed(seeds[forged] + number.astype(np.uint64) * STEP)
 
 
-def normalised(codes: pl.DataFrame, schema: Schema) -> Floats:
-    """float64[N, d]: quasi-identifiers, given as codes, as shares of their domains."""
+def normalised(codes: pl.DataFrame, schema: Schema, missing: float = LACKING) -> Floats:
+    """float64[N, d]: quasi-identifiers, given as codes, as shares of their domains, or `missing`."""
     shares = []
     for column, qi in schema.attributes():
         low, high = code_domain(qi)
-        share = (pl.col(column) - low) / ((high - low) or 1)
-        shares.append(share.cast(pl.Float64))
+        share = ((pl.col(column) - low) / ((high - low) or 1)).cast(pl.Float64)
+        if qi.publishes_missing:
+            share = pl.when(pl.col(column) != MISSING_CODE).then(share).otherwise(missing).alias(column)
+        shares.append(share)
     return codes.select(shares).to_numpy()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ import polars as pl
 from anonymize.arrays import Bools, Floats
 from anonymize.buckets.assign import Assignment, Planned, RegionalDemand
 from anonymize.buckets.counts import Plan
-from anonymize.buckets.divide import TOO_FEW_OTHERS, UNDECIDED, Division
+from anonymize.buckets.divide import TOO_FEW_OTHERS, UNDECIDED, Division, divide_people
 from anonymize.buckets.figures import BucketFigures
 from anonymize.buckets.plan import make_plan
 from anonymize.buckets.release import BucketRelease, Tuples
@@ -28,8 +28,11 @@ from anonymize.m_invariance.parameters import KNOWS_ALGORITHM, MInvariance
 from anonymize.m_invariance.plan_combinations import plan_combinations
 from anonymize.m_invariance.publish import normalised, publish_groups
 from anonymize.m_invariance.regions import find_regions
+from anonymize.m_invariance.units import assign_units, find_units
 from anonymize.m_invariance.whole_groups import WholeGroups, plan_whole_groups
 from anonymize.people.codes import encode_columns
+from anonymize.people.ranks import keyed_ranks
+from anonymize.people.rows import has_several_rows
 from anonymize.principle.candidate import Candidate
 from anonymize.principle.state import State
 
@@ -98,18 +101,36 @@ class _Planned(Planned):
 
 
 class _Release(BucketRelease[MInvariance, _Planned]):
-    def plan(self, people: pl.DataFrame, values: pl.Series, division: Division) -> _Planned:
+    def plan(
+        self, people: pl.DataFrame, values: pl.Series, division: Division, on_ineligible: str | None = None
+    ) -> _Planned:
         principle, sensitive = self.contract.principle, self.contract.sensitive
+        if on_ineligible is not None:
+            principle = principle.model_copy(update={"on_ineligible": on_ineligible})
         codes = encode_columns(people, self.contract)
         if principle.adversary == KNOWS_ALGORITHM:
             whole = self._whole_groups(division)
             return _Planned(plan=whole.plan, codes=codes, apart=whole.apart)
-        shares, several = normalised(codes, self.contract), None
+        # Whoever lacks a value lives in the middle of its domain: near to as many people as can be.
+        shares, several = normalised(codes, self.contract, missing=0.5), None
         if sensitive.is_several or principle.spread:
             several = combinations_of(values, sensitive, principle.spread)
             _refuse_too_few_others(division, several, principle.m)
         plan, regional = _nearby(division, shares, principle, several, self.draw)
         return _Planned(plan=plan, regional=regional, codes=codes, apart=None)
+
+    def _assign(self, people: pl.DataFrame) -> Assignment[_Planned]:
+        if not has_several_rows(self.contract):
+            return super()._assign(people)
+        principle = self.contract.principle
+        assert principle.values_per_person is not None  # a contract with several rows has it
+        values, value, division = divide_people(people, self.contract, self.memory, self.number)
+        ranks = keyed_ranks(people[PSEUDONYM], self.draw("assign"))
+        units, division = find_units(people, value, division, self.memory, principle.values_per_person, ranks)
+        planned, plan, bucket = assign_units(
+            units, value, division, partial(self.plan, people, values), principle.m
+        )
+        return Assignment(people, values, value, division, replace(planned, plan=plan, regional=()), bucket)
 
     def _whole_groups(self, division: Division) -> WholeGroups:
         """A plan of arrivals in whole groups. Values that nobody but a changed person has are not public."""

@@ -42,6 +42,10 @@ def spread_faults(spread: Mapping[str, Least], sensitive: Sensitive) -> list[tup
             message = f"is no sensitive column; accepted: {', '.join(columns)}"
         elif not columns[name].bins:
             message = "is for numbers: declare kind: number and bins of the sensitive column"
+        elif columns[name].publishes_missing:
+            message = (
+                "can't be promised beside missing: publish: what is missing is no number. Choose leave_out"
+            )
         elif isinstance(least, Mapping) and columns[name].bins[0] < 0:
             message = "ratio is for numbers of which none is below 0. Write a share of all bins, as in 0.3"
         elif near_bins(columns[name].bins, least)[0].stop == len(columns[name].bins) - 1:

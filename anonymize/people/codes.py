@@ -1,7 +1,8 @@
 """Quasi-identifiers as numbers: what intervals, widths and distances are computed on.
 
 A number is its own code, a date the days since 1970-01-01, a category its label's position in the
-declared order (Xiao and Tao, m-Invariance, SIGMOD 2007, section 2, footnote 1).
+declared order (Xiao and Tao, m-Invariance, SIGMOD 2007, section 2, footnote 1). Where missing values are
+published, a missing value has a code below all others, which no interval of values covers.
 """
 
 from __future__ import annotations
@@ -9,10 +10,14 @@ from __future__ import annotations
 import polars as pl
 
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Table
+from anonymize.contract.scalars import MISSING
+
+MISSING_CODE = -(2**54)
+"""The code of a missing value, where such are published: below all values, and exact as a fraction."""
 
 
 def code_domain(attribute: QuasiIdentifier) -> tuple[float, float]:
-    """The lowest and the highest code an attribute's values can have."""
+    """The lowest and the highest code an attribute's values can have; that of a missing one is outside."""
     if isinstance(attribute, CategoryAttribute):
         return 0, len(attribute.labels) - 1
     if isinstance(attribute, DateAttribute):
@@ -27,20 +32,38 @@ def code_dtype(attribute: QuasiIdentifier) -> pl.DataType:
 
 
 def encode(values: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
-    """Codes of values of an attribute's own type; null where a value is null or a label unknown."""
+    """Codes of values of an attribute's own type; null where a label is unknown.
+
+    Null is the code of a missing value, too, unless missing values are published.
+    """
     if isinstance(attribute, CategoryAttribute):
-        labels = list(attribute.labels)
-        return values.replace_strict(labels, range(len(labels)), default=None, return_dtype=pl.Int64)
+        codes = dict(zip(attribute.labels, range(len(attribute.labels)), strict=True))
+        if attribute.publishes_missing:
+            codes.setdefault(MISSING, MISSING_CODE)
+            values = values.fill_null(MISSING)
+        return values.replace_strict(codes, default=None, return_dtype=pl.Int64)
     if isinstance(attribute, DateAttribute):
-        return values.cast(pl.Int32).cast(pl.Int64)
-    return values.cast(code_dtype(attribute))
+        coded = values.cast(pl.Int32).cast(pl.Int64)
+    else:
+        coded = values.cast(code_dtype(attribute))
+    if attribute.publishes_missing:
+        coded = coded.fill_null(pl.lit(MISSING_CODE, code_dtype(attribute)))
+    return coded
 
 
 def decode(codes: pl.Expr, attribute: QuasiIdentifier) -> pl.Expr:
-    """Values of an attribute's own type for its codes: the inverse of `encode`."""
+    """Values of an attribute's own type for its codes: the inverse of `encode`.
+
+    The code of a missing value, and one that is null, become a missing value.
+    """
     if isinstance(attribute, CategoryAttribute):
         labels = list(attribute.labels)
+        if attribute.publishes_missing:
+            known = codes.replace_strict(range(len(labels)), labels, default=MISSING, return_dtype=pl.String)
+            return known.fill_null(MISSING)
         return codes.replace_strict(range(len(labels)), labels, return_dtype=pl.String)
+    if attribute.publishes_missing:
+        codes = pl.when(codes != MISSING_CODE).then(codes)
     if isinstance(attribute, DateAttribute):
         return codes.cast(pl.Int32).cast(pl.Date)
     return codes.cast(attribute.dtype)

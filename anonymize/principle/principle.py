@@ -119,6 +119,8 @@ class Principle(Generic[P, C]):
     """Parameters whose releases call, between them, every kernel of the principle: set-up makes some."""
     one_column: str = "its proof is about one sensitive value of each person"
     """Why a table of its contracts has one sensitive column, in words; empty where it may have several."""
+    one_row: str = "its proof is about people with one row each"
+    """Why people have one row each in its snapshots, in words; empty where they may have several."""
     undivided: str = ""
     """Why its people can't be divided into shards, in a sentence; empty where they can."""
     memory: StateAsset | None = None
@@ -127,8 +129,8 @@ class Principle(Generic[P, C]):
     """What is compared before the first release; None where nothing can be."""
     corrected: str = ""
     """What an adversary sees of a sensitive value that was wrong so far and is right from a release on."""
-    plots: Callable[[C, Mapping[str, State]], list[Plot]] = lambda _contract, _states: []
-    """Charts of the states that the last releases left, by release, oldest first."""
+    plots: Callable[[C, Mapping[str, State]], list[Plot]] | None = None
+    """Charts of the states that the last releases left, by release, oldest first; None where there are none."""
 
     @property
     def name(self) -> str:

@@ -10,6 +10,7 @@ from anonymize.promise.algorithm import Posterior
 from anonymize.promise.breach import BreachProbability
 from anonymize.promise.candidates import Candidates, Signatures
 from anonymize.promise.equivalence import Equivalence
+from anonymize.promise.ever_had import EverHad
 from anonymize.promise.held_back import HeldBack
 from anonymize.promise.join import Join, Linkability, LinkedValues
 from anonymize.promise.known_algorithm import KnownAlgorithm
@@ -26,6 +27,7 @@ __all__ = [
     "BreachProbability",
     "Candidates",
     "Equivalence",
+    "EverHad",
     "HeldBack",
     "Join",
     "KAnonymity",

@@ -15,6 +15,7 @@ from anonymize.promise.breach import BreachProbability
 from anonymize.promise.candidates import Candidates, Signatures
 from anonymize.promise.check import Check
 from anonymize.promise.equivalence import Equivalence
+from anonymize.promise.ever_had import EverHad
 from anonymize.promise.held_back import HeldBack
 from anonymize.promise.join import Linkability, LinkedValues
 from anonymize.promise.known_algorithm import KnownAlgorithm
@@ -30,6 +31,7 @@ KINDS: tuple[type[Part], ...] = (
     Candidates,
     MinimumPeople,
     Absence,
+    EverHad,
     Posterior,
     BreachProbability,
     Equivalence,

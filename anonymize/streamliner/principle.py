@@ -34,4 +34,5 @@ def streamliner(
             figures=("groups",),
         ),
         corrected=later.corrected,
+        one_row="nothing is proved of people who are in several of its groups",
     )

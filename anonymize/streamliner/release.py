@@ -16,7 +16,7 @@ from anonymize.contract import Contract
 from anonymize.errors import NotEligible, smaller
 from anonymize.figures import Total
 from anonymize.formats.generalization import Generalization, generalize
-from anonymize.people.codes import code_domain, encode_columns
+from anonymize.people.codes import MISSING_CODE, code_domain, encode_columns
 from anonymize.people.ranks import keyed_ranks
 from anonymize.people.values import known_values, positions
 from anonymize.principle.candidate import Candidate, ReleaseFigures
@@ -24,6 +24,9 @@ from anonymize.principle.state import State
 from anonymize.streamliner.candidates import gda, rda, ria
 from anonymize.streamliner.parameters import StreamlinerParameters
 from anonymize.streamliner.partition import minimal_partition
+
+BEFORE_ALL = -1.0
+"""The rank of a missing value: people who lack the same one are near one another."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,8 +129,8 @@ def _partition(
 def weighted_rank(codes: pl.DataFrame, contract: Contract[StreamlinerParameters]) -> Floats:
     """float64[N]: the weighted sum of the ranks of each identifier's quasi-identifiers.
 
-    A value's rank is its position in its attribute's domain, from 0 to 1. The paper counts positions from 1,
-    so that an attribute of a million values outweighs all others.
+    A value's rank is its position in its attribute's domain, from 0 to 1; a missing one's is `BEFORE_ALL`.
+    The paper counts positions from 1, so that an attribute of a million values outweighs all others.
 
     References
     ----------
@@ -139,7 +142,11 @@ def weighted_rank(codes: pl.DataFrame, contract: Contract[StreamlinerParameters]
         lowest, highest = code_domain(qi)
         # A weight below 2 ** 31 times a code of up to 2 ** 54 exceeds 64 bits.
         position = (pl.col(column) - lowest).cast(pl.Float64)
-        rank += weights.get(qi.name, 1) * position / ((highest - lowest) or 1)
+        weighted = weights.get(qi.name, 1) * position / ((highest - lowest) or 1)
+        if qi.publishes_missing:
+            weight = pl.lit(weights.get(qi.name, 1) * BEFORE_ALL)
+            weighted = pl.when(pl.col(column) != MISSING_CODE).then(weighted).otherwise(weight)
+        rank += weighted
     return codes.select(rank.cast(pl.Float64)).to_series().to_numpy()
 
 

@@ -11,10 +11,10 @@ import polars as pl
 
 from anonymize.arrays import Floats, Ints
 from anonymize.columns import VALUE
-from anonymize.contract import QuasiIdentifier, Schema
+from anonymize.contract import CategoryColumn, QuasiIdentifier, Schema
 from anonymize.formats import Format
 from anonymize.formats.published import Published, with_fewer_columns
-from anonymize.people.codes import code_domain, encode
+from anonymize.people.codes import MISSING_CODE, code_domain, encode
 from anonymize.utility.discernibility import discernibility
 from anonymize.utility.queries import (
     Workload,
@@ -138,7 +138,7 @@ def grouped_counts(boxes: pl.DataFrame, published: Published, workload: Workload
 
     Within a group, who has which value is not known: the share of its rows that lie in the query is taken of
     the tuples with the value that is asked for. `boxes` has `group_id`, `qi_0_low`, `qi_0_high`, … as codes,
-    and `rows`: how many of the group's rows have this box.
+    and `rows`: how many of the group's rows have this box. People whose value is missing lie in no interval.
     """
     attributes = dict(schema.attributes())
     ids = published.sizes["group_id"].sort()
@@ -161,6 +161,8 @@ def grouped_counts(boxes: pl.DataFrame, published: Published, workload: Workload
             asked = workload.low[query, position], workload.high[query, position]
             low, high = ends[column]
             share = share * overlap(low, high, *asked, int(attributes[column].discrete))
+            if attributes[column].publishes_missing:
+                share = share * (1 - published.shares_missing(placed, column))
         inside = np.bincount(group, share, minlength=len(ids)) / of_group
         part = by_value[value]
         answers[query] = (inside[part["place"].to_numpy()] * part["tuples"].to_numpy()).sum()
@@ -176,25 +178,33 @@ def _boxes(main: pl.DataFrame, schema: Schema) -> pl.DataFrame:
         for column, qi in schema.attributes()
         for side in ("low", "high")
     ]
-    boxes = main.select(pl.col("group_id").cast(pl.Int64), *ends)
+    without = [name for column, _ in schema.attributes() if (name := f"{column}_missing") in main.columns]
+    boxes = main.select(pl.col("group_id").cast(pl.Int64), *ends, *without)
     return boxes.group_by(boxes.columns).len("rows").sort(boxes.columns)
 
 
 def mean_widths(boxes: pl.DataFrame, attributes: Mapping[str, QuasiIdentifier]) -> dict[str, float]:
     """The number of values that the boxes cover on average over their rows, by column.
 
-    `boxes` has `qi_0_low`, `qi_0_high`, … as codes, and `rows`: how many have this box.
+    A missing value is one more value where some of a group's people have it and some do not. `boxes` has
+    `qi_0_low`, `qi_0_high`, … as codes, and `rows`: how many have this box.
     """
     rows = pl.col("rows").cast(pl.Float64)
     # Sums over all people of widths of up to 2 ** 54 exceed 64 bits.
     means = boxes.select(
-        (
-            ((pl.col(f"{column}_high") - pl.col(f"{column}_low") + int(qi.discrete)) * rows).sum()
-            / rows.sum()
-        ).alias(column)
+        ((covered_values(column, qi, boxes) * rows).sum() / rows.sum()).alias(column)
         for column, qi in attributes.items()
     )
     return {column: float(means[column][0] or 0.0) for column in means.columns}
+
+
+def covered_values(column: str, attribute: QuasiIdentifier, boxes: pl.DataFrame) -> pl.Expr:
+    """The number of values that a box covers, the missing one included; of fractions the length."""
+    width = pl.col(f"{column}_high") - pl.col(f"{column}_low") + int(attribute.discrete)
+    if not attribute.discrete or f"{column}_missing" not in boxes.columns:
+        return width
+    mixes = (pl.col(f"{column}_missing") > 0) & (pl.col(f"{column}_low") != MISSING_CODE)
+    return width + mixes.cast(pl.Int64)
 
 
 def information_lost(widths: Mapping[str, float], attributes: Mapping[str, QuasiIdentifier]) -> float:
@@ -213,9 +223,14 @@ def information_lost(widths: Mapping[str, float], attributes: Mapping[str, Quasi
 
 
 def domain_width(attribute: QuasiIdentifier) -> float:
-    """The number of values that an attribute's domain has; of fractions its length, and 1 where that is 0."""
+    """The number of values that an attribute's domain has; of fractions its length, and 1 where that is 0.
+
+    A missing value that is published is one of them.
+    """
     lowest, highest = code_domain(attribute)
-    return (highest - lowest + int(attribute.discrete)) or 1
+    width = (highest - lowest + int(attribute.discrete)) or 1
+    is_one_more = attribute.publishes_missing and not isinstance(attribute, CategoryColumn)
+    return width + int(attribute.discrete and is_one_more)
 
 
 def _counts_without(known: pl.DataFrame, workload: Workload, schema: Schema) -> Floats:

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
+from anonymize.columns import IDENTIFIER, ROW_NAME
 from anonymize.contract import Contract
 from anonymize.formats import GENERALIZATION
 from anonymize.principles import principle_of
@@ -56,7 +57,8 @@ def estimated_cells(published: Mapping[str, pl.DataFrame], contract: Contract) -
 
     An estimate is the sum of the weights of those in `estimate_people` who meet the condition.
     """
-    ours = {name: column for column, name in contract.column_names().items() if name != contract.identifier}
+    private = (IDENTIFIER, ROW_NAME)
+    ours = {name: column for column, name in contract.column_names().items() if column not in private}
     columns = ", ".join(map(quoted, ours))
     weights = f"SELECT {columns}, sum(estimate_weight) AS weight FROM estimate_people GROUP BY ALL"  # noqa: S608 - columns of a contract of ours
     with estimating(published, contract) as connection:

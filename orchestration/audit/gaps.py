@@ -38,6 +38,10 @@ def not_covered(material: Material, attacked: list[AttackedSeries]) -> list[Gap]
     if sensitive is not None and sensitive.not_sensitive:
         values = _braced(", ".join(map(str, sensitive.not_sensitive)))
         gaps.append(Gap(Text("People whose value may be known ({values})", values=values), MAY_BE_KNOWN))
+    names = [one.name for _, one in material.contract.sensitive_columns() if one.missing == "leave_out"]
+    if names:
+        named = _braced(", ".join(names))
+        gaps.append(Gap(Text("People who are left out because {names} is missing", names=named), LEFT_OUT))
     rows = [one.promises().filter(promise=Posterior.scopes[""].name, undecided=0) for one in attacked]
     return gaps + ([] if attacked and all(map(len, rows)) else [ALGORITHM]) + NEVER_COVERED
 
@@ -140,6 +144,10 @@ ALGORITHM = Gap(
     "Adversaries who know the publisher's algorithm",
     "the attack takes time exponential in the number of people. It is run on single releases of at most four"
     " people, and on tiny instances in the software's own tests and benchmarks.",
+)
+LEFT_OUT = Text(
+    "whoever misses such a person in a release knows that the value is missing. Nothing is promised about"
+    " that, and the attacks count none of them."
 )
 MAY_BE_KNOWN = Text(
     "nothing is promised to them. As candidates of others, such values count as often as a group has them"

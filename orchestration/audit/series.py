@@ -180,7 +180,9 @@ def with_files(
     release, contract = series.releases[number - 1], material.contract
     stated = [
         chain_finding(series, number),
-        claims_finding(release, release_format, contract, tables, people),
+        claims_finding(
+            release, release_format, contract, tables, people, material.reading.left_out.get(release.name, {})
+        ),
     ]
     rows = [attacked.attack.findings, *(row for row in stated if row is not None)]
     texts = compare_texts(release, release_format, material.file, tables)

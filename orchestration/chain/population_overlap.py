@@ -15,7 +15,8 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract import View
 from anonymize.errors import ContractError
-from orchestration.chain.snapshot import PEOPLE, kept_snapshot, most_people
+from anonymize.people.persons import persons_of
+from orchestration.chain.snapshot import everybody_in, kept_snapshot, most_people
 from orchestration.engine import the_engine
 from orchestration.series.facts import Facts, facts_of, sensitive_names
 from orchestration.series.other_series import SHARDS, Sibling, published_releases, sibling, siblings
@@ -227,7 +228,7 @@ def note_shard(job: ShardJob) -> None:
     """Keep who of a shard is in a release, with everybody of those before it."""
     shard, series = job.shard, job.shard.series
     name = NOTED.replace(".", f"-{shard.place}.") if shard.place else NOTED
-    file, people = series.private_folder / name, read_table(job.own / PEOPLE, [IDENTIFIER, PSEUDONYM])
+    file, people = series.private_folder / name, everybody_in(job.own)
     now, before = _noted(series.home, people, job.release), _before(shard, file)
     table = now if before is None else _joined([before, now])
     write_table(file, table.sort("person"))
@@ -244,7 +245,8 @@ def _before(shard: Shard, file: Path) -> pl.DataFrame | None:
 
 def _noted(home: Home, people: pl.DataFrame, release: str) -> pl.DataFrame:
     person, at = comparable(home, people[IDENTIFIER]), pl.lit(release)
-    return people.select(person.alias("person"), PSEUDONYM, since=at, until=at).unique("person")
+    own = persons_of(people[PSEUDONYM])
+    return people.select(person.alias("person"), own, since=at, until=at).unique("person")
 
 
 def _joined(noted: Iterable[pl.DataFrame]) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from anonymize.errors import HomeError
 from anonymize.principles import principle_of
 from orchestration.chain.inputs import made_from
 from orchestration.chain.population_overlap import note_people, refuse_same_people
-from orchestration.chain.snapshot import identifiers_in
+from orchestration.chain.snapshot import KEPT, LEFT_OUT_STATED, identifiers_in
 from orchestration.readers.datapackage.folder import column_types, texts
 from orchestration.series.homes import name_home
 from orchestration.series.predecessor import predecessor_of
@@ -26,7 +26,7 @@ from orchestration.storage.home import only_one, public_folder
 from orchestration.storage.in_stores import has, put_release
 from orchestration.storage.log import note
 from orchestration.storage.manifest import BESIDE, COUNTED, MANIFEST, Described, manifest, sums
-from orchestration.storage.store import SUMS, sha256, write_folder
+from orchestration.storage.store import SUMS, read_json, sha256, write_folder
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,7 @@ def _publish(series: Series, release: str, folder: Path) -> None:
         together=committed.together,
         supersedes=series.contract.supersedes,
         not_sensitive=() if sensitive is None else sensitive.not_sensitive,
+        left_out=(read_json(private / KEPT) or {}).get(LEFT_OUT_STATED, {}),
         contract_sha256=series.file.sha256,
         previous=sha256(series.published(previous) / MANIFEST) if previous else None,
     )

@@ -11,6 +11,7 @@ from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.together import below_together
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.rows import names_in_linkage
 from anonymize.principle.candidate import ReleaseFigures
 from anonymize.principles import principle_of
 from anonymize.promise import Candidates, Promise
@@ -80,8 +81,9 @@ def make_shard(job: ShardJob) -> ShardResult:
 
 def _linkage(series: Series, drawn: AttackedCandidate) -> pl.DataFrame:
     """The linkage under the identifier's own name, sorted by all columns."""
-    named = drawn.people.select(PSEUDONYM, IDENTIFIER).join(drawn.candidate.linkage, on=PSEUDONYM)
-    return named.drop(PSEUDONYM).sort(pl.all()).rename({IDENTIFIER: series.contract.identifier})
+    names = names_in_linkage(series.contract)
+    named = drawn.people.select(PSEUDONYM, *names).join(drawn.candidate.linkage, on=PSEUDONYM)
+    return named.drop(PSEUDONYM).sort(pl.all()).rename(names)
 
 
 def _together(

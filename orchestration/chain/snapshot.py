@@ -16,7 +16,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, PSEUDONYM
 from anonymize.contract.combined import combine
 from anonymize.errors import AlreadyPublished, SnapshotError
-from anonymize.people.pseudonyms import pseudonyms
+from anonymize.people.rows import keyed, with_persons
 from orchestration.chain.arrival import missing_before, never_comes
 from orchestration.chain.audit import refuse_broken
 from orchestration.chain.division import Divided, divide
@@ -25,6 +25,7 @@ from orchestration.expectations import Verdict, judge
 from orchestration.series.persons import without_forgotten
 from orchestration.series.series import Series
 from orchestration.series.shards import ShardJob, jobs_of, shards_of
+from orchestration.snapshots.missing import counted_by_column, counted_of_all, in_words, settle_missing
 from orchestration.snapshots.sources import (
     Source,
     ValidationResult,
@@ -43,6 +44,10 @@ FAULTS = "faults.csv"
 KEPT, PEOPLE = "snapshot.json", "snapshot.parquet"
 """There, too: what is said of the snapshot that was taken, and the snapshot itself. Where people are divided,
 each shard's folder has both, and that of the release the first."""
+LEFT_OUT = "left_out.parquet"
+"""There, too, if anybody is left out: `identifier`, `pseudonym`, and the `column` without their value."""
+LEFT_OUT_STATED = "left_out"
+"""In what is said of a snapshot, and in a manifest, if anybody is left out: how many people, by column."""
 DIVISION = f".division{PARTIAL}"
 """There, while a snapshot is divided: nothing in it counts."""
 
@@ -52,23 +57,31 @@ class Snapshot:
     """A snapshot, or one shard of it, under our own column names, in the order of pseudonyms."""
 
     table: pl.DataFrame
-    """`identifier`, `qi_0`, …, `value`, `pseudonym`."""
+    """`identifier`, `qi_0`, …, `value`, `pseudonym`; where people have several rows, `row_name`."""
     columns: Mapping[str, str]
     """The publisher's names by ours."""
+    left_out: pl.DataFrame | None = None
+    """`identifier`, `pseudonym`, `column` of people who are left out for want of a value."""
 
     @cached_property
     def stated(self) -> dict[str, Any]:
         """The content of the file beside it."""
-        return {
+        stated = {
             "people": self.table.height,
             "columns": dict(self.columns),
             "sha256": content_digest(self.table),
         }
+        if self.left_out is None or self.left_out.is_empty():
+            return stated
+        counted = counted_by_column(self.left_out)
+        return {**stated, LEFT_OUT_STATED: counted, "left_out_sha256": content_digest(self.left_out)}
 
     def keep(self, folder: Path) -> None:
         """Write it into a folder."""
         (folder / KEPT).unlink(missing_ok=True)
         write_table(folder / PEOPLE, self.table)
+        if LEFT_OUT_STATED in self.stated and self.left_out is not None:
+            write_table(folder / LEFT_OUT, self.left_out)
         write_json(folder / KEPT, self.stated)
 
 
@@ -130,8 +143,10 @@ def _keep(series: Series, folder: Path, taken: Taken) -> None:
     for shard in shards_of(series):
         own = private_folder(shard.within(folder))
         (own / KEPT).unlink(missing_ok=True)
-        for name in (PEOPLE, KEPT):
-            (shard.within(taken.folder) / name).rename(own / name)
+        (own / LEFT_OUT).unlink(missing_ok=True)
+        for name in (PEOPLE, LEFT_OUT, KEPT):
+            if (new := shard.within(taken.folder) / name).exists():
+                new.rename(own / name)
         sync(own)
     write_json(folder / KEPT, taken.stated)
 
@@ -167,10 +182,10 @@ def look_at_snapshot(series: Series, release: str, division: Path) -> Taken:
         raise
     # Asked last: until then Great Expectations may still be on its way in.
     faults = counted_together([one.counted for one in found])
-    words = _in_words(faults, sum(one.forgotten for one in found))
+    stated = stated_of_all([one.stated for one in found]) | source.stated()
+    words = _in_words(faults, sum(one.forgotten for one in found), stated.get(LEFT_OUT_STATED, {}))
     verdict = judge({"snapshot": faults}, {})[0].with_words(words, faults)
     refuse_broken(f"{series.name} {release}", [verdict])
-    stated = stated_of_all([one.stated for one in found]) | source.stated()
     return Taken(division, stated, verdict)
 
 
@@ -222,16 +237,30 @@ def look_at_shard(divided: Divided, job: ShardJob) -> tuple[ValidationResult, _F
 def _found(job: ShardJob, people: pl.DataFrame) -> _Found:
     series, contract = job.shard.series, job.shard.contract
     left = without_forgotten(series.home, contract.product, contract.series, people, job.release)
-    snapshot = Snapshot(keyed(combine(left, contract), series.pseudonym_key), contract.column_names())
+    settled, key = settle_missing(left, contract), series.pseudonym_key
+    table = keyed(combine(settled.people, contract), contract, key)
+    left_out = with_persons(settled.left_out, key)
+    snapshot = Snapshot(table, contract.column_names(), left_out)
     snapshot.keep(job.own)
     return _Found(snapshot.stated, snapshot_faults(people, contract), people.height - left.height)
 
 
 def stated_of_all(shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Put together the statements on all shards of a snapshot."""
-    digests = [one["sha256"] for one in shards]
-    whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
-    return {**shards[0], "people": sum(one["people"] for one in shards), "sha256": whole}
+    stated = {
+        **shards[0],
+        "people": sum(one["people"] for one in shards),
+        "sha256": _digest_of_all([one["sha256"] for one in shards]),
+    }
+    if any(LEFT_OUT_STATED in one for one in shards):
+        stated[LEFT_OUT_STATED] = counted_of_all(one.get(LEFT_OUT_STATED, {}) for one in shards)
+        stated["left_out_sha256"] = _digest_of_all([one.get("left_out_sha256", "") for one in shards])
+    return stated
+
+
+def _digest_of_all(digests: Sequence[str]) -> str:
+    """The digest of a shard alone, or one for those of several."""
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def first_shard(series: Series, folder: Path) -> pl.DataFrame:
@@ -242,6 +271,12 @@ def first_shard(series: Series, folder: Path) -> pl.DataFrame:
 def identifiers_in(folder: Path) -> pl.Series:
     """The identifiers of the snapshot in the folder of a shard."""
     return read_table(folder / PEOPLE, [IDENTIFIER])[IDENTIFIER]
+
+
+def everybody_in(folder: Path) -> pl.DataFrame:
+    """`identifier`, `pseudonym` of all whom a shard's snapshot had, those who are left out included."""
+    files = (file for name in (PEOPLE, LEFT_OUT) if (file := folder / name).exists())
+    return pl.concat(read_table(file, [IDENTIFIER, PSEUDONYM]) for file in files)
 
 
 def most_people(series: Series, folder: Path) -> int:
@@ -258,18 +293,14 @@ def kept_snapshot(folder: Path) -> Snapshot | None:
     return Snapshot(read_table(folder / PEOPLE), kept.get("columns", {}))
 
 
-def _in_words(faults: pl.DataFrame, forgotten: int) -> str:
-    """Describe the faults of a snapshot by kind, and how many of its people were forgotten."""
+def _in_words(faults: pl.DataFrame, forgotten: int, without: Mapping[str, int]) -> str:
+    """Describe the faults of a snapshot by kind, and how many of its people are not in the release."""
     kinds = [name for name, dtype in faults.schema.items() if dtype.is_integer() and name != "rows"]
     counts = {name: faults[name].sum() for name in kinds}
     found = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
     left_out = f" {forgotten:,} of them were forgotten, and are left out." if forgotten else ""
+    left_out += f" {in_words(without)}." if without else ""
     return f"{faults['rows'][0]:,} people in {faults.height} columns: {found}.{left_out}"
-
-
-def keyed(people: pl.DataFrame, key: bytes) -> pl.DataFrame:
-    """A snapshot with everybody's pseudonym under a key, in the order of pseudonyms."""
-    return people.with_columns(pseudonyms(people[IDENTIFIER], key).alias(PSEUDONYM)).sort(PSEUDONYM)
 
 
 def content_digest(people: pl.DataFrame) -> str:

@@ -77,6 +77,7 @@ def estimate(
     with --by, of all who meet the condition. People held back are in no count, and are named.
     """
     from anonymize.errors import QueryError
+    from orchestration.readers.datapackage.readme import OF_ROWS
     from orchestration.readers.estimate import command
     from orchestration.storage.in_stores import fetched
 
@@ -86,6 +87,8 @@ def estimate(
     with fetched([published]) as (folder,):
         answer = command.estimate(folder, where or "true", by or (), measure, change=change)
         say(answer, command.held_back(folder), form)
+        if form is not Form.json and command.counts_rows(folder):
+            (err if form is Form.csv else out).print(OF_ROWS)
 
 
 def _measure(mean: str | None, total: str | None, quantile: str | None) -> Measure | None:

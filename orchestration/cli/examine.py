@@ -11,16 +11,25 @@ import polars as pl
 
 from anonymize.contract.changes import declared_columns
 from anonymize.errors import RepublishError, SnapshotError
+from anonymize.people.rows import counted_in
 from anonymize.principle.candidate import ReleaseFigures
 from orchestration.chain.arrival import has_arrived
 from orchestration.chain.changes import contract_changes, describe_changes, refuse_changes
 from orchestration.chain.dry_run import dry_run, refuse_damaged, with_home_untouched
 from orchestration.chain.rehearsal import rehearsal, rehearse
-from orchestration.chain.snapshot import KEPT, Taken, digest_of_source, first_shard, look_at_snapshot
+from orchestration.chain.snapshot import (
+    KEPT,
+    LEFT_OUT_STATED,
+    Taken,
+    digest_of_source,
+    first_shard,
+    look_at_snapshot,
+)
 from orchestration.expectations import start_judge
 from orchestration.series.due import none_is_due
 from orchestration.series.predecessor import predecessor_of
 from orchestration.series.series import Series
+from orchestration.snapshots.missing import in_words
 from orchestration.snapshots.profile import HEADS, levels, lumpy_columns, profile
 from orchestration.snapshots.sources import source_of
 from orchestration.steps import say_step
@@ -138,7 +147,7 @@ def _say_of_all(series: Series, waiting: list[str], told: _Refused, say: Say, sh
 
     Returns those whose snapshots were not looked at: nothing can be built on a release that is refused.
     """
-    released = 0
+    released, counted = 0, counted_in(series.contract)
     with rehearsal(series) as tried:
         for at, release in enumerate(waiting):
             say_step(f"trying {release}")
@@ -157,7 +166,7 @@ def _say_of_all(series: Series, waiting: list[str], told: _Refused, say: Say, sh
             if not released:
                 _say_advice(tried, release, people, first_shard(tried, tried.private(release)), say, show)
             released += 1
-            say(f"  {release}: {people:,} people, {_would_be_released(counts)}")
+            say(f"  {release}: {people:,} {counted}, {_would_be_released(counts, counted)}")
         else:
             rest = []
     if not told.refusals and released:
@@ -217,7 +226,9 @@ def _look_at_snapshot(series: Series, release: str, folder: Path, say: Say) -> T
         say(f"  {release}: no snapshot yet in {source_of(series.file, release).place}")
         return None
     taken = look_at_snapshot(series, release, folder)
-    say(f"  {release}: {taken.people:,} people, no faults")
+    left_out = in_words(taken.stated.get(LEFT_OUT_STATED, {}))
+    found = f"{taken.people:,} {counted_in(series.contract)}, no faults"
+    say(f"  {release}: {found}{left_out and f'; {left_out}'}")
     return taken
 
 
@@ -246,7 +257,7 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
     _say_advice(series, release, taken.people, first_shard(series, folder), say, show)
     foreseen = dry_run(series, release, folder)
     figures = foreseen.figures
-    say(f"  {release}: {_would_be_released(figures)}")
+    say(f"  {release}: {_would_be_released(figures, counted_in(series.contract))}")
     if 0 < foreseen.waiting < SMALL_BATCH:
         say(
             f"  {release}: advice: {foreseen.waiting:,} people would wait together, which is a small batch."
@@ -266,10 +277,10 @@ def _foresee(series: Series, release: str, taken: Taken | None, folder: Path, sa
         say(f"  if the next table is the same, {forecast:,} people are held back then")
 
 
-def _would_be_released(figures: ReleaseFigures) -> str:
+def _would_be_released(figures: ReleaseFigures, counted: str) -> str:
     return (
         f"would be released with {figures.groups:,} groups, {figures.counterfeits:,} counterfeits and"
-        f" {figures.held_back:,} people held back"
+        f" {figures.held_back:,} {counted} held back"
     )
 
 

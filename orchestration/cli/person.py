@@ -66,7 +66,7 @@ def person(
     for one in found.series:
         unknown = f", {len(one.unknown)} more unknown" if one.unknown else ""
         out.print(
-            f"{one.series}  in {len(one.published)} of {len(one.releases)} releases{unknown};"
+            f"{one.series}  in {len(one.names_published)} of {len(one.names)} releases{unknown};"
             f" {len(one.held)} files have rows of theirs"
         )
     if not found.series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymize.errors import ContractError
+from anonymize.people.rows import counted_in
 from anonymize.principles import principle_of
 from orchestration.chain.arrival import has_arrived
 from orchestration.cli.terminal import out
@@ -23,6 +25,8 @@ from orchestration.series.homes import series_at
 from orchestration.series.series import Series, named
 from orchestration.snapshots.sources import source_of
 from orchestration.storage.home import RELEASING, Home, only_one
+from orchestration.storage.manifest import MANIFEST
+from orchestration.storage.store import read_json
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -75,11 +79,13 @@ def make_due_releases(
                 waits = True
                 break
             start_judge()  # it gets ready while Dagster does
+            began = time.perf_counter()
             instance = dagster()
             from orchestration.dagster.run import make_release
 
+            loading = time.perf_counter() - began
             released = make_release(series, release, instance)
-            work.print(_line(released, work.end()))
+            work.print(_line(released, work.end(), counted_in(series.contract), loading))
     for sentence in principle_of(file.contract).advice(file.contract) if work.done else ():
         out.print(f"{series.name}: {sentence}")
     if not work.done and not waits:
@@ -114,14 +120,20 @@ def _seconds_of_the_last(series: Series, unpublished: list[str]) -> float | None
     return sum(record.seconds.values()) if record else None
 
 
-def _line(released: Released, seconds: float) -> str:
-    """A line on a release, with the seconds that were waited for it by what they were spent on."""
-    rest = {"dagster": seconds - sum(released.seconds.values())}
-    spent = ", ".join(f"{part} {took:.1f}" for part, took in (released.seconds | rest).items())
+def _line(released: Released, seconds: float, what: str, loading: float) -> str:
+    """A line on a release, with the seconds that were waited for it by what they were spent on.
+
+    The first release of a command waits until what makes releases is loaded, Dagster most of all.
+    """
+    took = ({"loading": loading} if loading >= 0.05 else {}) | released.seconds
+    took["dagster"] = seconds - sum(took.values())
+    spent = ", ".join(f"{part} {one:.1f}" for part, one in took.items())
     counts = released.counts
     held_back = f"  {counts.held_back:,} held back" if counts.held_back else ""
+    without = sum(((read_json(released.folder / MANIFEST) or {}).get("left_out") or {}).values())
+    held_back += f"  {without:,} left out" if without else ""
     return (
-        f"{released.release}  published  {counts.people:>9,} people  {counts.groups:>7,} groups"
+        f"{released.release}  published  {counts.people:>9,} {what}  {counts.groups:>7,} groups"
         f"  {counts.counterfeits:>5,} counterfeits{held_back}  {seconds:5.1f} s ({spent})"
     )
 

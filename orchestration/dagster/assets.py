@@ -124,7 +124,7 @@ def _snapshot(described: Series) -> Step:
         assets=(_spec(described, SNAPSHOT, description, {"parquet", "polars"}, upstream),),
         checks=(CheckOn(SNAPSHOT, SNAPSHOT_CHECK, "The snapshot is what the contract promises."),),
         work=work,
-        before=metadata.draw_soon,
+        before=lambda: metadata.draw_soon(described.contract),
     )
 
 

@@ -1,4 +1,4 @@
-"""Plots as metadata: pictures that are part of the page."""
+"""Charts as metadata: pictures that are part of the page."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import io
 
 import dagster as dg
 
-from anonymize.plot import Plot
+from anonymize.plot import Plot, ShareChart
 from orchestration.drawing import draw
+from orchestration.share_chart import as_svg
 
 
-def picture(plot: Plot) -> dg.MarkdownMetadataValue:
-    """A plot as a picture in the page, so that it needs no file."""
-    stream = io.BytesIO()
-    draw(plot, stream, "png")
-    encoded = base64.b64encode(stream.getvalue()).decode()
-    return dg.MetadataValue.md(f"![{plot.name}](data:image/png;base64,{encoded})")
+def picture(chart: Plot | ShareChart) -> dg.MarkdownMetadataValue:
+    """A chart as a picture in the page, so that it needs no file."""
+    if isinstance(chart, ShareChart):
+        kind, drawn = "svg+xml", as_svg(chart).encode()
+    else:
+        stream = io.BytesIO()
+        draw(chart, stream, "png")
+        kind, drawn = "png", stream.getvalue()
+    encoded = base64.b64encode(drawn).decode()
+    return dg.MetadataValue.md(f"![{chart.name}](data:image/{kind};base64,{encoded})")

@@ -12,10 +12,10 @@ import dagster as dg
 import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM
-from anonymize.contract import Schema, View
+from anonymize.contract import Product, Schema, View
 from anonymize.formats.format import RELEASE as RELEASE_COLUMN
 from anonymize.formats.published import knowledge_table
-from anonymize.plot import Plot
+from anonymize.plot import Plot, ShareChart
 from anonymize.principles import principle_of
 from anonymize.utility.usefulness import usefulness
 from anonymize.utility.views import view_usefulness
@@ -39,9 +39,10 @@ RELEASES_SHOWN = 24
 """The number of releases in charts of the principle's memory."""
 
 
-def draw_soon() -> None:
+def draw_soon(contract: Product) -> None:
     """Begin to import what draws charts: it takes a while, and the snapshot waits for its verdict anyway."""
-    threading.Thread(target=importlib.import_module, args=("matplotlib.figure",)).start()
+    if principle_of(contract).plots:
+        threading.Thread(target=importlib.import_module, args=("matplotlib.figure",)).start()
 
 
 def of_snapshot(series: Series, snapshot: Taken) -> dict[str, Any]:
@@ -198,7 +199,7 @@ def _is_kept(folder: Path, committed: ReleaseRecord) -> bool:
 
 def _plots(
     series: Series, release: str, committed: ReleaseRecord, tables: Mapping[str, pl.DataFrame] | None
-) -> list[Plot]:
+) -> list[Plot | ShareChart]:
     """The format's charts of the release, and the principle's of what it remembers.
 
     Of people who are divided, the format's alone: shards remember for themselves.
@@ -210,6 +211,9 @@ def _plots(
         return release_format.plots(_some_groups(series, release, committed), contract)
     if tables is None:
         return []
+    charts = release_format.plots(tables, contract)
+    if principle.plots is None:
+        return charts
     last = series.due[: series.number(release)][-RELEASES_SHOWN:]
     kept = {due: series.record(due) for due in last}
     states = {
@@ -217,7 +221,7 @@ def _plots(
         for due, record in kept.items()
         if record and _is_kept(series.private(due), record)
     }
-    return [*release_format.plots(tables, contract), *principle.plots(contract, states)]
+    return [*charts, *principle.plots(contract, states)]
 
 
 def _published_columns(series: Series) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import polars as pl
 
 from anonymize.columns import IDENTIFIER, PSEUDONYM, entries
 from anonymize.errors import HomeError
+from anonymize.people.persons import persons_of
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.spelling import identifier_forms
 from orchestration.chain.population_overlap import noted_files
@@ -84,6 +85,7 @@ class Asked:
             )
         self.terms: Mapping[str, Any] = facts.terms if facts else {}
         self.column: str = self.terms.get("identifier", column)
+        self.has_several_rows = self.terms.get("rows") == "several"
         given = pl.Series(identifiers, dtype=pl.String)
         self._forms = identifier_forms(given).unique()
         self.spellings = given
@@ -153,6 +155,7 @@ class Asked:
     def _whose(self, column: pl.Series, *, is_identifier: bool) -> pl.Series:
         """Binary[N]: whom of them each cell is about, as all products of the home call them, or null."""
         names = self._names
+        column = column if is_identifier else persons_of(column)
         if is_identifier:
             mine = column.filter(self.within(column)).unique()
             names = pl.DataFrame({"name": mine, "person": comparable(self.home, mine)})

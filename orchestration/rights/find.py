@@ -35,7 +35,7 @@ from orchestration.storage.store import read_table
 
 @dataclass(frozen=True)
 class Placed:
-    """A person's place in one release."""
+    """A person's place in one release; of somebody with several rows, that of one of them."""
 
     release: str
     in_snapshot: bool | None
@@ -79,14 +79,24 @@ class InSeries:
     held: tuple[Held, ...]
 
     @property
+    def names(self) -> list[str]:
+        """The releases there are."""
+        return list(dict.fromkeys(one.release for one in self.releases))
+
+    @property
     def published(self) -> list[Placed]:
-        """The releases that have them."""
+        """Their places in the releases that have them."""
         return [one for one in self.releases if one.in_release]
+
+    @property
+    def names_published(self) -> list[str]:
+        """The releases that have them."""
+        return list(dict.fromkeys(one.release for one in self.published))
 
     @property
     def unknown(self) -> list[str]:
         """The releases of which nothing is kept that says whether they have them."""
-        return [one.release for one in self.releases if one.in_release is None]
+        return list(dict.fromkeys(one.release for one in self.releases if one.in_release is None))
 
     @property
     def kinds(self) -> list[tuple[str, str, int]]:
@@ -148,7 +158,7 @@ def _has(people: pl.DataFrame | None, person: pl.Series) -> bool:
 
 def _in_series(home: Home, contract: Product, name: str, identifier: str, gone: pl.DataFrame) -> InSeries:
     asked = Asked(home, contract.product, name, [identifier], contract.identifier)
-    placed, rows, before = [], [], _Before()
+    placed, rows, before = [], [], dict[tuple[Any, ...], _Before]()
     through = max(gone.filter(of_series(name))["through"], default=None)
     begun = (path.name for path in asked.folder.glob("*") if path.is_dir())
     for release in sorted({*asked.releases, *begun}):
@@ -162,22 +172,25 @@ def _in_series(home: Home, contract: Product, name: str, identifier: str, gone: 
             continue
         folders = shard_folders(asked.folder / release)
         linkages = [file for folder in folders if (file := folder / LINKAGE).exists()]
-        groups = (_group(file, asked) for file in linkages)
-        group = next((found for found in groups if found is not None), None)
-        values = _values(home.published(asked.product, name) / release, group, asked.terms.get("sensitive"))
-        left = before.narrowed(values, mine)
-        is_told = bool(linkages) and (group is not None or through is None or release > through)
-        placed.append(
-            Placed(
-                release,
-                None if mine is None or not is_told else mine.height > 0,
-                group is not None if is_told else None,
-                group if group != NO_GROUP else None,
-                sum(values.values()),
-                tuple(sorted(values)),
-                left,
+        groups = [group for file in linkages for group in _groups(file, asked)]
+        is_told = bool(linkages) and (bool(groups) or through is None or release > through)
+        for group in groups or (None,):
+            published = home.published(asked.product, name) / release
+            values = _values(published, group, asked.terms.get("sensitive"))
+            # Of several rows, those are of one value whose groups show the same values.
+            unit = tuple(sorted(values)) if asked.has_several_rows else ()
+            left = before.setdefault(unit, _Before()).narrowed(values, mine)
+            placed.append(
+                Placed(
+                    release,
+                    None if mine is None or not is_told else mine.height > 0,
+                    group is not None if is_told else None,
+                    group if group != NO_GROUP else None,
+                    sum(values.values()),
+                    tuple(sorted(values)),
+                    left,
+                )
             )
-        )
     held = tuple(_held(asked, contract if name == contract.series else None))
     first = next((number for number, one in enumerate(placed) if one.in_release), None)
     promised = () if first is None else _promised(asked, first)
@@ -213,13 +226,11 @@ class _Before:
         return tuple(sorted(self._left))
 
 
-def _group(file: Path, asked: Asked) -> int | None:
-    """The group that a linkage has the person in; `NO_GROUP` without groups, None if it has not them."""
+def _groups(file: Path, asked: Asked) -> list[int]:
+    """The groups that a linkage has rows of the person in; `NO_GROUP` for each of them without groups."""
     linkage = read_table(file)
     mine = linkage.filter(asked.within(entries(linkage, asked.column)))
-    if not mine.height:
-        return None
-    return int(mine["group_id"][0]) if "group_id" in mine.columns else NO_GROUP
+    return mine["group_id"].sort().to_list() if "group_id" in mine.columns else [NO_GROUP] * mine.height
 
 
 def _values(folder: Path, group: int | None, sensitive: Any) -> dict[Any, int]:
@@ -279,6 +290,7 @@ WHAT = {
         "a list of signatures, by pseudonym, so that a person who returns gets the same one"
     ),
     "faults": Text("a list of rows that had faults"),
+    "left_out": Text("a list of people who are not in the release, because a value of theirs is missing"),
 }
 """Descriptions of files, by their names without endings."""
 

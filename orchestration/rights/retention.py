@@ -9,7 +9,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER
 from anonymize.errors import ContractError
 from orchestration.chain.population_overlap import people_of
-from orchestration.chain.snapshot import kept_snapshot
+from orchestration.chain.snapshot import PEOPLE, everybody_in
 from orchestration.rights.asked import NOBODY, series_of
 from orchestration.rights.forget import Forgetting, forget, what_is_kept
 from orchestration.series.other_series import published_releases
@@ -82,5 +82,5 @@ def _in_new_snapshots(series: Series, names: list[str]) -> pl.Series:
         for folder in home.private(product, name).glob("2*")
         if folder.name not in published_releases(home, product, name)
     )
-    kept = (taken for folder in new if (taken := kept_snapshot(folder)) is not None)
-    return pl.concat([NOBODY, *(comparable(home, taken.table[IDENTIFIER]) for taken in kept)])
+    kept = (everybody_in(folder) for folder in new if (folder / PEOPLE).exists())
+    return pl.concat([NOBODY, *(comparable(home, people[IDENTIFIER]) for people in kept)])

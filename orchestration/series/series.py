@@ -17,6 +17,7 @@ import numpy as np
 from anonymize.contract import Product
 from anonymize.errors import ContractError, HomeError, PublishedFolderError
 from anonymize.people.randomness import derive_key, generator
+from anonymize.people.rows import has_several_rows
 from orchestration.contracts.contract_file import ContractFile
 from orchestration.series.due import due_releases, today
 from orchestration.series.facts import FACTS, Facts, facts_of, key_fingerprint, write_facts
@@ -305,6 +306,7 @@ class Series:
         return {
             "key_fingerprint": self.key_fingerprint,
             "identifier": self.contract.identifier,
+            **({"rows": "several"} if has_several_rows(self.contract) else {}),
             "sensitive": sensitive if len(sensitive) > 1 else next(iter(sensitive), None),
             "principle": self.contract.principle.name,
             "supersedes": self.contract.supersedes,
@@ -341,11 +343,12 @@ class Series:
     def _refuse_other_terms(self, on_disk: list[str], facts: Facts) -> None:
         if not on_disk:
             return
-        begun, now = {SHARDS: 1, **facts.terms}, self._terms()
+        usual = {SHARDS: 1, "rows": "one"}
+        begun, now = {**usual, **facts.terms}, {**usual, **self._terms()}
         said = f"but series {self.contract.series} was begun with"
         self._refuse(
             (part, f"is {now[part]}, {said} {begun.get(part)}: begin a new series")
-            for part in ("identifier", "sensitive", "principle", "supersedes", SHARDS)
+            for part in ("identifier", "sensitive", "principle", "supersedes", "rows", SHARDS)
             if begun.get(part) != now[part]
         )
 

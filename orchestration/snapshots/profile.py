@@ -14,6 +14,7 @@ import polars as pl
 from anonymize.columns import IDENTIFIER, least_of, most_of
 from anonymize.contract import Table
 from anonymize.contract.combined import separate
+from anonymize.contract.scalars import MISSING
 from anonymize.errors import as_data
 
 HEADS = ("column", "kind", "lowest", "highest", "distinct", "most frequent", "missing")
@@ -35,13 +36,21 @@ def _shown(column: pl.Series, ours: str, schema: Table) -> tuple[str, ...]:
     attribute = dict(schema.attributes()).get(ours)
     present = column.drop_nulls()
     if present.dtype == pl.String:
-        present = present.filter(present != "")
+        present = present.filter(
+            ~present.is_in(["", *([MISSING] if _publishes_missing(ours, schema) else [])])
+        )
     roles = {IDENTIFIER: "identifier"} | {column: "sensitive" for column, _ in schema.sensitive_columns()}
     kind = roles.get(ours) or str(getattr(attribute, "kind", ""))
     share = "" if ours == IDENTIFIER or present.is_empty() else f"{100 * _shares(present)[0]:.1f} %"
     lowest, highest = _ends(present, attribute)
     missing = len(column) - len(present)
     return kind, lowest, highest, f"{present.n_unique():,}", share, f"{missing:,}"
+
+
+def _publishes_missing(ours: str, schema: Table) -> bool:
+    """Whether a missing value of a column is a label of its own."""
+    columns = (*schema.attributes(), *schema.sensitive_columns())
+    return any(one.publishes_missing for column, one in columns if column == ours)
 
 
 def _ends(present: pl.Series, attribute: Any) -> tuple[str, str]:
@@ -87,7 +96,7 @@ def lumpy_columns(snapshot: pl.DataFrame, schema: Table) -> Iterator[str]:
         width = getattr(attribute, "min_width", 0)
         if attribute.kind == "category" or width <= int(attribute.discrete) or snapshot.is_empty():
             continue
-        shares = _shares(snapshot[ours])
+        shares = _shares(snapshot[ours].drop_nulls())
         few = next((k for k in range(1, len(shares) + 1) if sum(shares[:k]) >= MOST), None)
         if few is not None:
             values = "one value" if few == 1 else f"{few} values"

@@ -8,13 +8,16 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 import polars as pl
 
-from anonymize.columns import IDENTIFIER, VALUE, exactly
+from anonymize.columns import IDENTIFIER, ROW_NAME, VALUE, exactly
 from anonymize.contract import CategoryAttribute, DateAttribute, QuasiIdentifier, Sensitive, Table
+from anonymize.contract.scalars import MISSING
+from anonymize.people.rows import has_several_rows
 from anonymize.spelling import SEVERAL, normal_form, spelled_in_two_ways, value_form
 from orchestration.contracts.yaml_text import on_a_line
 from orchestration.snapshots.locale_formats import proposals
@@ -41,7 +44,9 @@ COMPARED = 100
 """Values outside a domain that are compared with its labels."""
 OUTSIDE = "outside all bins"
 """Stands for a number that is in no bin."""
-NO_VALUE = ("#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
+SPELT = "differ from another identifier by spaces, capital letters or signs that nobody sees alone"
+"""What is said of identifiers, where people have several rows, that are one person's."""
+NO_VALUE = (MISSING, "#n/a", "#na", "-nan", "<na>", "n/a", "na", "nan", "nil", "null", "?", "-", "--", ".")
 """Words of other programs for no value, in small letters."""
 
 
@@ -173,6 +178,8 @@ def _first(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
 
 
 def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
+    if measure == "duplicates" and (rule.role == "row" or rule.repeats == SPELT):
+        return f"write each {rule.role} in one way, and no other in the same, in the source"
     if (
         measure == "wrong_type"
         and rule.written in ("number", "date")
@@ -183,6 +190,8 @@ def _way_out(rule: _Rule, measure: str, snapshot: pl.DataFrame) -> str:
         return declare + _OUT[measure]
     if measure == "wrong_type" and getattr(snapshot.schema[rule.column], "time_zone", None):
         return f"of moments with a time zone, midnights of UTC are dates: {_OUT[measure]}"
+    if measure == "nulls" and (rule.missing != "refuse" or rule.role == "identifier"):
+        return _OUT["no value" if rule.missing != "refuse" else "nobody"]
     if measure != "outside_domain":
         return _OUT[measure]
     return f"{_renamed(rule, snapshot)}{_OUT[measure]}{_to_add(rule, snapshot)}{_close(rule, snapshot)}"
@@ -233,9 +242,13 @@ def _missing(name: str, present: Sequence[str]) -> str:
 
 _OUT = {
     "missing": "add or rename it in the source, or correct the contract",
-    "nulls": "fill them in the source, or leave these people out",
+    "nulls": "fill them in the source, or write beside the column in the contract missing: publish, which"
+    " makes it a value of its own, or missing: leave_out, which leaves these people out",
+    "nobody": "fill them in the source, or leave these rows out there: a person is known by it",
+    "no value": "nobody has one: fill them in the source, or take the column out of the contract",
     "duplicates": "a snapshot has one row for each person, and identifiers that differ by spaces, capital"
-    " letters or signs that nobody sees alone are one person's",
+    " letters or signs that nobody sees alone are one person's. If people have several rows (visits, claims),"
+    " say so (rows: several), or choose one of each in the source: the last one, say",
     "wrong_type": "correct them in the source, or what the contract says of the column",
     "outside_domain": "correct them in the source, or widen the domain in the contract",
     "misspelt": "correct them in the source, or list every value under sensitive.values",
@@ -266,6 +279,10 @@ class _Rule:
     """The key of the contract that lists them, or the file with a line for each."""
     written: str = ""
     """`number` or `date`, which text writes in several ways; else something else."""
+    repeats: str = ""
+    """A verb for the rows that name what another row names, where each is to name something else."""
+    missing: Literal["refuse", "some", "accept"] = "refuse"
+    """Whether values may be missing: none, not all, or, where these are the people of a shard, any."""
 
     def converted(self, dtype: pl.DataType) -> pl.Expr:
         """The column as the contract has it; null where a value is null or of another type."""
@@ -284,22 +301,27 @@ class _Rule:
         values, converted = _values(self.column, dtype), self.converted(dtype)
         nothing = pl.lit(value=False)
         # An unhashable kind of value (a list, say) is of a wrong type as a whole: nothing to compare.
-        is_identifier = self.role == "identifier" and not dtype.is_nested()
-        form = normal_form(values) if is_identifier and _is_text(dtype) else values
+        is_name = self.repeats != "" and not dtype.is_nested()
+        form = normal_form(values) if is_name and _is_text(dtype) else values
+        again = ~form.is_first_distinct() if self.repeats != SPELT else values.n_unique().over(form) > 1
         free_text = self.inside is None and _is_text(dtype)
         return {
-            "nulls": values.is_null(),
-            "duplicates": values.is_not_null() & ~form.is_first_distinct() if is_identifier else nothing,
+            "nulls": values.is_null() & self._is_fault(values),
+            "duplicates": values.is_not_null() & again if is_name else nothing,
             "wrong_type": values.is_not_null() & converted.is_null(),
             "outside_domain": (~self.inside(converted)).fill_null(value=False) if self.inside else nothing,
             "misspelt": _misspelt(converted) if self.role == "sensitive" and free_text else nothing,
         }
 
+    def _is_fault(self, values: pl.Expr) -> pl.Expr:
+        """Whether missing values are a fault."""
+        return values.is_null().all() if self.missing == "some" else pl.lit(self.missing == "refuse")
+
     def does(self, measure: str) -> str:
         """A verb for the rows that break a rule."""
         return {
             "nulls": "have no value",
-            "duplicates": "repeat the identifier of another row",
+            "duplicates": self.repeats,
             "wrong_type": f"are not {self.kind}",
             "outside_domain": f"lie outside the domain ({self.domain})",
             "misspelt": "have spaces around them, differ from another value by capital letters alone, by"
@@ -338,20 +360,36 @@ def _values(column: str, dtype: pl.DataType) -> pl.Expr:
 
 def _rules(schema: Table) -> list[_Rule]:
     """One rule per column, in the contract's order."""
-    identifier = _Rule(
-        IDENTIFIER, schema.identifier, "identifier", "text or whole numbers", _as_identifier, pl.String()
-    )
-    attributes = [
-        _attribute_rule(column, attribute, schema.ROLE) for column, attribute in schema.attributes()
+    may_lack: Literal["some", "accept"] = "some" if getattr(schema, "shards", 1) == 1 else "accept"
+    is_several = has_several_rows(schema)
+    repeats = {IDENTIFIER: SPELT if is_several else "repeat the identifier of another row"}
+    repeats[ROW_NAME] = "repeat the row of another one"
+    names = [
+        _Rule(
+            column, name, role, "text or whole numbers", _as_identifier, pl.String(), repeats=repeats[column]
+        )
+        for column, role in ((IDENTIFIER, "identifier"), (ROW_NAME, "row"))
+        if (name := schema.column_names().get(column)) is not None
     ]
-    sensitive = [_sensitive_rule(column, one) for column, one in schema.sensitive_columns()]
-    return [identifier, *attributes, *sensitive]
+    attributes = [
+        (_attribute_rule(column, attribute, schema.ROLE), attribute.missing)
+        for column, attribute in schema.attributes()
+    ]
+    sensitive = [(_sensitive_rule(column, one), one.missing) for column, one in schema.sensitive_columns()]
+    others = [
+        rule if missing == "refuse" else replace(rule, missing=may_lack)
+        for rule, missing in (*attributes, *sensitive)
+    ]
+    return [*names, *others]
 
 
 def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule:
     rule = partial(_Rule, column, attribute.name, role, dtype=attribute.dtype, written=attribute.kind)
     if isinstance(attribute, CategoryAttribute):
-        labels, domain = attribute.labels, f"{len(attribute.labels)} labels"
+        labels = tuple(
+            label for label in attribute.labels if label != MISSING or not attribute.publishes_missing
+        )
+        domain = f"{len(labels)} labels"
         inside = lambda values: values.is_in(list(labels))  # noqa: E731 - as the other rules have it
         listed = "order" if attribute.order else "the hierarchy, with a path for each"
         return rule("text", _as_label, inside=inside, domain=domain, labels=labels, listed=listed)
@@ -367,14 +405,15 @@ def _attribute_rule(column: str, attribute: QuasiIdentifier, role: str) -> _Rule
 
 
 def _sensitive_rule(column: str, sensitive: Sensitive) -> _Rule:
-    values = list(sensitive.values or ())
+    values = list(sensitive.in_source)
     if sensitive.bins:
         return _bins_rule(column, sensitive)
     inside = (lambda given: given.is_in(values)) if values else None
     domain = f"the {len(values)} values that the contract lists"
     dtype: pl.DataType
     if not values:
-        kind, convert, dtype = "text or whole numbers", _as_text_or_whole_number, pl.String()
+        convert = _as_text if sensitive.publishes_missing else _as_text_or_whole_number
+        kind, dtype = "text or whole numbers", pl.String()
     elif isinstance(values[0], int):
         kind, convert, dtype = "whole numbers", _as_whole_number, pl.Int64()
     else:
@@ -389,7 +428,7 @@ def _sensitive_rule(column: str, sensitive: Sensitive) -> _Rule:
 
 def _bins_rule(column: str, sensitive: Sensitive) -> _Rule:
     """Numbers become the names of their bins, which stay as they are."""
-    edges, names = sensitive.bins, sensitive.values or ()
+    edges, names = sensitive.bins, sensitive.in_source
 
     def convert(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
         number = _as_number(values, dtype)
@@ -418,6 +457,12 @@ def _as_identifier(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
 
 def _as_text_or_whole_number(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
     return values if _is_text(dtype) else _as_whole_number(values, dtype)
+
+
+def _as_text(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
+    """Text, and whole numbers as they are written: a label for missing ones can be among them."""
+    found = _as_text_or_whole_number(values, dtype)
+    return None if found is None else found.cast(pl.String)
 
 
 def _as_label(values: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:

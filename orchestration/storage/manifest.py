@@ -42,6 +42,7 @@ KEYS = {
         "together_with",
         "supersedes",
         "not_sensitive",
+        "left_out",
         "software_version",
         "previous",
     ),
@@ -97,6 +98,8 @@ class Described:
     """The series that this one goes on from, whose signatures and promises people kept."""
     not_sensitive: tuple[Any, ...] = ()
     """The values that may be known of a person."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """People of the table who are left out because a value of theirs is missing, by its column."""
 
 
 def manifest(described: Described, folder: Path) -> dict[str, Any]:
@@ -120,6 +123,7 @@ def manifest(described: Described, folder: Path) -> dict[str, Any]:
         **({"together_with": dict(described.together)} if described.together else {}),
         **({"supersedes": described.supersedes} if described.supersedes else {}),
         **({"not_sensitive": list(described.not_sensitive)} if described.not_sensitive else {}),
+        **({"left_out": dict(described.left_out)} if described.left_out else {}),
         "files": {name_in(folder, file): _stated(file) for file in files_in(folder)},
         "contract_sha256": described.contract_sha256,
         "software_version": version("republish"),
@@ -257,6 +261,8 @@ def _odd_entry(stated: Mapping[str, Any], counted: set[str]) -> str | None:
             return f"its {key} is none"
     counts = [(key, stated[key]) for key in sorted(counted & stated.keys())]
     counts += [("together_with", count) for count in _together(stated.get("together_with", {}))]
+    left_out = stated.get("left_out", {})
+    counts += [("left_out", count) for count in (left_out.values() if isinstance(left_out, dict) else [None])]
     odd = (key for key, count in counts if type(count) is not int or abs(count) > MOST)
     return next((f"its {key} is no count" for key in odd), None)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -19,7 +20,7 @@ from anonymize.attack.coverage import cover, value_domain
 from anonymize.columns import VALUE
 from anonymize.contract import QuasiIdentifier, Schema
 from anonymize.formats.published import Published
-from anonymize.people.codes import code_domain
+from anonymize.people.codes import MISSING_CODE, code_domain
 
 BINS = (4, 32)
 """The fewest and the most cells into which a quasi-identifier's codes are put; a small domain has a cell for
@@ -112,7 +113,7 @@ def guess_values(
     codes = [one.place(known[one.column].to_numpy()) for one in cells]
     weight = _learn(pairs, codes, counts, held)
     right = _best(pairs, weight) == actual[guessed]
-    prior = _per_person(pairs, pairs.prior)
+    prior = pairs.per_person(pairs.prior)
     of_truth = pairs.value == actual[pairs.person]
     return Guesses(
         people=len(guessed),
@@ -155,6 +156,22 @@ class _Pairs:
     """int64[P]: the row of the person's group and value among `held`; -1 where the group isn't known."""
     prior: np.ndarray
     """float64[P]: the share of the value in the group, or among all tuples."""
+
+    @cached_property
+    def begins(self) -> np.ndarray:
+        """The first pair of each person: pairs are sorted by person."""
+        return np.flatnonzero(np.diff(self.person, prepend=-1))
+
+    @cached_property
+    def number(self) -> np.ndarray:
+        """How many pairs each person has."""
+        return np.diff(self.begins, append=len(self.person))
+
+    def per_person(self, weight: np.ndarray) -> np.ndarray:
+        """The weights, scaled so that those of each person add up to 1."""
+        total = np.bincount(self.person, weight)[self.person[self.begins]]
+        share: np.ndarray = weight / np.repeat(total, self.number)
+        return share
 
 
 def _tuples(published: Published, groups: pl.DataFrame, values: pl.Series) -> pl.DataFrame:
@@ -204,13 +221,17 @@ class _Cells:
 
     @classmethod
     def of(cls, codes: pl.Series, attribute: QuasiIdentifier, column: str, most: int) -> _Cells:
-        """A cell for each value of a small domain, else cells with about as many people each."""
+        """A cell for each value of a small domain, else cells with about as many people each.
+
+        Where missing values are published, the first cell is theirs.
+        """
         lowest, highest = code_domain(attribute)
+        missing = [MISSING_CODE] if attribute.publishes_missing else []
         if attribute.discrete and highest - lowest < most:
-            return cls(column, np.arange(lowest, highest + 2, dtype=float))
+            return cls(column, np.append(missing, np.arange(lowest, highest + 2, dtype=float)))
         inner = np.unique(np.quantile(codes.to_numpy(), np.linspace(0, 1, most + 1)[1:-1]))
         inner = inner[(inner > lowest) & (inner <= highest)]
-        return cls(column, np.concatenate([[lowest], inner, [highest + 1]]).astype(float))
+        return cls(column, np.concatenate([missing, [lowest], inner, [highest + 1]]).astype(float))
 
     def place(self, codes: np.ndarray) -> np.ndarray:
         """int64[N]: the cell of each code."""
@@ -223,6 +244,9 @@ class _Cells:
         high = boxes[f"{self.column}_high"].to_numpy().astype(float)[:, None] + 1
         inside = np.clip(np.minimum(high, self.edges[1:]) - np.maximum(low, self.edges[:-1]), 0, None)
         inside /= np.maximum(inside.sum(axis=1, keepdims=True), 1e-300)
+        if self.edges[0] == MISSING_CODE:
+            without = published.shares_missing(boxes, self.column)
+            inside = np.column_stack([without, inside[:, 1:] * (1 - without)[:, None]])
         group = boxes["group"].to_numpy()
         of_group = sparse.csr_array((np.ones(len(group)), (group, np.arange(len(group)))))
         spread = of_group @ inside / np.maximum(np.bincount(group), 1)[:, None]
@@ -237,37 +261,31 @@ def _learn(
 ) -> np.ndarray:
     """float64[P]: the probability of each person's each value, after all rounds."""
     room = held["tuples"].to_numpy().astype(float)
-    known = pairs.cell >= 0
+    known = np.flatnonzero(pairs.cell >= 0)
+    cell = pairs.cell[known]
+    places = [
+        pairs.value * count.shape[1] + at[pairs.person] for at, count in zip(codes, counts, strict=True)
+    ]
+
     weight = pairs.prior
     for _ in range(ROUNDS):
         likely = np.zeros(len(weight))
-        for at, count in zip(codes, counts, strict=True):
+        for place, count in zip(places, counts, strict=True):
             share = (count + SMOOTHING) / (count + SMOOTHING).sum(axis=1, keepdims=True)
-            likely += np.log(share)[pairs.value, at[pairs.person]]
-        top = np.full(pairs.person[-1] + 1, -np.inf)
-        np.maximum.at(top, pairs.person, likely)
-        weight = _per_person(pairs, pairs.prior * np.exp(likely - top[pairs.person]) + 1e-300)
+            likely += np.log(share).ravel()[place]
+        top = np.repeat(np.maximum.reduceat(likely, pairs.begins), pairs.number)
+        weight = pairs.per_person(pairs.prior * np.exp(likely - top) + 1e-300)
         for _ in range(BALANCING):
-            given = np.bincount(pairs.cell[known], weight[known], minlength=len(room))
+            given = np.bincount(cell, weight[known], minlength=len(room))
             # Counterfeits leave room that nobody fills; no value has more people than tuples.
             scale = np.minimum(1.0, room / np.maximum(given, 1e-300))
-            weight = weight.copy()
-            weight[known] *= scale[pairs.cell[known]]
-            weight = _per_person(pairs, weight)
+            weight[known] *= scale[cell]
+            weight = pairs.per_person(weight)
         counts = [
-            np.bincount(
-                pairs.value * count.shape[1] + at[pairs.person], weight, minlength=count.size
-            ).reshape(count.shape)
-            for at, count in zip(codes, counts, strict=True)
+            np.bincount(place, weight, minlength=count.size).reshape(count.shape)
+            for place, count in zip(places, counts, strict=True)
         ]
     return weight
-
-
-def _per_person(pairs: _Pairs, weight: np.ndarray) -> np.ndarray:
-    """The weights, scaled so that those of each person add up to 1."""
-    total = np.bincount(pairs.person, weight)
-    share: np.ndarray = weight / total[pairs.person]
-    return share
 
 
 def _best(pairs: _Pairs, weight: np.ndarray) -> np.ndarray:

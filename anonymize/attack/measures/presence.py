@@ -10,6 +10,7 @@ import polars as pl
 
 from anonymize.attack.coverage import covering
 from anonymize.formats.published import Published
+from anonymize.people.codes import MISSING_CODE
 
 MOST = 2_000
 """People of each kind who are guessed; of more, so many are drawn."""
@@ -104,6 +105,13 @@ def _scores(people: pl.DataFrame, published: Published) -> np.ndarray:
         boxes.select(pl.col(f"{name}_{end}").cast(pl.Float64) for name in names).to_numpy()
         for end in ("low", "high")
     )
-    dense = boxes["tuples"].to_numpy() / (high - low + 1).prod(axis=1)
+    width = high - low + 1
+    dense = boxes["tuples"].to_numpy() / width.prod(axis=1)
     point, box = covering(people.select(names), boxes)
-    return np.bincount(point, dense[box], len(people))
+    found = dense[box]
+    for column, name in enumerate(names):
+        if f"{name}_missing" in boxes.columns:
+            without = published.shares_missing(boxes, name)
+            is_missing = people[name].to_numpy()[point] == MISSING_CODE
+            found *= np.where(is_missing, (without * width[:, column])[box], (1 - without)[box])
+    return np.bincount(point, found, len(people))

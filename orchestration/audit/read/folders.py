@@ -14,12 +14,13 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from anonymize.attack.finding import Count
-from anonymize.columns import IDENTIFIER, entries, exactly
+from anonymize.columns import entries, exactly
 from anonymize.contract import Contract, FileSource, Product, Sensitive
 from anonymize.contract.combined import combine
 from anonymize.errors import PublishedFolderError, SnapshotError
 from anonymize.formats import FORMATS, GENERALIZATION, Format
 from anonymize.formats.format import PublishedColumn
+from anonymize.people.rows import named_by_row, names_in_linkage, with_row_names
 from anonymize.people.values import by_own_names
 from anonymize.principles import SOME_PRINCIPLE, principle_of
 from anonymize.promise.rules import METADATA
@@ -29,6 +30,7 @@ from orchestration.contracts.contract_file import ContractFile, load_contract
 from orchestration.readers.datapackage.dated import undated
 from orchestration.series.shards import shard_name
 from orchestration.snapshots.files import read_file
+from orchestration.snapshots.missing import counted_by_column, settle_missing
 from orchestration.snapshots.sources import enter, read_as_declared, source_of
 from orchestration.snapshots.validation import conform, describe_faults
 from orchestration.storage.hidden import hidden_in_foreign, hidden_in_our
@@ -88,6 +90,8 @@ class Reading:
     """Path: SHA-256 (hex), rows (None for what is no table)."""
     spellings: dict[str, dict[str, str]] = field(default_factory=dict)
     """The first spelling of each value that was read, by its normal form: twins are one value."""
+    left_out: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By release, how many people of its truth are left out for want of a value, by column."""
 
     def note(self, path: Path, rows: int | None = None) -> None:
         """Remember a file by its hash."""
@@ -324,8 +328,10 @@ def read_truth(
     Returns
     -------
     polars.DataFrame
-        `person` (the identifier), `identifier`, `qi_0`, …, `value` (of a view `column_0`, …), in the file's
-        row order.
+        `person` (the identifier, with the row's name where people have several), `identifier`, `qi_0`, …,
+        `value` (of a view `column_0`, …), in the file's row order. People whom the contract leaves out,
+        because a value of theirs is missing, are not in it: everybody who knows the contract, and what is
+        missing, knows that they are in no group.
 
     Raises
     ------
@@ -346,7 +352,7 @@ def read_truth(
     if not isinstance(source, FileSource):
         source = FileSource(path="{release}.csv", decimal=".")
     snapshot, present = read_as_declared(file, contract, source, str(file))
-    people = _true_people(snapshot, present, str(file), contract, reading)
+    people = _true_people(snapshot, present, str(file), release, contract, reading)
     reading.note(file, people.height)
     return people
 
@@ -359,23 +365,29 @@ def _from_source(file: ContractFile, release: str, contract: Product, reading: R
         table = pieces.whole(source.where)
     except SnapshotError as error:
         raise SnapshotError(f"{error}. Or name the folder of the true tables by --truth") from None
-    people = _true_people(table, pieces.present, source.where, contract, reading)
+    people = _true_people(table, pieces.present, source.where, release, contract, reading)
     if Path(source.place).is_file():
         reading.note(Path(source.place), people.height)
     return people
 
 
 def _true_people(
-    snapshot: pl.DataFrame, present: Sequence[str], where: str, contract: Product, reading: Reading
+    snapshot: pl.DataFrame,
+    present: Sequence[str],
+    where: str,
+    release: str,
+    contract: Product,
+    reading: Reading,
 ) -> pl.DataFrame:
     snapshot = enter(snapshot, contract)
     for column, one in contract.sensitive_columns():
         snapshot = _one_spelling(snapshot, column, one, reading)
     if faults := describe_faults(snapshot, contract, present):
         raise SnapshotError(f"{where}: " + "; ".join(faults))
-    return combine(conform(snapshot, contract), contract).with_columns(
-        person=pl.col(IDENTIFIER).cast(pl.String)
-    )
+    settled = settle_missing(conform(snapshot, contract), contract)
+    reading.left_out[release] = counted_by_column(settled.left_out)
+    people = with_row_names(combine(settled.people, contract), contract)
+    return people.with_columns(person=named_by_row(people, contract))
 
 
 def read_linkage(
@@ -440,11 +452,12 @@ def _linked_folder(folder: Path, series: str, release: str) -> Path:
 def read_linked(file: Path, contract: Product, reading: Reading) -> pl.DataFrame:
     """`person`, `group_id` of one file of a linkage."""
     linkage = _read_table(file)
-    if missing := {contract.identifier, "group_id"} - set(linkage.columns):
+    names = names_in_linkage(contract)
+    if missing := {*names.values(), "group_id"} - set(linkage.columns):
         raise SnapshotError(f"{file}: has no column {min(missing)}")
     reading.note(file, len(linkage))
-    person = entries(linkage, contract.identifier).cast(pl.String).alias("person")
-    return pl.DataFrame([person, linkage["group_id"].cast(pl.Int64)])
+    own = pl.DataFrame([entries(linkage, name).cast(pl.String).alias(ours) for ours, name in names.items()])
+    return pl.DataFrame([named_by_row(own, contract).alias("person"), linkage["group_id"].cast(pl.Int64)])
 
 
 def metadata_finding(

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, Validat
 
 from anonymize.columns import entries
 from anonymize.contract import CategoryAttribute, Contract, DateAttribute, Product, QuasiIdentifier
+from anonymize.contract.scalars import MISSING
 from anonymize.errors import ContractError, PublishedFolderError
 from anonymize.people.codes import code_domain, code_dtype, decode
 from anonymize.promise import KAnonymity, LDiversity, Promise
@@ -165,6 +166,12 @@ def convert(rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str
     PublishedFolderError
         If a column is missing, or something in it can't be read as an interval.
     """
+    if publishing := [qi.name for qi in contract.quasi_identifiers if qi.publishes_missing]:
+        raise PublishedFolderError(
+            f"{where}: missing: publish, of {', '.join(publishing)}, is for releases of republish, because"
+            " each tool writes missing values in its own way: write missing: leave_out, and leave these rows"
+            " out"
+        )
     mapping = foreign.mapping
     named = [mapping.sensitive, *([mapping.group] if mapping.group else [])]
     for column in mapping.quasi_identifiers.values():
@@ -191,6 +198,8 @@ def convert(rows: pl.DataFrame, foreign: Foreign, contract: Contract, where: str
         sensitive = numbers
     else:
         sensitive = sensitive.cast(pl.String)
+        if contract.sensitive.publishes_missing:
+            sensitive = sensitive.fill_null(MISSING)
     group_id = numbering.rank("dense").cast(pl.Int64).alias("group_id")
     microdata = pl.DataFrame([group_id, *bounds, sensitive.alias(contract.sensitive.name)])
     others = [column for column in rows.columns if column not in named and column not in microdata.columns]

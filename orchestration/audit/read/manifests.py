@@ -63,6 +63,7 @@ def claims_finding(
     contract: Product,
     tables: Mapping[str, pl.DataFrame],
     people: int,
+    left_out: Mapping[str, int],
 ) -> pl.DataFrame | None:
     """How many of a manifest's claims the published tables contradict; None without a manifest.
 
@@ -73,14 +74,16 @@ def claims_finding(
     contract
         The columns behind it.
     people
-        How many people the truth has.
+        How many people the truth has, but for those who are left out.
+    left_out
+        How many of these there are, by the column that has no value of theirs.
     """
     if release.manifest is None:
         return None
     main, *_ = release_format.tables(contract)
     counterfeits = int(tables["counterfeits"]["count"].sum()) if "counterfeits" in tables else 0
     rows = len(tables[main])
-    claims = {
+    claims: dict[str, Any] = {
         "tuples": rows,
         "counterfeits": counterfeits,
         "held_back": people - (rows - counterfeits),
@@ -89,6 +92,8 @@ def claims_finding(
         claims["groups"] = tables[main]["group_id"].drop_nulls().n_unique()
     if BESIDE[0] in release.manifest:
         claims |= _beside_counterfeits(tables, main)
+    if left_out or "left_out" in release.manifest:
+        claims["left_out"] = dict(left_out)
     wrong = [name for name, found in claims.items() if not _is_same(release.manifest.get(name), found)]
     files = release.manifest["files"]
     for table in filter(None, {*map(table_of, files)}):

@@ -13,12 +13,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from anonymize.contract import CategoryAttribute, DateAttribute, Product, Sensitive
-from anonymize.contract.scalars import WordedColumn
+from anonymize.contract import CategoryAttribute, DateAttribute, NumberAttribute, Product, Sensitive
+from anonymize.contract.scalars import MISSING, WordedColumn
 from anonymize.formats import Format
 from anonymize.formats.format import RELEASE, PublishedColumn
+from anonymize.people.rows import has_several_rows
 from anonymize.principles import PRINCIPLES
-from orchestration.readers.datapackage.words import GRID, SEMANTICS, may_be_known, own_values, several_columns
+from orchestration.readers.datapackage.words import (
+    GRID,
+    SEMANTICS,
+    may_be_known,
+    missing_values,
+    own_values,
+    several_columns,
+)
 from orchestration.storage.parts import SUFFIX, table_of
 
 TYPES = {"Int64": "integer", "Float64": "number", "String": "string", "Date": "date"}
@@ -31,6 +39,13 @@ TABLES = {
     "view": "A row for each person.",
 }
 """Descriptions of the tables of all formats, by name."""
+
+
+def _described_table(name: str, contract: Product) -> str:
+    """The description of a table; of people with several rows, a tuple is one of these."""
+    if not has_several_rows(contract):
+        return TABLES[name]
+    return TABLES[name].replace("a person, or", "a row of a person, or")
 
 
 def _not_promised(stated: Mapping[str, Any]) -> dict[str, str]:
@@ -85,6 +100,7 @@ def data_package(
     parameters = PRINCIPLES[stated["principle"]["name"]].parameters.model_validate(stated["principle"])
     promise = PRINCIPLES[parameters.name].promise(parameters)
     words = {"title": contract.title, "description": contract.description}
+    said = missing_values(_published_missing(contract, release_format), stated.get("left_out", {}))
     tables = release_format.columns(contract).items()
     return _without_none(
         {
@@ -108,6 +124,7 @@ def data_package(
             "republish": {
                 **{key: stated[key] for key in ("product", "series", "release", "n")},
                 "format": release_format.name,
+                **({"rows": "several"} if has_several_rows(contract) else {}),
                 "principle": dict(stated["principle"]),
                 "promised": [
                     *promise.sentences(),
@@ -116,6 +133,7 @@ def data_package(
                 ],
                 **_not_promised(stated),
                 "ends": None if lone_ends is None else own_values(exact, lone_ends),
+                **({"missing": said} if said is not None else {}),
                 "sensitive": _sensitive(contract),
                 "attributes": attributes,
             },
@@ -146,7 +164,7 @@ def _table(
         "path": path,
         "format": "parquet",
         "mediatype": "application/vnd.apache.parquet",
-        "description": TABLES[name],
+        "description": _described_table(name, contract),
         "schema": {"fields": [release, *(_field(column, contract, types) for column in columns)]},
     }
 
@@ -159,15 +177,25 @@ def _field(column: PublishedColumn, contract: Product, types: Mapping[str, str])
     }
     declared = attributes.get(column.origin)
     kind = column.dtype if column.dtype in TYPES else types.get(column.name, "String")
+    unit, required, values = getattr(declared, "unit", None), True, _values(declared, kind)
+    if _is_count_of_missing(column):
+        unit, values = None, {"minimum": 0}
+    elif isinstance(declared, NumberAttribute | DateAttribute) and declared.publishes_missing:
+        required = False
     return _without_none(
         {
             "name": column.name,
             "type": TYPES[kind],
             "description": _described(column.description, declared),
-            "unit": getattr(declared, "unit", None),
-            "constraints": {"required": True, **_values(declared, kind)},
+            "unit": unit,
+            "constraints": {"required": required, **values},
         }
     )
+
+
+def _is_count_of_missing(column: PublishedColumn) -> bool:
+    """Whether a column says of how many people another one's value is missing."""
+    return column.ours.endswith("_missing")
 
 
 def _described(by_format: str, declared: Any) -> str:
@@ -180,7 +208,8 @@ def _values(declared: Any, kind: str) -> dict[str, Any]:
     if declared is None:
         return {"minimum": 1} if kind == "Int64" else {}
     if isinstance(declared, CategoryAttribute):
-        return {} if getattr(declared, "keep", True) is False else {"enum": list(declared.labels)}
+        labels = dict.fromkeys([*declared.labels, *([MISSING] if declared.publishes_missing else [])])
+        return {} if getattr(declared, "keep", True) is False else {"enum": list(labels)}
     if hasattr(declared, "domain"):
         if kind == "String":
             return {}
@@ -202,6 +231,7 @@ def _attribute(declared: Any, *, of_intervals: bool) -> dict[str, Any]:
         told |= {"domain": _domain(declared)}
     told |= {"min_width": declared.min_width or None}
     told |= {"ends": GRID if of_intervals and declared.min_width > int(declared.discrete) else None}
+    told |= {"missing": None if declared.missing == "refuse" else declared.missing}
     told |= {"unit": declared.unit, "description": declared.description}
     return _without_none(told)
 
@@ -213,6 +243,19 @@ def _domain(declared: Any) -> list[Any]:
 
 def _not_sensitive(contract: Product) -> tuple[Any, ...]:
     return () if contract.sensitive is None else contract.sensitive.not_sensitive
+
+
+def _published_missing(contract: Product, release_format: Format) -> dict[str, str]:
+    """How a missing value of each column is published, by the column's name, as `missing_values` takes it."""
+    tables = release_format.columns(contract).values()
+    counted = {column.origin for table in tables for column in table if _is_count_of_missing(column)}
+
+    def how(ours: str, declared: object) -> str:
+        is_label = isinstance(declared, CategoryAttribute | Sensitive)
+        return "counted" if ours in counted else "label" if is_label else "null"
+
+    columns = (*contract.attributes(), *contract.sensitive_columns())
+    return {one.name: how(ours, one) for ours, one in columns if one.publishes_missing}
 
 
 def _sensitive(contract: Product) -> dict[str, Any] | list[dict[str, Any]] | None:
@@ -227,6 +270,7 @@ def _sensitive_column(declared: Sensitive) -> dict[str, Any]:
             "kind": declared.kind,
             "bins": list(declared.bins) or None,
             "values": declared.values and list(declared.values),
+            "missing": None if declared.missing == "refuse" else declared.missing,
             "not_sensitive": list(declared.not_sensitive) or None,
             "semantics": declared.semantics,
             "means": SEMANTICS[declared.semantics],

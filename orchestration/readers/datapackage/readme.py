@@ -17,6 +17,7 @@ IN_PARTS = (
     " read `{}` as one table."
 )
 
+OF_ROWS = "People may have several rows: whatever is counted counts rows, not people."
 OF_GROUPS = "It is treated under {principle}: no row says which value a person has."
 OF_A_VIEW = (
     "It has a row for each person, and no identifier. Some columns have broader labels in place of values;"
@@ -43,6 +44,7 @@ def readme(package: Mapping[str, Any], documents: Mapping[str, str]) -> str:
         "\n".join(f"- {sentence}" for sentence in own["promised"]),
         own.get("not_promised", ""),
         own.get("ends", ""),
+        own.get("missing", ""),
         *map(_values, sensitive_columns(own)),
         _files(package, documents),
         _how_to_read(package),
@@ -92,9 +94,10 @@ def _how_to_count(package: Mapping[str, Any]) -> str:
     if package["republish"]["format"] == VIEW:
         return "Rows are people under labels of hierarchies: counts of these labels are exact."
     counterfeits = pattern(package, "counterfeits")
+    of_rows = f"{OF_ROWS} " if package["republish"].get("rows") else ""
     return (
-        f"Some rows may be counterfeits, which stand for nobody; `{counterfeits}` says how many there"
-        " are in which group. To count people, with an error bar, in DuckDB:\n\n"
+        f"{of_rows}Some rows may be counterfeits, which stand for nobody; `{counterfeits}` says how many"
+        " there are in which group. To count people, with an error bar, in DuckDB:\n\n"
         "```sql\n"
         ".read estimate.sql\n"
         f"FROM estimate(true, split := {quoted(column_names(package)[-1])});\n"

@@ -136,6 +136,11 @@ def held_back(published: Path) -> dict[str, int]:
     return {one["release"]: one.get("held_back") or 0 for one in stated}
 
 
+def counts_rows(published: Path) -> bool:
+    """Whether people may have several rows: then whatever is counted counts rows."""
+    return any(_package(folder)["republish"].get("rows") for folder in releases_in(published))
+
+
 def _values(folder: Path) -> dict[str, set[str]]:
     """The sensitive values in a release by column, of text; none if its package does not say where."""
     found = {}

@@ -15,9 +15,10 @@ from typing import Any
 
 import duckdb
 
+from anonymize.contract.scalars import MISSING
 from anonymize.errors import QueryError
 from orchestration.readers.datapackage.words import sensitive_columns
-from orchestration.readers.estimate.statements import column_names, quoted
+from orchestration.readers.estimate.statements import column_names, quoted, text
 
 CLASSES = {
     *("BETWEEN", "CASE", "CAST", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "FUNCTION"),
@@ -60,6 +61,8 @@ MOST_SHOWN = 20
 MOST_TRIED = 100
 """The most numbers of bins, or combinations of them, that a condition is tried with."""
 ROWS = "SELECT * FROM estimate_people WHERE "
+IS_MISSING = {"OPERATOR_IS_NULL": "=", "OPERATOR_IS_NOT_NULL": "<>"}
+"""What is asked of a missing value, and how a label is compared with that of missing ones for it."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,14 @@ class Column:
     @property
     def written(self) -> str:
         """The column as SQL writes it: a number, where it is one."""
+        if self.kind and self.is_labelled:
+            return f"TRY_CAST({quoted(self.name)} AS {self.kind})"
         return f"{quoted(self.name)}::{self.kind}" if self.kind else quoted(self.name)
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether a missing value is a label of its own."""
+        return self.values is not None and MISSING in self.values
 
     @property
     def number(self) -> str:
@@ -115,7 +125,8 @@ def columns_of(
     found, names = [Column("release")], column_names(package)
     for name, one in zip(names, own["attributes"], strict=False):
         labels = one.get("labels")
-        found.append(Column(name, frozenset(labels) if labels else None))
+        also = [MISSING] if one.get("missing") == "publish" else []
+        found.append(Column(name, frozenset([*labels, *also]) if labels else None))
     sensitive = sensitive_columns(own)
     for name, one in zip(names[-len(sensitive) :], sensitive, strict=True):
         values = one.get("values") or sorted(published.get(one["name"], ()))
@@ -134,7 +145,7 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> Condition:
     QueryError
         Saying what in it can't be asked for, and what can.
     """
-    parsed, plain = _parsed(ROWS + where), _parsed(ROWS + "true")
+    parsed, plain = _parsed(ROWS + _about_missing(where)), _parsed(ROWS + "true")
     condition, _ = _taken(parsed), _taken(plain)
     if condition is None or _without_places(parsed) != _without_places(plain):
         raise QueryError(f"--where {where}: can't be read as one condition, as in {_example(columns)}")
@@ -157,6 +168,13 @@ def checked_condition(where: str, columns: Mapping[str, Column]) -> Condition:
         ]
         trees += [_conjunction(word, tried) for word in ("AND", "OR")]
     return Condition(*(_written(plain, tree) for tree in trees))
+
+
+def _about_missing(where: str) -> str:
+    """A condition in which `IS MISSING`, which is no SQL, is `IS NULL`; what is in quotes stays as it is."""
+    parts = re.split(r"""('(?:[^']|'')*'|"(?:[^"]|"")*")""", where)
+    parts[::2] = [re.sub(r"(?i)\bis(\s+not)?\s+missing\b", r"IS\1 NULL", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _conjunction(word: str, conditions: Sequence[Any]) -> Any:
@@ -214,8 +232,9 @@ def checked_column(option: str, name: str, columns: Mapping[str, Column]) -> Col
 def _number(values: Collection[str]) -> str | None:
     """The type of numbers that texts are, if all of them are."""
     kinds = {"BIGINT": r"-?\d{1,18}", "DOUBLE": r"-?\d{1,18}(\.\d{1,18})?"}
-    fits = (kind for kind, form in kinds.items() if all(re.fullmatch(form, one, re.ASCII) for one in values))
-    return next(fits, None)
+    known = {*values} - {MISSING}
+    fits = (kind for kind, form in kinds.items() if all(re.fullmatch(form, one, re.ASCII) for one in known))
+    return next(fits, None) if known else None
 
 
 def _with_numbers(
@@ -228,6 +247,11 @@ def _with_numbers(
     if isinstance(node, list):
         return [_with_numbers(one, columns, number_of, is_number=is_number) for one in node]
     if not isinstance(node, dict):
+        return node
+    if node.get("type") in IS_MISSING and (column := _column(node["children"][0], columns)):
+        if column.is_labelled:
+            sign = IS_MISSING[node["type"]]
+            return _taken(_parsed(f"{ROWS}{quoted(column.name)} {sign} {text(MISSING)}"))
         return node
     if "class" in node:
         if is_number and (column := _column(node, columns)) and column.number != quoted(column.name):

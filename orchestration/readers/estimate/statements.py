@@ -12,6 +12,7 @@ from typing import Any
 
 import jinja2
 
+from anonymize.contract.scalars import MISSING
 from orchestration.readers.datapackage.words import GRID, sensitive_columns
 from orchestration.storage.parts import SUFFIX
 
@@ -113,6 +114,15 @@ def estimate_sql(package: Mapping[str, Any]) -> str | None:
         "points_columns": ", ".join(f"points.{column}" for column in columns),
         "attributes": attributes,
         "fractions": [one for one in attributes if one["tolerance"]],
+        "lacking": [one for one in attributes if one["missing"]],
+        "is_missing_said": any(one["missing"] for one in attributes)
+        or any(MISSING in (one.get("values") or ()) for one in sensitive_columns(own)),
+        "is_bin_missing": (
+            is_bin_missing := any(
+                one.get("bins") and MISSING in (one.get("values") or ()) for one in sensitive_columns(own)
+            )
+        ),
+        "number_of_bin": "TRY_CAST({} AS DOUBLE)".format if is_bin_missing else "{}::DOUBLE".format,
         "bins": BINS,
         "atom": ATOM,
         "fewest_ends": FEWEST_ENDS,
@@ -253,8 +263,12 @@ def _attribute(number: int, declared: Mapping[str, Any]) -> dict[str, Any]:
         )
         decoded = f"round({code} * {unit!r} + ({first}), {math.ceil(-math.log10(unit))})"
         decoded = f"coalesce(exact_{number}.number, {decoded})"
+    is_missing = declared.get("missing") == "publish"
+    if is_missing and labels:
+        decoded = f"coalesce({decoded}, {text(MISSING)})"
     return {
         "number": number,
+        "missing": is_missing,
         "labels": labels,
         "code_low": ends[0],
         "code_high": ends[1],

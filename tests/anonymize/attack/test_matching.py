@@ -153,9 +153,9 @@ def test_components_are_counted_apart_and_too_large_ones_left_undecided():
     one = exact_risks(covering(everybody, releases), releases, invariant=False)
     assert one["component"].n_unique() == 40
     assert set(one["risk"]) == {1 / 3}
-    short = exact_risks(covering(everybody, releases), releases, invariant=False, steps=1000)
+    short = exact_risks(covering(everybody, releases), releases, invariant=False, steps=500)
     assert 0 < risk_figures(short).decided < 120
-    again = exact_risks(covering(everybody, releases), releases, invariant=False, steps=1000)
+    again = exact_risks(covering(everybody, releases), releases, invariant=False, steps=500)
     assert short.equals(again)
 
 

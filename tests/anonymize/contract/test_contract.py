@@ -74,7 +74,7 @@ def test_what_is_declared_is_what_is_there():
 def test_an_attacker_is_given_the_columns_of_a_contract_and_not_what_it_promises():
     contract = parse_contract(hospital())
     schema = contract.table_schema
-    assert set(type(schema).model_fields) == {"identifier", "quasi_identifiers", "sensitive"}
+    assert set(type(schema).model_fields) == {"identifier", "quasi_identifiers", "sensitive", "rows", "row"}
     assert schema.column_names() == contract.column_names()
     assert schema.quasi_identifiers == contract.quasi_identifiers
     assert schema.sensitive == contract.sensitive
@@ -110,13 +110,16 @@ def test_a_missing_key_is_named(key):
         (
             "sensitive",
             (
-                "unit, description, name, kind, bins, hierarchy, level, values, renamed, not_sensitive,"
-                " semantics"
+                "unit, description, missing, name, kind, bins, hierarchy, level, values, renamed,"
+                " not_sensitive, semantics"
             ),
         ),
         (
             "principle",
-            "name, m, on_ineligible, people_per_group, on_value_change, effort, format, adversary, spread",
+            (
+                "name, m, on_ineligible, people_per_group, on_value_change, effort, format, adversary,"
+                " spread, values_per_person"
+            ),
         ),
     ],
 )
@@ -131,7 +134,7 @@ def test_an_unknown_key_of_a_quasi_identifier_is_named_by_its_column():
     assert faults(declared) == [
         (
             "quasi_identifiers[a].number",
-            "is unknown; accepted: unit, description, kind, name, domain, min_width",
+            "is unknown; accepted: unit, description, missing, kind, name, domain, min_width",
         )
     ]
 
@@ -144,7 +147,16 @@ def test_an_unknown_key_of_the_contract_is_named_with_all_keys():
     optional = {"description", "owners", "keep_private", "retention", "corrections", "shards"}
     optional |= {"published_to", "sources"}
     optional |= {"title", "licence", "contact", "citation", "governance"}
-    optional |= {"upstream", "expect", "accept", "supersedes", "separate_readers", "same_people"}
+    optional |= {
+        "upstream",
+        "expect",
+        "accept",
+        "supersedes",
+        "separate_readers",
+        "same_people",
+        "rows",
+        "row",
+    }
     assert sorted(keys.split(", ")) == sorted(HOSPITAL.keys() | optional)
 
 
@@ -204,7 +216,7 @@ NO_KEY = (
 NAMES = "must be an e-mail address or team:name"
 NAMED = f"name is missing; accepted: {', '.join(PRINCIPLES)}"
 TAKEN = "the column {} bears the name of a column of republish's own: rename it in the source"
-ROLES = "the column age has more than one role: identifier, quasi-identifier or sensitive"
+ROLES = "the column age has more than one role: identifier, row, quasi-identifier or sensitive"
 TEXT_FILES = ".csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst"
 OF_THE_CONTRACT = [
     ({"product": "Hospital"}, "product", "Hospital is not accepted; it must match ^[a-z][a-z0-9_]*$"),
@@ -334,7 +346,7 @@ OF_THE_CONTRACT = [
         "principle.e",
         (
             "is unknown; accepted: name, m, on_ineligible, people_per_group, on_value_change, effort, format,"
-            " adversary, spread"
+            " adversary, spread, values_per_person"
         ),
     ),
     ({"keep_private": 0}, "keep_private", "must be all, or a whole number of releases from 1 on, not 0"),
@@ -363,7 +375,7 @@ OF_THE_CONTRACT = [
         (
             "carryed is nothing that can be accepted; did you mean carried? There are people, carried, new,"
             " changed, renamed, identifiers, counterfeits, own_values, free_text, sensitive.values,"
-            f" {', '.join(PARAMETERS)}, and columns with .kind, .min_width or .order"
+            f" {', '.join(PARAMETERS)}, and columns with .kind, .min_width, .missing or .order"
         ),
     ),
     ({"accept": {"July": ["carried"]}}, "accept", "July must be the date of a release, YYYY-MM-DD"),

@@ -1,8 +1,6 @@
 """Intervals, minimum widths and canonical order, by hand."""
 
 import datetime as dt
-import io
-import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -10,9 +8,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.figure import Figure
 
-from anonymize.formats.generalization import GENERALIZATION, generalize
+from anonymize.formats.generalization import GENERALIZATION, SHOWN, generalize
 from anonymize.people.codes import encode_columns
 from tests.profiles import examples
 from tests.series import make_contract
@@ -200,31 +197,40 @@ def test_numbers_as_values_are_ordered_as_numbers():
     assert published.tables["microdata"]["value"].to_list() == [9, 10]
 
 
-def test_charts_show_columns_of_any_name_as_they_are():
-    names = ["$^$", "_hidden", "a$b", "\\", "a\nb", "{a}"]
-    contract = make_contract([{"name": name, "kind": "number", "domain": [0, 9]} for name in names])
-    codes = pl.DataFrame({column: [1, 2] for column, _ in contract.attributes()})
-    published = generalize(codes, pl.Series(["x", "y"]), np.zeros(2, np.int64), np.zeros(2, bool), contract)
-    tables = GENERALIZATION.internal(published.tables, contract)
-    (chart,) = GENERALIZATION.plots(tables, contract)
-    figure = Figure()
-    axes = figure.subplots()
-    chart.draw(axes)
-    figure.savefig(io.BytesIO(), format="png")
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == names
-
-
 def test_a_chart_of_many_columns_names_those_with_the_widest_intervals():
     contract = make_contract([{"name": f"q{n}", "kind": "number", "domain": [0, 99]} for n in range(60)])
     codes = pl.DataFrame({column: [0, n] for n, (column, _) in enumerate(contract.attributes())})
     published = generalize(codes, pl.Series(["x", "y"]), np.zeros(2, np.int64), np.zeros(2, bool), contract)
     tables = GENERALIZATION.internal(published.tables, contract)
     (chart,) = GENERALIZATION.plots(tables, contract)
-    figure = Figure(figsize=(6, chart.height), layout="constrained")
-    axes = figure.subplots()
-    chart.draw(axes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # matplotlib warns where names leave no room for the lines
-        figure.savefig(io.BytesIO(), format="png")
-    named = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert named == [*(f"q{n}" for n in range(59, 49, -1)), "50 others, narrower"]
+    assert [line.name for line in chart.lines] == [*(f"q{n}" for n in range(59, 49, -1)), *[None] * 50]
+    assert chart.others == "50 others, narrower"
+    assert [line.points for line in chart.lines] == [(((n + 1) / 100, 1.0),) for n in range(59, -1, -1)]
+
+
+def test_a_chart_has_the_share_of_groups_up_to_each_width_and_few_points_of_many_groups():
+    contract = make_contract([{"name": "age", "kind": "number", "domain": [0, 9_999]}])
+    ages = np.repeat(np.arange(2_000), 2)
+    ages[1::2] += np.arange(2_000) // 2  # a thousand widths, each of two groups
+    groups = np.repeat(np.arange(2_000), 2)
+    published = generalize(
+        pl.DataFrame({"qi_0": ages}), pl.Series(["x"] * 4_000), groups, np.zeros(4_000, bool), contract
+    )
+    (chart,) = GENERALIZATION.plots(GENERALIZATION.internal(published.tables, contract), contract)
+    (line,) = chart.lines
+    assert len(line.points) == SHOWN
+    assert all(y == pytest.approx(round(10_000 * x) / 1_000) for x, y in line.points)
+    assert line.points[-1] == (0.1, 1.0)
+
+
+def test_a_chart_of_no_groups_has_no_points():
+    contract = make_contract(["age"])
+    published = generalize(
+        pl.DataFrame({"qi_0": []}, schema={"qi_0": pl.Int64}),
+        pl.Series([], dtype=pl.String),
+        np.zeros(0, np.int64),
+        np.zeros(0, bool),
+        contract,
+    )
+    (chart,) = GENERALIZATION.plots(GENERALIZATION.internal(published.tables, contract), contract)
+    assert [line.points for line in chart.lines] == [()]

@@ -1,0 +1,214 @@
+"""The risks of a few people, counted without rebuilding the tables that they may be from.
+
+Rows are mapped one after the other, each in all releases at once. How those that follow can be mapped depends
+only on the tuples that are left, so all ways that leave the same ones are counted together. Eight people of a
+group can be mapped in 40,320 ways, which leave 256 different sets of tuples.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import inf
+from typing import Any, NamedTuple
+
+from anonymize.attack.risk import Contents, Row
+
+
+class TooManySurjectionsError(Exception):
+    """There are more surjections than it was allowed to look at."""
+
+
+class Steps:
+    """The mappings of a tuple that may be tried: counted, not timed, so that results can be repeated."""
+
+    def __init__(self, most: float):
+        self.most = most
+        self.taken = 0
+
+    def take(self) -> None:
+        """Count one.
+
+        Raises
+        ------
+        TooManySurjectionsError
+            If there were as many as allowed.
+        """
+        self.taken += 1
+        if self.taken > self.most:
+            raise TooManySurjectionsError
+
+
+def risks(
+    releases: Sequence[tuple[Mapping[Row, Sequence[Any]], Contents]],
+    *,
+    invariant: bool,
+    steps: Steps | None = None,
+) -> dict[Row, dict[Hashable, Fraction]]:
+    """Compute the probability of every value of every row, as `posterior` does of what `rebuild` finds.
+
+    Parameters
+    ----------
+    releases
+        For each release the rows present, with the groups that may hold them, and what all groups hold.
+    invariant
+        Whether the adversary discards surjections in which a row's groups have different signatures.
+    steps
+        How many mappings may be tried; any number if None.
+
+    Returns
+    -------
+    dict
+        For each row the values that some surjection gives it; empty if there is no surjection.
+
+    Raises
+    ------
+    TooManySurjectionsError
+        If the steps don't suffice.
+
+    References
+    ----------
+    Xiao and Tao, m-Invariance, SIGMOD 2007, Definitions 9 to 14.
+    """
+    steps, tuples = steps or Steps(inf), _Tuples.of(releases)
+    rows = sorted(tuples.hosts, key=lambda row: sorted(tuples.hosts[row].items()))
+    layer = {tuples.all: 1} if tuples.is_possible else {}
+    mapped = []
+    for at, row in enumerate(rows):
+        # A group that no later row may be in has no room left but for its counterfeits.
+        done = tuples.rooms(row) & ~tuples.rooms(*rows[at + 1 :])
+        moves = {
+            state: [move for move in tuples.moves(state, row, steps, invariant) if not move.left & done]
+            for state in layer
+        }
+        mapped.append((row, layer, moves))
+        reached: dict[int, int] = defaultdict(int)
+        for state, some in moves.items():
+            for move in some:
+                reached[move.left] += layer[state] * move.ways
+        layer = reached
+    if not layer:
+        return {}
+    # The same from the end: in how many ways the rows after this one can be mapped.
+    after, total, found = dict.fromkeys(layer, 1), sum(layer.values()), {}
+    for row, before, moves in reversed(mapped):
+        weights: dict[Hashable, int] = defaultdict(int)
+        ways = dict.fromkeys(before, 0)
+        for state, some in moves.items():
+            for move in some:
+                on = move.ways * after[move.left]
+                ways[state] += on
+                weights[move.value] += before[state] * on
+        found[row] = {value: Fraction(weight, total) for value, weight in weights.items() if weight}
+        after = ways
+    return found
+
+
+class _Move(NamedTuple):
+    """A way to map a row in every release in which it is present."""
+
+    value: Hashable
+    left: int
+    """The tuples that are left: a number with some bits for each group's room and each of its values."""
+    ways: int
+
+
+class _Tuples(NamedTuple):
+    """What the groups of all releases hold."""
+
+    hosts: dict[Row, dict[int, Sequence[Any]]]
+    """For each row the groups that may hold it, by release."""
+    held: list[dict[Any, frozenset[Hashable]]]
+    """For each release the signature of each group."""
+    shift: dict[Any, int]
+    """Where the count of a group's tuples with a value, or its room for people, is in the number."""
+    mask: int
+    all: int
+    """The number of all tuples."""
+    is_possible: bool
+    """Whether no group without rows has room for people, or more counterfeits than tuples."""
+
+    @classmethod
+    def of(cls, releases: Sequence[tuple[Mapping[Row, Sequence[Any]], Contents]]) -> _Tuples:
+        hosts: dict[Row, dict[int, Sequence[Any]]] = defaultdict(dict)
+        counts: dict[Any, int] = defaultdict(int)
+        held: list[dict[Any, set[Hashable]]] = []
+        for number, (covered, contents) in enumerate(releases):
+            values: dict[Any, set[Hashable]] = defaultdict(set)
+            for row, groups in covered.items():
+                hosts[row][number] = groups
+            for (group, value), count in contents.tuples.items():
+                values[group].add(value)
+                counts[number, group, value] += count
+                counts[number, group] += count
+            for group, count in contents.counterfeits.items():
+                counts[number, group] -= count
+            held.append(values)
+        hosting = {
+            (number, group) for own in hosts.values() for number, groups in own.items() for group in groups
+        }
+        bits = max((count.bit_length() for count in counts.values()), default=0)
+        shift = {cell: bits * at for at, cell in enumerate(counts)}
+        rooms = {cell: count for cell, count in counts.items() if len(cell) == 2}
+        return cls(
+            dict(hosts),
+            [{group: frozenset(values) for group, values in own.items()} for own in held],
+            shift,
+            2**bits - 1,
+            sum(max(0, count) << shift[cell] for cell, count in counts.items()),
+            all(count >= 0 and (count == 0 or cell in hosting) for cell, count in rooms.items()),
+        )
+
+    def rooms(self, *rows: Row) -> int:
+        """The bits of the room of all groups that may hold one of these rows."""
+        bits = 0
+        for row in rows:
+            for number, groups in self.hosts[row].items():
+                for group in groups:
+                    bits |= self.mask << self.shift[number, group] if (number, group) in self.shift else 0
+        return bits
+
+    def moves(self, left: int, row: Row, steps: Steps, invariant: bool) -> Iterator[_Move]:
+        """Map a row onto what is left, in every way."""
+        hosts = self.hosts[row]
+        signatures = [
+            {self.held[number][group] for group in groups if group in self.held[number]}
+            for number, groups in hosts.items()
+        ]
+        choices: list[tuple[frozenset[Hashable] | None, frozenset[Hashable]]]
+        if invariant:
+            choices = [(signature, signature) for signature in set.intersection(*signatures)]
+        else:
+            choices = [(None, frozenset[Hashable]().union(*one)) for one in signatures[:1]]
+        for signature, values in choices:
+            for value in values:
+                some = {left: 1}
+                for number, groups in hosts.items():
+                    some = self._in_one(some, number, groups, value, signature, steps)
+                for state, ways in some.items():
+                    yield _Move(value, state, ways)
+
+    def _in_one(
+        self,
+        some: Mapping[int, int],
+        number: int,
+        groups: Sequence[Any],
+        value: Hashable,
+        signature: frozenset[Hashable] | None,
+        steps: Steps,
+    ) -> dict[int, int]:
+        """Map a row with a value in one release: what is left then, and in how many ways."""
+        found: dict[int, int] = defaultdict(int)
+        for group in groups:
+            at = self.shift.get((number, group, value))
+            if at is None or signature not in (None, self.held[number][group]):
+                continue
+            room = self.shift[number, group]
+            taken = (1 << at) + (1 << room)
+            for state, ways in some.items():
+                count = state >> at & self.mask
+                if count and state >> room & self.mask:
+                    steps.take()
+                    found[state - taken] += ways * count
+        return found

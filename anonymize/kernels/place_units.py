@@ -1,0 +1,125 @@
+"""Find a bucket for one unit after another: the rows of a person that have one value stay together."""
+
+from anonymize.arrays import Ints, Words
+from anonymize.kernels.compiled import compiled, int64, uint64
+
+
+@compiled()
+def place_units(
+    order: Ints,
+    queue: Ints,
+    value: Ints,
+    rows: Ints,
+    person: Ints,
+    forbidden: Words,
+    signature: Words,
+    first: Ints,
+    bucket: Ints,
+    open_places: Ints,
+    found: Ints,
+    beyond: bool,
+) -> None:
+    """Place units that have no bucket yet; `forbidden`, `open_places` and `found` follow.
+
+    A unit comes to the bucket of its queue that has the most open places, if these are enough for all of its
+    rows, and if the bucket's signature has nothing that is forbidden to its person, but for the unit's own
+    value. From then on the whole signature is forbidden to the person. Buckets that leave a place for each
+    other unit of the person come first.
+
+    Parameters
+    ----------
+    order
+        int64[n]: the units, in the order in which they are placed.
+    queue, value, rows, person
+        int64[U]: of each unit; those of a person follow one another.
+    forbidden
+        uint64[H, W]: of each person, the values that no further signature may have, a bit each.
+    signature
+        uint64[B, W]: the values of each bucket's signature.
+    first
+        int64[Q + 1]: where each queue begins in the following two.
+    bucket, open_places
+        int64[E]: buckets of a queue, and how many rows with the unit's value each still takes.
+    found
+        int64[U]: the bucket of each unit, -1 if it has none.
+    beyond
+        Whether a bucket may get more rows than it has open places.
+    """
+    for at in range(len(order)):
+        unit = order[at]
+        if found[unit] >= 0:
+            continue
+        needed = int64(-(1 << 62)) if beyond else rows[unit]
+        best, most, others = -1, int64(0), int64(-1)
+        for entry in range(first[queue[unit]], first[queue[unit] + 1]):
+            left = open_places[entry]
+            if left < needed or _meets(forbidden[person[unit]], signature[bucket[entry]], value[unit]):
+                continue
+            placed = _others_that_fit(
+                unit, bucket[entry], queue, value, rows, person, forbidden, signature, first, bucket,
+                open_places, found,
+            )  # fmt: skip
+            if best < 0 or (placed, left) > (others, most):
+                best, most, others = entry, left, placed
+        if best < 0:
+            continue
+        found[unit] = bucket[best]
+        open_places[best] -= rows[unit]
+        for word in range(signature.shape[1]):
+            forbidden[person[unit], word] |= signature[bucket[best], word]
+
+
+@compiled()
+def _others_that_fit(
+    unit: int,
+    taken: int,
+    queue: Ints,
+    value: Ints,
+    rows: Ints,
+    person: Ints,
+    forbidden: Words,
+    signature: Words,
+    first: Ints,
+    bucket: Ints,
+    open_places: Ints,
+    found: Ints,
+) -> int:
+    """Count the other units of a unit's person that find a bucket, each by itself, if this one is taken."""
+    fit = int64(0)
+    other = unit
+    while other > 0 and person[other - 1] == person[unit]:
+        other -= 1
+    while other < len(person) and person[other] == person[unit]:
+        if other != unit and found[other] < 0:
+            for entry in range(first[queue[other]], first[queue[other] + 1]):
+                if open_places[entry] < rows[other]:
+                    continue
+                its = signature[bucket[entry]]
+                if not _share(its, signature[taken]) and not _meets(
+                    forbidden[person[unit]], its, value[other]
+                ):
+                    fit += 1
+                    break
+        other += 1
+    return fit
+
+
+@compiled(inline="always")
+def _share(one: Words, other: Words) -> bool:
+    """Whether two signatures have a value in common."""
+    for word in range(len(one)):  # noqa: SIM110 - numba compiles loops
+        if one[word] & other[word] != 0:
+            return True
+    return False
+
+
+@compiled(inline="always")
+def _meets(forbidden: Words, signature: Words, own: int) -> bool:
+    """Whether a signature has a forbidden value other than the unit's own."""
+    for word in range(len(signature)):
+        both = forbidden[word] & signature[word]
+        if word == own // 64:
+            both &= ~(uint64(1) << uint64(own % 64))
+        if both != 0:
+            return True
+    return False

@@ -1,0 +1,322 @@
+"""Several rows of a person: all rows that have one value get one signature, and keep it.
+
+The unit is a person with one of their values. Its rows have one signature in every release, however many
+they are and whenever they come; they are in different groups, because a group has a value once. Units of one
+person have signatures that share no value. The paper knows people with one row each; this is republish's own
+rule.
+
+**What it promises.** Take an adversary who knows everybody's rows, when each was in the table, all
+quasi-identifiers and the group of each row, and who takes rows of a person with equal signatures for rows
+with one value. Nobody's probability of *ever having had* a value is above 1/m, however many rows they have.
+
+Proof. Call a world a choice of a value for each row that the releases are compatible with: each group's rows
+have its values, each of them once (counterfeits have the others), and rows of a unit have one. Choose a
+signature S and exchange its values by any permutation, in all rows and counterfeits of groups with that
+signature, in all releases. Each of these groups still has each value of S once. A unit's rows are all in such
+groups or none of them is, so they still have one value. Nothing else changes. So the worlds are as many with
+one value of S for a unit as with any other one, and each of the m values or more of S has the same
+probability for it. A person's units have signatures that share no value, so a value is in one of them at
+most: the person ever had it with a probability of at most 1/m. ∎
+
+It follows that more rows do not add up: somebody who takes rows as independent comes to 1 - (1 - 1/m)^r for r
+rows. But rows of a unit have one value, and rows of two units can't have the same one.
+
+**What shows.** Everybody who follows a person sees how many signatures they have: how many different values.
+`values_per_person` bounds it. Rows with further values, of no signature of the person, are left out, by a lot
+of rows, so that a value that a person has in many rows is rather published than one that they have once.
+Whoever misses such a row knows that its value is in none of the person's signatures; it is one of at least m
+others (attacked by absence).
+
+**What can't be kept.** A value that comes later may lie in a signature that the person has. Its rows go there
+(as a changed value does): to leave them out would say more, that the value is one of that signature. Then
+two values of a person are in one signature of m, and whoever knows that these rows differ has 2/m. New
+signatures avoid all values that a person has today, so it happens to values that come later alone; the audit
+counts these people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+import polars as pl
+
+from anonymize.arrays import Bools, Ints, Words
+from anonymize.buckets.assign import Planned
+from anonymize.buckets.counts import Demand, Plan
+from anonymize.buckets.divide import UNDECIDED, Division
+from anonymize.buckets.memory import Memory
+from anonymize.buckets.plan import shortages
+from anonymize.buckets.separate import new_signature
+from anonymize.buckets.signatures import Signatures
+from anonymize.columns import PSEUDONYM
+from anonymize.errors import NotEligible
+from anonymize.kernels.place_units import place_units
+from anonymize.people.persons import persons_of
+
+BITS = 64
+P = TypeVar("P", bound=Planned)
+
+
+@dataclass(frozen=True)
+class Units:
+    """U units of T(n) that have no signature yet, of H people. N rows."""
+
+    of_row: Ints
+    """int[N]: the unit of each row; -1 of rows that have a signature, or that are left out."""
+    value: Ints
+    """int[U]"""
+    person: Ints
+    """int[U]"""
+    rows: Ints
+    """int[U]: how many rows each has."""
+    row: Ints
+    """int[U]: one of these rows, drawn by lot."""
+    order: Ints
+    """int[U]: those that are hardest to place come first."""
+    have_others: Bools
+    """bool[U]: whether their person has other units, or signatures."""
+    forbidden: Words
+    """uint64[H, W]: the values of each person's signatures and new units, a bit each."""
+
+
+def find_units(
+    people: pl.DataFrame, value: Ints, division: Division, memory: Memory, most: int, ranks: Words
+) -> tuple[Units, Division]:
+    """Find the new units of T(n), and the division in which rows that are left out count for nothing.
+
+    Parameters
+    ----------
+    people, value
+        The N rows, in the order of pseudonyms, and their sensitive values as numbers.
+    division
+        Which of them have a signature.
+    memory
+        The signatures that people had so far.
+    most
+        So many different values of a person are published at most.
+    ranks
+        uint64[N]: a secret order of the rows.
+    """
+    persons, signatures = persons_of(people[PSEUDONYM]), division.counts.signatures
+    new = np.flatnonzero(division.bucket == UNDECIDED)
+    new = new[np.argsort(ranks[new], kind="stable")]
+    number = persons.rle_id().to_numpy().astype(np.int64)[new]  # the rows of a person follow one another
+    _, first, unit, rows = np.unique(
+        number * signatures.values + value[new], return_index=True, return_inverse=True, return_counts=True
+    )
+    _, one, person = np.unique(number[first], return_index=True, return_inverse=True)
+    known = persons.gather(new[first][one]).alias(PSEUDONYM).to_frame().with_row_index("person")
+    had = known.join(memory.people.select(PSEUDONYM, "bucket_id"), on=PSEUDONYM)
+    its, bucket = had["person"].to_numpy(), had["bucket_id"].to_numpy()
+    number_had = np.bincount(its, minlength=len(one))
+
+    # `first` is a place in the secret order: so who comes first is drawn by a lot of rows.
+    drawn = np.lexsort((first, person))
+    turn = np.empty(len(drawn), np.int64)
+    turn[drawn] = np.arange(len(drawn)) - np.searchsorted(person[drawn], person[drawn])
+    is_in = turn + number_had[person] < most
+    place = np.cumsum(is_in) - 1
+    of_row = np.full(len(value), UNDECIDED)
+    of_row[new] = np.where(is_in[unit], place[unit], UNDECIDED)
+    person, unit_value, rows, first = person[is_in], value[new[first]][is_in], rows[is_in], first[is_in]
+
+    forbidden = np.zeros((len(one), max(1, -(-signatures.values // BITS))), np.uint64)
+    np.bitwise_or.at(forbidden, its, _words(signatures)[bucket])
+    np.bitwise_or.at(forbidden, (person, unit_value // BITS), _bit(unit_value))
+    others = number_had + np.bincount(person, minlength=len(one))
+    units = Units(
+        of_row=of_row,
+        value=unit_value,
+        person=person,
+        rows=rows,
+        row=new[first],
+        order=np.lexsort((first, -rows, -others[person])),
+        have_others=others[person] > 1,
+        forbidden=forbidden,
+    )
+    free = np.bincount(unit_value, rows, signatures.values).astype(np.int64)
+    return units, replace(division, counts=replace(division.counts, free=free))
+
+
+def assign_units(
+    units: Units,
+    value: Ints,
+    division: Division,
+    plan: Callable[[Division, str | None], P],
+    m: int,
+) -> tuple[P, Plan, Ints]:
+    """Find the bucket of every row, int64[N] or `HELD_BACK`: a plan, what became of it, and the buckets.
+
+    A plan on counts says how many rows of a value each bucket gets, and from which regions. Units are placed
+    such that it comes true, as far as all rows of a unit go to one bucket, whose signature shares no value
+    with those of the person's other units. People with several values come first. Then it is planned anew:
+    people with one value fill what is short where those are. Counterfeits make up for the rest.
+
+    Parameters
+    ----------
+    units, value, division
+        What `find_units` found, and everybody's value.
+    plan
+        Plans for a division; its second argument is what becomes of people who are not eligible, where it is
+        not what the contract says.
+    m
+        Privacy parameter.
+
+    Raises
+    ------
+    NotEligible
+        If fewer than m values are left to units of people who have others.
+    """
+    planned = plan(division, None)
+    if planned.plan.held_back.any():  # all new rows wait
+        return planned, planned.plan, division.bucket
+    found, has_others = np.full(len(units.value), UNDECIDED), units.have_others
+    if has_others.any():
+        signatures = _follow(units, has_others, value, division, planned, found, m)
+        division = _divided_again(units, value, division, signatures, found)
+        planned = plan(division, "counterfeit")
+    signatures = _follow(units, ~has_others, value, division, planned, found, m)
+    counts = _divided_again(units, value, division, signatures, found)
+    present = counts.counts.bound
+    none = np.empty(0, np.int64)
+    followed = Plan(
+        signatures=signatures,
+        moved=_rows_at(signatures, units, found),
+        separated=Demand(none, none, none),
+        counterfeits=shortages(signatures, present),
+        held_back=np.zeros_like(planned.plan.held_back),
+    )
+    return planned, followed, counts.bucket
+
+
+def _follow(
+    units: Units, which: Bools, value: Ints, division: Division, planned: Planned, found: Ints, m: int
+) -> Signatures:
+    """Place some of the units by a plan; returns the signatures there are then. `found` follows."""
+    plan, signatures = planned.plan, planned.plan.signatures
+    order, before = units.order[which[units.order]], _rows_at(signatures, units, found)
+    for where, regions, demand in planned.regional:
+        _place(units, order, units.value * regions + where[units.row], demand, signatures, found)
+    kept = division.bucket != UNDECIDED
+    present = np.bincount(
+        signatures.find(division.bucket[kept], value[kept]), minlength=len(signatures.value)
+    )
+    for step in range(4):
+        placed = _rows_at(signatures, units, found) - before
+        open_places = plan.moved - placed if step == 0 else shortages(signatures, present + placed)
+        anywhere = Demand(signatures.value, signatures.bucket, open_places)
+        _place(units, order, units.value, anywhere, signatures, found, beyond=step == 3)
+    often = signatures.by_value(present + _rows_at(signatures, units, found) - before)
+    return _with_new_signatures(units, order, signatures, found, often, m)
+
+
+def _divided_again(
+    units: Units, value: Ints, division: Division, signatures: Signatures, found: Ints
+) -> Division:
+    """The division in which the rows of units that were placed have a signature."""
+    bucket, is_new = division.bucket.copy(), units.of_row >= 0
+    bucket[is_new] = found[units.of_row[is_new]]
+    kept, waiting = bucket != UNDECIDED, found == UNDECIDED
+    counts = replace(
+        division.counts,
+        signatures=signatures,
+        bound=np.bincount(signatures.find(bucket[kept], value[kept]), minlength=len(signatures.value)),
+        free=np.bincount(units.value[waiting], units.rows[waiting], signatures.values).astype(np.int64),
+    )
+    return replace(division, bucket=bucket, counts=counts)
+
+
+def _place(
+    units: Units,
+    order: Ints,
+    queue: Ints,
+    demand: Demand,
+    signatures: Signatures,
+    found: Ints,
+    *,
+    beyond: bool = False,
+) -> None:
+    """Place units that have no bucket yet, each in its `queue`; `units.forbidden` and `found` follow."""
+    in_line = np.argsort(demand.queue, kind="stable")
+    last = max(queue.max(initial=0), demand.queue.max(initial=0)) + 1
+    place_units(
+        order,
+        queue,
+        units.value,
+        units.rows,
+        units.person,
+        units.forbidden,
+        _words(signatures),
+        np.searchsorted(demand.queue[in_line], np.arange(last + 1)),
+        demand.bucket[in_line],
+        demand.people[in_line],
+        found,
+        beyond,
+    )
+
+
+def _rows_at(signatures: Signatures, units: Units, found: Ints) -> Ints:
+    """int64[P]: rows of the units that were placed, by place."""
+    placed = found != UNDECIDED
+    place = signatures.find(found[placed], units.value[placed])
+    return np.bincount(place, units.rows[placed], len(signatures.value)).astype(np.int64)
+
+
+def _with_new_signatures(
+    units: Units, order: Ints, signatures: Signatures, found: Ints, often: Ints, m: int
+) -> Signatures:
+    """Signatures with new ones for the units that no bucket fits; `found` follows.
+
+    `often`, int64[V], is how frequent each value is among all others: the new ones have values that are alike
+    in that, and depend on nothing else (`new_signature`).
+    """
+    frequent_first, new, too_few = np.argsort(-often, kind="stable"), list[Ints](), 0
+    waiting = order[found[order] == UNDECIDED]
+    while waiting.size:
+        unit = waiting[0]
+        allowed = ~_has(units.forbidden[units.person[unit]], frequent_first)
+        allowed |= frequent_first == units.value[unit]
+        signature = new_signature(units.value[unit], frequent_first[allowed], m)
+        if signature is None:
+            too_few += int(units.rows[unit])
+            waiting = waiting[1:]
+            continue
+        bits = np.zeros(units.forbidden.shape[1], np.uint64)
+        np.bitwise_or.at(bits, signature // BITS, _bit(signature))
+        both = units.forbidden[units.person[waiting]] & bits
+        own = units.value[waiting]
+        both[np.arange(len(own)), own // BITS] &= ~_bit(own)
+        fits = np.isin(own, signature) & ~both.any(axis=1)
+        found[waiting[fits]] = len(signatures) + len(new)
+        units.forbidden[units.person[waiting[fits]]] |= bits
+        waiting = waiting[~fits]
+        new.append(signature)
+    if too_few:
+        raise NotEligible(
+            f"{too_few} new rows are of people who have other values, and fewer than m ({m}) values are left"
+            " outside of these and of their signatures. Choose a smaller m, fewer values_per_person, or begin"
+            " a new series"
+        )
+    return signatures.with_new(new)
+
+
+def _bit(value: Ints) -> Words:
+    """uint64[N]: the bit of each value in its word."""
+    bits: Words = np.uint64(1) << (value % BITS).astype(np.uint64)
+    return bits
+
+
+def _words(signatures: Signatures) -> Words:
+    """uint64[B, W]: the values of each signature, a bit each."""
+    words = np.zeros((len(signatures), max(1, -(-signatures.values // BITS))), np.uint64)
+    np.bitwise_or.at(words, (signatures.bucket, signatures.value // BITS), _bit(signatures.value))
+    return words
+
+
+def _has(words: Words, values: Ints) -> Bools:
+    """bool[N]: which values are in a set, uint64[W]."""
+    has: Bools = (words[values // BITS] & _bit(values)) != 0
+    return has

@@ -1,0 +1,152 @@
+"""People with several rows.
+
+Patients have 3.3 visits on average, and about half of them have several diagnoses, of fifty that are as
+frequent as occupations in a made-up census. Before each release a tenth of the patients is replaced, one in
+fifty of the others has a new diagnosis, and a tenth comes again. The same visits are released twice: with
+`rows: several`, where a patient's visits with one diagnosis have one signature and no two diagnoses share
+one, and as if each visit was somebody else, which gives patients away. NCP is the share of its domain that an
+interval covers; the error is the median over 10,000 counts of visits, of expected selectivity 10 %, by
+`republish estimate`. All of it is of the last release; counterfeits are a share of the rows of all. "Two
+values" are patients with two diagnoses under one signature, in the last release; "independent" is the mean of
+what somebody comes to for one diagnosis of a patient who takes visits as independent of each other, where the
+promise is 1/m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from anonymize.columns import PSEUDONYM
+from anonymize.contract import Contract
+from anonymize.principles import principle_of
+from anonymize.promise.attacked import attack
+from benchmarks.census import QUASI_IDENTIFIERS, census, census_contract
+from benchmarks.measures.cells import cells_of_people
+from benchmarks.measures.estimator import estimated_cells
+from benchmarks.measures.penalties import normalized_certainty_penalty
+from benchmarks.measures.queries import SELECTIVITY, workload_errors
+from benchmarks.series import Made, contract_of, dynamic_series, released
+from benchmarks.tables import Table, main
+
+QUICK = {"people": 400, "releases": 2}
+HEADINGS = (
+    *(
+        "m",
+        "released as",
+        "visits",
+        "counterfeits",
+        "held back",
+        "NCP",
+        "median error",
+        "largest probability",
+    ),
+    *("independent", "two values", "processor s"),
+)
+SEVERAL, SHARE = 0.3, 0.6
+"""The chance of each of two more diagnoses, and the share of visits that are for the first one."""
+AGAIN, NEW = 0.1, 0.02
+"""Of the patients who stay, those who come again before a release, and those with a new diagnosis."""
+
+
+def tables(people: int = 60_000, releases: int = 20, strengths: tuple[int, ...] = (4, 8)) -> Iterator[Table]:
+    """A row for each m, and each way to release the visits."""
+    snapshots, rows = list(visits(people, releases)), []
+    for m in strengths:
+        most = 50 // m - 1
+        for words, contract in (
+            ("rows of people", _contract(m, rows="several", row="visit", most=min(4, most))),
+            ("people", _contract(m, identifier="visit")),
+        ):
+            rows.append((m, words, *_row(list(released(snapshots, contract)), contract)))
+    yield Table(f"{people:,} patients, {releases} releases", HEADINGS, rows)
+
+
+def _contract(m: int, *, most: int | None = None, **keys: Any) -> Contract:
+    """The census' contract for visits; `most` values of a person where there are several rows."""
+    declared: dict[str, Any] = {**census_contract(), "identifier": "person_id", **keys}
+    several = {} if most is None else {"values_per_person": most}
+    return contract_of(declared, name="m_invariance", m=m, on_ineligible="wait", **several)
+
+
+def visits(people: int, releases: int, seed: int = 1) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The date and the visits of each release: `person_id`, `visit`, quasi-identifiers, `occupation`."""
+    rng, replaced = np.random.default_rng(seed), people // 10
+    everybody = census(people + replaced * releases)
+    own = everybody["occupation"].to_numpy()
+    diagnoses = np.stack([own, *(rng.permutation(own) for _ in range(4))])
+    number = 1 + rng.binomial(2, SEVERAL, len(own))
+    person = np.repeat(np.arange(len(own)), 1 + rng.poisson(2.3, len(own)))
+    visited = [_visits(person, diagnoses, number, rng)]
+    patients = everybody.select("person_id", *QUASI_IDENTIFIERS).with_columns(
+        pl.col("person_id").cast(pl.UInt32)
+    )
+    for date, here in dynamic_series(everybody, people, replaced, releases, seed):
+        rows = pl.concat(visited).with_row_index("visit")
+        rows = rows.join(here.select(pl.col("person_id").cast(pl.UInt32)), on="person_id", how="semi")
+        yield date, rows.join(patients, on="person_id").sort("visit")
+        number = np.minimum(number + (rng.random(len(own)) < NEW), len(diagnoses))
+        visited.append(_visits(np.flatnonzero(rng.random(len(own)) < AGAIN), diagnoses, number, rng))
+
+
+def _visits(person: Any, diagnoses: Any, number: Any, rng: np.random.Generator) -> pl.DataFrame:
+    """Visits of patients for one of their diagnoses, mostly for the first."""
+    which = np.where(
+        rng.random(len(person)) < SHARE, 0, (rng.random(len(person)) * number[person]).astype(int)
+    )
+    return pl.DataFrame(
+        {"person_id": person.astype(np.uint32), "occupation": diagnoses[which, person].astype(np.int64)}
+    )
+
+
+def _row(made: list[Made], contract: Contract) -> tuple[Any, ...]:
+    last = made[-1]
+    boxes = last.read.boxes.unique("group_id")
+    true = cells_of_people(last.people.drop("identifier"), contract)
+    estimated = estimated_cells(last.candidate.published, contract)
+    (error,) = workload_errors(true, estimated, contract, (SELECTIVITY,), 1).values()
+    figures = _attacked(made, contract) if contract.rows == "several" else {}
+    forged, every = (sum(numbers) for numbers in zip(*map(_counted, made), strict=True))
+    return (
+        last.people.height,
+        f"{forged / every:.2%}",
+        last.candidate.figures.held_back,
+        normalized_certainty_penalty(boxes, last.read.sizes, contract),
+        f"{error:.1%}",
+        figures.get("ever_had"),
+        figures.get("as_independent"),
+        figures.get("alike"),
+        sum(one.processor for one in made),
+    )
+
+
+def _counted(one: Made) -> tuple[int, int]:
+    """Counterfeits and rows of a release."""
+    return one.candidate.figures.counterfeits, one.people.height
+
+
+def _attacked(made: list[Made], contract: Contract) -> dict[str, Any]:
+    """Figures of the attack on the last release, by whoever has them all."""
+    promise, knowledge, figures = principle_of(contract).promise(contract.principle), None, {}
+    named = partial(pl.DataFrame.rename, mapping={PSEUDONYM: "person"})
+    for number, one in enumerate(made, start=1):
+        found = attack(
+            contract.table_schema,
+            principle_of(contract).format(contract),
+            one.candidate.published,
+            named(one.people),
+            [promise] * number,
+            knowledge,
+            linkage=named(one.candidate.linkage),
+            held_back=one.candidate.figures.held_back,
+        )
+        knowledge, figures = found.knowledge.of_the_present(number), found.figures
+    return dict(figures)
+
+
+if __name__ == "__main__":
+    main(tables)

@@ -1,0 +1,365 @@
+"""People with several rows: what is published of them, and what whoever knows all their rows learns."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.errors import ContractError, NotEligible
+from anonymize.formats.published import knowledge_table
+from anonymize.kernels.place_units import place_units
+from anonymize.people.persons import SEPARATOR, persons_of
+from anonymize.people.rows import keyed, named_by_row, with_row_names
+from anonymize.principles import parse_contract
+from anonymize.promise import Candidates, EverHad, Promise
+from benchmarks.series import contract_of, released
+from tests.attacks import attack_releases
+from tests.profiles import is_thorough
+from tests.visits import DECLARED, VALUES, visits
+
+EVER, LEFT_OUT = "ever had a value", "values of rows left out"
+SEEDS = range(40 if is_thorough() else 4)
+
+
+def contract(principle=None, **changes):
+    """Few people come at a time: where they are not eligible, they wait."""
+    waits = {"on_ineligible": "wait"} | (principle or {})
+    return contract_of({**DECLARED, **changes, "principle": DECLARED["principle"] | waits})
+
+
+def finding(found, promise):
+    """How many were looked at, for how many it is broken, and what was found."""
+    return found.findings.filter(promise=promise).select("people", "broken", "found").row(0)
+
+
+def made(snapshots, of):
+    """The releases of some snapshots, as the attack takes them."""
+    return [(of, one.people, one.candidate) for one in released(snapshots, of)]
+
+
+def signatures(releases):
+    """`release`, `person`, `value`, `signature`, `group_id` of every row that was published."""
+    rows = []
+    for number, (of, people, candidate) in enumerate(releases, start=1):
+        groups = (
+            candidate.published["microdata"]
+            .group_by("group_id")
+            .agg(signature=pl.col(of.sensitive.name).unique().sort())
+        )
+        mine = people.join(candidate.linkage, on="pseudonym").join(groups, on="group_id")
+        rows.append(
+            mine.select(
+                pl.lit(number).alias("release"), person="identifier", value="value",
+                signature="signature", group_id="group_id",
+            )
+        )  # fmt: skip
+    return pl.concat(rows)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_all_rows_with_a_value_of_a_person_have_one_signature_in_every_release(seed):
+    found = signatures(made(visits(60, 5, seed), contract()))
+    assert found.height > 500
+    by_unit = found.group_by("person", "value").agg(pl.col("signature").n_unique())
+    assert by_unit["signature"].max() == 1
+    assert found.group_by("release", "group_id", "value").len()["len"].max() == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_two_signatures_of_a_person_share_no_value(seed):
+    found = signatures(made(visits(60, 5, seed), contract()))
+    by_person = found.group_by("person").agg(pl.col("signature").unique())
+    for several in by_person["signature"]:
+        values = [value for signature in several for value in signature]
+        assert len(values) == len(set(values))
+    assert by_person["signature"].list.len().max() > 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_values_that_a_person_has_at_first_have_signatures_of_their_own(seed):
+    """A value that comes later may lie in a signature that the person has: these are counted."""
+    releases = made(visits(80, 4, seed), contract())
+    first = signatures(releases[:1])
+    together = first.group_by("person", "signature").agg(pl.col("value").n_unique())
+    assert together["value"].max() == 1
+    *_, last = attack_releases(releases)
+    every = signatures(releases).filter(release=4).group_by("person", "signature")
+    assert last.figures["alike"] == (every.agg(pl.col("value").n_unique())["value"] > 1).sum()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_attack_finds_every_promise_kept(seed):
+    for found in attack_releases(made(visits(80, 5, seed), contract())):
+        assert found.findings["holds"].all(), found.findings.filter(~pl.col("holds"))
+        assert finding(found, EVER)[2] == pytest.approx(1 / 3)
+        assert 1 / 3 < found.figures["as_independent"] < 1
+
+
+def worlds(rows, signature):
+    """How often each value is that of each person, over all ways to deal a signature's values.
+
+    A person has one value in all groups of the signature; a group has a value once. Code of its own: nothing
+    is taken from the attacks.
+    """
+    persons = sorted(rows["person"].unique())
+    groups = [
+        [persons.index(person) for person in members]
+        for members in rows.group_by("release", "group_id").agg("person")["person"]
+    ]
+    often = np.zeros((len(persons), len(signature)), np.int64)
+    for dealt in itertools.product(range(len(signature)), repeat=len(persons)):
+        if all(len({dealt[one] for one in members}) == len(members) for members in groups):
+            often[range(len(persons)), dealt] += 1
+    return persons, often
+
+
+@pytest.mark.parametrize("seed", range(60 if is_thorough() else 12))
+def test_by_counting_every_world_nobody_had_a_value_with_more_than_one_in_m(seed):
+    """Whoever knows everybody's rows and groups, and that equal signatures mean equal values."""
+    of = contract({"m": 2, "values_per_person": 2}, sensitive={"name": "diagnosis", "values": VALUES[:8]})
+    try:
+        found = signatures(made(visits(9, 3, seed, values=8, most=2), of))
+    except NotEligible:
+        pytest.skip("these few people are not eligible")
+    alike = found.group_by("person", "signature").agg(pl.col("value").n_unique()).filter(pl.col("value") > 1)
+    ever: dict[tuple[str, str], Fraction] = {}
+    for (signature,), rows in found.with_columns(pl.col("signature").list.join("|")).group_by("signature"):
+        names = signature.split("|")
+        if rows.join(alike, on="person", how="semi").height or rows["person"].n_unique() > 9:
+            continue
+        persons, often = worlds(rows, names)
+        assert often.sum(axis=1).min() > 0  # the truth is one of them
+        for person, counts in zip(persons, often, strict=True):
+            for value, count in zip(names, counts.tolist(), strict=True):
+                key = person, value
+                ever[key] = ever.get(key, Fraction(0)) + Fraction(count, int(counts.sum()))
+    assert ever
+    assert max(ever.values()) <= Fraction(1, 2)
+
+
+def test_rows_released_as_if_each_was_a_person_give_people_away():
+    """What the signatures are for: without them, a person's rows are intersected, and their values add up."""
+    of = contract()
+    as_people = contract_of(
+        {name: value for name, value in DECLARED.items() if name not in ("rows", "row")}
+        | {"identifier": "visit", "principle": {"name": "m_invariance", "m": 3}}
+    )
+    (date, snapshot), *_ = visits(120, 1)
+    (one,) = released([(date, snapshot)], as_people)
+    renamed = snapshot.rename({"patient": "identifier", "visit": "row_name"})
+    people = keyed(renamed.rename({"age": "qi_0", "ward": "qi_1", "diagnosis": "value"}), of, b"key")
+    rows = one.people.select("pseudonym", row_name="identifier")
+    named = people.select("row_name", name="pseudonym").join(rows, on="row_name")
+    linkage = one.candidate.linkage.join(named, on="pseudonym").with_columns(pseudonym="name")
+    candidate = one.candidate
+    object.__setattr__(candidate, "linkage", linkage.select(one.candidate.linkage.columns))
+    (found,) = attack_releases([(of, people, candidate)])
+    assert finding(found, EVER)[1] > 20
+    assert finding(found, EVER)[2] > 0.5
+    assert found.findings.filter(promise="candidates by hosting group")["holds"].all()
+
+
+def test_rows_with_further_values_are_left_out_and_whoever_misses_one_learns_little():
+    of = contract({"values_per_person": 1})
+    releases = made(visits(100, 4), of)
+    found = signatures(releases)
+    assert found.group_by("person").agg(pl.col("signature").n_unique())["signature"].max() == 1
+    assert releases[-1][2].figures.held_back > 50
+    *_, last = attack_releases(releases)
+    assert last.findings["holds"].all()
+    people, broken, few = finding(last, LEFT_OUT)
+    assert people > 20
+    assert (broken, few) == (0, len(VALUES) - 3)
+    assert last.figures["deferred"] is None  # nothing is said of frequent values: none was too frequent
+
+
+def test_too_few_values_for_rows_that_are_left_out_are_found():
+    of = contract({"values_per_person": 1})
+    releases = made(visits(100, 2), of)
+    stricter = Promise(EverHad(1 / 22), Candidates(3))
+    *_, last = attack_releases(releases, [stricter] * 2)
+    people, broken, _ = finding(last, LEFT_OUT)
+    assert broken == people > 20
+
+
+def test_a_value_of_many_rows_is_rather_kept_than_one_of_a_single_row():
+    """Who is left out is drawn by a lot of rows: of three rows to one, three times in four."""
+    wanted = contract({"values_per_person": 1, "m": 2})
+    chosen = []
+    for seed in range(8):
+        rows = [
+            (
+                f"P{person}",
+                f"V{seed}-{person}-{visit}",
+                person % 100,
+                "A",
+                VALUES[(person + (visit == 0)) % 24],
+            )
+            for person in range(96)
+            for visit in range(4)
+        ]
+        table = pl.DataFrame(rows, ["patient", "visit", "age", "ward", "diagnosis"], orient="row")
+        ((_, people, candidate),) = made([("2024-01-01", table)], wanted)
+        here = people.join(candidate.linkage, on="pseudonym").group_by("identifier").len()
+        chosen += (here["len"] == 3).to_list()
+    assert np.mean(chosen) == pytest.approx(0.75, abs=0.06)
+
+
+def test_an_ineligible_batch_waits_as_a_whole():
+    of = contract()
+    (_, first), (_, second) = visits(100, 2)
+    new = second.join(first, on="visit", how="anti").with_columns(patient="N" + pl.col("patient"))
+    alike = pl.concat([first, new.with_columns(diagnosis=pl.lit(VALUES[0]))])
+    one, two = made([("2024-01-01", first), ("2024-02-01", alike)], of)
+    assert two[2].figures.held_back == new.height
+    assert one[2].figures.held_back == 0
+
+
+def test_a_person_who_has_more_values_than_are_left_is_refused():
+    of = contract({"values_per_person": 8}, sensitive={"name": "diagnosis"})
+    rows = [(f"P{n}", f"V{n}-{v}", n, "A", VALUES[(n + v) % 6]) for n in range(60) for v in range(3)]
+    table = pl.DataFrame(rows, ["patient", "visit", "age", "ward", "diagnosis"], orient="row")
+    with pytest.raises(NotEligible, match="fewer values_per_person, or begin a new series"):
+        made([("2024-01-01", table)], of)
+
+
+def test_rows_without_a_name_are_told_apart_by_what_they_say():
+    of = contract(row=None)
+    table = pl.DataFrame(
+        {"identifier": ["a", "a", "a", "b"], "qi_0": [1, 1, 2, 1], "value": ["x", "x", "x", None]}
+    )
+    named = with_row_names(table, of)
+    assert named["row_name"].n_unique() == 4
+    again = with_row_names(table.reverse(), of)
+    assert set(again["row_name"]) == set(named["row_name"])
+    people = keyed(named, of, b"key")
+    assert persons_of(people["pseudonym"]).n_unique() == 2
+    assert people["pseudonym"].n_unique() == 4
+    assert persons_of(named_by_row(named, of)).to_list() == ["a", "a", "a", "b"]
+    assert SEPARATOR not in named["row_name"].str.join("").item()
+
+
+def test_people_with_one_row_have_the_pseudonyms_they_always_had():
+    one = contract_of(
+        {name: value for name, value in DECLARED.items() if name not in ("rows", "row")}
+        | {"principle": {"name": "m_invariance", "m": 3}}
+    )
+    people = keyed(pl.DataFrame({"identifier": ["a", "b"]}), one, b"key")
+    assert people["pseudonym"].bin.size().to_list() == [16, 16]
+    assert persons_of(people["pseudonym"]).equals(people["pseudonym"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"row": "visit", "rows": "one"}, "row: is for people with several rows"),
+        ({"principle": {"name": "m_invariance", "m": 3}}, "is missing: write how many different values"),
+        (
+            {"rows": "one", "row": None},
+            "is for people with several rows. Write rows: several, or leave it out",
+        ),
+        ({"row": "age"}, "the column age has more than one role: identifier, row"),
+        ({"principle": DECLARED["principle"] | {"values_per_person": 8}}, "Write 7 or less"),
+        ({"principle": DECLARED["principle"] | {"m": 12, "values_per_person": 2}}, "Write 1 or less"),
+        ({"principle": DECLARED["principle"] | {"m": 13, "values_per_person": 1}}, "Choose a smaller m"),
+        ({"principle": DECLARED["principle"] | {"on_ineligible": "defer"}}, "Write refuse or wait"),
+        ({"principle": DECLARED["principle"] | {"people_per_group": 2}}, "Leave it out"),
+        ({"principle": DECLARED["principle"] | {"on_value_change": "refuse"}}, "Write separate"),
+        ({"principle": DECLARED["principle"] | {"adversary": "knows_algorithm"}}, "Write paper"),
+        ({"principle": {"name": "e_equivalence", "m": 3, "e": 2}}, "takes one row for each person"),
+        ({"principle": {"name": "streamliner", "l": 3}}, "takes one row for each person"),
+        ({"principle": {"name": "global_guarantee", "l": 3, "strategy": "geometric"}}, "takes one row"),
+        ({"separate_readers": True}, "separate_readers is refused with rows: several"),
+    ],
+)
+def test_what_a_contract_with_several_rows_can_not_say(changes, said):
+    with pytest.raises(ContractError) as caught:
+        parse_contract({**DECLARED, **changes})
+    assert said in str(caught.value)
+
+
+def plain(order, queue, value, rows, person, forbidden, signature, queues, found, beyond):
+    """`place_units`, on sets and dictionaries."""
+    found, forbidden = list(found), [set(one) for one in forbidden]
+    queues = [[list(entry) for entry in one] for one in queues]
+
+    def fits(unit, bucket, taken=frozenset()):
+        return not ((forbidden[person[unit]] | taken) - {value[unit]}) & signature[bucket]
+
+    for unit in order:
+        if found[unit] >= 0:
+            continue
+        others = [one for one in range(len(value)) if person[one] == person[unit] and one != unit]
+        best = None
+        for entry in queues[queue[unit]]:
+            bucket, left = entry
+            if not (beyond or left >= rows[unit]) or not fits(unit, bucket):
+                continue
+            fit = sum(
+                found[one] < 0
+                and any(
+                    places >= rows[one] and not signature[other] & signature[bucket] and fits(one, other)
+                    for other, places in queues[queue[one]]
+                )
+                for one in others
+            )
+            if best is None or (fit, left) > (best[0], best[1]):
+                best = fit, left, entry
+        if best is not None:
+            best[2][1] -= rows[unit]
+            found[unit] = best[2][0]
+            forbidden[person[unit]] |= signature[found[unit]]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(200 if is_thorough() else 30))
+def test_units_are_placed_as_plain_python_places_them(seed):
+    rng = np.random.default_rng(seed)
+    values, buckets, units = 70 if seed % 3 else 9, 8, 30
+    signature = [set(rng.choice(values, 3, replace=False).tolist()) for _ in range(buckets)]
+    value = rng.integers(0, min(values, 9), units)
+    person = np.sort(rng.integers(0, 14, units))
+    forbidden = [set(value[person == one].tolist()) | set(rng.choice(values, 1)) for one in range(14)]
+    queues = [
+        [(bucket, int(rng.integers(0, 5))) for bucket in range(buckets) if one in signature[bucket]]
+        for one in range(9)
+    ]
+    order, rows = rng.permutation(units), rng.integers(1, 4, units)
+    found = np.where(rng.random(units) < 0.2, rng.integers(0, buckets, units), -1)
+    for beyond in (False, True):
+        expected = plain(order, value, value, rows, person, forbidden, signature, queues, found, beyond)
+
+        def words(sets):
+            bits = np.zeros((len(sets), -(-values // 64)), np.uint64)
+            for row, some in enumerate(sets):
+                for one in some:
+                    bits[row, one // 64] |= np.uint64(1) << np.uint64(one % 64)
+            return bits
+
+        entries = [entry for one in queues for entry in one]
+        got = found.copy()
+        place_units(
+            order,
+            value,
+            value,
+            rows,
+            person,
+            words(forbidden),
+            words(signature),
+            np.cumsum([0, *map(len, queues)]),
+            np.array([entry[0] for entry in entries], np.int64),
+            np.array([entry[1] for entry in entries], np.int64),
+            got,
+            beyond,
+        )
+        assert got.tolist() == expected
+
+
+def test_the_truth_of_a_row_is_that_row(tmp_path):
+    """The knowledge of the attack has a row for each row, and its own value."""
+    of = contract()
+    ((_, people, _),) = made(visits(30, 1), of)
+    known = knowledge_table(people.rename({"pseudonym": "person"}), of)
+    assert known.height == people.height

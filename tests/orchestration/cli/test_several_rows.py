@@ -1,0 +1,148 @@
+"""Visits from the contract to the third release: validated, published, audited, found, forgotten, counted."""
+
+import json
+
+import polars as pl
+import pytest
+import yaml
+
+from orchestration.readers.datapackage.readme import OF_ROWS
+from orchestration.storage.store import read_table
+from tests.visits import DECLARED, visits
+
+WAITS = DECLARED["principle"] | {"on_ineligible": "wait"}
+
+
+@pytest.fixture
+def clinic(tmp_path):
+    """A function that writes a contract and its snapshots, and returns the contract's file."""
+
+    def write(releases=2, change=lambda table: table, **changes):
+        declared = {**DECLARED, "principle": WAITS, **changes}
+        for date, table in visits(70, releases):
+            change(table).write_csv(tmp_path / f"{date}.csv")
+        file = tmp_path / "clinic.yaml"
+        file.write_text(
+            yaml.safe_dump({name: value for name, value in declared.items() if value is not None})
+        )
+        return file
+
+    return write
+
+
+@pytest.mark.parametrize("row", ["visit", None])
+def test_visits_are_released_audited_and_counted(clinic, republish, tmp_path, row):
+    file, home = clinic(3, row=row), tmp_path / "home"
+    code, said, errors = republish("validate", file, "--home", home)
+    assert code == 0, errors
+    assert any("rows, no faults" in line for line in said)
+    code, said, errors = republish("release", file, "--home", home)
+    assert code == 0, errors
+    assert sum("published" in line and " rows " in line for line in said) == 3
+    series, private = home / "published/clinic/v1", home / "private/clinic/v1"
+    linkage = read_table(private / "2024-03-01/linkage.parquet")
+    assert linkage.columns == ["patient", row or "row_name", "bucket_id", "group_id"]
+    assert linkage.n_unique(["patient", row or "row_name"]) == linkage.height > linkage["patient"].n_unique()
+
+    audit = ["audit", series, "--truth", tmp_path, "--contract", file, "--private", private]
+    code, said, errors = republish(*audit, "--out", tmp_path / "report")
+    assert code == 0, errors
+    (ever,) = (line.split() for line in said if line.startswith("ever had a value"))
+    assert (
+        ever[-5:] == [f"{linkage['patient'].n_unique():,}", "0", "0.3333", "0.3333", "yes"] or "yes" in ever
+    )
+    assert republish("audit", series, "--truth", tmp_path, "--contract", file)[0] == 0
+    code, said, _ = republish("verify", series)
+    assert code == 0
+
+    code, said, _ = republish("estimate", series / "2024-03-01")
+    truth = pl.read_csv(tmp_path / "2024-03-01.csv").height
+    assert code == 0
+    assert said[-1] == OF_ROWS
+    counted = json.loads("\n".join(republish("estimate", series / "2024-03-01", "--format", "json")[1]))
+    held_back = counted["held_back"]["2024-03-01"]
+    assert counted["estimates"][0]["people"] == pytest.approx(truth - held_back, rel=1e-6)
+    assert OF_ROWS in (series / "2024-03-01/README.md").read_text()
+    package = json.loads((series / "2024-03-01/datapackage.json").read_text())
+    assert package["republish"]["rows"] == "several"
+
+
+def test_somebody_is_found_with_all_their_rows_and_forgotten_with_them(clinic, republish, tmp_path):
+    file, home = clinic(), tmp_path / "home"
+    assert republish("release", file, "--home", home)[0] == 0
+    linkage = read_table(home / "private/clinic/v1/2024-02-01/linkage.parquet")
+    often = linkage.group_by("patient").len().filter(pl.col("len") > 3).sort("patient")
+    who, rows = often.row(0)
+    asked = tmp_path / "who"
+    asked.write_text(f"{who}\n")
+    code, said, errors = republish(
+        "person", file, "--home", home, "--identifier", asked, "--out", tmp_path / "sheet"
+    )
+    assert code == 0, errors
+    assert said[0].startswith("clinic/v1  in 2 of 2 releases")
+    (series,) = json.loads((tmp_path / "sheet/person.json").read_text())["series"]
+    mine = [one for one in series["releases"] if one["release"] == "2024-02-01"]
+    assert sorted(one["group"] for one in mine) == sorted(linkage.filter(patient=who)["group_id"])
+    assert all(set(one["left"]) == set(one["values"]) for one in mine)
+    assert sum(one["release"] == "2024-02-01" for one in series["rows"]) == rows
+    everything = {path for path in (home / "private").rglob("*.parquet") if _has(path, who)}
+    assert len(everything) == 4  # two snapshots, and two linkages
+
+    code, _, errors = republish("forget", file, "--home", home, "--identifiers", asked, "--delete")
+    assert code == 0, errors
+    left = {path.name for path in (home / "private").rglob("*.parquet") if _has(path, who)}
+    assert not left - {
+        "state-memory.parquet"
+    }  # may be published again: the signatures stay under a pseudonym
+
+
+def _has(path, who):
+    return any(
+        column.dtype == pl.String and who in column.drop_nulls() for column in read_table(path).get_columns()
+    ) or who.encode() in path.read_bytes()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda table: table.with_columns(visit=pl.lit("V1")),
+            "repeat the row of another one; write each row in one way",
+        ),
+        (
+            lambda table: table.with_columns(
+                patient=pl.when(pl.int_range(pl.len()) % 2 == 0).then("patient").otherwise(
+                    pl.col("patient").str.to_lowercase()
+                )
+            ),
+            "differ from another identifier by spaces, capital letters or signs that nobody sees alone",
+        ),
+        (lambda table: table.with_columns(visit=pl.lit(None, pl.String)), "visit: "),
+    ],
+)  # fmt: skip
+def test_rows_that_can_not_be_told_apart_are_refused(clinic, republish, tmp_path, change, said):
+    file = clinic(1, change)
+    code, _, errors = republish("release", file, "--home", tmp_path / "home")
+    assert code == 2
+    assert said in "\n".join(errors)
+    assert "P1" not in "\n".join(errors)
+
+
+def test_a_table_with_one_row_for_each_person_says_how_several_are_declared(clinic, republish, tmp_path):
+    file = clinic(1, rows=None, row=None, principle={"name": "m_invariance", "m": 3})
+    code, _, errors = republish("release", file, "--home", tmp_path / "home")
+    assert code == 2
+    assert "repeat the identifier of another row" in errors[0]
+    assert "rows: several" in errors[0]
+
+
+def test_rows_are_declared_for_a_whole_series(clinic, republish, tmp_path):
+    file, home = clinic(1, row="visit"), tmp_path / "home"
+    assert republish("release", file, "--home", home)[0] == 0
+    one = {**DECLARED, "principle": {"name": "m_invariance", "m": 3}}
+    for name in ("rows", "row"):
+        one.pop(name)
+    file.write_text(yaml.safe_dump(one))
+    code, _, errors = republish("release", file, "--home", home)
+    assert code == 2
+    assert any("rows: is one, but series v1 was begun with several" in line for line in errors)
