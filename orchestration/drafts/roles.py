@@ -60,6 +60,10 @@ class Roles:
     sensitive: Column | None
     left_out: tuple[tuple[Column, str], ...]
     """Those that are not published, and why."""
+    row: Column | None = None
+    """Of people with several rows, the column that tells a row from all others, if there is one."""
+    has_several: bool = False
+    """Whether rows repeat the identifier."""
 
 
 def words_in(name: str) -> list[str]:
@@ -135,12 +139,18 @@ def likely_sensitive(columns: Sequence[Column]) -> Column | None:
     return next(iter([*called_so, *reversed(labels), *reversed(numbers)]), None)
 
 
-def roles_of(columns: Sequence[Column], identifier: Column, sensitive: Column | None) -> Roles:
-    """The roles of all columns beside these two."""
+def roles_of(
+    columns: Sequence[Column], identifier: Column, sensitive: Column | None, unique: Sequence[str]
+) -> Roles:
+    """The roles of all columns beside these two; `unique` are those with another value in each row."""
+    has_several = identifier.name not in unique
+    numbering = [one for one in columns if one.name in unique and one.kind in ("number", "free text")]
+    whole = [one for one in numbering if (one.kind != "number" or one.is_whole) and one is not sensitive]
+    row = whole[0] if has_several and whole else None
     left_out: list[tuple[Column, str]] = []
     known: list[Column] = []
     for one in columns:
-        if one in (identifier, sensitive):
+        if one in (identifier, sensitive, row):
             continue
         if (why := _not_published(one)) is None:
             known.append(one)
@@ -155,6 +165,8 @@ def roles_of(columns: Sequence[Column], identifier: Column, sensitive: Column | 
         tuple(one for one in known if one not in chosen),
         sensitive,
         tuple(left_out),
+        row,
+        has_several,
     )
 
 
