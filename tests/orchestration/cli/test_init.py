@@ -342,6 +342,14 @@ def test_a_table_of_a_database(republish, tmp_path, monkeypatch):
     assert (code, '"others"' in err[-1]) == (2, True)
 
 
+def test_a_password_is_refused_and_not_printed(republish, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = republish("init", "postgresql://me:open-sesame@host/clinic", "--yes")
+    assert (code, "has a password in it" in err[-1]) == (2, True)
+    assert "sesame" not in "\n".join([*out, *err])
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_value_of_most_people_is_said_and_may_be_known(republish, deliver, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [[(*row[:5], "none" if int(row[0]) % 3 else row[5], row[6]) for row in some] for some in people()]
