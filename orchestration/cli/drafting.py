@@ -80,7 +80,7 @@ def _roles(found: FoundTable, identifier: str | None, sensitive: str | None, *, 
     if secret is None:
         why = "no column looks as if nobody may learn it: name the one that is published, and protected"
         raise ContractError("--sensitive", [("", why)])
-    roles = roles_of(found.columns, person, secret)
+    roles = roles_of(found.columns, person, secret, found.unique)
     roles = without_what_cannot_be_read(roles, is_query="query" in found.source)
     if asks:
         roles = _asked_for_more(roles)

@@ -18,8 +18,8 @@ def validate(
         bool,
         typer.Option(
             "--all",
-            help="Try the releases of all snapshots that are there, each built on the one before: do so"
-            " before the first, which can't be taken back.",
+            help="Try the releases of all snapshots that are there, each built on the one before. Do so"
+            " before the first release: it can't be taken back.",
         ),
     ] = False,
     profile: Annotated[

@@ -57,7 +57,7 @@ def assets_of(series: Series, apart: Collection[str] = ()) -> list[dg.AssetsDefi
         _candidate(series, [*_before(series), *_others(series, apart)]),
         _publication(series),
     )
-    return [build(step, series) for step in steps]
+    return [build(step, series, steps[at:]) for at, step in enumerate(steps, start=1)]
 
 
 def _before(series: Series) -> list[dg.AssetDep]:

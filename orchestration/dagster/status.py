@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import dagster as dg
 
 from orchestration.dagster.lineage import lineage_of
@@ -9,8 +11,8 @@ from orchestration.dagster.names import asset_key
 from orchestration.series.series import Series
 
 
-def keep_facts(context: dg.AssetExecutionContext, series: Series) -> None:
-    """Note the published releases of a run that fails as what they were before it.
+def keep_facts(context: dg.AssetExecutionContext, series: Series, new: Collection[str] = ()) -> None:
+    """Note the published releases of a run that fails as what they were before it, but for `new` ones.
 
     Dagster marks every partition that a failed run did not come to as failed. A backfill over published
     releases and one whose snapshot is missing would turn all of them red, although they are as they were
@@ -18,6 +20,8 @@ def keep_facts(context: dg.AssetExecutionContext, series: Series) -> None:
     """
     for asset in lineage_of(series.contract):
         for release in filter(series.is_published, context.partition_keys):
+            if release in new:
+                continue
             context.log_event(_as_before(context.instance, asset_key(series, asset), release))
 
 

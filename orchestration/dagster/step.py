@@ -1,7 +1,7 @@
 """A step of a release as Dagster assets: the same loop, errors and checks for every step."""
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,7 +65,7 @@ class Step:
     """Called once when the step begins."""
 
 
-def build(step: Step, described: Series) -> dg.AssetsDefinition:
+def build(step: Step, described: Series, later: Sequence[Step] = ()) -> dg.AssetsDefinition:
     """The assets of a step, one function for all of them.
 
     Parameters
@@ -74,6 +74,9 @@ def build(step: Step, described: Series) -> dg.AssetsDefinition:
         What is made.
     described
         The series whose releases are made.
+    later
+        The steps after it. In a backfill, the releases before one that fails go through them here: Dagster
+        begins no step after one that failed.
     """
     file, product = described.file, described.contract.product
     on = {check.name: asset_key(described, check.asset) for check in step.checks}
@@ -103,14 +106,19 @@ def build(step: Step, described: Series) -> dg.AssetsDefinition:
             hold(described.home, context.run.run_id)
         series = Series(file, described.home)  # the server's has read history when it began
         step.before()
+        made: dict[str, Done] = {}
         for release in context.partition_keys:
             try:
-                with _refusals([earlier for earlier in context.partition_keys if earlier < release]):
+                with _refusals():
                     refuse_other_home(series)
-                    done = step.work(series, release)
+                    done = made[release] = step.work(series, release)
             except dg.Failure as failure:
-                keep_facts(context, series)
+                new = _finish(context, series, step, made, later)
+                keep_facts(context, series, new)
+                _log_checks(context, on, release, tuple(_found(failure, step)))
                 yield from (_result(verdict, on) for verdict in _found(failure, step))
+                if new:
+                    context.log.info(f"{', '.join(new)}: published before it failed")
                 raise
             context.log.info(f"{release}: {done.says}")
             for asset, entries in done.metadata.items():
@@ -140,18 +148,47 @@ def _refuse_another_series(context: dg.AssetExecutionContext, series: Series) ->
         )
 
 
-@contextmanager
-def _refusals(before: list[str]) -> Iterator[None]:
-    """A refusal of ours ends the step with its own words, and is not tried again.
+def _finish(
+    context: dg.AssetExecutionContext,
+    series: Series,
+    step: Step,
+    made: Mapping[str, Done],
+    later: Sequence[Step],
+) -> list[str]:
+    """Publish the releases of a backfill before the one that failed; returns those that are new.
 
-    In a backfill, a step is done for all releases before the next step begins. One release that is refused
-    keeps those `before` it from being published in this run; none of their work is lost.
+    Nothing is done unless the run was to publish them. What keeps one of them from it ends this, too.
     """
+    publication = [asset.key for one in (step, *later)[-1:] for asset in one.assets]
+    selected = context.run.asset_selection
+    new: list[str] = []
+    for release, done in made.items():
+        if series.is_published(release) or (selected and not set(publication) <= set(selected)):
+            continue
+        try:
+            with _refusals():
+                steps = [(step, done), *((one, one.work(series, release)) for one in later)]
+        except dg.Failure as failure:
+            context.log.warning(f"{release}: not published: {failure.description}")
+            break
+        for one, its in steps:
+            for asset in one.assets:
+                name = asset.key.path[-1]
+                materialized = dg.AssetMaterialization(
+                    asset.key, partition=release, metadata=dict(its.metadata.get(name, {}))
+                )
+                context.log_event(materialized)
+        new.append(release)
+    return new
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """A refusal of ours ends the step with its own words, and is not tried again."""
     try:
         yield
     except RepublishError as error:
-        way_out = f"\nTo publish the releases before it, backfill up to {before[-1]}" if before else ""
-        raise dg.Failure(description=f"{error}{way_out}", allow_retries=False) from error
+        raise dg.Failure(description=str(error), allow_retries=False) from error
     except Exception as error:  # noqa: BLE001 - whatever a library raises
         raise UnexpectedFailure(error) from None
 

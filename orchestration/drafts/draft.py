@@ -12,7 +12,6 @@ from typing import Any
 
 import polars as pl
 
-from anonymize.contract import DateAttribute, Sensitive
 from anonymize.principles import PRINCIPLES
 from anonymize.spelling import SEVERAL
 from orchestration.drafts.columns import Column, labels_of
@@ -23,6 +22,8 @@ from orchestration.drafts.yaml_lines import comment, flow
 
 LISTED = 30
 """So many labels are listed in the contract, more of them in a file."""
+SIGNATURES = 4
+"""Signatures of m values that a person with several rows may need, each for another value, and one more."""
 MOST, FEWEST = 4, 2
 """The m of a draft, at most and at least."""
 AGE = ["age", "alter"]
@@ -86,7 +87,7 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
         *_source(found, roles),
         *_releases(found),
         f"identifier: {flow(roles.identifier.name)}".ljust(34) + " # never published",
-        *_remarks(_of_identifier(found, roles.identifier)),
+        *_several_rows(found, roles),
         "# What others may know of a person, from a register or a neighbour. Published as intervals.",
         "#   domain  every value there can be: make it as wide as it can be, not as it is here",
         "quasi_identifiers:",
@@ -95,7 +96,7 @@ def draft_of(found: FoundTable, roles: Roles, product: str, not_sensitive: tuple
         "# What nobody may learn of a person.",
         *_remarks(sensitive.remarks),
         f"sensitive: {flow(sensitive.keys)}",
-        *_principle(roles.sensitive, not_sensitive),
+        *_principle(roles.sensitive, not_sensitive, has_several=roles.has_several),
         *_left_out(roles),
     ]
     files = {name: text for one in (*declared, *more) if one.file for name, text in [one.file]}
@@ -121,13 +122,9 @@ def product_of(name: str) -> str:
 
 def without_what_cannot_be_read(roles: Roles, *, is_query: bool) -> Roles:
     """The roles without quasi-identifiers that a release would be refused for: with the reasons."""
-    out = []
-    for one in (*roles.quasi_identifiers, *roles.more):
-        if is_query and (one.written is not None or one.no_values):
-            out.append((one, "is text that a query has to turn into numbers, dates or NULL"))
-        elif one.missing and not _may_be_missing(DateAttribute):
-            why = f"{one.missing:,} of {one.rows:,} rows have no value: fill them in the source to publish it"
-            out.append((one, why))
+    why = "is text that a query has to turn into numbers, dates or NULL"
+    known = (*roles.quasi_identifiers, *roles.more)
+    out = [(one, why) for one in known if is_query and (one.written is not None or one.no_values)]
     dropped = [column for column, _ in out]
     return replace(
         roles,
@@ -135,11 +132,6 @@ def without_what_cannot_be_read(roles: Roles, *, is_query: bool) -> Roles:
         more=tuple(one for one in roles.more if one not in dropped),
         left_out=(*roles.left_out, *out),
     )
-
-
-def _may_be_missing(declaration: type[DateAttribute | Sensitive]) -> bool:
-    """Whether contracts can say what becomes of people without a value."""
-    return "missing" in declaration.model_fields
 
 
 def _source(found: FoundTable, roles: Roles) -> Iterator[str]:
@@ -176,11 +168,17 @@ def _releases(found: FoundTable) -> Iterator[str]:
         yield f"# {GUESS} the schedule that the {len(found.releases)} snapshots follow"
 
 
-def _of_identifier(found: FoundTable, identifier: Column) -> tuple[str, ...]:
-    if identifier.name in found.unique:
-        return ()
-    what = "A snapshot has one row for each person: keep the last visit, say, or name another column"
-    return (f"{GUESS} rows repeat it. {what}",)
+def _several_rows(found: FoundTable, roles: Roles) -> Iterator[str]:
+    identifier = roles.identifier
+    if not roles.has_several:
+        return
+    if len(found.releases) == 1:
+        repeated = identifier.rows - identifier.distinct
+        yield f"# {GUESS} {repeated:,} of {identifier.rows:,} rows repeat it: visits, say. For one row of"
+        yield "#   each person, take the last visit, say, and leave out the next lines"
+    yield "rows: several"
+    if roles.row is not None:
+        yield f"row: {flow(roles.row.name)}".ljust(34) + " # tells a row from all others; never published"
 
 
 def _quasi_identifier(column: Column, product: str, release: dt.date) -> _Declared:
@@ -210,7 +208,7 @@ def _quasi_identifier(column: Column, product: str, release: dt.date) -> _Declar
             keys["hierarchy"] = name
             file = (name, _hierarchy(labels, is_code=column.is_code))
             remarks.append(f"{len(labels):,} labels; put groups between them and the last column of the file")
-    if column.missing and _may_be_missing(DateAttribute):
+    if column.missing:
         keys["missing"] = "publish"
         remarks.append(
             f"{column.missing:,} of {column.rows:,} rows have no value: leave_out, or refuse, else"
@@ -244,9 +242,9 @@ def _sensitive(column: Column, not_sensitive: tuple[str, ...]) -> _Declared:
     if not_sensitive:
         keys["not_sensitive"] = [int(one) if column.is_whole else one for one in not_sensitive]
     if column.missing:
-        if _may_be_missing(Sensitive):
-            keys["missing"] = "leave_out"
-        remarks.append(f"{GUESS} {column.missing:,} of {column.rows:,} rows have no value")
+        keys["missing"] = "leave_out"
+        without = f"{column.missing:,} of {column.rows:,} rows have no value"
+        remarks.append(f"{GUESS} {without}: these people are left out")
     return _Declared(keys, tuple(remarks))
 
 
@@ -255,7 +253,7 @@ def is_in_bins(column: Column) -> bool:
     return column.kind == "number" and (not column.is_whole or column.distinct > FEW_NUMBERS)
 
 
-def _principle(column: Column, not_sensitive: tuple[str, ...]) -> Iterator[str]:
+def _principle(column: Column, not_sensitive: tuple[str, ...], *, has_several: bool) -> Iterator[str]:
     """The first principle that there is, and an m that the table bears, if it bears any."""
     values = column.values.cast(pl.String)
     if is_in_bins(column):
@@ -265,8 +263,13 @@ def _principle(column: Column, not_sensitive: tuple[str, ...]) -> Iterator[str]:
     counts = values.alias("value").value_counts(name="people", sort=True)
     share = 0.0 if counts.is_empty() else counts["people"][0] / len(column.values)
     # A person whose value changes gets a signature that shares no value with the one before.
-    bears = min(MOST, int(1 / share) if share else MOST, counts.height // 2)
+    signatures = SIGNATURES if has_several else 2
+    bears = min(MOST, int(1 / share) if share else MOST, counts.height // signatures)
     m = max(FEWEST, bears)
+    parameters = {"name": next(iter(PRINCIPLES)), "m": m}
+    if has_several:
+        parameters["values_per_person"] = max(1, min(signatures, counts.height // m) - 1)
+        yield f"# {GUESS} everybody can count how many different values a person has, up to this number."
     yield f"# At least {m} values stay possible for each person."
     if share * FEWEST > 1:
         is_named = counts["people"][0] >= SEVERAL and not is_in_bins(column)
@@ -276,7 +279,7 @@ def _principle(column: Column, not_sensitive: tuple[str, ...]) -> Iterator[str]:
         yield "#   not_sensitive; else merge values into groups"
     else:
         yield f"# {GUESS} republish compare says what another m costs, before the first release"
-    yield f"principle: {flow({'name': next(iter(PRINCIPLES)), 'm': m})}"
+    yield f"principle: {flow(parameters)}"
 
 
 def _listed(declared: _Declared) -> Iterator[str]:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from pydantic import ValidationError
 
 from anonymize.contract import QuerySource
-from anonymize.errors import SnapshotError, as_data
+from anonymize.errors import ContractError, SnapshotError, as_data
 from orchestration.drafts.columns import Column, column_of, is_no_value, together
 from orchestration.drafts.dates import dated_files, schedule_of
 from orchestration.drafts.dialect import dialect_of, usual_separator
@@ -125,14 +126,14 @@ def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
     """
     release, where = today(), dsn
     if query is None:
-        asked = _answer(QuerySource(dsn=dsn, query=TABLES), release, folder, "the database")
+        asked = _answer(_source(dsn, TABLES), release, folder, "the database")
         names = [".".join(map(_quoted, row)) for row in asked.rows()]
         if len(names) != 1:
             there = f"there are {', '.join(map(as_data, names[:10]))}" if names else "there is none"
             why = "say which table, by --query and a SELECT in which :release stands for the date"
             raise SnapshotError(f"{why}; {there}")
         query = f"SELECT * FROM {names[0]}"  # noqa: S608 - a name that the database itself has given
-    source = QuerySource(dsn=dsn, query=query)
+    source = _source(dsn, query)
     where = place_of(source, folder)
     table = _answer(source, release, folder, where)
     _refuse_nobody({release: table}, where)
@@ -158,6 +159,15 @@ def in_database(dsn: str, query: str | None, folder: Path) -> FoundTable:
 def today() -> str:
     """The date of a snapshot that has none, UTC."""
     return dt.datetime.now(dt.UTC).date().isoformat()
+
+
+def _source(dsn: str, query: str) -> QuerySource:
+    """The source that a contract would have. Raises ContractError if it may have none such."""
+    try:
+        return QuerySource(dsn=dsn, query=query)
+    except ValidationError as error:
+        said = [one["msg"].removeprefix("Value error, ") for one in error.errors()]
+    raise ContractError("the database", [("", one) for one in said])  # without what was given: a password
 
 
 def _quoted(name: str) -> str:

@@ -6,10 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from anonymize.columns import least_of, most_of
 from orchestration.drafts.columns import FEW_LABELS, Column
 
+DENSE = 3
+"""Whole numbers that are each there once, among so many times as many, number something."""
+FEWEST_VALUES = 4
+"""A column with fewer values is hardly what nobody may learn: two values protect nobody."""
 MOST_QUASI_IDENTIFIERS = 8
 """More of them make every interval wide: the others are proposed as comments."""
+LONG = 5
+"""Letters of a word that is found in compounds, too."""
 RESERVED = {"release", "group_id"}
 """Names of columns that a release has itself."""
 OF_A_PERSON = """
@@ -25,6 +32,9 @@ NAMES_SOMEBODY = """
 surname lastname firstname forename vorname nachname familienname fullname email mail phone telephone
 telefon tel mobile fax handy iban bic street strasse straße address adresse anschrift passport url ip
 login username
+""".split()  # noqa: SIM905
+FREE_TEXT = """
+notes comment remark bemerkung kommentar freitext
 """.split()  # noqa: SIM905
 MAY_BE_KNOWN = """
 age alter birth born dob geburt geburtsdatum geboren sex gender geschlecht zip zipcode plz postcode postal
@@ -50,6 +60,10 @@ class Roles:
     sensitive: Column | None
     left_out: tuple[tuple[Column, str], ...]
     """Those that are not published, and why."""
+    row: Column | None = None
+    """Of people with several rows, the column that tells a row from all others, if there is one."""
+    has_several: bool = False
+    """Whether rows repeat the identifier."""
 
 
 def words_in(name: str) -> list[str]:
@@ -65,8 +79,9 @@ def words_in(name: str) -> list[str]:
 
 
 def has_word(column: Column, words: Sequence[str]) -> bool:
-    """Whether a column's name has one of these words."""
-    return any(word in words for word in words_in(column.name))
+    """Whether a column's name has one of these words; long ones also as a part of a word (Hauptdiagnose)."""
+    found = words_in(column.name)
+    return any(word in found or (len(word) >= LONG and word in "".join(found)) for word in words)
 
 
 def names_somebody(column: Column) -> bool:
@@ -80,6 +95,14 @@ def names_somebody(column: Column) -> bool:
 def is_unique(column: Column) -> bool:
     """Whether every row has a value, and another one."""
     return column.missing == 0 and column.distinct == column.rows > 0
+
+
+def _is_numbering(column: Column) -> bool:
+    """Whether whole numbers number the rows, all of them or some."""
+    if not (is_unique(column) and column.kind == "number" and column.is_whole and column.rows > FEW_LABELS):
+        return False
+    is_dense = most_of(column.values) - least_of(column.values) < DENSE * column.rows
+    return bool(is_dense) or has_word(column, OF_AN_IDENTIFIER)
 
 
 def likely_identifier(columns: Sequence[Column], unique: Sequence[str]) -> Column | None:
@@ -104,20 +127,30 @@ def likely_sensitive(columns: Sequence[Column]) -> Column | None:
     fit = [
         one
         for one in columns
-        if one.distinct >= 4 and (one.kind == "category" or (one.kind == "number" and len(one.values)))
+        if one.kind in ("category", "number")
+        and one.distinct >= FEWEST_VALUES
+        and one.missing * 2 < one.rows
+        and not has_word(one, FREE_TEXT)
     ]
-    called_so = [one for word in MUST_NOT_BE_LEARNT for one in fit if word in words_in(one.name)]
+    fit.sort(key=lambda one: one.missing > 0)
+    called_so = [one for word in MUST_NOT_BE_LEARNT for one in fit if has_word(one, [word])]
     labels = [one for one in fit if one.kind == "category" and not has_word(one, MAY_BE_KNOWN)]
     numbers = [one for one in fit if not has_word(one, MAY_BE_KNOWN)]
     return next(iter([*called_so, *reversed(labels), *reversed(numbers)]), None)
 
 
-def roles_of(columns: Sequence[Column], identifier: Column, sensitive: Column | None) -> Roles:
-    """The roles of all columns beside these two."""
+def roles_of(
+    columns: Sequence[Column], identifier: Column, sensitive: Column | None, unique: Sequence[str]
+) -> Roles:
+    """The roles of all columns beside these two; `unique` are those with another value in each row."""
+    has_several = identifier.name not in unique
+    numbering = [one for one in columns if one.name in unique and one.kind in ("number", "free text")]
+    whole = [one for one in numbering if (one.kind != "number" or one.is_whole) and one is not sensitive]
+    row = whole[0] if has_several and whole else None
     left_out: list[tuple[Column, str]] = []
     known: list[Column] = []
     for one in columns:
-        if one in (identifier, sensitive):
+        if one in (identifier, sensitive, row):
             continue
         if (why := _not_published(one)) is None:
             known.append(one)
@@ -132,6 +165,8 @@ def roles_of(columns: Sequence[Column], identifier: Column, sensitive: Column | 
         tuple(one for one in known if one not in chosen),
         sensitive,
         tuple(left_out),
+        row,
+        has_several,
     )
 
 
@@ -139,15 +174,16 @@ def _not_published(column: Column) -> str | None:
     """Why a column is no quasi-identifier; None if it may be one."""
     if column.name in RESERVED:
         return "has a name that releases use themselves: give it another one in the source"
+    if has_word(column, FREE_TEXT):
+        return "free text, by its name"
     if names_somebody(column):
         return "names, addresses or numbers of persons: these are never published"
     if column.distinct < 2 and column.kind != "nothing":
         return "has one value alone"
     if has_word(column, MUST_NOT_BE_LEARNT):
         return "looks as if nobody may learn it, either: sensitive may be a list of columns"
-    if is_unique(column) and has_word(column, OF_AN_IDENTIFIER) and column.rows > FEW_LABELS:
-        return "has another value in each row, as identifiers have"
     kinds = {
+        "number" if _is_numbering(column) else "": "has another value in each row, as identifiers have",
         "free text": "free text, or a value of nearly each person's own",
         "time": "moments, and not dates: give it as dates in the source, if others may know them",
         "nothing": "has no values",

@@ -314,7 +314,8 @@ def _duckdb_reason(error: duckdb.Error, query: str) -> str:
         return f"the query fails: there is no file {there}; a relative path begins in the contract's folder"
     if isinstance(error, duckdb.IOException):
         return "is no DuckDB file that can be read, or a part of one; deliver it again"
-    return f"the query fails ({type(error).__name__}): {without_values(said, query)}; {_TRY}"
+    is_fixed = isinstance(error, _IN_FIXED_WORDS)
+    return f"the query fails ({type(error).__name__}): {without_values(said, query, is_fixed)}; {_TRY}"
 
 
 def _missing_file(error: duckdb.Error) -> str | None:
@@ -339,10 +340,15 @@ def _postgresql_reason(said: str, state: str, query: str) -> str:
         return f"the query fails: {found[1] if found else state}; correct source.query in the contract"
     if state == "25006":
         return "the query would change the database; it must be one SELECT"
-    reason = f": {without_values(found[1], query)}" if found else ""
+    reason = f": {without_values(found[1], query, state[:2] in _STATES_IN_FIXED_WORDS)}" if found else ""
     return f"the query fails (SQLSTATE {state or 'unknown'}){reason}; {_TRY}"
 
 
+# In these, a database's own sentence has values between quotation marks and brackets, and as numbers. Others
+# may be of a function whose author has put a value among the words: `error(name)`, `RAISE '%', name`.
+_IN_FIXED_WORDS = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.OutOfMemoryException)
+_STATES_IN_FIXED_WORDS = ("08", "22", "40", "53", "54", "55", "57", "58")
+_ENCLOSES = re.compile(r"""['"`\u2018-\u201f\u00ab\u00bb\u2039\u203a(){}\[\]<>]""")
 _SAID = frozenset(
     """
     a according allocate an and any argument array as at available be because bigint bit block boolean by byte
@@ -363,15 +369,18 @@ _SAID = frozenset(
 """The words of databases' own messages about data, which quote values among them."""
 
 
-def without_values(said: str, query: str) -> str:
+def without_values(said: str, query: str, is_fixed: bool = False) -> str:
     """A database's words with … in place of all that may be a value.
 
-    What remains is words that databases use themselves and names that the query has, numbers left out.
+    What remains is words that databases use themselves and names that the query has, numbers left out. If the
+    sentence `is_fixed`, it is all of it but for numbers and what is between quotation marks or brackets.
 
     Quoted text in the query does not count as names.
 
     Examples
     --------
+    >>> without_values("canceling since patient 17 overran", "SELECT 1", is_fixed=True)
+    'canceling since patient … overran'
     >>> without_values("Could not convert string 'flu' to INT32 from column d", "SELECT d::int FROM t")
     "Could not convert string '…' to INT32 from column d"
     """
@@ -383,5 +392,20 @@ def without_values(said: str, query: str) -> str:
     def plain(word: re.Match[str]) -> str:
         return word[0] if word[0].lower() in _SAID | names else "…"
 
+    if is_fixed:
+        marks = [found.start() for found in _ENCLOSES.finditer(said)]
+        begin, end = (marks[0], marks[-1] + 1) if marks else (len(said), len(said))
+        parts = (without_values(said[begin:end], query), *map(_without_numbers, (said[:begin], said[end:])))
+        return "{1}{0}{2}".format(*parts)
     said = re.sub(r"""(?<!\w)(['"])(.*?)\1(?!\w)""", unquoted, said)
     return re.sub(r"…(?:[^\w'\"]*…)+", "…", re.sub(r"\w+", plain, said))
+
+
+def _without_numbers(words: str) -> str:
+    """Words without those that have a digit in them, but for names of types."""
+
+    def masked(word: re.Match[str]) -> str:
+        is_number = any(letter.isdigit() for letter in word[0])
+        return "…" if is_number and word[0].lower() not in _SAID else word[0]
+
+    return re.sub(r"…(?:[.,:-]*…)+", "…", re.sub(r"\w+", masked, words))

@@ -183,19 +183,48 @@ def test_names_of_columns_are_no_patterns_and_no_yaml(republish, tmp_path, monke
     assert "release: has a name that releases use themselves" in "\n".join(out)
 
 
-def test_a_column_with_gaps_is_left_out_until_contracts_can_say_more(
-    republish, deliver, tmp_path, monkeypatch
-):
+def test_a_column_with_gaps_is_published_with_them(republish, deliver, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     first, later = people()
     gaps = [(*row[:3], "k.A." if at % 10 == 0 else row[3], *row[4:]) for at, row in enumerate(first)]
     republish("init", deliver(rows=(gaps, later)), "--yes")
     text = (tmp_path / "clinic/clinic.yaml").read_text()
     declared = load_contract(tmp_path / "clinic/clinic.yaml").contract
-    may_be_missing = "missing" in type(declared.quasi_identifiers[0]).model_fields
-    assert ("region" in [qi.name for qi in declared.quasi_identifiers]) == may_be_missing
+    assert [(qi.name, qi.missing) for qi in declared.quasi_identifiers] == [
+        ("born", "refuse"),
+        ("region", "publish"),
+    ]
+    assert declared.source.null_values == ("k.A.",)
     assert re.search(r"15 of \d+ rows have no value", text)
+    assert republish("validate", "--all", "clinic/clinic.yaml")[0] == 0
+
+
+def test_people_without_a_sensitive_value_are_left_out(republish, deliver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [[(*row[:5], "" if int(row[0]) % 9 == 0 else row[5], row[6]) for row in some] for some in people()]
+    republish("init", deliver(rows=rows), "--yes")
+    assert load_contract(tmp_path / "clinic/clinic.yaml").contract.sensitive.missing == "leave_out"
     assert republish("validate", "clinic/clinic.yaml")[0] == 0
+
+
+def test_visits_of_people_are_several_rows_of_a_person(republish, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chance = random.Random(4)
+    rows = [
+        (f"{at + 5000}", f"P{at // 2:03}", dt.date(1950, 1, 1) + dt.timedelta(days=37 * (at // 2)),
+         chance.choice(("north", "south")), ILL[chance.randrange(8)])
+        for at in range(300)
+    ]  # fmt: skip
+    head = ("Fallnr", "PatientenNr", "Geburtsdatum", "Bezirk", "Hauptdiagnose")
+    pl.DataFrame(rows, head, orient="row").write_csv(tmp_path / "visits_2024-01-01.csv", separator=";")
+    assert republish("init", "visits_2024-01-01.csv", "--yes")[0] == 0
+    text = (tmp_path / "visits.yaml").read_text()
+    declared = load_contract(tmp_path / "visits.yaml").contract
+    assert (declared.identifier, declared.rows, declared.row) == ("PatientenNr", "several", "Fallnr")
+    assert declared.sensitive.name == "Hauptdiagnose"
+    assert "150 of 300 rows repeat it" in text
+    assert (declared.principle.values_per_person + 1) * declared.principle.m <= 8
+    assert republish("validate", "visits.yaml")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -311,6 +340,14 @@ def test_a_table_of_a_database(republish, tmp_path, monkeypatch):
         database.execute("CREATE TABLE others AS FROM patients")
     code, _, err = republish("init", "duckdb:///clinic.duckdb", "--yes", "--force")
     assert (code, '"others"' in err[-1]) == (2, True)
+
+
+def test_a_password_is_refused_and_not_printed(republish, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = republish("init", "postgresql://me:open-sesame@host/clinic", "--yes")
+    assert (code, "has a password in it" in err[-1]) == (2, True)
+    assert "sesame" not in "\n".join([*out, *err])
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_value_of_most_people_is_said_and_may_be_known(republish, deliver, tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from anonymize.errors import ContractError, SnapshotError
 from orchestration.contracts.contract_file import load_contract
-from orchestration.snapshots.databases import ask
+from orchestration.snapshots.databases import ask, without_values
 from orchestration.snapshots.sources import enter, snapshot_faults, source_of
 from tests.sources import read_snapshot, snapshot_exists
 
@@ -985,3 +985,35 @@ class TestEvidence:
             0,
             0,
         )
+
+
+class TestADatabasesWords:
+    """Of what a database says of a failure, its own words are told, and no value."""
+
+    @pytest.mark.parametrize(
+        ("said", "told"),
+        [
+            ('value "flu" is out of range for type smallint', 'value "…" is out of range for type smallint'),
+            (
+                "canceling autovacuum, shared buffers exhausted",
+                "canceling autovacuum, shared buffers exhausted",
+            ),
+            (
+                "Type INT64 with value 1984 can't be cast to INT8",
+                "Type INT64 with value … can't be cast to INT8",
+            ),
+            ("Casting {'name': John Smith} fails", "Casting {'…': …} fails"),
+            ("could not read 'it's John' today", "could not read '…' today"),
+            ("bad moment 1984-01-31 10:11:12.5 here", "bad moment … … here"),
+            ("ungültig: »John Smith« ist falsch", "ungültig: »…« ist falsch"),
+        ],
+    )
+    def test_fixed_words_stay(self, said, told):
+        assert without_values(said, "SELECT x FROM t", is_fixed=True) == told
+
+    def test_words_of_a_function_s_author_do_not(self, in_duckdb):
+        message = refusal(in_duckdb("SELECT error('patient ' || disease || ' is wrong') FROM patients"))
+        assert "InvalidInputException" in message
+        assert "flu" not in message
+        assert "asthma" not in message
+        assert "patient …" not in message
