@@ -9,7 +9,7 @@ import polars as pl
 
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.together import below_together
-from anonymize.columns import IDENTIFIER, PSEUDONYM
+from anonymize.columns import IDENTIFIER, PSEUDONYM, exactly
 from anonymize.people.pseudonyms import pseudonyms
 from anonymize.people.rows import names_in_linkage
 from anonymize.principle.candidate import ReleaseFigures
@@ -82,7 +82,7 @@ def make_shard(job: ShardJob) -> ShardResult:
 def _linkage(series: Series, drawn: AttackedCandidate) -> pl.DataFrame:
     """The linkage under the identifier's own name, sorted by all columns."""
     names = names_in_linkage(series.contract)
-    named = drawn.people.select(PSEUDONYM, *names).join(drawn.candidate.linkage, on=PSEUDONYM)
+    named = drawn.people.select(exactly(PSEUDONYM, *names)).join(drawn.candidate.linkage, on=PSEUDONYM)
     return named.drop(PSEUDONYM).sort(pl.all()).rename(names)
 
 
