@@ -164,7 +164,7 @@ TWICE_A_DAY = "ticks more than once a day, and releases are named by their date"
     ("crons", "words"),
     [
         (["monthly", "0 0 * *", "0 0 30 2 *", "61 0 * * *"], NOT_ACCEPTED),
-        (["* * * * *", "0 0,12 1 * *", "@hourly", "0,30 0 1 1 *"], TWICE_A_DAY),
+        (["* * * * *", "0 0,12 1 * *", "0,30 0 1 1 *"], TWICE_A_DAY),
         (["0 0 31 2,4 *"], "never ticks on or after 2024-01-01"),
     ],
 )
