@@ -8,6 +8,7 @@ import pytest
 from anonymize.attack.assignments import SeriesInput, attack_assignments, choices_of
 from anonymize.contract import Sensitive
 from anonymize.formats import Published
+from anonymize.promise import Candidates, Promise
 
 SENSITIVE = Sensitive(name="value")
 AGES = {"t": 10, "u": 20, "v": 30, "w": 40, "x": 20, "y": 30, "z": 40}
@@ -86,3 +87,10 @@ def test_where_no_number_of_candidates_is_promised_nothing_is_attacked():
 def test_a_single_release_is_a_series():
     counts, _ = attacked(["ux", "vy"])
     assert counts["assignments"] == (4, 0, 2, 2, 0, 1)
+
+
+def test_who_is_promised_candidates_is_attacked_with_all_releases_together():
+    seen = release(["ux"], linked=True)
+    owed = seen.covering.select("person", "value", promised=pl.lit(1))
+    found = Candidates.attack_series(SeriesInput([seen], owed), [Promise(Candidates(3))])
+    assert dict(found.each())["assignments"].broken == 2

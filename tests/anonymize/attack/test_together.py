@@ -10,6 +10,8 @@ from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.stays import Stays
 from anonymize.attack.together import below_together
 from anonymize.contract import Sensitive
+from anonymize.promise import Candidates
+from anonymize.promise.spread import Spread
 
 
 def stays(**signatures):
@@ -119,3 +121,9 @@ def test_only_what_is_known_of_every_series_is_taken_together():
         spread.attack_several_series(series, {"wage": 0.1}, SENSITIVE),
     ):
         assert set(found.counts) == {"covered together"}
+
+
+@pytest.mark.parametrize("promised", [Candidates(3), Spread({"wage": 0.2})])
+def test_what_a_series_promises_is_attacked_with_other_series_too(promised):
+    found = dict(promised.attack_together(SEVERAL, promised, SENSITIVE).each())
+    assert found["hosts together"].broken == found["covered together"].broken > 0

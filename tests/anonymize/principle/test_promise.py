@@ -30,6 +30,7 @@ from anonymize.promise.minimum_people import MinimumPeople
 from anonymize.promise.part import Chart, Curve, Figure
 from anonymize.promise.registry import promised_in, scopes
 from anonymize.promise.reidentification import KAnonymity, LDiversity
+from anonymize.promise.rules import RULES
 from anonymize.promise.spread import Spread
 from tests import findings as fi
 from tests.anonymize.sequential.sequential_tables import view_contract
@@ -187,6 +188,18 @@ def test_what_is_about_files_tables_and_groups_counts_no_people():
         *(fi.ROW_ORDER, fi.NUMBERING, fi.COUNTERFEITS, fi.IDENTIFIERS, fi.UNREAD),
         *("k-anonymity", "l-diversity", fi.CHAIN, fi.CLAIMS, fi.METADATA),
     }
+
+
+def test_rules_about_tables_alone_are_judged_of_all_shards_together():
+    assert {scope.name for rule in RULES if rule.of_tables for scope in rule.scopes.values()} == {
+        *(fi.ENTRIES, fi.INTERVALS, fi.ROW_ORDER, fi.NUMBERING, fi.IDENTIFIERS, fi.UNREAD),
+    }
+
+
+def test_only_a_bound_of_a_probability_is_the_likeliest_value_of_a_person():
+    assert [part.likeliest for part in (MinimumPeople(2), KAnonymity(2), BreachProbability(0.2))] == [
+        *(None, None, 0.2)
+    ]
 
 
 def test_every_row_of_findings_has_a_name_of_its_own():
