@@ -90,14 +90,16 @@ def attack_by_shard(material: Material, seconds: float) -> Generator[str, None, 
         for series in material.series:
             wholes.append([])
             occur = occurred[series.before.name] if series.before else []
+            last: list[AttackedRelease] = []
             for number, release in enumerate(series.releases, start=1):
                 yield f"{series.name} {release.name}: dividing it into {shards} shards"
                 with named(release.path):
-                    whole, domain = _divide(material, series, number, folder, domain)
+                    whole, domain = _divide(material, series, number, folder, domain, last)
                 occur = with_combinations(occur, whole.release.known)
                 for table in occur:
                     write_table(_place(folder, material, series, release.name).parent / OCCURRED, table)
-                wholes[-1].append(whole._replace(release=replace(whole.release, known=None)))
+                last = [whole.release]
+                wholes[-1].append(whole._replace(release=replace(whole.release.without_clues(), known=None)))
             occurred[series.name] = occur
         assert domain is not None
         values = domain.to_frame(VALUE)
@@ -170,7 +172,12 @@ def _reduced(series: AttackedSeries, *, is_needed: bool) -> AttackedSeries:
 
 
 def _divide(
-    material: Material, series: PublishedSeries, number: int, folder: Path, domain: pl.Series | None
+    material: Material,
+    series: PublishedSeries,
+    number: int,
+    folder: Path,
+    domain: pl.Series | None,
+    before: Sequence[AttackedRelease],
 ) -> tuple[_Whole, pl.Series]:
     """Write what each shard has of a release, and look at the whole; with the sensitive values so far."""
     release, contract = series.releases[number - 1], material.contract
@@ -184,7 +191,9 @@ def _divide(
     ]
     _divide_people(places, people, linkages, release, material, _other_linkages(material, series, number))
     _divide_tables(places, tables, linkages)
-    whole, domain = _look_at(material, series, number, release_format, tables, people, linkages, domain)
+    whole, domain = _look_at(
+        material, series, number, release_format, tables, people, linkages, domain, before
+    )
     return _Whole(whole, max(linkage.height for linkage in linkages)), domain
 
 
@@ -274,6 +283,7 @@ def _look_at(
     people: pl.DataFrame,
     linkages: Sequence[pl.DataFrame],
     domain: pl.Series | None,
+    before: Sequence[AttackedRelease],
 ) -> tuple[AttackedRelease, pl.Series]:
     """What the whole release shows: its tables and files, what it is worth, and what groups teach."""
     contract, schema = material.contract, material.contract.table_schema
@@ -287,9 +297,10 @@ def _look_at(
         return whole, domain
     published, known = release_format.read(seen.tables, contract), knowledge_table(people, schema)
     linkage = pl.concat(linkages)
-    guesses, by_column, sensitive = guess_values(known, published, schema, linkage), {}, contract.sensitive
+    by_column, sensitive = {}, contract.sensitive
+    guesses = guess_values(known, published, schema, linkage, *(one.clues() for one in before))
     if sensitive is not None and sensitive.is_several:
-        by_column = guess_by_column(published, known, schema, linkage)
+        by_column = guess_by_column(published, known, schema, linkage, before)
     useful = usefulness(release_format, seen.tables, published, schema, known) if people.height else None
     return replace(whole, useful=useful, guesses=guesses, guesses_by_column=by_column, known=known), domain
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ from anonymize.attack.finding import AttackResult
 from anonymize.attack.intersection import SCOPES, candidates, distribution, intersected
 from anonymize.attack.knowledge import Knowledge
 from anonymize.attack.measures.correlations import Correlated
-from anonymize.attack.measures.guessing import Guesses
+from anonymize.attack.measures.guessing import Clues, Guesses
 from anonymize.attack.measures.presence import Presence
 from anonymize.contract import Product
 from anonymize.formats import Published
@@ -57,6 +57,17 @@ class AttackedRelease:
     """Why the words of its texts were not compared with the contract; None if they were."""
     bytes_not_compared: str | None = None
     """Why its tables were not compared, byte for byte, with what republish writes; None if they were."""
+
+    def clues(self, column: str | None = None) -> Clues | None:
+        """What is remembered of it to guess values in the next release, or those of a column."""
+        found = self.guesses if column is None else self.guesses_by_column.get(column)
+        return None if found is None else found.clues
+
+    def without_clues(self) -> Self:
+        """Itself, when the next release was attacked."""
+        by_column = {name: replace(one, clues=None) for name, one in self.guesses_by_column.items()}
+        guesses = self.guesses and replace(self.guesses, clues=None)
+        return replace(self, guesses=guesses, guesses_by_column=by_column)
 
     @property
     def renamed(self) -> pl.DataFrame | None:

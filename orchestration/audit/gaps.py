@@ -128,7 +128,7 @@ WITHOUT_SHARDS = Text(
 BY_SHARD = Text(
     "each shard was attacked as a series of its own, by adversaries who know who is in it, and so have fewer"
     " groups to choose from. Of the whole are manifests, texts, row order, numbering, the error of counts,"
-    " and guesses by learning, of whole groups with about 20,000 people; several series together were"
+    " and guesses by learning, of whole groups with about 100,000 people; several series together were"
     " attacked with everybody."
 )
 SEVERAL_VIEWS = Gap(

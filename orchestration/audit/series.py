@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -74,16 +74,16 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
         knowledge = before.knowledge if before else Knowledge(domain=domain, releases=material.previous)
         for number, _ in enumerate(series.releases, start=1):
             yield f"{series.name} {series.releases[number - 1].name}"
-            releases.append(_attack_release(material, series, number, knowledge, seconds))
+            releases.append(_attack_release(material, series, number, knowledge, seconds, releases[-1:]))
             knowledge = releases[-1].attack.knowledge
             ever = _with_places(ever, releases[-1].known)
             occur = _occurred(material, series, number, with_combinations(occur, releases[-1].known))
-            releases[-1] = _by_column(releases[-1], material, series, occur)
-            if number > 1:
-                releases[-1] = replace(releases[-1], moved=_moves(*releases[-2:]))
+            releases[-1] = _by_column(releases[-1], material, series, occur, releases[-2:-1])
             # What was carried over is only kept once.
             if number > 1:
+                releases[-1] = replace(releases[-1], moved=_moves(*releases[-2:]))
                 releases[-2] = _forget(releases[-2])
+        releases = [one.without_clues() for one in releases]
         yield f"{series.name}: who has the same value as whom"
         one = AttackedSeries(
             series.name,
@@ -102,14 +102,24 @@ def attack_series(material: Material, seconds: float) -> Generator[str, None, li
 
 
 def _attack_release(
-    material: Material, series: PublishedSeries, number: int, knowledge: Knowledge, seconds: float
+    material: Material,
+    series: PublishedSeries,
+    number: int,
+    knowledge: Knowledge,
+    seconds: float,
+    before: Sequence[AttackedRelease],
 ) -> AttackedRelease:
     with named(series.releases[number - 1].path):
-        return _attacked_release(material, series, number, knowledge, seconds)
+        return _attacked_release(material, series, number, knowledge, seconds, before)
 
 
 def _attacked_release(
-    material: Material, series: PublishedSeries, number: int, knowledge: Knowledge, seconds: float
+    material: Material,
+    series: PublishedSeries,
+    number: int,
+    knowledge: Knowledge,
+    seconds: float,
+    before: Sequence[AttackedRelease],
 ) -> AttackedRelease:
     release = series.releases[number - 1]
     contract, release_format = material.contract, format_of(release, material.contract, material.foreign)
@@ -153,7 +163,7 @@ def _attacked_release(
     return replace(
         attacked,
         useful=usefulness(release_format, internal, published, schema, known) if people.height else None,
-        guesses=guess_values(known, published, schema, linkage),
+        guesses=guess_values(known, published, schema, linkage, *(one.clues() for one in before)),
     )
 
 
@@ -293,7 +303,11 @@ def with_combinations(occur: list[pl.DataFrame], known: pl.DataFrame | None) -> 
 
 
 def _by_column(
-    release: AttackedRelease, material: Material, series: PublishedSeries, occur: list[pl.DataFrame]
+    release: AttackedRelease,
+    material: Material,
+    series: PublishedSeries,
+    occur: list[pl.DataFrame],
+    before: Sequence[AttackedRelease],
 ) -> AttackedRelease:
     """A release with what is guessed of each of several sensitive columns."""
     contract, known, published = material.contract, release.known, release.published
@@ -309,19 +323,29 @@ def _by_column(
     (ever,), domain = occur, knowledge.domain[VALUE]
     return replace(
         release,
-        guesses_by_column={} if material.shard else guess_by_column(published, known, schema, linkage),
+        guesses_by_column=(
+            {} if material.shard else guess_by_column(published, known, schema, linkage, before)
+        ),
         correlated=guess_by_correlations(known, published, sensitive, ever, left, domain, linkage),
     )
 
 
 def guess_by_column(
-    published: Published, known: pl.DataFrame, schema: Schema, linkage: pl.DataFrame | None
+    published: Published,
+    known: pl.DataFrame,
+    schema: Schema,
+    linkage: pl.DataFrame | None,
+    before: Sequence[AttackedRelease],
 ) -> dict[str, Guesses]:
-    """What is guessed of each of several sensitive columns by itself, by its name."""
+    """What is guessed of each of several sensitive columns by itself, by its name.
+
+    `before` has the release before, if there is one.
+    """
     found = {}
     for column in schema.sensitive.columns:
         groups, true = with_fewer_columns(published, known, schema.sensitive, [column.name])
-        found[column.name] = guess_values(true, groups, schema, linkage)
+        clues = [one.clues(column.name) for one in before]
+        found[column.name] = guess_values(true, groups, schema, linkage, *clues)
     return {name: one for name, one in found.items() if one is not None}
 
 

@@ -1,42 +1,57 @@
 """Guessing values by learning from the published groups themselves: which values go with which people.
 
 A group of m values says 1/m of each person in it. Thousands of groups together say more: if groups with many
-young people have asthma more often, then the youngest person of a group is the likeliest to have it. No
-promise of the principles excludes this, and statistics of the true table allow as much; it is a figure, and
-no broken promise.
+young people have asthma more often, then the youngest person of a group is the likeliest to have it. And each
+release that puts a person among others says something more. No promise of the principles excludes this, and
+statistics of the true table allow a part of it; it is a figure, and no broken promise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import polars as pl
-from scipy import sparse
 
+from anonymize.arrays import Bools, Floats, Ints
 from anonymize.attack.coverage import cover, value_domain
+from anonymize.attack.measures.dealing import MOST_DEALT, dealt
+from anonymize.attack.measures.logit import Columns, fit, learned_from, log_probabilities
 from anonymize.columns import VALUE
-from anonymize.contract import QuasiIdentifier, Schema
+from anonymize.contract import Schema
 from anonymize.formats.published import Published
-from anonymize.people.codes import MISSING_CODE, code_domain
 
-BINS = (4, 32)
-"""The fewest and the most cells into which a quasi-identifier's codes are put; a small domain has a cell for
-each value."""
-PEOPLE_IN_A_CELL = 10
-"""For each value, on average: with fewer, what is learned is chance."""
-ROUNDS = 10
-"""How often guesses and what is learned from them improve each other."""
-BALANCING = 5
-"""How often the guesses of a group are scaled to its tuples, in each round."""
+POWER = 8.0
+"""How much what is learned counts within a group, in place of 1. Groups are made such that, within a group,
+the order of people by a quasi-identifier follows that of their values, so that small differences say much.
+Of 1, 2, 4 and 8 the last was right most often, on each of three tables."""
+FITS = 2
+"""How often what is learned and the guesses that follow improve each other. With more, small tables teach
+chance."""
+BALANCING = 50
+"""How often the guesses of a group are scaled to its tuples, where these are too many to be dealt."""
 MOST = 20_000
-"""People who are guessed; of more, about so many are drawn, by whole groups where these are known."""
+"""People who are guessed where their groups are not known; of more, so many are drawn."""
+MOST_LINKED = 100_000
+"""People who are guessed where their groups are known; of more, about so many, by whole groups."""
 MOST_PAIRS = 5_000_000
 """Pairs of a person and a value that are guessed, where groups are not known."""
-SMOOTHING = 1.0
-"""Added to the count of each cell and value (Laplace)."""
+LEAST = 1e-9
+"""The weight of what seems impossible: what was learned before may be wrong."""
+SUREST = (0.05, 0.01)
+"""The shares of people of whom the adversary is surest, that are looked at by themselves."""
+
+
+@dataclass(frozen=True)
+class Clues:
+    """What releases so far say of people whose group was known, beside their quasi-identifiers."""
+
+    hosts: pl.DataFrame
+    """`person`, `group_id`: the last group of each."""
+    said: pl.DataFrame
+    """`person`, `value`, `earlier`, `last`: logarithms of what groups said of each value. `last` is what the
+    last group did, which says it once however often it is published."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +63,23 @@ class Guesses:
     hosted: int
     """Those of them whose group is known; of the others, the groups that cover them are."""
     learned: float
-    """Guessed right after learning from the groups."""
+    """Guessed right after learning from the groups of all releases so far."""
+    surest_twentieth: float
+    """The same, of the twentieth of the people of whom the adversary is surest."""
+    surest_hundredth: float
+    """The same, of the hundredth."""
+    with_truth: float
+    """Guessed right as `learned`, by who knows the values of half of the people, of the other half."""
     at_random: float
     """Guessed right on average without learning, at random from the tuples of the group; where the group
     isn't known, from all tuples with a value of the groups that cover the person."""
     most_frequent: float
     """Guessed right by naming the most frequent value of all, without any group."""
     from_truth: float
-    """Guessed right by the same learning from the true table, without any group: what statistics give
-    away."""
+    """Guessed right by who knows the values of half of the people, of the other half, without any group: what
+    statistics give away, also of people who are in no release."""
+    clues: Clues | None = field(default=None, repr=False)
+    """What is remembered for the next release."""
 
     @property
     def error(self) -> float:
@@ -65,73 +88,86 @@ class Guesses:
 
 
 def guess_values(
-    known: pl.DataFrame, published: Published, schema: Schema, linkage: pl.DataFrame | None = None
+    known: pl.DataFrame,
+    published: Published,
+    schema: Schema,
+    linkage: pl.DataFrame | None = None,
+    clues: Clues | None = None,
 ) -> Guesses | None:
-    """Learn from one release which values go with which quasi-identifiers, and guess everybody's value.
+    """Learn from releases which values go with which quasi-identifiers, and guess everybody's value.
 
-    Naive Bayes: a value's probability given the exact quasi-identifiers, as if these were independent given
-    the value. It is learned from the published intervals and values first. Then all people are guessed, and
-    it is learned from the guesses, again and again; in a group whose people are known, the guesses are scaled
-    so that they add up to its tuples.
+    A logistic regression of values on exact quasi-identifiers is fitted to what groups say of their people.
+    Then each group's tuples are dealt to its people in every way there is, each way with the product of the
+    people's probabilities as its weight; and the regression is fitted to what follows. What the group of each
+    earlier release said of a person counts, too, once for each group with other people.
 
     The truth of those who are `known` (`person`, `value`, `qi_0`, … as codes) only counts what was guessed
-    right. Without a `linkage` (`person`, `group_id`), a person's group is known if one alone covers the
-    person. None is returned if no group covers anybody.
+    right, but for the figures of an adversary who knows half of it. Without a `linkage` (`person`,
+    `group_id`), a person's group is known if one alone covers the person. `clues` are those of the release
+    before. None is returned if no group covers anybody.
 
     References
     ----------
-    Kifer, Attacks on privacy and deFinetti's theorem, SIGMOD 2009: groups are learned from together. Cormode,
-    Personal privacy vs population privacy: learning to attack anonymization, KDD 2011: naive Bayes from
-    groups. That guesses and what is learned improve each other (expectation maximization), and are scaled to
-    the groups' tuples (Sinkhorn), is ours.
+    Kifer, Attacks on privacy and deFinetti's theorem, SIGMOD 2009: groups are learned from together. That all
+    dealings of a group are weighed, that what is learned is sharpened, and that groups of several releases
+    tell each other what they say of a person (belief propagation; Pearl, Probabilistic Reasoning in
+    Intelligent Systems, 1988), is ours.
     """
     values = value_domain(published.values[VALUE])
     known = drawn(known, linkage, len(values))
-    covered = cover(known, published, values)
     groups = published.sizes.select("group_id").sort("group_id").with_row_index("group")
-    hosts = (covered if linkage is None else linkage).select("person", "group_id").drop_nulls()
-    people = (
-        known.select("person")
-        .join(hosts, on="person", how="left", maintain_order="left")
-        .join(groups, on="group_id", how="left", maintain_order="left")["group"]
-        .cast(pl.Int64)
-        .fill_null(-1)
-        .to_numpy()
-    )
+    people, candidates = _groups_of(known, published, groups, values, linkage)
     held = _tuples(published, groups, values)
-    pairs = _pairs(people, held, candidates_of(covered, len(values)))
+    pairs = _pairs(people, held, candidates)
     guessed = np.unique(pairs.person)
     if not len(guessed):
         return None
-    truth = known.select(VALUE).join(
-        values.to_frame(VALUE).with_row_index("at"), on=VALUE, how="left", maintain_order="left"
-    )
+    places = values.to_frame(VALUE).with_row_index("at")
+    truth = known.select(VALUE).join(places, on=VALUE, how="left", maintain_order="left")
     actual = truth["at"].cast(pl.Int64).fill_null(-1).to_numpy()
-    most = int(np.clip(len(known) // (PEOPLE_IN_A_CELL * len(values)), *BINS))
-    cells = [_Cells.of(known[column], attribute, column, most) for column, attribute in schema.attributes()]
-    counts = [one.of_intervals(published, groups, held) for one in cells]
-    codes = [one.place(known[one.column].to_numpy()) for one in cells]
-    weight = _learn(pairs, codes, counts, held)
-    right = _best(pairs, weight) == actual[guessed]
+    hosted = known.select("person").with_columns(group=pl.Series(people)).filter(pl.col("group") >= 0)
+    hosted = hosted.join(groups.with_columns(pl.col("group").cast(pl.Int64)), on="group").drop("group")
+    stayed = _stayed(known, hosted, clues)
+    before = _before(pairs, known, values, stayed, clues)
+    of_all = Columns.of(known, schema.attributes())
+    columns, dealer = of_all.of_people(known), _Dealer(pairs, people, held)
+
+    if 2 * (people[guessed] >= 0).sum() > len(guessed):
+        learned = _from_people(dealer, columns, before, len(values))
+    else:
+        learned = _from_boxes(of_all, published, groups, held, len(values))
+    likely = dealer.likely(log_probabilities(columns, learned)) + before
+    said = dealer.messages(likely)
+    best, sure = _best(pairs, dealer.posterior(said, likely))
+    right = best == actual[guessed]
+    surest = right[np.argsort(-sure, kind="stable")]
+    twentieth, hundredth = (float(surest[: max(1, round(share * len(surest)))].mean()) for share in SUREST)
+    taught = _taught(columns, actual, len(values))
+    by_truth = dealer.likely(taught) + before
+    with_truth, _ = _best(pairs, dealer.posterior(dealer.messages(by_truth), by_truth))
     prior = pairs.per_person(pairs.prior)
     of_truth = pairs.value == actual[pairs.person]
     return Guesses(
         people=len(guessed),
         hosted=int((people[guessed] >= 0).sum()),
         learned=float(right.mean()),
+        surest_twentieth=twentieth,
+        surest_hundredth=hundredth,
+        with_truth=float((with_truth == actual[guessed]).mean()),
         at_random=float(prior[of_truth].sum() / len(guessed)),
         most_frequent=float(np.bincount(actual[guessed] + 1).max() / len(guessed)),
-        from_truth=_from_truth([at[guessed] for at in codes], actual[guessed], counts, len(values)),
+        from_truth=float((taught.argmax(axis=1) == actual)[guessed].mean()),
+        clues=_after(pairs, known, values, hosted, before, said, clues),
     )
 
 
 def drawn(known: pl.DataFrame, linkage: pl.DataFrame | None, values: int = 1) -> pl.DataFrame:
-    """Draw about `MOST` of the people, or fewer; the same ones for the same release.
+    """Draw about `MOST` of the people (`MOST_LINKED`), or fewer; the same ones for the same release.
 
     People are drawn by whole groups of the linkage (`person`, `group_id`). Without it they are drawn one by
     one, and fewer if there are many values, since a person may have nearly all of them.
     """
-    most = MOST if linkage is not None else min(MOST, max(MOST_PAIRS // max(values, 1), 1))
+    most = MOST_LINKED if linkage is not None else min(MOST, max(MOST_PAIRS // max(values, 1), 1))
     if len(known) <= most:
         return known
     rng = np.random.default_rng(0)
@@ -139,9 +175,37 @@ def drawn(known: pl.DataFrame, linkage: pl.DataFrame | None, values: int = 1) ->
         drawn: pl.DataFrame = known[np.sort(rng.permutation(len(known))[:most]).tolist()]
         return drawn
     groups = linkage["group_id"].unique().sort()
-    some = groups.gather(rng.permutation(len(groups))[: max(1, len(groups) * MOST // len(known))])
+    some = groups.gather(rng.permutation(len(groups))[: max(1, len(groups) * MOST_LINKED // len(known))])
     here = linkage.filter(pl.col("group_id").is_in(some.implode())).select("person")
     return known.join(here, on="person", how="semi", maintain_order="left")
+
+
+def _groups_of(
+    known: pl.DataFrame,
+    published: Published,
+    groups: pl.DataFrame,
+    values: pl.Series,
+    linkage: pl.DataFrame | None,
+) -> tuple[Ints, Bools]:
+    """The group of each person, int64[N], or -1; and the values, bool[N, V], of groups that cover them."""
+    hosts = None if linkage is None else linkage.select("person", "group_id").drop_nulls()
+    astray = np.ones(len(known), bool)
+    if hosts is not None:
+        astray = ~known["person"].is_in(hosts["person"].implode()).to_numpy()
+    candidates = np.zeros((len(known), len(values)), bool)
+    covered = cover(known.filter(pl.Series(astray)), published, values)
+    candidates[astray] = candidates_of(covered, len(values))
+    group = (
+        known.select("person")
+        .join(
+            hosts if hosts is not None else covered.drop_nulls("group_id"),
+            on="person",
+            how="left",
+            maintain_order="left",
+        )
+        .join(groups, on="group_id", how="left", maintain_order="left")["group"]
+    )
+    return group.cast(pl.Int64).fill_null(-1).to_numpy(), candidates
 
 
 @dataclass(frozen=True)
@@ -212,98 +276,187 @@ def _pairs(group: np.ndarray, held: pl.DataFrame, candidates: np.ndarray) -> _Pa
 
 
 @dataclass(frozen=True)
-class _Cells:
-    """A quasi-identifier's codes, put into cells."""
+class _Dealer:
+    """The groups whose tuples are dealt to their people, and the pairs of these."""
 
-    column: str
-    edges: np.ndarray
-    """float64[B + 1]: where cells begin, and where the last one ends."""
+    pairs: _Pairs
+    people: Ints
+    """int64[N]: the group of each person; -1 where it isn't known."""
+    held: pl.DataFrame
+    """As `_tuples` has it."""
 
-    @classmethod
-    def of(cls, codes: pl.Series, attribute: QuasiIdentifier, column: str, most: int) -> _Cells:
-        """A cell for each value of a small domain, else cells with about as many people each.
+    @cached_property
+    def hosted(self) -> Bools:
+        """The pairs of people whose group is known."""
+        known: Bools = self.pairs.cell >= 0
+        return known
 
-        Where missing values are published, the first cell is theirs.
-        """
-        lowest, highest = code_domain(attribute)
-        missing = [MISSING_CODE] if attribute.publishes_missing else []
-        if attribute.discrete and highest - lowest < most:
-            return cls(column, np.append(missing, np.arange(lowest, highest + 2, dtype=float)))
-        inner = np.unique(np.quantile(codes.to_numpy(), np.linspace(0, 1, most + 1)[1:-1]))
-        inner = inner[(inner > lowest) & (inner <= highest)]
-        return cls(column, np.concatenate([missing, [lowest], inner, [highest + 1]]).astype(float))
+    @cached_property
+    def _dealt(self) -> list[Ints]:
+        """int64[G, K, n], by K and n: the pairs of so many groups' K people and n tuples."""
+        held = self.held.with_columns(at=pl.int_range(pl.len()).over("group"))
+        slots = held.select("group", pl.col("at").repeat_by("tuples")).explode("at")
+        slots = slots.group_by("group", maintain_order=True).agg("at")
+        begins = np.full(len(self.people), -1)
+        begins[self.pairs.person[self.pairs.begins]] = self.pairs.begins
+        of_group = (
+            pl.DataFrame({"group": self.people, "begin": begins})
+            .filter(pl.col("group") >= 0)
+            .group_by("group", maintain_order=True)
+            .agg("begin")
+            .join(slots, on="group", maintain_order="left")
+            .with_columns(people=pl.col("begin").list.len(), tuples=pl.col("at").list.len())
+            .filter(pl.col("tuples") <= MOST_DEALT, pl.col("people") <= pl.col("tuples"))
+        )
+        found = []
+        for (people, tuples), some in of_group.group_by("people", "tuples", maintain_order=True):
+            begin = some["begin"].explode().to_numpy().reshape(-1, people)
+            slot = some["at"].explode().to_numpy().reshape(-1, tuples)
+            found.append(begin[:, :, None] + slot[:, None, :])
+        return found
 
-    def place(self, codes: np.ndarray) -> np.ndarray:
-        """int64[N]: the cell of each code."""
-        return np.clip(np.searchsorted(self.edges, codes, "right") - 1, 0, len(self.edges) - 2)
+    @cached_property
+    def _others(self) -> Ints:
+        """Pairs of groups with more tuples than can be dealt, or with fewer than people."""
+        is_other = self.hosted.copy()
+        for some in self._dealt:
+            is_other[some.ravel()] = False
+        others: Ints = np.flatnonzero(is_other)
+        return others
 
-    def of_intervals(self, published: Published, groups: pl.DataFrame, held: pl.DataFrame) -> np.ndarray:
-        """float64[V, B]: the tuples of each value in each cell, if tuples are spread over their intervals."""
-        boxes = published.boxes.join(groups, on="group_id")
-        low = boxes[f"{self.column}_low"].to_numpy().astype(float)[:, None]
-        high = boxes[f"{self.column}_high"].to_numpy().astype(float)[:, None] + 1
-        inside = np.clip(np.minimum(high, self.edges[1:]) - np.maximum(low, self.edges[:-1]), 0, None)
-        inside /= np.maximum(inside.sum(axis=1, keepdims=True), 1e-300)
-        if self.edges[0] == MISSING_CODE:
-            without = published.shares_missing(boxes, self.column)
-            inside = np.column_stack([without, inside[:, 1:] * (1 - without)[:, None]])
-        group = boxes["group"].to_numpy()
-        of_group = sparse.csr_array((np.ones(len(group)), (group, np.arange(len(group)))))
-        spread = of_group @ inside / np.maximum(np.bincount(group), 1)[:, None]
-        at, where = held["at"].to_numpy(), held["group"].to_numpy()
-        tuples = sparse.csr_array((held["tuples"].to_numpy().astype(float), (at, where)))
-        expected: np.ndarray = tuples @ spread
-        return expected
+    def likely(self, logs: Floats) -> Floats:
+        """Logarithms of how likely pairs are by what is learned of people, float64[N, V], sharpened."""
+        found: Floats = np.where(self.hosted, POWER, 1.0) * logs[self.pairs.person, self.pairs.value]
+        return found
 
+    def messages(self, likely: Floats) -> Floats:
+        """What each person's group says of each of their pairs, float64[P], if they are so likely."""
+        weight = self.scaled(likely)
+        said = np.where(self.hosted, 0.0, 1.0)
+        for some in self._dealt:
+            said += np.bincount(some.ravel(), dealt(weight[some]).ravel(), minlength=len(said))
+        others = self._others
+        if len(others):
+            scale, room = np.ones(len(self.held)), self.held["tuples"].to_numpy().astype(float)
+            cell = self.pairs.cell[others]
+            for _ in range(BALANCING):
+                given = np.zeros(len(weight))
+                given[others] = weight[others] * scale[cell]
+                shares = self.pairs.per_person(given + 1e-300)[others]
+                # Counterfeits leave room that nobody fills; no value has more people than tuples.
+                scale *= np.minimum(1.0, room / np.maximum(np.bincount(cell, shares, len(room)), 1e-300))
+            said[others] = scale[cell]
+        top = np.maximum.reduceat(said, self.pairs.begins)
+        share: Floats = said / np.repeat(np.maximum(top, 1e-300), self.pairs.number)
+        return np.maximum(share, LEAST)
 
-def _learn(
-    pairs: _Pairs, codes: Sequence[np.ndarray], counts: Sequence[np.ndarray], held: pl.DataFrame
-) -> np.ndarray:
-    """float64[P]: the probability of each person's each value, after all rounds."""
-    room = held["tuples"].to_numpy().astype(float)
-    known = np.flatnonzero(pairs.cell >= 0)
-    cell = pairs.cell[known]
-    places = [
-        pairs.value * count.shape[1] + at[pairs.person] for at, count in zip(codes, counts, strict=True)
-    ]
+    def posterior(self, said: Floats, likely: Floats) -> Floats:
+        """The probability of each pair, float64[P]."""
+        return self.pairs.per_person(said * self.scaled(likely))
 
-    weight = pairs.prior
-    for _ in range(ROUNDS):
-        likely = np.zeros(len(weight))
-        for place, count in zip(places, counts, strict=True):
-            share = (count + SMOOTHING) / (count + SMOOTHING).sum(axis=1, keepdims=True)
-            likely += np.log(share).ravel()[place]
-        top = np.repeat(np.maximum.reduceat(likely, pairs.begins), pairs.number)
-        weight = pairs.per_person(pairs.prior * np.exp(likely - top) + 1e-300)
-        for _ in range(BALANCING):
-            given = np.bincount(cell, weight[known], minlength=len(room))
-            # Counterfeits leave room that nobody fills; no value has more people than tuples.
-            scale = np.minimum(1.0, room / np.maximum(given, 1e-300))
-            weight[known] *= scale[cell]
-            weight = pairs.per_person(weight)
-        counts = [
-            np.bincount(place, weight, minlength=count.size).reshape(count.shape)
-            for place, count in zip(places, counts, strict=True)
-        ]
-    return weight
+    def scaled(self, likely: Floats) -> Floats:
+        """How likely pairs are, float64[P], from logarithms; 1 for the likeliest of each person."""
+        top = np.repeat(np.maximum.reduceat(likely, self.pairs.begins), self.pairs.number)
+        weight: Floats = np.exp(likely - top)
+        return np.maximum(weight, LEAST)
 
 
-def _best(pairs: _Pairs, weight: np.ndarray) -> np.ndarray:
-    """int64: the likeliest value of each person who has a pair, in the order of the rows."""
+def _from_boxes(
+    columns: Columns, published: Published, groups: pl.DataFrame, held: pl.DataFrame, values: int
+) -> Floats:
+    """Fit coefficients, float64[F, V], to what each group's boxes and values are, whoever is in it."""
+    boxes = published.boxes.join(groups, on="group_id", maintain_order="left")
+    group = boxes["group"].to_numpy()
+    some = learned_from(values, len(columns.of_boxes(published, boxes[:1])[0]), group)
+    tuples = np.zeros((len(groups), values))
+    tuples[held["group"].to_numpy(), held["at"].to_numpy()] = held["tuples"].to_numpy()
+    tuples /= np.maximum(np.bincount(group, minlength=len(groups)), 1)[:, None]
+    drawn = boxes.filter(pl.Series(some))
+    return fit(columns.of_boxes(published, drawn), tuples[group[some]])
+
+
+def _from_people(dealer: _Dealer, columns: Floats, before: Floats, values: int) -> Floats:
+    """Fit coefficients, float64[F, V], to what groups say of their people, and to guesses that follow."""
+    pairs, hosted = dealer.pairs, np.flatnonzero(dealer.people >= 0)
+    some = hosted[learned_from(values, columns.shape[1], dealer.people[hosted])]
+    weight = pairs.per_person(pairs.prior)
+    for again in range(FITS):
+        dense = np.zeros((len(columns), values))
+        dense[pairs.person, pairs.value] = weight
+        learned = fit(columns[some], dense[some])
+        if again < FITS - 1:
+            likely = dealer.likely(log_probabilities(columns, learned)) + before
+            weight = dealer.posterior(dealer.messages(likely), likely)
+    return learned
+
+
+def _taught(columns: Floats, actual: Ints, values: int) -> Floats:
+    """The logarithms of probabilities, float64[N, V], by the truth of the other half of the people."""
+    half = np.arange(len(actual)) % 2 == 0
+    found = np.zeros((len(actual), values))
+    for one in (half, ~half):
+        known = np.flatnonzero(~one & (actual >= 0))
+        known = known[learned_from(values, columns.shape[1], known)]
+        dense = np.zeros((len(known), values))
+        dense[np.arange(len(known)), actual[known]] = 1
+        found[one] = log_probabilities(columns[one], fit(columns[known], dense))
+    return found
+
+
+def _best(pairs: _Pairs, weight: Floats) -> tuple[Ints, Floats]:
+    """The likeliest value of each person who has a pair, in the order of the rows, and its probability."""
     order = np.lexsort((-weight, pairs.person))
-    first = np.flatnonzero(np.diff(pairs.person[order], prepend=-1))
-    return pairs.value[order][first]
+    first = order[np.flatnonzero(np.diff(pairs.person[order], prepend=-1))]
+    return pairs.value[first], weight[first]
 
 
-def _from_truth(
-    codes: Sequence[np.ndarray], actual: np.ndarray, counts: Sequence[np.ndarray], values: int
-) -> float:
-    """The share guessed right by naive Bayes that learned from the true table itself."""
-    shown = actual >= 0
-    share = np.bincount(actual[shown], minlength=values) + SMOOTHING
-    likely = np.tile(np.log(share / share.sum()), (len(actual), 1))
-    for at, shape in zip(codes, (count.shape for count in counts), strict=True):
-        count = np.bincount(actual[shown] * shape[1] + at[shown], minlength=shape[0] * shape[1])
-        smooth = count.reshape(shape) + SMOOTHING
-        likely += np.log(smooth / smooth.sum(axis=1, keepdims=True))[:, at].T
-    return float((likely.argmax(axis=1) == actual).mean())
+def _stayed(known: pl.DataFrame, hosted: pl.DataFrame, clues: Clues | None) -> Bools:
+    """Who is in a group with just the people of their last one, bool[N]."""
+    if clues is None:
+        return np.zeros(len(known), bool)
+    last = clues.hosts.select("person", last="group_id")
+    last = last.with_columns(together=pl.len().over("last"))
+    both = hosted.join(last, on="person", how="left").with_columns(now=pl.len().over("group_id"))
+    same = (
+        (pl.col("last").n_unique().over("group_id") == 1)
+        & pl.col("last").is_not_null()
+        & (pl.col("now") == pl.col("together"))
+    )
+    return known["person"].is_in(both.filter(same)["person"].implode()).to_numpy()
+
+
+def _before(
+    pairs: _Pairs, known: pl.DataFrame, values: pl.Series, stayed: Bools, clues: Clues | None
+) -> Floats:
+    """Logarithms of what earlier groups said of each pair, float64[P]; not that of a group that stayed."""
+    if clues is None:
+        return np.zeros(len(pairs.person))
+    own = pl.DataFrame({"person": known["person"].gather(pairs.person), VALUE: values.gather(pairs.value)})
+    said = own.join(clues.said, on=["person", VALUE], how="left", maintain_order="left").fill_null(0)
+    found: Floats = said["earlier"].to_numpy() + np.where(stayed[pairs.person], 0, said["last"].to_numpy())
+    return found
+
+
+def _after(
+    pairs: _Pairs,
+    known: pl.DataFrame,
+    values: pl.Series,
+    hosted: pl.DataFrame,
+    before: Floats,
+    said: Floats,
+    clues: Clues | None,
+) -> Clues:
+    """What is remembered of everybody whose group is known, and of whoever is absent."""
+    own = pairs.cell >= 0
+    now = pl.DataFrame(
+        {
+            "person": known["person"].gather(pairs.person[own]),
+            VALUE: values.gather(pairs.value[own]),
+            "earlier": before[own],
+            "last": np.log(said[own]),
+        }
+    )
+    if clues is None:
+        return Clues(hosted, now)
+    kept, hosts = (one.join(hosted, on="person", how="anti") for one in (clues.said, clues.hosts))
+    return Clues(pl.concat([hosts, hosted]), pl.concat([kept, now]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from anonymize.attack.measures.guessing import Guesses
@@ -68,6 +68,9 @@ class Guessed:
     people: Internal[int]
     hosted: Internal[int]
     learned: float
+    surest_twentieth: float
+    surest_hundredth: float
+    with_truth: float
     at_random: float
     most_frequent: float
     from_truth: float
@@ -78,7 +81,9 @@ class Guessed:
     @classmethod
     def of(cls, found: Guesses) -> Self:
         """What was guessed of a release."""
-        return cls(**asdict(found), error=found.error, group_known=found.hosted / found.people)
+        shares = asdict(replace(found, clues=None))
+        del shares["clues"]
+        return cls(**shares, error=found.error, group_known=found.hosted / found.people)
 
 
 @dataclass(frozen=True)

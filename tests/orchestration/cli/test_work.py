@@ -67,7 +67,17 @@ def test_the_seconds_of_a_release_are_the_sum_of_what_they_were_spent_on(republi
     _, (line,), err = republish("release", hospital.contract, "--home", home, "--through", THIRD)
     total, spent = re.search(r"([\d.]+) s \((.*)\)", line).groups()
     parts = dict(part.split(" ") for part in spent.split(", "))
-    whole = ["loading", "snapshot", "delta", "files", "algorithm", "audit", "charts", "publication", "dagster"]
+    whole = [
+        "loading",
+        "snapshot",
+        "delta",
+        "files",
+        "algorithm",
+        "audit",
+        "charts",
+        "publication",
+        "dagster",
+    ]
     assert set(parts) <= set(whole)
     assert {"snapshot", "algorithm", "audit", "publication"} <= set(parts)
     assert float(total) == pytest.approx(sum(map(float, parts.values())), abs=0.3)
