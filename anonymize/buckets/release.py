@@ -67,7 +67,7 @@ class BucketRelease(ABC, Generic[P, A]):
 
     @abstractmethod
     def remember(
-        self, everybody: Division, assigned: Assignment[A], in_use: pl.DataFrame
+        self, everybody: Division, assigned: Assignment[A], in_use: pl.DataFrame, tuples: Tuples, /
     ) -> tuple[Mapping[str, pl.DataFrame], BucketFigures]:
         """Tables that the state has beside the signatures, and the release's figures.
 
@@ -97,7 +97,7 @@ class BucketRelease(ABC, Generic[P, A]):
         )
         buckets = all_buckets(self.memory.buckets, assigned.planned.plan, assigned.values)
         in_use = buckets_in_use(tuples.bucket, tuples.group_id, tuples.counterfeit, buckets)
-        further, figures = self.remember(division, assigned, in_use)
+        further, figures = self.remember(division, assigned, in_use, tuples)
         memory = self.memory.after(linkage, buckets, self.number)
         return Candidate(
             published=tuples.tables,

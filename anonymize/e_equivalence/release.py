@@ -137,7 +137,7 @@ class _Release(BucketRelease[EEquivalence, _Planned]):
         )
 
     def remember(
-        self, everybody: Division, assigned: Assignment[_Planned], in_use: pl.DataFrame
+        self, everybody: Division, assigned: Assignment[_Planned], in_use: pl.DataFrame, _: Tuples
     ) -> tuple[dict[str, pl.DataFrame], EquivalenceFigures]:
         plan, opening, bucket = assigned.planned.plan, assigned.planned.opening, assigned.bucket
         newest = _cuts_of(plan, assigned.planned.cuts)

@@ -44,7 +44,10 @@ class MInvariance(BucketParameters):
     """How far apart a person's lowest and highest candidate of a sensitive number are at least, by its
     column: `income: 0.3` is the share of all bins between them, and `income: {ratio: 2}` how many times the
     one is as large as the other."""
-
+    regroup: float = Field(1.0, ge=0, le=1, exclude_if=lambda share: share == 1)
+    """The share of groups that nobody left that are made anew in each release, those with the longest
+    intervals first. With 1, people are put among others in every release, which an adversary learns from;
+    with 0, groups stay until somebody leaves, and intervals grow longer."""
     values_per_person: StrictInt | None = Field(None, ge=1, exclude_if=lambda most: most is None)
     """Where people have several rows (`rows: several`): so many signatures a person gets at most, ever, one
     for each of their values. Rows with further values are left out, by lot, unless a signature has them."""
@@ -201,11 +204,14 @@ def promise(parameters: MInvariance) -> Promise:
 
 
 def parameter_changes(before: MInvariance, now: MInvariance) -> list[Change]:
-    """The effort changes intervals, and nothing that is promised; the format changes what is published."""
+    """Effort and regroup change groups, and nothing that is promised; the format what is published."""
     changes = bucket_changes(before, now)
     if now.effort != before.effort:
         why = "Groups are made in another way; what is promised stays as it is."
         changes.append(Change("effort", f"{before.effort} -> {now.effort}", "safe", why))
+    if now.regroup != before.regroup:
+        why = "Other groups stay together; what is promised stays as it is."
+        changes.append(Change("regroup", f"{before.regroup:g} -> {now.regroup:g}", "safe", why))
     if now.format != before.format:
         why = "All releases of a series have the same tables, so that they read as one dated table."
         changes.append(Change("format", f"{before.format} -> {now.format}", "new series", why))

@@ -22,13 +22,18 @@ from anonymize.formats.generalization import Generalization, generalize
 from anonymize.kernels.split import LACKING
 from anonymize.kernels.splitmix import STEP, mixed
 from anonymize.m_invariance.group import group_people
+from anonymize.m_invariance.lasting_groups import APART, lasting
 from anonymize.m_invariance.parameters import MInvariance
 from anonymize.people.codes import MISSING_CODE, code_domain
 from anonymize.people.ranks import ranks_within
 
 
 def publish_groups(
-    assigned: Assignment[A], codes: pl.DataFrame, contract: Contract[MInvariance], secret: bytes
+    assigned: Assignment[A],
+    codes: pl.DataFrame,
+    contract: Contract[MInvariance],
+    secret: bytes,
+    before: pl.DataFrame | None = None,
 ) -> Tuples:
     """Group the tuples of each bucket, and publish the groups in the contract's format.
 
@@ -37,7 +42,7 @@ def publish_groups(
     (section 4.3). So they would gather in a few groups, whose people would have little company.
 
     `codes` are everybody's quasi-identifiers as codes (`encode_columns`); `secret` are 32 bytes that stay the
-    same throughout a series.
+    same throughout a series; `before` are the groups that may stay (`together`).
 
     References
     ----------
@@ -54,7 +59,23 @@ def publish_groups(
         forged, hosting, buckets, lambda ends: (lots % ends.astype(np.uint64)).astype(np.int64)
     )
     shares, ranks = np.vstack([shares, shares[alike]]), np.append(ranks, mixed(lots))
-    group = group_people(bucket, value, shares, ranks, contract.principle.effort, seeds, counterfeit)
+    group = np.full(len(bucket), APART)
+    if before is not None:
+        here = slice(len(hosting))
+        group[here] = lasting(
+            hosted[PSEUDONYM], hosting, value[here], shares[here], before, contract.principle.regroup
+        )
+    anew = group == APART
+    made = group_people(
+        bucket[anew],
+        value[anew],
+        shares[anew],
+        ranks[anew],
+        contract.principle.effort,
+        seeds,
+        counterfeit[anew],
+    )
+    group[anew] = made + group.max(initial=APART) + 1
     values = assigned.values.gather(value)
     published: Generalization | Anatomy
     if contract.principle.format == ANATOMY.name:

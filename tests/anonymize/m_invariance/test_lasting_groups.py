@@ -1,0 +1,148 @@
+"""Groups that stay until somebody leaves, but for a share of those with the longest intervals (`regroup`)."""
+
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymize.m_invariance.lasting_groups import APART, TOGETHER, lasting, together
+from anonymize.m_invariance.parameters import parameter_changes
+from anonymize.principle.state import State
+from anonymize.principles import principle_of
+from tests.anonymize.attack.attack_series import attack_each, contract, publish, snapshots
+from tests.anonymize.m_invariance.test_kept_groups import (
+    people,
+    released,
+    sets,
+    small_updates,
+    untouched,
+    updated,
+)
+
+
+def groups(candidate):
+    """The people of each group of a release."""
+    return {group for some in sets(candidate, "group_id").values() for group in some}
+
+
+def forged(candidate):
+    """The groups with counterfeits."""
+    return set(candidate.published["counterfeits"]["group_id"])
+
+
+def whole(candidate):
+    """The people of each group without counterfeits."""
+    rows = candidate.linkage.filter(~pl.col("group_id").is_in(forged(candidate)))
+    return {frozenset(some["pseudonym"]) for _, some in rows.group_by("group_id")}
+
+
+def tables(seed=0, releases=6, count=400, moved=30):
+    rng = np.random.default_rng(seed)
+    made = [people(rng, 0, count)]
+    for number in range(1, releases):
+        made.append(updated(rng, made[-1], 1000 * number, moved))
+    return made
+
+
+@pytest.mark.parametrize("published_as", ["generalization", "anatomy"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_group_stays_until_somebody_leaves(seed, published_as):
+    stayed = 0
+    for before, now in pairwise(released(tables(seed), regroup=0, format=published_as)):
+        present = set(now.linkage["pseudonym"])
+        expected = {group for group in whole(before) if group <= present}
+        assert expected <= groups(now)
+        stayed += len(expected)
+    assert stayed > 200
+
+
+def test_of_groups_that_could_stay_the_longest_are_made_anew():
+    made = released(tables(), regroup=0.25)
+    for before, now in pairwise(made):
+        present = set(now.linkage["pseudonym"])
+        could = {group for group in whole(before) if group <= present}
+        stayed = could & groups(now)
+        # A group may be made again just as it was.
+        assert 0.75 * len(could) <= len(stayed) < len(could)
+
+
+@pytest.mark.parametrize("regroup", [0, 0.1, 0.5])
+def test_an_untouched_bucket_keeps_its_groups(regroup):
+    compared = 0
+    for before, now in pairwise(released(small_updates(), regroup=regroup)):
+        with_counterfeits = set(before.buckets.filter(pl.col("counterfeits") > 0)["bucket_id"])
+        for bucket in set(untouched(before, now)) - with_counterfeits:
+            assert sets(before, "group_id")[bucket] == sets(now, "group_id")[bucket]
+            compared += 1
+    assert compared > 10
+
+
+def test_the_same_table_again_is_published_the_same():
+    first, second = released([tables()[0]] * 2, regroup=0.3)
+    for name, table in first.published.items():
+        assert table.equals(second.published[name])
+
+
+def test_with_one_nothing_is_remembered_and_every_group_is_made_anew():
+    usual, named = (released(tables(releases=3), **given) for given in ({}, {"regroup": 1}))
+    assert all(TOGETHER not in one.state.tables for one in usual)
+    for mine, other in zip(usual, named, strict=True):
+        assert all(mine.published[name].equals(other.published[name]) for name in mine.published)
+
+
+def test_where_the_last_release_remembered_nothing_groups_are_made_anew():
+    def forgets(state):
+        return State({name: table for name, table in state.tables.items() if name != TOGETHER})
+
+    first, second = released(tables(releases=2), forgets, regroup=0)
+    usual, other = released(tables(releases=2))
+    assert groups(first) == groups(usual)
+    assert groups(second) == groups(other)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_promised_holds_as_before(seed):
+    """People come and leave, and come back; every attack on every release finds what is promised."""
+    declared = contract(m=3, regroup=0.1)
+    series = publish(snapshots(seed=seed, releases=5), declared)
+    for found in attack_each(series, declared):
+        assert found.findings["holds"].all()
+
+
+def test_a_group_whose_values_became_alike_does_not_stay():
+    """A changed value that is still in the signature: two people of a group have the same one."""
+    shares, bucket = np.zeros((4, 1)), np.zeros(4, np.int64)
+    names = pl.Series("pseudonym", [b"a", b"b", b"c", b"d"])
+    before = together(names, np.array([1, 1, 2, 2]), np.zeros(4, bool))
+    assert lasting(names, bucket, np.array([0, 1, 0, 1]), shares, before, 0).tolist() == [0, 0, 1, 1]
+    assert lasting(names, bucket, np.array([0, 0, 0, 1]), shares, before, 0).tolist() == [APART, APART, 0, 0]
+    moved = np.array([0, 1, 0, 0])
+    assert lasting(names, moved, np.array([0, 1, 0, 1]), shares, before, 0).tolist() == [APART, APART, 0, 0]
+    assert lasting(names[:3], bucket[:3], np.array([0, 1, 0]), shares[:3], before, 0).tolist() == [
+        0,
+        0,
+        APART,
+    ]
+
+
+def test_a_group_with_a_counterfeit_does_not_stay():
+    names = pl.Series("pseudonym", [b"a", b"b", b"c"])
+    noted = together(names, np.array([1, 1, 2, 2]), np.array([False, False, False, True]))
+    assert noted["pseudonym"].to_list() == [b"a", b"b"]
+
+
+def test_nobody_is_published_and_nothing_stays():
+    none = pl.Series("pseudonym", [], dtype=pl.Binary)
+    empty = np.empty(0, np.int64)
+    noted = together(none, empty, np.empty(0, bool))
+    assert lasting(none, empty, empty, np.empty((0, 2)), noted, 0.5).tolist() == []
+
+
+def test_another_share_is_a_safe_change():
+    before, now = (contract(m=3, **given).principle for given in ({}, {"regroup": 0.1}))
+    (change,) = parameter_changes(before, now)
+    assert (change.name, change.says, change.verdict) == ("regroup", "1 -> 0.1", "safe")
+    assert principle_of(contract(m=3, regroup=0.1)).promise(now) == principle_of(contract(m=3)).promise(
+        before
+    )
