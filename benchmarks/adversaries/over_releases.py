@@ -3,9 +3,9 @@
 The adversary learns from the groups which values go with which quasi-identifiers, and from every release who
 has another value than whom (`anonymize.attack.measures.guessing`, as each audit does). *Right* is the share
 of people guessed right by who knows everybody's group; of the *surest* twentieth; and, *by
-quasi-identifiers*, by who does not know groups. *Statistics* is what a regression on the values of half of the people says of the
-other half, without any release. `regroup` is the share of groups that could stay and are made anew; NCP is the
-share of its domain that an interval covers.
+quasi-identifiers*, by who does not know groups. *Statistics* is what a regression on the values of half of
+the people says of the other half, without any release. `regroup` is the share of groups that could stay and
+are made anew; NCP is the share of its domain that an interval covers.
 """
 
 from __future__ import annotations
