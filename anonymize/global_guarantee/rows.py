@@ -1,7 +1,7 @@
 """Several rows of a person: each is an entry of the ledger, and no two of them are in one group.
 
-The rows are dealt to *layers*, of which each has a person once at most, and each layer is admitted and cut as
-a table of its own. What a release may spend of a person's budget is divided by the number of their rows in it.
+The rows are dealt to *layers*, of which each has a person once at most, and each layer is admitted and cut
+as a table of its own. What a release may spend of a person's budget is divided by the number of their rows.
 
 **Proof.** All tables that fit are equally likely, and one fits if each group's rows have its values in any
 order. So the orders of two groups are independent of one another, whether they are of one release or of two.
